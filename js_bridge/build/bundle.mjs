@@ -1,0 +1,67 @@
+// Bundles the bridge: `node bundle.mjs DIST CONSTANTS`, called by build.py.
+//
+// CONSTANTS is JSON; each NAME in it replaces `__NAME__` in the sources, declared in
+// src/constants.d.ts.
+
+import { existsSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const SOURCE = join(HERE, "..", "src");
+const dist = resolve(process.argv[2]);
+const constants = JSON.parse(process.argv[3]);
+
+const common = {
+  bundle: true,
+  minify: true,
+  platform: "neutral",
+  // A page that imports the module is not held up by it.
+  supported: { "top-level-await": false },
+  target: "es2022",
+  // Imported in Node alone, and only when they are needed.
+  external: ["node:*"],
+  legalComments: "none",
+  logLevel: "warning",
+  banner: { js: `/* Rose ${constants.VERSION}, MIT License */` },
+  define: Object.fromEntries(
+    Object.entries(constants).map(([name, value]) => [
+      `__${name}__`,
+      JSON.stringify(value),
+    ]),
+  ),
+};
+
+/** Entry point in src/ -> file in dist/, and what is particular to it. */
+const outputs = [
+  { entry: "index.ts", file: "rose.js", format: "esm" },
+  { entry: "worker.ts", file: "rose.worker.js", format: "esm" },
+  {
+    entry: "index.ts",
+    file: "rose.global.js",
+    format: "iife",
+    globalName: "rose",
+    // A classic script knows its own address only while it is first run.
+    inject: [join(HERE, "address.js")],
+    define: { ...common.define, "import.meta.url": "scriptAddress" },
+  },
+];
+
+const sizes = [];
+for (const { entry, file, ...particular } of outputs) {
+  const outfile = join(dist, file);
+  await build({
+    ...common,
+    ...particular,
+    entryPoints: [join(SOURCE, entry)],
+    outfile,
+  });
+  const bytes = await readFile(outfile);
+  sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);
+}
+if (existsSync(join(SOURCE, "rose.d.ts")))
+  await copyFile(join(SOURCE, "rose.d.ts"), join(dist, "rose.d.ts"));
+console.log(`${sizes.join(", ")} gzipped`);

@@ -1,0 +1,206 @@
+// Makes the Python runtime of dist/pyodide out of the npm package `pyodide`.
+//
+//   node runtime.mjs runtime OUT        copy Pyodide, with a standard library cut to stdlib.txt
+//   node runtime.mjs core OUT WHEEL     compile the wheel to OUT/rose_core.zip, and try it all
+//   node runtime.mjs modules            print the modules that Pyodide's own start loads
+//
+// Byte code belongs to one version of Python, so it is compiled by the very Python that
+// will run it: Pyodide, here in Node. As shipped, Pyodide compiles some 140 modules from
+// source at every start; that is two thirds of the time until it is ready.
+
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
+
+/** Python: `compiled(files, to)` writes an archive of byte code made of {name: source}. */
+const COMPILER = `
+import marshal, zipfile
+from importlib.util import MAGIC_NUMBER, source_hash
+
+def compiled(files, to, where):
+    # Stored, not deflated: servers compress better. Dated alike: same source, same bytes.
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
+        for name, source in sorted(files.items()):
+            # optimize=2 leaves out docstrings and assertions.
+            code = compile(source, f"{where}/{name}", "exec", dont_inherit=True, optimize=2)
+            # PEP 552: hash-based (1), and not to be checked against a source (no 2).
+            head = MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source)
+            info = zipfile.ZipInfo(name + "c", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(info, head + marshal.dumps(code))
+`;
+
+const STDLIB = `
+with zipfile.ZipFile(stdlib) as archive:
+    names = set(archive.namelist())
+    files, missing = {}, []
+    for module in modules:
+        path = module.replace(".", "/")
+        name = next((n for n in (f"{path}/__init__.py", f"{path}.py") if n in names), None)
+        if name:
+            files[name] = archive.read(name)
+        else:
+            missing.append(module)
+if missing:
+    raise SystemExit(f"stdlib.txt names what this Python lacks: {missing}")
+compiled(files, "/tmp/out.zip", stdlib)
+`;
+
+const CORE = `
+import ast, importlib.util, sys
+
+with zipfile.ZipFile(wheel) as archive:
+    files = {n: archive.read(n) for n in archive.namelist() if n.endswith(".py")}
+compiled(files, "/tmp/out.zip", where)
+
+# Also imports inside functions must be found, before a reader runs into them.
+wanted = {}
+for name, source in files.items():
+    for node in ast.walk(ast.parse(source)):
+        found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            found = [node.module]
+        wanted |= {m: name for m in found if m.partition(".")[0] in sys.stdlib_module_names}
+absent = [f"{m} (in {n})" for m, n in wanted.items() if importlib.util.find_spec(m) is None]
+if absent:
+    raise SystemExit("add to js_bridge/build/stdlib.txt: " + ", ".join(absent))
+`;
+
+/** What a page will do, in a fresh runtime made of the files of dist/ alone. */
+const TRIAL = `
+import sys, traceback
+sys.path.insert(0, where)
+import rose_core
+assert rose_core.__file__.startswith(where), rose_core.__file__
+try:
+    {}["missing"]
+except KeyError:
+    assert "KeyError: 'missing'" in traceback.format_exc()
+rose_core.__version__
+`;
+
+async function main(verb, out, wheel) {
+  switch (verb) {
+    case "runtime":
+      return runtime(resolve(out));
+    case "core":
+      return core(resolve(out), resolve(wheel));
+    case "modules":
+      return modules();
+    default:
+      throw new Error(`no such verb: ${verb}`);
+  }
+}
+
+/** Load Pyodide from a folder; its stylised start-up notices are not for us. */
+async function load(folder, options = {}) {
+  const { loadPyodide } = await import(
+    pathToFileURL(join(folder, "pyodide.mjs"))
+  );
+  return loadPyodide({ indexURL: folder, ...options });
+}
+
+async function runtime(out) {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const about = JSON.parse(await readFile(join(PYODIDE, "package.json")));
+
+  await copy("pyodide.asm.wasm", out);
+  // In Node both modules import `ws`, for sockets that Python opens. It would have to be
+  // installed wherever dist/ is copied to, and the core opens none.
+  const edits = [
+    ['await import("ws")', "{}"],
+    [/\n\/\/# sourceMappingURL=.*/, ""],
+  ];
+  await copy("pyodide.mjs", out, edits);
+  await copy("pyodide.asm.mjs", out, edits.slice(0, 1));
+
+  // The lock lists Pyodide's 300 packages, of which we load none.
+  const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
+  await write(
+    out,
+    "pyodide-lock.json",
+    JSON.stringify({ ...lock, packages: {} }),
+  );
+
+  const list = await readFile(join(HERE, "stdlib.txt"), "utf8");
+  const names = list.replace(/#.*/g, "").split(/\s+/).filter(Boolean);
+  const python = await load(PYODIDE);
+  python.runPython(COMPILER);
+  python.globals.set("modules", python.toPy(names));
+  python.globals.set("stdlib", stdlibPath(python));
+  python.runPython(STDLIB);
+  const archive = python.FS.readFile("/tmp/out.zip");
+  await write(out, "python_stdlib.zip", archive);
+
+  await write(
+    out,
+    "NOTICE.txt",
+    `Pyodide ${about.version}, ${about.license}, from the npm package "pyodide".\n` +
+      `Source: ${about.homepage}\n` +
+      `It contains CPython ${lock.info.python}, PSF-2.0. Source: https://www.python.org\n\n` +
+      "Changed here: the import of `ws` is taken out of the two .mjs files, and\n" +
+      "python_stdlib.zip holds only some modules of the standard library, compiled.\n",
+  );
+  const small = gzipSync(archive).length;
+  return `Pyodide ${about.version}, ${names.length} modules, ${kB(small)} gzipped`;
+}
+
+async function core(out, wheel) {
+  // Where the archive will be in the runtime's file system; tracebacks show it.
+  const where = "/lib/rose_core.zip";
+  const python = await load(out);
+  python.FS.writeFile("/tmp/core.whl", await readFile(wheel));
+  python.runPython(COMPILER);
+  python.globals.set("wheel", "/tmp/core.whl");
+  python.globals.set("where", where);
+  python.runPython(CORE);
+  const archive = python.FS.readFile("/tmp/out.zip");
+  await write(out, "rose_core.zip", archive);
+
+  const fresh = await load(out);
+  fresh.FS.writeFile(where, archive);
+  fresh.globals.set("where", where);
+  const version = fresh.runPython(TRIAL);
+  if (!basename(wheel).startsWith(`rose_core-${version}-`))
+    throw new Error(`${basename(wheel)} calls itself ${version}`);
+  const small = gzipSync(archive).length;
+  return `${kB(small)} gzipped, imported in a fresh runtime`;
+}
+
+async function modules() {
+  const python = await load(PYODIDE);
+  python.globals.set("stdlib", stdlibPath(python));
+  return python.runPython(`
+import sys
+origins = {n: m.__spec__ and m.__spec__.origin or "" for n, m in sys.modules.items()}
+" ".join(sorted(n for n, origin in origins.items() if origin.startswith(stdlib)))
+`);
+}
+
+const stdlibPath = (python) =>
+  python.runPython(
+    `import sys; next(p for p in sys.path if p.endswith(".zip"))`,
+  );
+
+/** Copy a text file with replacements, each of which must apply; any other as it is. */
+async function copy(name, out, edits = []) {
+  if (!edits.length)
+    return write(out, name, await readFile(join(PYODIDE, name)));
+  let text = await readFile(join(PYODIDE, name), "utf8");
+  for (const [from, to] of edits) {
+    const edited = text.replace(from, to);
+    if (edited === text) throw new Error(`${name} has no ${from} any more`);
+    text = edited;
+  }
+  return write(out, name, text);
+}
+
+const write = (out, name, data) => writeFile(join(out, name), data);
+
+const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+
+console.log(await main(...process.argv.slice(2)));

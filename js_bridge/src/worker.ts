@@ -1,0 +1,1 @@
+export const build = __BUILD__;

@@ -88,7 +88,7 @@ def run(*argv: str | Path, advice: str = "", timeout: float = 1800, **env: str) 
     except subprocess.TimeoutExpired:
         raise BuildError(f"no end after {timeout:.0f} s: {brief(words)}", advice) from None
     if done.returncode:
-        tail = "\n".join(done.stdout.strip().splitlines()[-40:])
+        tail = "\n".join(line[:400] for line in done.stdout.strip().splitlines()[-40:])
         raise BuildError(f"{brief(words)}\n{tail}", advice)
     return done.stdout
 

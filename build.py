@@ -330,28 +330,23 @@ def generate(path: str, argv: tuple[str, ...]) -> str:
 def check() -> None:
     """What the continuous integration asks of the sources before it builds anything."""
     code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
-    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json"]
-    bridge += [BRIDGE / "src", BRIDGE / "build"]
+    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "src", BRIDGE / "build"]
     ruff = (PYTHON, "-m", "ruff")
     tools = BRIDGE / "node_modules"
+    failures: list[BuildError] = []
 
     def lint(name: str, inputs: list[Path], *argv: str | Path, fix: str = "") -> None:
-        step(
-            f"check {name}",
-            [*inputs, *map(str, argv)],
-            [],
-            lambda: run(*argv, advice=fix) and "",
-        )
+        try:
+            step(f"check {name}", [*inputs, *map(str, argv)], [], lambda: run(*argv, advice=fix) and "")
+        except BuildError as error:
+            failures.append(error)
 
     fix = ".venv/bin/python -m ruff format ."
     lint("format", code, *ruff, "format", "--check", "--diff", ".", fix=fix)
     lint("lint", code, *ruff, "check", ".", fix=".venv/bin/python -m ruff check --fix .")
     lint("types", code, PYTHON, "-m", "mypy")
     prettier = [node(), tools / "prettier" / "bin" / "prettier.cjs"]
-    styled = [
-        "js_bridge/*.json",
-        "{js_bridge/{src,build},site,e2e}/**/*.{js,mjs,ts,css}",
-    ]
+    styled = ["js_bridge/*.json", "{js_bridge/{src,build},site,e2e}/**/*.{js,mjs,ts,css}"]
     styled += ["!js_bridge/package-lock.json", "--no-error-on-unmatched-pattern"]
     fix = "js_bridge/node_modules/.bin/prettier --write FILE"
     where = [*bridge, ROOT / "site", ROOT / "e2e"]
@@ -360,21 +355,26 @@ def check() -> None:
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
     if '"resolved"' in (BRIDGE / "package-lock.json").read_text():
         advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
-        raise BuildError("js_bridge/package-lock.json holds download addresses", advice)
+        failures.append(BuildError("js_bridge/package-lock.json holds download addresses", advice))
     for path, argv in GENERATED.items():
         if not (ROOT / path).exists() or (ROOT / path).read_text() != run(PYTHON, *argv):
-            raise BuildError(f"{path} is stale", "python3 build.py build writes it anew.")
+            failures.append(BuildError(f"{path} is stale", "python3 build.py build writes it anew."))
+    if failures:
+        causes = [str(failure) for failure in failures]
+        advice = "\n            ".join(failure.advice for failure in failures if failure.advice)
+        raise BuildError("\n\n".join(causes), advice)
 
 
 # ---- serve --------------------------------------------------------------------------
 
 
-def serve(host: str, port: int) -> None:
+def serve(host: str, port: int | None) -> None:
     try:
-        server = Server({"/": DIST}, host, port)
+        server = Server({"/": DIST}, host, port or 8000)
     except OSError as error:
-        advice = "Choose another one: python3 build.py serve --port 8001"
-        raise BuildError(f"port {port} of {host}: {error.strerror}", advice) from None
+        if port is not None:
+            raise BuildError(f"port {port} of {host}: {error.strerror}", "Try another --port.") from None
+        server = Server({"/": DIST}, host)  # whichever is free
     with server:
         print(f"\n{server.origin}/site/   (Ctrl+C ends it)", flush=True)
         try:
@@ -429,7 +429,7 @@ def main() -> int:
     for verb in ("setup", "build", "check"):
         verbs.add_parser(verb)
     options = verbs.add_parser("serve")
-    options.add_argument("--port", type=int, default=8000)
+    options.add_argument("--port", type=int, help="8000, or any that is free")
     options.add_argument("--host", default="127.0.0.1", help="0.0.0.0: for other machines too")
     options = verbs.add_parser("test")
     options.add_argument("--no-check", action="store_true", help="go straight to the tests")

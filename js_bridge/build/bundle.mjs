@@ -58,7 +58,7 @@ for (const { entry, file, ...particular } of outputs) {
     ...particular,
     entryPoints: [join(SOURCE, entry)],
     outfile,
-  });
+  }).catch(() => process.exit(1)); // esbuild has said why
   const bytes = await readFile(outfile);
   sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);
 }

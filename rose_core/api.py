@@ -1,0 +1,42 @@
+"""From a function to numbers: `compile` and `interp`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rose_core import interp as interpreter
+from rose_core.expand import Expansion
+from rose_core.host import instantiate
+from rose_core.program import Program
+from rose_core.trace import Function, function_of
+from rose_core.values import build, flatten_args
+
+
+def compile(f: Function) -> Callable[..., object]:  # noqa: A001 - rose's name for it
+    """``f`` compiled to WebAssembly: a callable on ordinary Python values.
+
+    A Real is a float, a Vec a list (any sequence as an argument), a struct a `Record`.
+
+    Raises:
+        DerivativeError: a derivative is asked for of an opaque function that has none.
+    """
+    func = function_of(f, "compile")
+    instance = instantiate(Program(Expansion(func).root))
+
+    def compiled(*args: object) -> object:
+        return build(instance(flatten_args(args, func.param_types, func.name)), func.ret)
+
+    compiled.__name__ = compiled.__qualname__ = func.name
+    return compiled
+
+
+def interp(f: Function) -> Callable[..., object]:
+    """``f`` run by the interpreter: slow, and by definition right."""
+    func = function_of(f, "interp")
+    root = Expansion(func).root
+
+    def interpreted(*args: object) -> object:
+        return build(interpreter.call(root, flatten_args(args, func.param_types, func.name)), func.ret)
+
+    interpreted.__name__ = interpreted.__qualname__ = func.name
+    return interpreted

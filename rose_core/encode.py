@@ -1,0 +1,172 @@
+"""The binary format of WebAssembly modules, as far as compiled programs use it.
+
+Source: WebAssembly Core Specification 2.0, chapter 5. Sections are put together from finished pieces;
+`instruction` gives the bytes of single instructions and knows what each takes and gives, so that the
+code templates built from them are checked where they are made.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+
+F64, I32, EMPTY = 0x7C, 0x7F, 0x40
+
+_TYPES = {"f": F64, "i": I32}
+
+
+def uint(n: int) -> bytes:
+    """An unsigned LEB128 integer."""
+    out = bytearray()
+    while n > 0x7F:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def sint(n: int) -> bytes:
+    """A signed LEB128 integer."""
+    out = bytearray()
+    while not -0x40 <= n < 0x40:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n & 0x7F)
+    return bytes(out)
+
+
+def vector(items: Sequence[bytes]) -> bytes:
+    return uint(len(items)) + b"".join(items)
+
+
+def name(text: str) -> bytes:
+    data = text.encode()
+    return uint(len(data)) + data
+
+
+def section(number: int, body: bytes) -> bytes:
+    return bytes([number]) + uint(len(body)) + body if body else b""
+
+
+# -- instructions -------------------------------------------------------------------------------------
+
+
+def f64_const(x: float) -> bytes:
+    return b"\x44" + struct.pack("<d", x)
+
+
+def i32_const(n: int) -> bytes:
+    return b"\x41" + sint(n)
+
+
+def local_get(n: int) -> bytes:
+    return b"\x20" + uint(n)
+
+
+def local_set(n: int) -> bytes:
+    return b"\x21" + uint(n)
+
+
+def local_tee(n: int) -> bytes:
+    return b"\x22" + uint(n)
+
+
+def call(n: int) -> bytes:
+    return b"\x10" + uint(n)
+
+
+def memarg(align: int, offset: int) -> bytes:
+    return bytes([align]) + uint(offset)
+
+
+LOAD = {"f": (0x2B, 3), "i": (0x28, 2), "b": (0x2D, 0)}
+STORE = {"f": (0x39, 3), "i": (0x36, 2), "b": (0x3A, 0)}
+"""By kind of scalar: opcode and alignment."""
+
+
+def load(kind: str, offset: int) -> bytes:
+    opcode, align = LOAD[kind]
+    return bytes([opcode]) + memarg(align, offset)
+
+
+def store(kind: str, offset: int) -> bytes:
+    opcode, align = STORE[kind]
+    return bytes([opcode]) + memarg(align, offset)
+
+
+I32_ADD, I32_MUL, I32_LT_U, F64_ADD, SELECT, DROP, END = b"\x6a", b"\x6c", b"\x49", b"\xa0", b"\x1b", b"\x1a", b"\x0b"
+LOOP, BR_IF_0 = b"\x03\x40", b"\x0d\x00"
+MEMORY_COPY, MEMORY_FILL = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
+
+
+class Function:
+    """A finished function: its type, its code, and names for the name section."""
+
+    __slots__ = ("code", "locals", "name", "params", "results")
+
+    def __init__(self, name: str, params: str, results: str, locals: Sequence[tuple[int, str]], code: bytes) -> None:
+        self.name = name
+        self.params = params
+        """The parameter types, a letter each: f for f64, i for i32."""
+        self.results = results
+        self.locals = locals
+        """Further local variables, in runs of ``(count, letter)``."""
+        self.code = code
+
+
+class Import:
+    """A function that the host brings: ``module.field``."""
+
+    __slots__ = ("field", "module", "params", "results")
+
+    def __init__(self, module: str, field: str, params: str, results: str) -> None:
+        self.module = module
+        self.field = field
+        self.params = params
+        self.results = results
+
+
+def module(
+    imports: Sequence[Import],
+    functions: Sequence[Function],
+    pages: int,
+    data: Iterable[tuple[int, bytes]],
+    import_memory: bool,
+) -> bytes:
+    """A module that exports function 0 of ``functions`` as ``f``, and its memory as ``m`` unless it is imported."""
+    types: dict[tuple[str, str], int] = {}
+
+    def type_index(params: str, results: str) -> bytes:
+        return uint(types.setdefault((params, results), len(types)))
+
+    import_entries = [name(i.module) + name(i.field) + b"\x00" + type_index(i.params, i.results) for i in imports]
+    limits = b"\x00" + uint(pages)
+    if import_memory:
+        import_entries.append(name("m") + name("") + b"\x02" + limits)
+    function_entries = [type_index(f.params, f.results) for f in functions]
+    exports = [name("f") + b"\x00" + uint(len(imports))]
+    if not import_memory:
+        exports.append(name("m") + b"\x02\x00")
+    bodies = []
+    for f in functions:
+        runs = vector([uint(count) + bytes([_TYPES[letter]]) for count, letter in f.locals])
+        bodies.append(uint(len(runs) + len(f.code) + 1) + runs + f.code + END)
+    segments = [b"\x00" + i32_const(address) + END + uint(len(bytes_)) + bytes_ for address, bytes_ in data]
+    type_entries = [
+        b"\x60" + vector([bytes([_TYPES[p]]) for p in params]) + vector([bytes([_TYPES[r]]) for r in results])
+        for params, results in types
+    ]
+    names = vector([uint(len(imports) + k) + name(f.name) for k, f in enumerate(functions)])
+    return b"".join(
+        (
+            b"\x00asm\x01\x00\x00\x00",
+            section(1, vector(type_entries)),
+            section(2, vector(import_entries)) if import_entries else b"",
+            section(3, vector(function_entries)),
+            b"" if import_memory else section(5, b"\x01" + limits),
+            section(7, vector(exports)),
+            section(10, vector(bodies)),
+            section(11, vector(segments)) if segments else b"",
+            section(0, name("name") + section(1, names)),
+        )
+    )

@@ -1,0 +1,224 @@
+"""Programs with derivatives in them become programs of plain instructions.
+
+A traced function calls `jvp` and `vjp` of other functions by name; an `Expansion` makes those
+derivatives, each once per set of varying parameters, and puts calls to them (or, where a derivative
+is used in one place only, its instructions) where they were asked for. Functions without derivatives
+stay the objects they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rose_core.ir import GET, PARAM, PULL, VJP, Builder, Func, is_real
+from rose_core.jvp import CustomJvp, Jvp, public_jvp
+from rose_core.replay import Replay
+from rose_core.transpose import Linearization, Reverse, Transposed
+from rose_core.types import REAL, replace_scalar
+
+
+class DerivativeError(Exception):
+    """A derivative that cannot be made; the message names the function."""
+
+
+class Expansion:
+    """All derivatives of one program. Custom derivatives count as they are set when it is made."""
+
+    def __init__(self, root: Func) -> None:
+        self._vjp_sites: dict[Func, int] = {}
+        self._expanded: dict[Func, Func] = {}
+        self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
+        self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
+        self._in_progress: list[Func] = []
+        self._count_sites(root)
+        self.root = self.expand(root)
+
+    def _count_sites(self, root: Func) -> None:
+        """Count in how many places each function's reverse derivative is taken."""
+        seen = {root}
+        stack = [root]
+        while stack:
+            f = stack.pop()
+            for ins in f.code:
+                if ins[0] == VJP:
+                    g = f.callees[ins[1]]
+                    self._vjp_sites[g] = self._vjp_sites.get(g, 0) + 1
+            for g in (*f.callees, f.jvp, f.origin and f.origin[1]):
+                if g and g not in seen:
+                    seen.add(g)
+                    stack.append(g)
+
+    def expand(self, f: Func) -> Func:
+        """``f`` without any derivative left to be made."""
+        found = self._expanded.get(f)
+        if found is None:
+            self._enter(f)
+            if f.origin:
+                found = self._public_jvp(f, f.origin[1])
+            else:
+                callees = [self.expand(g) for g in f.callees]
+                plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
+                found = f if plain else self._rebuild(f)
+            self._expanded[f] = found
+            self._in_progress.pop()
+        return found
+
+    def _enter(self, f: Func) -> None:
+        if f in self._in_progress:
+            names = " → ".join(g.name for g in [*self._in_progress[self._in_progress.index(f) :], f])
+            raise DerivativeError(f"the derivative of {f.name} needs itself: {names}")
+        self._in_progress.append(f)
+
+    def _rebuild(self, f: Func) -> Func:
+        copy = Func(f.name, f.param_types, f.ret)
+        copy.param_names = f.param_names
+        b = Builder(copy)
+        args = [b.param(t) for t in f.params]
+        copy.blocks[0].results = _Expander(f, b, args, self).run()
+        copy.effects = f.effects
+        copy.jvp = f.jvp
+        return copy
+
+    def _public_jvp(self, placeholder: Func, f: Func) -> Func:
+        varying = tuple(is_real(t) for t in f.params)
+        jvp = self.jvp(f, varying)
+        if isinstance(jvp, CustomJvp):
+            return jvp.func_jvp
+        return public_jvp(f, placeholder, jvp)
+
+    def jvp(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+        """The forward derivative of ``f``, for these varying parameters."""
+        found = self._jvps.get((f, varying))
+        if found is None:
+            rule = f.jvp
+            if rule is not None:
+                found = CustomJvp(f, self.expand(rule))
+            else:
+                self._require_body(f)
+                found = Jvp(self.expand(f), varying, self.jvp)
+            self._jvps[f, varying] = found
+        return found
+
+    def transposed(self, f: Func, varying: tuple[bool, ...]) -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters."""
+        found = self._transposed.get((f, varying))
+        if found is None:
+            rule = f.jvp
+            if rule is None:
+                self._require_body(f)
+            func = f if rule is not None else self.expand(f)
+            body = func if rule is None else self.expand(rule)
+            found = self._transposed[f, varying] = Transposed(func, body, varying, self.transposed)
+        return found
+
+    @staticmethod
+    def _require_body(f: Func) -> None:
+        if f.host is not None:
+            raise DerivativeError(f"the opaque function {f.name} has no derivative; set {f.name}.jvp")
+
+    def used_once(self, f: Func) -> bool:
+        """Whether the reverse derivative of ``f`` is taken in one place of the program only."""
+        return self._vjp_sites.get(f, 0) == 1
+
+
+class _Expander(Replay):
+    """Copies a function, making the derivatives it asks for."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], expansion: Expansion) -> None:
+        super().__init__(func, b, args)
+        self.expansion = expansion
+        self.pulls: dict[int, list[int]] = {}
+        """``VJP`` → its ``PULL``s."""
+        self.wanted: dict[int, set[int]] = {}
+        """``PULL`` → which of its results are used."""
+        for v, ins in enumerate(func.code):
+            if ins[0] == PULL:
+                self.pulls.setdefault(ins[1], []).append(v)
+                self.wanted[v] = set()
+            elif ins[0] == GET and ins[1] in self.wanted:
+                self.wanted[ins[1]].add(ins[2])
+        self.given: dict[int, list[int]] = {}
+        """``VJP`` or ``PULL`` → its results in the copy."""
+        self.inline: dict[int, Linearization] = {}
+        self.forward: dict[int, tuple[Transposed, int, list[int]]] = {}
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        super().call(v, self.expansion.expand(callee), args)
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.given:
+            self.env[v] = self.given[of][k]
+        else:
+            super().get(v, of, k)
+
+    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
+        if ins[0] == VJP:
+            self._vjp(v, self.func.callees[ins[1]], [self.env[x] for x in ins[2:]])
+        else:
+            self._pull(v, self.func.callees[self.func.code[ins[1]][1]], ins[1], [self.env[x] for x in ins[2:]])
+
+    def _vjp(self, v: int, f: Func, args: list[int]) -> None:
+        """The forward pass, for the parameters whose cotangents anyone will look at."""
+        pulls = self.pulls.get(v, [])
+        real = [k for k, t in enumerate(f.params) if is_real(t)]
+        wanted = {real[j] for pull in pulls for j in self.wanted[pull]}
+        varying = tuple(k in wanted for k in range(len(f.params)))
+        if len(pulls) == 1 and f.jvp is None and f.host is None and self.expansion.used_once(f):
+            body = self.expansion.expand(f)
+            lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion.transposed)
+            self.given[v] = lin.run()
+            return
+        transposed = self.expansion.transposed(f, varying)
+        call = self.b.call(transposed.fwd, [a for a, taken in zip(args, transposed.takes, strict=True) if taken])
+        self.forward[v] = transposed, call, args
+        self.given[v] = [self.b.get(call, at) if at >= 0 else 0 for at in transposed.result_at]
+
+    def _pull(self, v: int, f: Func, vjp: int, cotangents: list[int]) -> None:
+        """The backward pass; what no cotangent reaches is zero."""
+        b = self.b
+        results = [k for k, t in enumerate(f.result_types) if is_real(t)]
+        reals = [k for k, t in enumerate(f.params) if is_real(t)]
+        totals: dict[int, int | None]
+        if vjp in self.inline:
+            lin = self.inline[vjp]
+            given: list[int | None] = [None] * len(lin.func.results)
+            for k, c in zip(results, cotangents, strict=True):
+                given[k] = c
+            reverse = Reverse(lin, b, None)
+            reverse.run(given)
+            ids = {ins[1]: p for p, ins in enumerate(lin.func.code) if ins[0] == PARAM}
+            totals = {k: reverse.total(ids[k]) for k in reals if lin.varying[k]}
+        else:
+            totals = self._call_backward(vjp, dict(zip(results, cotangents, strict=True)))
+        self.given[v] = []
+        for k in reals:
+            c = totals.get(k)
+            self.given[v].append(b.const(0.0, replace_scalar(f.params[k], REAL)) if c is None else c)
+
+    def _call_backward(self, vjp: int, cotangents: dict[int, int]) -> dict[int, int | None]:
+        b = self.b
+        transposed, call, args = self.forward[vjp]
+        active = tuple(k for k in cotangents if transposed.active_results[k])
+        totals: dict[int, int | None] = {}
+        if not active:
+            return totals
+        back = transposed.backward(active, ())
+        passed = []
+        for kind, k in back.sources:
+            if kind == "cotangent":
+                passed.append(cotangents[k])
+            elif kind == "tape":
+                passed.append(b.get(call, k))
+            elif kind == "arg":
+                passed.append(args[k])
+            else:
+                totals[k] = b.accum(b.const(0.0, transposed.func.params[k]))
+                passed.append(totals[k])  # type: ignore[arg-type]
+        result = b.call(back.func, passed)
+        for kind, k in back.sources:
+            if kind == "ref":
+                totals[k] = b.resolve(totals[k])  # type: ignore[arg-type]
+        for j, k in enumerate(back.outputs):
+            totals[k] = b.get(result, j)
+        return totals
+

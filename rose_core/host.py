@@ -1,0 +1,161 @@
+"""Running modules: wasmtime under CPython, the browser's (or Node's) own engine under Pyodide.
+
+The only part of the core that knows where it runs. An instance takes and gives leaves, as the
+interpreter does.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Sequence
+
+from rose_core.layout import Slot, kind_of, size_of
+from rose_core.ops import OPS
+from rose_core.program import Program
+from rose_core.types import shape_of
+
+_FORMAT = {"f": "d", "i": "i", "b": "?"}
+
+
+class Instance:
+    """A program ready to be called; subclasses know the engine."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def enter(self, scalars: list[object]) -> object:
+        """Call the exported function."""
+        raise NotImplementedError
+
+    def write(self, address: int, data: bytes) -> None:
+        raise NotImplementedError
+
+    def read(self, address: int, size: int) -> bytes:
+        raise NotImplementedError
+
+    def __call__(self, args: Sequence[object]) -> list[object]:
+        """The result leaves of the program on argument leaves."""
+        scalars = []
+        for slot, x in zip(self.program.args, args, strict=True):
+            if slot.address < 0:
+                scalars.append(x)
+            else:
+                self.write(slot.address, pack(slot, x))
+        returned = self.enter(scalars)
+        return [
+            convert(slot, returned) if slot.address < 0 else unpack(slot, self.read(slot.address, size_of(slot.leaf)))
+            for slot in self.program.results
+        ]
+
+
+def pack(slot: Slot, x: object) -> bytes:
+    """A leaf's value as it stands in memory."""
+    flat = [x]
+    for _ in shape_of(slot.leaf):
+        flat = [y for row in flat for y in row]  # type: ignore[attr-defined]
+    return struct.pack(f"<{len(flat)}{_FORMAT[kind_of(slot.leaf)]}", *flat)
+
+
+def unpack(slot: Slot, data: bytes) -> object:
+    """The inverse of `pack`."""
+    kind, shape = kind_of(slot.leaf), shape_of(slot.leaf)
+    if 0 in shape:
+        return _empty(shape)
+    count = len(data) // struct.calcsize(_FORMAT[kind])
+    flat: list[object] = list(struct.unpack(f"<{count}{_FORMAT[kind]}", data))
+    for n in reversed(shape):
+        flat = [flat[i : i + n] for i in range(0, len(flat), n)]
+    return flat[0]
+
+
+def _empty(shape: tuple[int, ...]) -> list[object]:
+    return [_empty(shape[1:]) for _ in range(shape[0])] if shape else []
+
+
+def convert(slot: Slot, x: object) -> object:
+    """A scalar as the engine returned it."""
+    return bool(x) if kind_of(slot.leaf) == "b" else x
+
+
+class _Wasmtime(Instance):
+    def __init__(self, program: Program) -> None:
+        import wasmtime as w
+
+        super().__init__(program)
+        store, f64 = self._store, _float = _wasmtime_store(), w.ValType.f64()
+        module = w.Module(store.engine, program.bytes)
+        imports = []
+        for item in module.imports:
+            function, arity = self._import(item.name or "")
+            imports.append(w.Func(store, w.FuncType([f64] * arity, [f64]), function))
+        instance = w.Instance(store, module, imports)
+        exports = instance.exports(store)
+        self._f = exports["f"]
+        self._memory = exports["m"]
+
+    def _import(self, name: str) -> tuple[Callable[..., object], int]:
+        if name.isdigit():
+            f = self.program.hosts[int(name)]
+            assert f.host is not None
+            host = f.host
+            return lambda *args: float(host(*args)), len(f.params)  # type: ignore[arg-type]
+        op = next(op for op in OPS if op.wasm == name)
+        return op.evaluate, len(op.ins)
+
+    def enter(self, scalars: list[object]) -> object:
+        return self._f(self._store, *scalars)
+
+    def write(self, address: int, data: bytes) -> None:
+        self._memory.write(self._store, data, address)
+
+    def read(self, address: int, size: int) -> bytes:
+        return bytes(self._memory.read(self._store, address, address + size))
+
+
+def _wasmtime_store() -> object:
+    import wasmtime as w
+
+    return w.Store()
+
+
+class _JavaScript(Instance):
+    def __init__(self, program: Program) -> None:
+        import js
+        from pyodide.ffi import create_proxy, to_js
+
+        super().__init__(program)
+        self._proxies = []
+        functions = js.Object.new()
+        for op in OPS:
+            if isinstance(op.wasm, str):
+                setattr(functions, op.wasm, getattr(js.Math, op.wasm))
+        for k, f in enumerate(program.hosts):
+            proxy = create_proxy(f.host)
+            self._proxies.append(proxy)
+            setattr(functions, str(k), proxy)
+        imports = js.Object.new()
+        setattr(imports, "", functions)
+        module = js.WebAssembly.Module.new(to_js(program.bytes))
+        exports = js.WebAssembly.Instance.new(module, imports).exports
+        self._f = exports.f
+        self._memory = exports.m
+        self._view = js.Uint8Array
+
+    def enter(self, scalars: list[object]) -> object:
+        return self._f(*scalars)
+
+    def write(self, address: int, data: bytes) -> None:
+        self._view.new(self._memory.buffer, address, len(data)).assign(data)
+
+    def read(self, address: int, size: int) -> bytes:
+        return self._view.new(self._memory.buffer, address, size).to_bytes()  # type: ignore[no-any-return]
+
+
+def instantiate(program: Program) -> Instance:
+    """The program, ready to run on this machine's engine.
+
+    Raises:
+        ImportError: under CPython without the ``wasmtime`` package.
+    """
+    return _JavaScript(program) if sys.platform == "emscripten" else _Wasmtime(program)

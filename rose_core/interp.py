@@ -1,0 +1,101 @@
+"""The interpreter: what a program means, said in Python.
+
+It executes instructions as they stand, one at a time, with `rose_core.reals` for arithmetic: what a
+compiled program computes is compared with this, bit by bit.
+"""
+
+from __future__ import annotations
+
+from rose_core.ir import (
+    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, MEMBER, PARAM, REF_INDEX, REF_MEMBER, RESOLVE, TUPLE, VEC, Func,
+)  # fmt: skip
+from rose_core.ops import OPS
+from rose_core.types import Array, Type
+
+TABLE_END = len(OPS)
+
+
+class Cell:
+    """An accumulator: a place in a container whose value can be added to."""
+
+    __slots__ = ("at", "container")
+
+    def __init__(self, container: list, at: int) -> None:
+        self.container = container
+        self.at = at
+
+    def add(self, x: object) -> None:
+        self.container[self.at] = plus(self.container[self.at], x)
+
+
+def plus(a: object, b: object) -> object:
+    """``a + b``, element by element; what has no sum (a Bool, an index) stays as it is."""
+    if isinstance(a, list):
+        return [plus(x, y) for x, y in zip(a, b, strict=True)]  # type: ignore[call-overload]
+    return a + b if isinstance(a, float) else a  # type: ignore[operator]
+
+
+def filled(value: object, t: Type) -> object:
+    """The constant of type ``t``, an array being filled with ``value``."""
+    return [filled(value, t.elem) for _ in range(t.size)] if isinstance(t, Array) else value
+
+
+def copied(x: object) -> object:
+    return [copied(y) for y in x] if isinstance(x, list) else x
+
+
+def call(f: Func, args: list) -> list:
+    """The results (leaves) of ``f`` on ``args`` (leaves): floats, bools, ints and lists of them."""
+    if f.host is not None:
+        return [f.host(*args)]
+    n = len(f.code)
+    env: list = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
+    run_block(f, 0, env, args)
+    return [env[v] for v in f.results]
+
+
+def run_block(f: Func, number: int, env: list, args: list) -> None:
+    code = f.code
+    for v in f.blocks[number].order:
+        ins = code[v]
+        op = ins[0]
+        if op < TABLE_END:
+            env[v] = OPS[op].evaluate(*[env[x] for x in ins[1:]])
+        elif op == PARAM:
+            env[v] = args[ins[1]]
+        elif op in (VEC, TUPLE):
+            env[v] = [env[x] for x in ins[1:]]
+        elif op == INDEX:
+            env[v] = env[ins[1]][env[ins[2]]]
+        elif op in (GET, MEMBER):
+            env[v] = env[ins[1]][ins[2]]
+        elif op == FOR:
+            env[v] = run_loop(f, ins[1], env, args)
+        elif op == CALL:
+            env[v] = call(f.callees[ins[1]], [env[x] for x in ins[2:]])
+        elif op == ACCUM:
+            env[v] = Cell([copied(env[ins[1]])], 0)
+        elif op == ADD_TO:
+            env[ins[1]].add(env[ins[2]])
+        elif op == REF_INDEX:
+            cell = env[ins[1]]
+            env[v] = Cell(cell.container[cell.at], env[ins[2]])
+        elif op == REF_MEMBER:
+            cell = env[ins[1]]
+            env[v] = Cell(cell.container[cell.at], ins[2])
+        elif op == RESOLVE:
+            cell = env[ins[1]]
+            env[v] = cell.container[cell.at]
+        else:
+            assert op == IDX, f"cannot interpret {ins}"
+
+
+def run_loop(f: Func, number: int, env: list, args: list) -> list:
+    block = f.blocks[number]
+    columns: list[list] = [[] for _ in block.results]
+    for i in range(block.size.size):  # type: ignore[attr-defined]
+        env[block.index] = i
+        run_block(f, number, env, args)
+        for column, r in zip(columns, block.results, strict=True):
+            column.append(env[r])
+    return columns

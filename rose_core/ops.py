@@ -1,0 +1,191 @@
+"""The table of primitive operations: one row holds all that any part of the compiler knows of an op.
+
+A row gives the op's typing, its value, its derivative, its WebAssembly and its name in the text form;
+the JavaScript bridge's numbering is generated from the table too. A pass never asks for an op by name.
+
+Derivatives are forward rules ``jvp(y, x, d)`` in the algebra of `rose_core.formula`: ``y`` is the
+op's result, ``x`` its operands and ``d`` their tangents. Where a function has no derivative (``abs``
+at 0, ``max`` of equals) the rule gives a one-sided or subgradient value, never NaN where one exists.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+
+from rose_core import reals
+from rose_core.encode import sint
+from rose_core.formula import ZERO, Linear, choose, function, select
+
+sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
+sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
+sign, abs_, maximum, eq = map(function, ("sign", "abs", "max", "eq"))
+
+LN2, LN10 = math.log(2), math.log(10)
+
+type_of_letter = {"R": "Real", "B": "Bool", "I": "Index"}
+
+
+class Op:
+    """A row: one primitive operation on scalars."""
+
+    __slots__ = ("code", "commutes", "evaluate", "ins", "jvp", "name", "out", "symbol", "tangent", "wasm")
+
+    def __init__(
+        self,
+        name: str,
+        symbol: str,
+        typing: str,
+        evaluate: Callable[..., object],
+        wasm: int | bytes | str,
+        jvp: Callable[..., Linear] | None = None,
+        tangent: str = "",
+        commutes: bool = False,
+    ) -> None:
+        self.code = -1
+        self.name = name
+        """The name in the JavaScript and Python interfaces."""
+        self.symbol = symbol
+        """The paper's notation (Figure 3), or the name of what the paper lacks."""
+        self.ins, self.out = typing.split(">")
+        """Operand and result types, a letter each: Real, Bool, Index, or ``a`` for any one type."""
+        self.evaluate = evaluate
+        """The op's meaning, on Python values."""
+        self.wasm = wasm
+        """An instruction's opcode, several instructions, or the name of a function of ``Math``."""
+        self.jvp = jvp
+        """The derivative; None for an op whose result has no tangent."""
+        self.tangent = tangent
+        """The operand types under which the op is linear, T for a tangent: ``TR`` for a product."""
+        self.commutes = commutes
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _nothing(_y: object, _x: object, _d: object) -> Linear:
+    """The derivative of a step function, zero wherever it exists."""
+    return ZERO
+
+
+SIGN = b"\xbd\x42" + sint(-1 << 63) + b"\x83\x42" + sint(0x3FF << 52) + b"\x84\xbf"
+"""The sign bit of the operand on the bits of 1: as integers, since ``f64.copysign`` wants its 1 first."""
+
+
+UNARY = [
+    Op("neg", "-", "R>R", operator.neg, 0x9A, lambda y, x, d: -d[0], tangent="T"),
+    Op("abs", "abs", "R>R", operator.abs, 0x99, lambda y, x, d: d[0] * sign(x[0])),
+    Op("sign", "sgn", "R>R", reals.sign, SIGN, _nothing),
+    Op("ceil", "ceil", "R>R", reals.ceil, 0x9B, _nothing),
+    Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
+    Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),
+    Op("sqrt", "sqrt", "R>R", reals.sqrt, 0x9F, lambda y, x, d: d[0] / (y + y)),
+    Op("sin", "sin", "R>R", reals.sin, "sin", lambda y, x, d: d[0] * cos(x[0])),
+    Op("cos", "cos", "R>R", reals.cos, "cos", lambda y, x, d: -(d[0] * sin(x[0]))),
+    Op("tan", "tan", "R>R", reals.tan, "tan", lambda y, x, d: d[0] * (1 + y * y)),
+    Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] / sqrt((1 - x[0]) * (1 + x[0]))),
+    Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] / sqrt((1 - x[0]) * (1 + x[0])))),
+    Op("atan", "atan", "R>R", math.atan, "atan", lambda y, x, d: d[0] / (1 + x[0] * x[0])),
+    Op("sinh", "sinh", "R>R", reals.sinh, "sinh", lambda y, x, d: d[0] * cosh(x[0])),
+    Op("cosh", "cosh", "R>R", reals.cosh, "cosh", lambda y, x, d: d[0] * sinh(x[0])),
+    # sech² by way of exp(-2|x|): 1 - y² would lose every digit where tanh saturates
+    Op("tanh", "tanh", "R>R", math.tanh, "tanh", lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
+    Op("exp", "exp", "R>R", reals.exp, "exp", lambda y, x, d: d[0] * y),
+    Op("expm1", "expm1", "R>R", reals.expm1, "expm1", lambda y, x, d: d[0] * exp(x[0])),
+    Op("log", "log", "R>R", reals.log, "log", lambda y, x, d: d[0] / x[0]),
+    Op("log1p", "log1p", "R>R", reals.log1p, "log1p", lambda y, x, d: d[0] / (1 + x[0])),
+    Op("log2", "log2", "R>R", reals.log2, "log2", lambda y, x, d: d[0] / (x[0] * LN2)),
+    Op("log10", "log10", "R>R", reals.log10, "log10", lambda y, x, d: d[0] / (x[0] * LN10)),
+    Op("cbrt", "cbrt", "R>R", math.cbrt, "cbrt", lambda y, x, d: d[0] / (3 * (y * y))),
+    Op("not", "¬", "B>B", operator.not_, 0x45),
+]
+
+BINARY = [
+    Op("add", "+", "RR>R", operator.add, 0xA0, lambda y, x, d: d[0] + d[1], tangent="TT", commutes=True),
+    Op("sub", "-", "RR>R", operator.sub, 0xA1, lambda y, x, d: d[0] - d[1], tangent="TT"),
+    Op(
+        "mul", "×", "RR>R", operator.mul, 0xA2,
+        lambda y, x, d: d[0] * x[1] + d[1] * x[0], tangent="TR", commutes=True,
+    ),
+    Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) / x[1], tangent="TR"),
+    Op("min", "min", "RR>R", reals.minimum, 0xA4, lambda y, x, d: larger(x[1], x[0], d[0], d[1])),
+    Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
+    Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
+    # x[0] is the ordinate: atan2(y, x) in the usual letters
+    Op("atan2", "atan2", "RR>R", math.atan2, "atan2", lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
+    # a divisor that is never 0 makes the origin's derivative 0, which is a subgradient there
+    Op("hypot", "hypot", "RR>R", math.hypot, "hypot", lambda y, x, d: along(x, d, maximum(y, 5e-324))),
+    Op("neq", "≠", "RR>B", operator.ne, 0x62, commutes=True),
+    Op("lt", "<", "RR>B", operator.lt, 0x63),
+    Op("leq", "≤", "RR>B", operator.le, 0x65),
+    Op("eq", "=", "RR>B", operator.eq, 0x61, commutes=True),
+    Op("gt", ">", "RR>B", operator.gt, 0x64),
+    Op("geq", "≥", "RR>B", operator.ge, 0x66),
+    Op("and", "∧", "BB>B", operator.and_, 0x71, commutes=True),
+    Op("or", "∨", "BB>B", operator.or_, 0x72, commutes=True),
+    Op("iff", "iff", "BB>B", operator.eq, 0x46, commutes=True),
+    Op("xor", "xor", "BB>B", operator.ne, 0x73, commutes=True),
+    Op("iadd", "+", "II>I", operator.add, 0x6A, commutes=True),
+    Op("imod", "mod", "II>I", operator.mod, 0x70),
+    Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),
+    Op("ilt", "<", "II>B", operator.lt, 0x49),
+    Op("ileq", "≤", "II>B", operator.le, 0x4D),
+    Op("ieq", "=", "II>B", operator.eq, 0x46, commutes=True),
+    Op("igt", ">", "II>B", operator.gt, 0x4B),
+    Op("igeq", "≥", "II>B", operator.ge, 0x4F),
+]
+
+TERNARY = [
+    Op(
+        "select", "?:", "Baa>a", lambda p, x, y: x if p else y, 0x1B,
+        lambda y, x, d: select(x[0], d[1], d[2]), tangent="BTT",
+    ),
+]  # fmt: skip
+
+
+def sech2(e):
+    """sech² x, of e = exp(-2 |x|)."""
+    return 4 * e / ((1 + e) * (1 + e))
+
+
+def larger(a, b, da, db):
+    """The tangent that goes with the larger of ``a`` and ``b``, or of equals their mean."""
+    return select(a > b, da, select(a < b, db, (da + db) * 0.5))
+
+
+def power(x):
+    """∂/∂x x^n; 0 for n = 0, at x = 0 too."""
+    return choose(eq(x[1], 0.0), 0.0, x[1] * pow_(x[0], x[1] - 1))
+
+
+def logarithm(y, x):
+    """∂/∂n x^n; where x^n is 0 the power decides: 0 and not 0 · -∞."""
+    return choose(eq(y, 0.0), 0.0, y * log(x[0]))
+
+
+def turn(x, d, r):
+    """The tangent of an angle, divided twice by the radius so that r² cannot overflow."""
+    return (d[0] * (x[1] / r) - d[1] * (x[0] / r)) / r
+
+
+def along(x, d, r):
+    """The tangent of a length: the projection on the unit vector."""
+    return d[0] * (x[0] / r) + d[1] * (x[1] / r)
+
+
+OPS: list[Op] = UNARY + BINARY + TERNARY
+"""All rows; a row's index is its opcode. Unary ops come first, then binary ones, then ``select``."""
+
+UNARY_END = len(UNARY)
+BINARY_END = UNARY_END + len(BINARY)
+
+by_name: dict[str, Op] = {}
+for _code, _op in enumerate(OPS):
+    _op.code = _code
+    by_name[_op.name] = _op
+
+
+def code(name: str) -> int:
+    """The opcode of the op called ``name``."""
+    return by_name[name].code

@@ -1,0 +1,141 @@
+"""A whole program: its functions lowered into one WebAssembly module, and how to call that.
+
+Functions are lowered callers first, because a function's frame stands above those of its callers.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from rose_core import encode
+from rose_core.encode import call
+from rose_core.ir import VEC, Func
+from rose_core.layout import MOST_SCALARS, Convention, Slot, aligned, is_memory, kind_of, size_of
+from rose_core.lower import Body
+from rose_core.ops import OPS
+from rose_core.types import Array
+
+PAGE = 65536
+
+_PACK = {"f": "<d", "i": "<i", "b": "<?"}
+
+
+class Program:
+    """A compiled program.
+
+    Attributes:
+        bytes: the module. It imports ``Math`` functions by name and opaque ones by number from the
+            module ``""`` (and its memory as ``m`` ``""`` if asked to); it exports ``f``, and its memory
+            as ``m`` otherwise.
+        args, results: where the host puts arguments and finds results, leaf by leaf.
+        hosts: the opaque functions, by number.
+        pages: how much memory it needs.
+    """
+
+    def __init__(self, root: Func, base: int = 0, import_memory: bool = False) -> None:
+        self.hosts: list[Func] = []
+        order = _callers_first(root)
+        imports, suffixes, callees = self._imports(order)
+        for k, f in enumerate(order):
+            callees[f] = (len(imports) + k, Convention(f))
+        zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
+        address = aligned(base + zeros)
+        segments: list[tuple[int, bytes]] = []
+        known: dict[bytes, int] = {}
+        data: dict[Func, dict[int, int]] = {}
+        for f in order:
+            data[f] = {}
+            for v, content in _constant_vectors(f).items():
+                if content not in known:
+                    known[content] = address
+                    segments.append((address, content))
+                    address = aligned(address + len(content))
+                data[f][v] = known[content]
+        self.args, self.results, address = _interface(root, address)
+        frames = dict.fromkeys(order, address)
+        end = address
+        functions = []
+        for f in order:
+            entry = ([s.address for s in self.args], [s.address for s in self.results]) if f is root else None
+            body = Body(f, frames[f], base, data[f], suffixes, callees, entry)
+            functions.append(encode.Function(f.name, body.params, body.results, body.runs, body.code))
+            end = max(end, body.frame_end)
+            for g in f.callees:
+                if g in frames:
+                    frames[g] = max(frames[g], body.frame_end)
+        self.pages = (end + PAGE - 1) // PAGE
+        self.end = end
+        self.bytes = encode.module(imports, functions, self.pages, segments, import_memory)
+
+    def _imports(self, order: list[Func]) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | None]]]:
+        """What the program imports; the code of every op after its operands; the opaque functions."""
+        imports: list[encode.Import] = []
+        suffixes = []
+        used = {ins[0] for f in order for ins in f.code}
+        for op in OPS:
+            if not isinstance(op.wasm, str):
+                suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
+            elif op.code in used:
+                suffixes.append(call(len(imports)))
+                imports.append(encode.Import("", op.wasm, "f" * len(op.ins), "f"))
+            else:
+                suffixes.append(b"")
+        callees: dict[Func, tuple[int, Convention | None]] = {}
+        for f in order:
+            for g in f.callees:
+                if g.host is not None and g not in callees:
+                    callees[g] = (len(imports), None)
+                    imports.append(encode.Import("", str(len(self.hosts)), "f" * len(g.params), "f"))
+                    self.hosts.append(g)
+        return imports, suffixes, callees
+
+
+def _callers_first(root: Func) -> list[Func]:
+    """All transparent functions that ``root`` needs, each before those it calls."""
+    order: list[Func] = []
+    seen: set[Func] = set()
+    stack: list[tuple[Func, bool]] = [(root, False)]
+    while stack:
+        f, finished = stack.pop()
+        if finished:
+            order.append(f)
+        elif f not in seen:
+            seen.add(f)
+            stack.append((f, True))
+            stack.extend((g, False) for g in f.callees if g.host is None)
+    order.reverse()
+    return order
+
+
+def _constant_vectors(f: Func) -> dict[int, bytes]:
+    """The vectors of constants in ``f``, as bytes in memory."""
+    found: dict[int, bytes] = {}
+    for v, ins in enumerate(f.code):
+        if ins[0] == VEC and all(x < 0 or x in found for x in ins[1:]):
+            t = f.types[v]
+            assert isinstance(t, Array)
+            if is_memory(t.elem):
+                found[v] = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
+            else:
+                pack = _PACK[kind_of(t)]
+                found[v] = b"".join(struct.pack(pack, f.pool[~x][0]) for x in ins[1:])
+    return found
+
+
+def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
+    """Where the host puts arguments and finds results, from ``address`` up; the address after them."""
+    args, results = [], []
+    direct = sum(not is_memory(t) for t in root.params) <= MOST_SCALARS
+    for t in root.params:
+        passed = direct and not is_memory(t)
+        args.append(Slot(t, -1 if passed else address))
+        if not passed:
+            address = aligned(address + size_of(t))
+    types = root.result_types
+    single = len(types) == 1 and not is_memory(types[0])
+    for t in types:
+        results.append(Slot(t, -1 if single else address))
+        if not single:
+            address = aligned(address + size_of(t))
+    return args, results, address
+

@@ -1,0 +1,135 @@
+"""Arithmetic on floats as IEEE 754 and JavaScript's ``Math`` define it: no exceptions, ever.
+
+Python raises where these give an infinity or NaN (``1 / 0``, ``sqrt(-1)``, ``exp(1000)``), and C's
+``pow`` differs from JavaScript's at ``1 ** nan``. The interpreter evaluates with these functions, and
+under wasmtime compiled modules import them; in a browser they import ``Math`` itself.
+"""
+
+from __future__ import annotations
+
+import math
+from math import copysign, inf, isinf, isnan, nan
+
+
+def div(x: float, y: float) -> float:
+    if y:
+        return x / y
+    if x == 0 or isnan(x) or isnan(y):
+        return nan
+    return copysign(inf, x) * copysign(1.0, y)
+
+
+def sqrt(x: float) -> float:
+    return math.sqrt(x) if x >= 0 else x if x == 0 else nan
+
+
+def sign(x: float) -> float:
+    """1 or -1 by the sign bit, so that ``sign(-0) = -1``, as in rose 0.4.10."""
+    return copysign(1.0, x)
+
+
+def ceil(x: float) -> float:
+    return copysign(float(math.ceil(x)), x) if abs(x) < 2.0**52 else x
+
+
+def floor(x: float) -> float:
+    return copysign(float(math.floor(x)), x) if abs(x) < 2.0**52 else x
+
+
+def trunc(x: float) -> float:
+    return copysign(float(math.trunc(x)), x) if abs(x) < 2.0**52 else x
+
+
+def minimum(x: float, y: float) -> float:
+    """The smaller; NaN if either is NaN; ``-0 < +0``."""
+    if x < y or isnan(x):
+        return x
+    if x == y == 0:
+        return x if copysign(1.0, x) < 0 else y
+    return y
+
+
+def maximum(x: float, y: float) -> float:
+    """The larger; NaN if either is NaN; ``-0 < +0``."""
+    if x > y or isnan(x):
+        return x
+    if x == y == 0:
+        return y if copysign(1.0, x) < 0 else x
+    return y
+
+
+def sin(x: float) -> float:
+    return nan if isinf(x) else math.sin(x)
+
+
+def cos(x: float) -> float:
+    return nan if isinf(x) else math.cos(x)
+
+
+def tan(x: float) -> float:
+    return nan if isinf(x) else math.tan(x)
+
+
+def asin(x: float) -> float:
+    return math.asin(x) if -1 <= x <= 1 else nan
+
+
+def acos(x: float) -> float:
+    return math.acos(x) if -1 <= x <= 1 else nan
+
+
+def sinh(x: float) -> float:
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return copysign(inf, x)
+
+
+def cosh(x: float) -> float:
+    try:
+        return math.cosh(x)
+    except OverflowError:
+        return inf
+
+
+def exp(x: float) -> float:
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return inf
+
+
+def expm1(x: float) -> float:
+    try:
+        return math.expm1(x)
+    except OverflowError:
+        return inf
+
+
+def log(x: float) -> float:
+    return math.log(x) if x > 0 else -inf if x == 0 else nan
+
+
+def log1p(x: float) -> float:
+    return math.log1p(x) if x > -1 else -inf if x == -1 else nan
+
+
+def log2(x: float) -> float:
+    return math.log2(x) if x > 0 else -inf if x == 0 else nan
+
+
+def log10(x: float) -> float:
+    return math.log10(x) if x > 0 else -inf if x == 0 else nan
+
+
+def pow(x: float, y: float) -> float:
+    if isnan(y) or (abs(x) == 1 and isinf(y)):
+        return nan
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -inf if x < 0 and y % 2 == 1 else inf
+    except ValueError:  # a negative number to a fraction, or zero to a negative power
+        if x:
+            return nan
+        return copysign(inf, x) if y % 2 == 1 else inf

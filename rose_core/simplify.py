@@ -1,0 +1,98 @@
+"""Rewriting of single instructions while they are built: constants and identities.
+
+Every rewrite gives the same bits as what it replaces, for every operand, infinities and signed zeros
+included (the sign and payload of a NaN are not kept, as WebAssembly does not keep them either). So
+``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
+evaluated here, since their last digit is the reader's engine's business.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rose_core.ops import OPS, code
+
+_NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
+_POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
+
+_EXACT = [not isinstance(op.wasm, str) for op in OPS]
+
+UNARY: list[int | None] = [op.code if op.code in (_NEG, _NOT) else None for op in OPS]
+"""Ops that undo themselves."""
+
+
+def unary(b, op, a, type):
+    """A simpler value equal to ``op a``, or None."""
+    if a < 0:
+        return b.const(OPS[op].evaluate(b.pool[~a][0]), type) if _EXACT[op] else None
+    ins = b.code[a]
+    return ins[1] if ins[0] == op else None
+
+
+def binary(b, op, x, y, type):
+    """A simpler value equal to ``x op y``, of which one is a constant, or None."""
+    p = b.pool[~x][0] if x < 0 else None
+    q = b.pool[~y][0] if y < 0 else None
+    if p is not None and q is not None:
+        return b.const(OPS[op].evaluate(p, q), type) if _EXACT[op] else None
+    rewrite = _BINARY.get(op)
+    return rewrite(b, x, y, p, q, type) if rewrite else None
+
+
+def ternary(b, op, p, x, y):
+    """A simpler value equal to ``p ? x : y``, or None."""
+    if p < 0:
+        return x if b.pool[~p][0] else y
+    return x if x == y else None
+
+
+def _mul(b, x, y, p, q, type):
+    c, other = (p, y) if q is None else (q, x)
+    if c == 1:
+        return other
+    return b.unary(_NEG, other, type) if c == -1 else None
+
+
+def _add(b, x, y, p, q, type):
+    c, other = (p, y) if q is None else (q, x)
+    return other if c == 0 and math.copysign(1.0, c) < 0 else None
+
+
+def _sub(b, x, y, p, q, type):
+    if q == 0 and math.copysign(1.0, q) > 0:
+        return x
+    return b.unary(_NEG, y, type) if p == 0 and math.copysign(1.0, p) < 0 else None
+
+
+def _div(b, x, y, p, q, type):
+    if q is None or q == 0 or math.isinf(q):
+        return None
+    if q == 1:
+        return x
+    # the reciprocal of a power of two is exact, and a product is several times faster
+    if abs(math.frexp(q)[0]) == 0.5 and 1e-300 < abs(q) < 1e300:
+        return b.binary(_MUL, x, b.const(1 / q, b.pool[~y][1]), type)
+    return None
+
+
+def _pow(b, x, y, p, q, type):
+    if q == 0:
+        return b.const(1.0, type)
+    if q == 1:
+        return x
+    if q == 2:
+        return b.binary(_MUL, x, x, type)
+    return b.binary(_DIV, b.const(1.0, type), x, type) if q == -1 else None
+
+
+def _and(b, x, y, p, q, type):
+    c, other = (p, y) if q is None else (q, x)
+    return other if c else b.const(False, type)
+
+
+def _or(b, x, y, p, q, type):
+    c, other = (p, y) if q is None else (q, x)
+    return b.const(True, type) if c else other
+
+
+_BINARY = {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}

@@ -1,0 +1,262 @@
+"""Types of the Rose IR: what a variable can hold (paper, Figures 3 and 10).
+
+``()``, ``Bool``, ``Real``, a bounded index ``n`` (the integers ``0 <= i < n``), arrays ``[n]t``,
+pairs, structs and references ``&t``; beyond the paper, ``Tan``, the type of tangents, which makes
+linearity a matter of typing: a ``Tan`` may be scaled by a ``Real`` but never by another ``Tan``.
+
+Type objects are interned, so leaf types compare with ``is``. Structs with the same fields in another
+order are the same type.
+
+A *leaf* is a type without structure of its own: a scalar, or an array (of arrays) of scalars. Every
+value is a bundle of leaves: `leaves` takes a type apart, a vector of structs into a struct of vectors.
+"""
+
+from __future__ import annotations
+
+TYPE, VALUE, INDEX = "Type", "Value", "Index"
+"""The kinds of Figure 10, from widest to narrowest: every index type is a value type, every value
+type can be the type of a variable."""
+
+
+class Type:
+    """A type; use the constructors below rather than this class."""
+
+    __slots__ = ()
+
+    def kind(self) -> str:
+        """The narrowest kind this type has (Figure 10)."""
+        return VALUE
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Scalar(Type):
+    """``()``, ``Bool``, ``Real`` or ``Tan``: one instance of each."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Fin(Type):
+    """The bounded index type ``n``: integers ``0 <= i < size``."""
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def kind(self) -> str:
+        return INDEX
+
+    def __str__(self) -> str:
+        return str(self.size)
+
+
+class Array(Type):
+    """``[index]elem``: one element for each value of the index type."""
+
+    __slots__ = ("elem", "index")
+
+    def __init__(self, index: Type, elem: Type) -> None:
+        self.index = index
+        self.elem = elem
+
+    @property
+    def size(self) -> int:
+        """The number of elements, of an array whose size is known."""
+        assert isinstance(self.index, Fin), f"{self} has no fixed size"
+        return self.index.size
+
+    def __str__(self) -> str:
+        return f"[{self.index}]{self.elem}"
+
+
+class Pair(Type):
+    """``(t, t')``, taken apart by ``fst`` and ``snd``."""
+
+    __slots__ = ("fst", "snd")
+
+    def __init__(self, fst: Type, snd: Type) -> None:
+        self.fst = fst
+        self.snd = snd
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pair) and (self.fst, self.snd) == (other.fst, other.snd)
+
+    def __hash__(self) -> int:
+        return hash((self.fst, self.snd))
+
+    def __str__(self) -> str:
+        return f"({self.fst}, {self.snd})"
+
+
+class Struct(Type):
+    """``{name: t, …}``. ``fields`` keeps the author's order; identity and leaves go by sorted name."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: dict[str, Type]) -> None:
+        self.fields = fields
+
+    def sorted_fields(self) -> list[tuple[str, Type]]:
+        return sorted(self.fields.items())
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Struct) and self.fields == other.fields)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.fields))
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(f"{k}: {t}" for k, t in self.fields.items()) + "}"
+
+
+class Ref(Type):
+    """``&t``, an accumulator: it can be added to, and read only after its scope has ended."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Type) -> None:
+        self.inner = inner
+
+    def kind(self) -> str:
+        return TYPE
+
+    def __str__(self) -> str:
+        return f"&{self.inner}"
+
+
+class TypeVar(Type):
+    """A type parameter ``t: κ`` of a generic function."""
+
+    __slots__ = ("bound", "name")
+
+    def __init__(self, name: str, bound: str) -> None:
+        self.name = name
+        self.bound = bound
+
+    def kind(self) -> str:
+        return self.bound
+
+    def __str__(self) -> str:
+        return self.name
+
+
+UNIT = Scalar("()")
+BOOL = Scalar("Bool")
+REAL = Scalar("Real")
+TAN = Scalar("Tan")
+
+_fins: dict[int, Fin] = {}
+_arrays: dict[tuple[Type, Type], Array] = {}
+_refs: dict[Type, Ref] = {}
+
+
+def fin(size: int) -> Fin:
+    """The index type of the integers below ``size``."""
+    found = _fins.get(size)
+    if found is None:
+        found = _fins[size] = Fin(size)
+    return found
+
+
+def array(index: Type, elem: Type) -> Array:
+    """The array type ``[index]elem``."""
+    found = _arrays.get((index, elem))
+    if found is None:
+        found = _arrays[index, elem] = Array(index, elem)
+    return found
+
+
+def ref(inner: Type) -> Ref:
+    """The accumulator type ``&inner``."""
+    found = _refs.get(inner)
+    if found is None:
+        found = _refs[inner] = Ref(inner)
+    return found
+
+
+def scalar_of(leaf: Type) -> Type:
+    """The scalar at the bottom of a leaf type: ``Real`` for ``&[3][2]Real``."""
+    while True:
+        if isinstance(leaf, Array):
+            leaf = leaf.elem
+        elif isinstance(leaf, Ref):
+            leaf = leaf.inner
+        else:
+            return leaf
+
+
+def shape_of(leaf: Type) -> tuple[int, ...]:
+    """The sizes of a leaf's dimensions, outermost first; ``()`` for a scalar."""
+    if isinstance(leaf, Ref):
+        leaf = leaf.inner
+    shape = []
+    while isinstance(leaf, Array):
+        shape.append(leaf.size)
+        leaf = leaf.elem
+    return tuple(shape)
+
+
+def replace_scalar(leaf: Type, scalar: Type) -> Type:
+    """``leaf`` with another scalar at its bottom."""
+    if isinstance(leaf, Array):
+        return array(leaf.index, replace_scalar(leaf.elem, scalar))
+    if isinstance(leaf, Ref):
+        return ref(replace_scalar(leaf.inner, scalar))
+    return scalar
+
+
+def leaves(t: Type) -> list[Type]:
+    """The leaf types of ``t``, in the order in which every part of the compiler passes them."""
+    if isinstance(t, Pair):
+        return leaves(t.fst) + leaves(t.snd)
+    if isinstance(t, Struct):
+        return [leaf for _, field in t.sorted_fields() for leaf in leaves(field)]
+    if isinstance(t, Array):
+        return [array(t.index, leaf) for leaf in leaves(t.elem)]
+    if isinstance(t, Ref):
+        return [ref(leaf) for leaf in leaves(t.inner)]
+    return [] if t is UNIT else [t]
+
+
+def paths(t: Type) -> list[str]:
+    """How an author would name each leaf of a value of type ``t``: ``["[].x", "[].y"]`` and so on."""
+    if isinstance(t, Pair):
+        return [f".{k}{p}" for k, u in (("fst", t.fst), ("snd", t.snd)) for p in paths(u)]
+    if isinstance(t, Struct):
+        return [f".{name}{p}" for name, field in t.sorted_fields() for p in paths(field)]
+    if isinstance(t, Array):
+        nested = [p for p in paths(t.elem) if p]
+        return [f"[]{p}" for p in nested] if nested else [""] * len(leaves(t))
+    if isinstance(t, Ref):
+        return paths(t.inner)
+    return [] if t is UNIT else [""]
+
+
+DUAL = Struct({"re": REAL, "du": TAN})
+"""A number with its tangent, ``re + du ε`` (paper, Section 2.2)."""
+
+
+def dual(t: Type) -> Type:
+    """D[t] of Figure 11: every ``Real`` becomes a ``Dual``.
+
+    A ``Tan`` becomes one too: differentiating a derivative again treats its tangents as numbers.
+    """
+    if t is REAL or t is TAN:
+        return DUAL
+    if isinstance(t, Pair):
+        return Pair(dual(t.fst), dual(t.snd))
+    if isinstance(t, Struct):
+        return Struct({name: dual(field) for name, field in t.fields.items()})
+    if isinstance(t, Array):
+        return array(t.index, dual(t.elem))
+    if isinstance(t, Ref):
+        return ref(dual(t.inner))
+    return t

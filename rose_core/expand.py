@@ -74,7 +74,8 @@ class Expansion:
         copy.param_names = f.param_names
         b = Builder(copy)
         args = [b.param(t) for t in f.params]
-        copy.blocks[0].results = _Expander(f, b, args, self).run()
+        expander = _Expander(f, b, args, self)
+        copy.blocks[0].results = expander.run()
         copy.effects = f.effects
         copy.jvp = f.jvp
         return copy
@@ -125,7 +126,7 @@ class _Expander(Replay):
     """Copies a function, making the derivatives it asks for."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], expansion: Expansion) -> None:
-        super().__init__(func, b, args)
+        self.func, self.b = func, b
         self.expansion = expansion
         self.pulls: dict[int, list[int]] = {}
         """``VJP`` → its ``PULL``s."""
@@ -141,6 +142,11 @@ class _Expander(Replay):
         """``VJP`` or ``PULL`` → its results in the copy."""
         self.inline: dict[int, Linearization] = {}
         self.forward: dict[int, tuple[Transposed, int, list[int]]] = {}
+        first = func.code[len(args)] if len(args) < len(func.code) else (PARAM,)
+        if first[0] == VJP and list(first[2:]) == args == list(range(len(args))):
+            # before anything else is in the builder, so that it can take over what is differentiated
+            self._vjp(len(args), func.callees[first[1]], args)
+        super().__init__(func, b, args)
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         super().call(v, self.expansion.expand(callee), args)
@@ -152,9 +158,9 @@ class _Expander(Replay):
             super().get(v, of, k)
 
     def derivative(self, v: int, ins: tuple[int, ...]) -> None:
-        if ins[0] == VJP:
+        if ins[0] == VJP and v not in self.given:
             self._vjp(v, self.func.callees[ins[1]], [self.env[x] for x in ins[2:]])
-        else:
+        elif ins[0] == PULL:
             self._pull(v, self.func.callees[self.func.code[ins[1]][1]], ins[1], [self.env[x] for x in ins[2:]])
 
     def _vjp(self, v: int, f: Func, args: list[int]) -> None:

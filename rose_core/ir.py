@@ -2,8 +2,8 @@
 
 An instruction is a tuple ``(opcode, operand, …)``, its id the index of its tuple in ``Func.code``; an
 id is also the name of the one value the instruction defines. Negative ids are constants: ``~id`` is
-an index into ``Func.pool``. So an operand is always one int, and operands are always smaller than the
-ids that use them.
+an index into ``Func.pool``. So an operand is always one int, and always smaller than the id of its user;
+only the results of a loop may be larger than its ``FOR``, when reverse mode tapes a call's result.
 
 Per id (parallel lists, all as long as ``code``):
 
@@ -82,7 +82,7 @@ class Func:
 
     __slots__ = (
         "blocks", "callees", "code", "effects", "home", "host", "jvp", "memo", "name", "origin", "param_names",
-        "param_types", "params", "pool", "ret", "types",
+        "param_types", "params", "pool", "ret", "straight", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, param_types: Sequence[Type], ret: Type) -> None:
@@ -108,6 +108,8 @@ class Func:
         """What an opaque function runs."""
         self.effects = False
         """Whether a call may do more than give a value: an opaque function runs in it."""
+        self.straight = True
+        """Whether the body is operations of the table, reads of arrays and vectors: no loops, calls, effects."""
         self.origin: tuple[str, Func] | None = None
         """``("jvp", f)`` for a derivative that is yet to be made from ``f``."""
         self.memo: dict[object, object] = {}
@@ -200,6 +202,29 @@ class Builder:
             return self.unary(op, *args, type=type)
         return self.binary(op, *args, type=type) if op < BINARY_END else self.ternary(op, *args, type=type)
 
+    def pad(self) -> None:
+        """Bring the per-id lists up to ``code``, to which real operations of the body were appended."""
+        missing = len(self.code) - len(self.types)
+        if missing:
+            start = len(self.types)
+            self.types += [REAL] * missing
+            self.home += [0] * missing
+            self.blocks[0].order += range(start, start + missing)
+
+    def adopt(self, func: Func) -> bool:
+        """Take over the instructions of a straight function, if all there is so far are its parameters."""
+        params = len(func.params)
+        if not func.straight or self.pool or func.code[:params] != self.code:
+            return False
+        for value, type in func.pool:
+            self.const(value, type)
+        self.code += func.code[params:]
+        self.types += func.types[params:]
+        self.home += func.home[params:]
+        self.blocks[0].order += func.blocks[0].order[params:]
+        self.table = dict(zip(self.code, range(len(self.code)), strict=True))
+        return True
+
     # -- structure -----------------------------------------------------------------------------------
 
     def _append(self, key: tuple[int, ...], type: Type | None, home: int) -> int:
@@ -224,6 +249,7 @@ class Builder:
 
     def effect(self, key: tuple[int, ...], type: Type, block: int | None = None) -> int:
         """An instruction that stays in its place, in the innermost open block unless told otherwise."""
+        self.func.straight = False
         v = len(self.code)
         home = self.open[-1] if block is None else block
         self.code.append(key)
@@ -259,6 +285,7 @@ class Builder:
 
     def open_for(self, size: Type) -> int:
         """Start a loop over the index type ``size``; the id of its index."""
+        self.func.straight = False
         block = len(self.blocks)
         self.blocks.append(Block(self.open[-1], -1, size))
         self.open.append(block)
@@ -302,6 +329,7 @@ class Builder:
 
     def call(self, f: Func, args: Sequence[int]) -> int:
         """Call ``f`` on leaves; the id of the call, whose results are got with `get`."""
+        self.func.straight = False
         key = (CALL, self.callee(f), *args)
         if f.effects or any(isinstance(t, Ref) for t in f.params):
             self.func.effects |= f.effects

@@ -45,6 +45,11 @@ def letter(t: Type) -> str:
     return "f" if t is REAL or t is TAN else "i"
 
 
+def is_i32(t: Type) -> bool:
+    """Whether WebAssembly sees a value as an i32: a Bool, an index, an address."""
+    return not (t is REAL or t is TAN)
+
+
 def is_memory(leaf: Type) -> bool:
     """Whether values of this leaf type live in memory, rather than in a local variable."""
     return isinstance(leaf, (Array, Ref))

@@ -26,6 +26,7 @@ from rose_core.ir import (
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule
+from rose_core.sweep import Sums, sweep
 from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, ref, replace_scalar, scalar_of
 
 _ADD, _SUB, _NEG, _SELECT = map(code, ("add", "sub", "neg", "select"))
@@ -44,16 +45,26 @@ class Linearization(Replay):
     def __init__(
         self, func: Func, b: Builder, args: Sequence[int], varying: Sequence[bool], transposed: Callable[..., Transposed]
     ) -> None:
-        super().__init__(func, b, args)
         self.varying = varying
         self.transposed = transposed
         self.dual = any(scalar_of(t) is TAN for t in func.params)
         """Whether tangents are values of the program itself, as in a custom derivative."""
-        self.active = [False] * (len(func.code) + len(func.pool))
-        """Source id → whether the value carries a tangent; constants, at the end, never do."""
+        n, pool = len(func.code), len(func.pool)
+        self.adopted = not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
+        """Whether the program was taken over as it is, every id keeping its meaning."""
+        self.active = [self.adopted] * n + [False] * pool
+        """Source id → whether the value may carry a tangent; constants, at the end, never do."""
+        if self.adopted:
+            self.func, self.b = func, b
+            self.env = [*range(n), *(~k for k in reversed(range(pool)))]
+        else:
+            super().__init__(func, b, args)
         self.calls: dict[int, Transposed] = {}
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
+
+    def run(self) -> list[int]:
+        return [self.env[v] for v in self.func.results] if self.adopted else super().run()
 
     def type(self, t: Type) -> Type:
         return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
@@ -174,7 +185,7 @@ class Linearization(Replay):
 class _Loop:
     """A backward loop being emitted, and the forward loop it goes with; or the two function bodies."""
 
-    __slots__ = ("backward", "cotangents", "forward", "given", "index", "known", "refs")
+    __slots__ = ("backward", "cotangents", "elements", "forward", "given", "index", "known", "refs")
 
     def __init__(self, forward: int, backward: int, index: int) -> None:
         self.forward = forward
@@ -184,8 +195,10 @@ class _Loop:
         """The backward loop's index; -1 for a function's body."""
         self.known: dict[int, int] = {}
         """Forward ids that were brought over already."""
-        self.cotangents: dict[int, int] = {}
+        self.cotangents: dict[int, int] | Sums = {}
         """Source id → sum of the contributions made in this block to a scalar of this or an outer one."""
+        self.elements: dict[int, dict[int, int]] = {}
+        """Source id of an array of this block → number of an element → contribution to that."""
         self.refs: dict[int, int] = {}
         """Source id of this block → accumulator of its cotangent."""
         self.given: dict[int, int] = {}
@@ -203,6 +216,9 @@ class Reverse:
         self.boundary = boundary
         """What carries values between the two functions; None where both passes share one."""
         self.stack = [_Loop(0 if boundary else -1, b.open[-1], -1)]
+        self.straight = self.func.straight and len(b.open) == 1
+        if self.straight:
+            self.stack[0].cotangents = Sums(len(forward.env), b)
         self.source_block: dict[int, _Loop] = {0: self.stack[0]}
         self.by_forward: dict[int, _Loop] = {0: self.stack[0]} if boundary else {}
         self.ref_cotangents: dict[int, int] = {}
@@ -295,9 +311,22 @@ class Reverse:
         elif self.lin.active[v]:
             self.contribute(v, 1, c)
 
+    def contribute_element(self, v: int, k: int, c: int) -> None:
+        """Add ``c`` to the cotangent of element ``k`` of the array ``v``."""
+        home = self.source_block[self.func.home[v]]
+        if home is self.stack[-1] and self._owns(v) and k not in home.elements.get(v, ()):
+            home.elements.setdefault(v, {})[k] = c
+        else:
+            self._add_element(v, k, c)
+
+    def _add_element(self, v: int, k: int, c: int) -> None:
+        r = self.ref(v)
+        self.b.add_to(self.b.ref_index(r, self.b.const(k, self.func.types[v].index)), c)  # type: ignore[attr-defined]
+
     def _owns(self, v: int) -> bool:
-        """Whether the array ``v`` has an accumulator to itself rather than a part of another's."""
-        return self.func.code[v][0] not in (INDEX, _SELECT)
+        """Whether contributions to the array ``v`` may be kept until it is visited."""
+        ins = self.func.code[v]
+        return ins[0] != _SELECT and (ins[0] != INDEX or ins[2] < 0)
 
     def ref(self, v: int) -> int:
         """The accumulator of the cotangent of the active array (or, from an inner loop, scalar) ``v``."""
@@ -328,14 +357,32 @@ class Reverse:
     def total(self, v: int) -> int | None:
         """The cotangent of ``v``, complete, or None if it is zero."""
         loop = self.stack[-1]
+        if isinstance(self.func.types[v], Array):
+            return self._total_array(v, loop)
         c = loop.cotangents.pop(v, None)
-        if c is None:
-            c = loop.given.pop(v, None)
         r = loop.refs.get(v)
         if r is None:
             return c
         value = self.b.resolve(r)
         return value if c is None else self.b.binary(_ADD, value, c)
+
+    def _total_array(self, v: int, loop: _Loop) -> int | None:
+        elements = loop.elements.pop(v, None)
+        if elements and v not in loop.refs and v not in loop.given:
+            t = replace_scalar(self.func.types[v], REAL)
+            assert isinstance(t, Array)
+            if t.size <= 2 * len(elements) + 16:
+                zero = self.b.const(0.0, t.elem)
+                return self.b.vec([elements.get(k, zero) for k in range(t.size)], t)
+        if elements:
+            self._add_elements(v, elements)
+        if v in loop.given:
+            return loop.given.pop(v)
+        return self.b.resolve(loop.refs[v]) if v in loop.refs else None
+
+    def _add_elements(self, v: int, elements: dict[int, int]) -> None:
+        for k, c in elements.items():
+            self._add_element(v, k, c)
 
     def total_of_param(self, v: int) -> int | None:
         """After the sweep, the cotangent of a parameter that is to be returned; None if there is nothing to.
@@ -346,6 +393,7 @@ class Reverse:
             whole = self.stack[0].given.pop(v, None)
             if whole is not None:
                 self.b.add_to(self.ref(v), whole)
+            self._add_elements(v, self.stack[0].elements.pop(v, {}))
             return None
         return self.total(v)
 
@@ -360,6 +408,9 @@ class Reverse:
 
     def block(self, number: int) -> None:
         code, active = self.func.code, self.lin.active
+        if self.straight:
+            self._straight()
+            return
         for v in reversed(self.func.blocks[number].order):
             ins = code[v]
             op = ins[0]
@@ -369,15 +420,44 @@ class Reverse:
             elif op in _STRUCTURAL:
                 _STRUCTURAL[op](self, v, ins)
 
+    def _straight(self) -> None:
+        """The sweep over a straight function: `rose_core.sweep` does the scalars."""
+        n = len(self.func.code)
+        if self.boundary:
+            values: list[int | None] = [None] * n
+            values += [self.fetch(w) for w in self.lin.env[n:]]
+        else:
+            values = list(self.lin.env)
+
+        def fetch(v: int) -> int:
+            found = values[v] = self.value(v)
+            return found
+
+        def visit(v: int, ins: tuple[int, ...]) -> None:
+            if ins[0] < TABLE_END:
+                self.table_op(v, ins)
+            elif ins[0] != PARAM:
+                _STRUCTURAL[ins[0]](self, v, ins)
+
+        code, types = self.func.code, self.func.types
+        scalars, arrays = range(n - 1, -1, -1), [v for v in range(n) if isinstance(types[v], Array)]
+        cotangents = self.stack[0].cotangents
+        if not arrays or code[arrays[-1]][0] == PARAM:
+            sweep(scalars, code, cotangents, values, self.lin.active, fetch, self.b, visit)
+            return
+        # arrays have no cotangent in the list, so the sweep pauses at each
+        stop = n
+        for v in reversed(arrays):
+            sweep(range(stop - 1, v, -1), code, cotangents, values, self.lin.active, fetch, self.b, visit)
+            visit(v, code[v])
+            stop = v
+        sweep(range(stop - 1, -1, -1), code, cotangents, values, self.lin.active, fetch, self.b, visit)
+
     def table_op(self, v: int, ins: tuple[int, ...]) -> None:
         """An op of the table: its transposed template."""
         types = self.func.types
-        if isinstance(types[v], (Array, Ref)):  # a choice between arrays: contributions went to its sides
-            if isinstance(types[v], Array):
-                whole = self.stack[-1].given.pop(v, None)
-                if whole is not None:
-                    self.b.add_to(self.ref(v), whole)
-            return
+        if isinstance(types[v], (Array, Ref)):
+            return  # a choice between arrays: contributions went straight to its sides
         c = self.total(v)
         if c is None:
             return
@@ -423,10 +503,14 @@ class Reverse:
     def index(self, v: int, ins: tuple[int, ...]) -> None:
         if not self.lin.active[v]:
             return
-        if isinstance(self.func.types[v], Array):
+        if ins[2] >= 0 and isinstance(self.func.types[v], Array):
             return  # contributions went straight to the row
         c = self.total(v)
-        if c is not None:
+        if c is None:
+            return
+        if ins[2] < 0:
+            self.contribute_element(ins[1], int(self.func.pool[~ins[2]][0]), c)  # type: ignore[call-overload]
+        else:
             self.b.add_to(self.b.ref_index(self.ref(ins[1]), self.value(ins[2])), c)
 
     def get(self, v: int, ins: tuple[int, ...]) -> None:

@@ -1,0 +1,166 @@
+"""The backward sweep over straight-line code, written out from the derivative rules.
+
+Reverse mode spends its time on multiplications and additions of scalars. For the ops with the
+simplest transposed templates (`rose_core.rules`) this module writes one Python function in which each
+template stands as plain code, so that an instruction costs no more than the dictionary access that
+looks for an equal one. The text is made once, at import, from the same rules as everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rose_core.ir import Builder
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.rules import Template, rule
+
+_NAMES = "mul add sub div neg sqrt exp log sin cos sinh cosh".split()
+"""The ops that are written out, the most frequent first; their templates have no constants."""
+
+_ADD, _SUB, _NEG = code("add"), code("sub"), code("neg")
+
+
+class Sums(list[int | None]):
+    """The cotangents of a straight function by source id, with a sign each: a negation is put off until it
+    can become a subtraction. Has the methods of a dict that other code uses, without signs.
+    """
+
+    def __init__(self, size: int, b: Builder) -> None:
+        super().__init__([None] * size)
+        self.b = b
+        self.negative = [False] * size
+
+    def get(self, v: int) -> int | None:
+        if self.negative[v]:
+            found = self[v]
+            assert found is not None
+            self[v] = self.b.unary(_NEG, found)
+            self.negative[v] = False
+        return self[v]
+
+    def pop(self, v: int, default: None = None) -> int | None:  # type: ignore[override]
+        found = self.get(v)
+        self[v] = None
+        return found
+
+_HEAD = '''
+def sweep(order, code, cotangents, values, active, fetch, b, visit):
+    """Visit the ids in ``order``: turn each cotangent into contributions to the operands.
+
+    ``cotangents`` (of class `Sums`), ``values`` and ``active`` are indexed by source id; ``values``
+    holds None where ``fetch(id)`` must first bring a primal value over; ``visit(id, instruction)`` does
+    what is not written out here. Instructions go to builder ``b``, whose per-id lists are padded later.
+    """
+    negative = cotangents.negative
+    instructions, table = b.code, b.table
+    append, known, pad = instructions.append, table.setdefault, b.pad
+    n = len(instructions)
+    for v in order:
+        c = cotangents[v]
+        if c is None:
+            continue
+        ins = code[v]
+        op = ins[0]
+'''
+
+_TAIL = """
+        else:
+            pad()
+            visit(v, ins)
+            n = len(instructions)
+    pad()
+"""
+
+
+class _Text:
+    """Lines of Python at an indentation."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 2
+
+    def add(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line)
+
+    def instruction(self, target: str, op: int, *args: str) -> None:
+        """``target`` = the id of ``op`` of ``args``, found or appended."""
+        method = "unary" if op < UNARY_END else "binary"
+        self.add(f"if {' or '.join(f'{a} < 0' for a in dict.fromkeys(args))}:")
+        self.add(f"    pad(); {target} = b.{method}({op}, {', '.join(args)}); n = len(instructions)")
+        self.add("else:")
+        if OPS[op].commutes and args[0] != args[1]:
+            p, q = args
+            self.add(f"    key = ({op}, {p}, {q}) if {p} < {q} else ({op}, {q}, {p})")
+        else:
+            self.add(f"    key = ({op}, {', '.join(args)})")
+        self.add(f"    {target} = known(key, n)")
+        self.add(f"    if {target} == n:")
+        self.add("        append(key); n += 1")
+
+    def contribute(self, operand: str, sign: int, term: str) -> None:
+        """Add to, or subtract from, the cotangent of an operand; ``g`` is the sign of the result's."""
+        opposite = "g" if sign > 0 else "not g"
+        self.add(f"s = cotangents[{operand}]")
+        self.add("if s is None:")
+        self.add(f"    cotangents[{operand}] = {term}; negative[{operand}] = {opposite}")
+        self.add(f"elif negative[{operand}] == ({opposite}):")
+        self.depth += 1
+        self.instruction("r", _ADD, "s", term)
+        self.add(f"cotangents[{operand}] = r")
+        self.depth -= 1
+        self.add("else:")
+        self.depth += 1
+        self.add(f"p, q = ({term}, s) if negative[{operand}] else (s, {term})")
+        self.instruction("r", _SUB, "p", "q")
+        self.add(f"cotangents[{operand}] = r; negative[{operand}] = False")
+        self.depth -= 1
+
+    def pull(self, template: Template, operands: list[str]) -> None:
+        """A transposed template, as plain code."""
+        slots = [*(f"x{k}" for k in range(len(operands))), "y", "c"]
+        needed = {s for _, _, *args in template.instrs for s in args} | {s for *_, s in template.outputs}
+        for k, source in enumerate([*operands, "v"]):
+            if k in needed:
+                self.add(f"{slots[k]} = values[{source}]")
+                self.add(f"if {slots[k]} is None:")
+                self.add(f"    pad(); {slots[k]} = fetch({source}); n = len(instructions)")
+        for k, (op, _, *args) in enumerate(template.instrs):
+            slots.append(f"t{k}")
+            self.instruction(f"t{k}", op, *[slots[a] for a in args])
+        for k, sign, s in template.outputs:
+            self.contribute(operands[k], sign, slots[s])
+
+    def op(self, opcode: int, keyword: str) -> None:
+        """The branch of one op: a variant for each set of varying operands."""
+        self.add(f"{keyword} op == {opcode}:")
+        self.depth += 1
+        operands = ["a"] if opcode < UNARY_END else ["a", "o"]
+        self.add(f"_, {', '.join(operands)} = ins")
+        self.add("g = negative[v]")
+        variants = [(1, "if active[a]")] if len(operands) == 1 else [
+            (3, "if active[a] and active[o]"), (1, "elif active[a]"), (2, "elif active[o]"),
+        ]  # fmt: skip
+        for mask, test in variants:
+            template = rule(opcode, mask).pull
+            assert template is not None
+            self.add(f"{test}:")
+            self.depth += 1
+            self.pull(template, operands)
+            self.depth -= 1
+        self.depth -= 1
+
+
+def _write() -> str:
+    text = _Text()
+    for k, name in enumerate(_NAMES):
+        assert code(name) < BINARY_END
+        text.op(code(name), "elif" if k else "if")
+    return _HEAD + "\n".join(text.lines) + _TAIL
+
+
+source: str = _write()
+"""The text of `sweep`, to look at."""
+
+_namespace: dict[str, Callable[..., None]] = {}
+exec(compile(source, "<rose_core.sweep>", "exec"), _namespace)  # made of this module's own text alone
+sweep = _namespace["sweep"]

@@ -1,0 +1,188 @@
+"""Random programs: functions that call each other, with vectors, structs, loops, choices and sums.
+
+Every value stays moderate and every operation smooth where it is used, so that finite differences
+mean something.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from rose_core import Bool, Real, Vec, cos, fn, select, sin, sqrt, struct, tanh, vec
+from rose_core import sum as rose_sum
+from rose_core.trace import Function
+from rose_core.types import Array, Fin, Struct, Type
+
+SIZES = (1, 2, 3, 5)
+
+
+class RandomProgram:
+    """Functions made from a seed; ``functions[-1]`` is the one to look at."""
+
+    def __init__(self, seed: int, count: int = 3, steps: int = 12) -> None:
+        self.rng = random.Random(seed)
+        self.steps = steps
+        self.functions: list[Function] = []
+        for _ in range(count):
+            self.functions.append(self.function())
+
+    # -- types -------------------------------------------------------------------------------------
+
+    def type(self, depth: int = 2) -> Type:
+        kind = self.rng.randrange(6) if depth else 0
+        if kind <= 2:
+            return Real
+        if kind == 3:
+            return Vec(self.rng.choice(SIZES), self.type(depth - 1))
+        if kind == 4:
+            return struct({name: self.type(depth - 1) for name in self.rng.sample("abcd", self.rng.randint(1, 3))})
+        return Vec(self.rng.choice(SIZES), Real)
+
+    def argument(self, t: Type) -> object:
+        """A concrete value of a type."""
+        if isinstance(t, Array):
+            return [self.argument(t.elem) for _ in range(t.size)]
+        if isinstance(t, Struct):
+            return {name: self.argument(u) for name, u in t.fields.items()}
+        if isinstance(t, Fin):
+            return self.rng.randrange(t.size)
+        return self.rng.random() < 0.5 if t is Bool else self.rng.uniform(-2, 2)
+
+    # -- bodies ------------------------------------------------------------------------------------
+
+    def function(self) -> Function:
+        params = [self.type() for _ in range(self.rng.randint(1, 3))]
+        ret = self.type()
+
+        def body(*args: object) -> object:
+            values = list(args)
+            for _ in range(self.rng.randint(1, self.steps)):
+                values.append(self.step(values, 2))
+            return self.value(ret, values, 2)
+
+        return fn(params, ret, body)
+
+    def reals(self, values: list[object]) -> list[object]:
+        """All Reals that can be reached in ``values`` by literal indices and field names."""
+        found: list[object] = []
+        for x in values:
+            t = getattr(x, "type", None)
+            if t is Real:
+                found.append(x)
+            elif isinstance(t, Array) and t.size:
+                found += self.reals([x[self.rng.randrange(t.size)]])
+            elif isinstance(t, Struct):
+                found += self.reals([x[name] for name in t.fields])
+        return found
+
+    def real(self, values: list[object]) -> object:
+        choices = self.reals(values)
+        if not choices or self.rng.random() < 0.1:
+            return self.rng.choice([0.5, -1.5, 1.0, 2.0, 0.0, 3.25])
+        return self.rng.choice(choices)
+
+    def step(self, values: list[object], depth: int) -> object:
+        rng = self.rng
+        x, y = self.real(values), self.real(values)
+        kind = rng.randrange(13)
+        if kind == 0:
+            return sin(x) * y
+        if kind == 1:
+            return tanh(x * y)
+        if kind == 2:
+            return x / (2.0 + y * y)
+        if kind == 3:
+            return sqrt(1.5 + x * x) - y
+        if kind == 4:
+            return cos(x + y)
+        if kind == 5:
+            return select(_less(x, y), Real, x * 0.5, y * x) if rng.random() < 0.5 else x - y * 0.25
+        if kind == 6 and self.functions:
+            f = rng.choice(self.functions)
+            return f(*[self.value(t, values, depth) for t in f.func.param_types])
+        if kind == 7 and depth:
+            n = rng.choice(SIZES)
+            return tanh(rose_sum(n, self.loop_body(Real, values, depth)))
+        if kind in (8, 9) and depth:
+            t = self.type(1)
+            return vec(rng.choice(SIZES), t, self.loop_body(t, values, depth))
+        if kind == 10:
+            vectors = [v for v in values if isinstance(getattr(v, "type", None), Array)]
+            if vectors:
+                u = rng.choice(vectors)
+                same = [v for v in vectors if v.type == u.type]
+                return select(_less(x, y), u.type, u, rng.choice(same))
+        if kind == 11:
+            t = self.type(1)
+            return self.value(t, values, depth) if t is not Real else x + y
+        return x * y - 0.5 * x
+
+    def loop_body(self, t: Type, values: list[object], depth: int) -> Callable[[object], object]:
+        def body(i: object) -> object:
+            inner = list(values)
+            n = i.type.size
+            for v in values:
+                u = getattr(v, "type", None)
+                if isinstance(u, Array) and u.size == n:
+                    inner.append(v[i])
+            for _ in range(self.rng.randint(0, 3)):
+                inner.append(self.step(inner, depth - 1))
+            return self.value(t, inner[::-1], depth - 1)
+
+        return body
+
+    def value(self, t: Type, values: list[object], depth: int) -> object:
+        """A value of type ``t`` made from what there is."""
+        if t is Real:
+            return self.real(values)
+        same = [v for v in values if getattr(v, "type", None) == t]
+        if same and self.rng.random() < 0.6:
+            return self.rng.choice(same)
+        if isinstance(t, Array):
+            if depth and self.rng.random() < 0.4:
+                return vec(t.size, t.elem, self.loop_body(t.elem, values, depth))
+            return [self.value(t.elem, values, depth) for _ in range(t.size)]
+        assert isinstance(t, Struct)
+        return {name: self.value(u, values, depth) for name, u in t.fields.items()}
+
+
+def _less(x: object, y: object) -> object:
+    return x < y if hasattr(x, "type") or hasattr(y, "type") else bool(x < y)
+
+
+def flat(x: object) -> list[float]:
+    """All numbers in a value, in a fixed order."""
+    if isinstance(x, dict):
+        return [y for name in sorted(x) for y in flat(x[name])]
+    if isinstance(x, (list, tuple)):
+        return [y for item in x for y in flat(item)]
+    return [x]  # type: ignore[list-item]
+
+
+def like(x: object, numbers: list[float]) -> object:
+    """A value of the shape of ``x`` made of ``numbers``, which are used up: the inverse of `flat`."""
+    if isinstance(x, dict):
+        found = {name: like(x[name], numbers) for name in sorted(x)}
+        return {name: found[name] for name in x}
+    if isinstance(x, (list, tuple)):
+        return [like(item, numbers) for item in x]
+    return numbers.pop(0)
+
+
+def duals(x: object, dx: object) -> object:
+    """A value and a tangent of the same shape, as a value of duals."""
+    if isinstance(x, dict):
+        return {name: duals(x[name], dx[name]) for name in x}  # type: ignore[index]
+    if isinstance(x, (list, tuple)):
+        return [duals(a, b) for a, b in zip(x, dx, strict=True)]  # type: ignore[call-overload]
+    return {"re": x, "du": dx}
+
+
+def tangents(x: object) -> object:
+    """The tangents of a value of duals."""
+    if isinstance(x, dict):
+        return x["du"] if set(x) == {"re", "du"} else {name: tangents(x[name]) for name in x}
+    if isinstance(x, (list, tuple)):
+        return [tangents(item) for item in x]
+    return x

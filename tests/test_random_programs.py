@@ -1,0 +1,103 @@
+"""Random programs: interpreter = WebAssembly, and derivatives agree with each other and with differences."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from random_programs import RandomProgram, duals, flat, like, tangents
+
+from rose_core import compile, fn, interp, jvp, vjp
+
+SEEDS = range(150)
+
+
+def args_of(program, f):
+    return [program.argument(t) for t in f.func.param_types]
+
+
+def reverse(f):
+    """The function of f's arguments and a cotangent that gives the pullback of the cotangent."""
+    params = f.func.param_types
+    ret = params[0] if len(params) == 1 else {str(k): t for k, t in enumerate(params)}
+
+    def body(*args):
+        result = vjp(f)(*args[:-1]).grad(args[-1])
+        return result if len(params) == 1 else {str(k): x for k, x in enumerate(result)}
+
+    return fn([*params, f.func.ret], ret, body)
+
+
+def random_like(rng, x):
+    return like(x, [rng.uniform(-1, 1) for _ in flat(x)])
+
+
+def dot(xs, ys):
+    return sum(x * y for x, y in zip(flat(xs), flat(ys), strict=True))
+
+
+def shift(args, direction, h):
+    return like(args, [x + h * d for x, d in zip(flat(args), flat(direction), strict=True)])
+
+
+def close(a, b, tolerance):
+    assert abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)), (a, b)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_program(seed):
+    program = RandomProgram(seed)
+    f = program.functions[-1]
+    args = args_of(program, f)
+    value = interp(f)(*args)
+    assert flat(compile(f)(*args)) == flat(value)
+
+    rng = random.Random(seed)
+    direction = random_like(rng, args)
+    cotangent = random_like(rng, value)
+    forward = jvp(f)
+    dual_args = [duals(a, d) for a, d in zip(args, direction, strict=True)]
+    dual = interp(forward)(*dual_args)
+    assert flat(compile(forward)(*dual_args)) == flat(dual)
+    tangent = tangents(dual)
+
+    backward = reverse(f)
+    pulled = interp(backward)(*args, cotangent)
+    assert flat(compile(backward)(*args, cotangent)) == flat(pulled)
+    along = direction if len(args) > 1 else direction[0]
+    pulled_list = [pulled[str(k)] for k in range(len(args))] if len(args) > 1 else pulled
+    close(dot(tangent, cotangent), dot(along, pulled_list), 1e-9)
+
+    h = 1e-6
+    ahead, behind = interp(f)(*shift(args, direction, h)), interp(f)(*shift(args, direction, -h))
+    for a, b, t in zip(flat(ahead), flat(behind), flat(tangent), strict=True):
+        close((a - b) / (2 * h), t, 1e-5)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_second_order(seed):
+    """Forward over reverse, reverse over reverse and differences of the gradient agree."""
+    program = RandomProgram(1000 + seed, count=2, steps=7)
+    f = program.functions[-1]
+    args = args_of(program, f)
+    rng = random.Random(seed)
+    value = interp(f)(*args)
+    cotangent = random_like(rng, value)
+    g = reverse(f)
+    full = [*args, cotangent]
+    pulled = interp(g)(*full)
+    direction = random_like(rng, full)
+    w = random_like(rng, pulled)
+    forward = jvp(g)
+    dual_args = [duals(a, d) for a, d in zip(full, direction, strict=True)]
+    dual = interp(forward)(*dual_args)
+    assert flat(compile(forward)(*dual_args)) == flat(dual)
+    tangent = tangents(dual)
+    twice = reverse(g)
+    second = interp(twice)(*full, w)
+    assert flat(compile(twice)(*full, w)) == flat(second)
+    close(dot(tangent, w), dot(direction, [second[str(k)] for k in range(len(full))]), 1e-8)
+    h = 1e-5
+    ahead, behind = interp(g)(*shift(full, direction, h)), interp(g)(*shift(full, direction, -h))
+    for a, b, t in zip(flat(ahead), flat(behind), flat(tangent), strict=True):
+        close((a - b) / (2 * h), t, 1e-4)

@@ -46,7 +46,9 @@ PYTHON = VENV / "bin" / "python"
 BROWSER = STATE / "browser.json"
 """What `setup` found: {"path", "version", "source"}. e2e/conftest.py reads it."""
 
-GENERATED: Mapping[str, tuple[str, ...]] = {}
+GENERATED: Mapping[str, tuple[str, ...]] = {
+    "js_bridge/src/opcodes.gen.ts": ("-m", "rose_core.export"),
+}
 """Committed files that are made from others: path -> arguments for Python that print
 the content. `build` rewrites them, `check` fails when one is stale."""
 

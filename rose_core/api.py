@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rose_core import interp as interpreter
+from rose_core.interp import call as run
 from rose_core.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.program import Program
@@ -36,7 +36,7 @@ def interp(f: Function) -> Callable[..., object]:
     root = Expansion(func).root
 
     def interpreted(*args: object) -> object:
-        return build(interpreter.call(root, flatten_args(args, func.param_types, func.name)), func.ret)
+        return build(run(root, flatten_args(args, func.param_types, func.name)), func.ret)
 
     interpreted.__name__ = interpreted.__qualname__ = func.name
     return interpreted

@@ -336,6 +336,19 @@ class Builder:
             return self.effect(key, UNIT)
         return self.pure(key, UNIT, operands_from=2)
 
+    def vjp(self, f: Func, args: Sequence[int]) -> int:
+        """Call ``f``, keeping what `pull` needs; its results are got with `get`."""
+        self.func.straight = False
+        key = (VJP, self.callee(f), *args)
+        if f.effects:
+            self.func.effects = True
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from=2)
+
+    def pull(self, vjp: int, cotangents: Sequence[int]) -> int:
+        """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
+        return self.pure((PULL, vjp, *cotangents), UNIT)
+
     def accum(self, init: int, block: int | None = None) -> int:
         """A new accumulator that starts from ``init``."""
         return self.effect((ACCUM, init), ref(self.func.type_of(init)), block)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rose_core import ops
-from rose_core.ir import PULL, VJP, Builder, Func, is_real
+from rose_core.ir import Builder, Func, is_real
 from rose_core.ops import Op
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Scalar, Struct, Type, array, dual, fin, leaves
 
@@ -654,10 +654,7 @@ class Pullback:
         self._trace = trace
         self._func = func
         self._args = args
-        b = trace.builder
-        key = (VJP, b.callee(func), *args)
-        self._call = b.effect(key, UNIT) if func.effects else b.pure(key, UNIT, operands_from=2)
-        self.ret = Var(trace, self._call, UNIT)  # for its scope
+        self._call = trace.builder.vjp(func, args)
         self.ret = _results(trace, func, self._call)
 
     def grad(self, cotangent: object) -> object:
@@ -672,7 +669,7 @@ class Pullback:
         b = trace.builder
         cotangents = lift(trace, cotangent, f.ret, f"the cotangent of {f.name}")
         reals = [c for c, t in zip(cotangents, leaves(f.ret), strict=True) if is_real(t)]
-        pull = b.pure((PULL, self._call, *reals), UNIT)
+        pull = b.pull(self._call, reals)
         ids, k = [], 0
         for arg, t in zip(self._args, f.params, strict=True):
             if is_real(t):

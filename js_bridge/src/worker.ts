@@ -1,1 +1,143 @@
-export const build = __BUILD__;
+// Pyodide with the core in it. A module worker when it is started as one, and a module to import
+// where the core is to run on the importing thread.
+
+import type { Compiled, Interpreted, MainCore } from "./core";
+import type { Program } from "./program";
+
+interface PyProxy {
+  destroy(): void;
+  toJs(): unknown;
+}
+
+/** The functions of `rose_core.bridge`. */
+interface Bridge {
+  compile_recording(
+    header: string,
+    ints: Uint8Array,
+    reals: Uint8Array,
+    base: number,
+    importMemory: boolean,
+  ): PyProxy;
+  interpret_recording(
+    number: number,
+    header: string,
+    ints: Uint8Array,
+    reals: Uint8Array,
+    hosts: unknown[],
+  ): void;
+  interpret(number: number, args: Uint8Array): PyProxy;
+  forget(number: number): void;
+}
+
+interface Pyodide {
+  FS: { writeFile(path: string, data: Uint8Array): void };
+  runPython(code: string): unknown;
+  pyimport(name: string): Bridge;
+}
+
+const CORE = "rose_core.zip";
+
+/** The bytes of a file of ours; throws which one is missing. */
+const fetchBytes = async (address: URL): Promise<Uint8Array> => {
+  if (address.protocol === "file:") {
+    const name = "node:fs/promises"; // in a variable, so that no bundler looks for it
+    const { readFile } = await import(/* @vite-ignore */ name);
+    return readFile(address);
+  }
+  const response = await fetch(address).catch((cause) => {
+    throw Error(`Rose could not load ${address}`, { cause });
+  });
+  if (!response.ok) throw Error(`Rose could not load ${address}: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+const bytesOf = (view: ArrayBufferView): Uint8Array =>
+  new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+/** Load Python and the core from the folder `assets`. */
+export const load = async (assets: string): Promise<MainCore> => {
+  const folder = new URL("pyodide/", assets);
+  const zip = fetchBytes(new URL(CORE, folder));
+  zip.catch(() => {}); // it is awaited below
+  let python: Pyodide;
+  try {
+    const { loadPyodide } = await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href);
+    const indexURL = folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
+    python = await loadPyodide({ indexURL });
+  } catch (cause) {
+    throw Error(`Rose could not load Python from ${folder}: ${messageOf(cause)}`, { cause });
+  }
+  python.FS.writeFile(`/lib/${CORE}`, await zip);
+  python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
+  return new PythonCore(python.pyimport("rose_core.bridge"));
+};
+
+class PythonCore implements MainCore {
+  private programs = 0;
+
+  constructor(private readonly bridge: Bridge) {}
+
+  compile({ header, ints, reals }: Program, base: number, importMemory: boolean): Compiled {
+    const result = said(() =>
+      this.bridge.compile_recording(header, bytesOf(ints), bytesOf(reals), base, importMemory),
+    );
+    const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
+    result.destroy();
+    return { bytes, descriptor: JSON.parse(descriptor) };
+  }
+
+  interpret({ header, ints, reals, hosts }: Program): Interpreted {
+    const number = ++this.programs;
+    const { bridge } = this;
+    said(() =>
+      bridge.interpret_recording(number, header, bytesOf(ints), bytesOf(reals), hosts),
+    );
+    return {
+      run: (args) => {
+        const result = said(() => bridge.interpret(number, bytesOf(args)));
+        const bytes = result.toJs() as Uint8Array;
+        result.destroy();
+        return new Float64Array(bytes.slice().buffer);
+      },
+      forget: () => bridge.forget(number),
+    };
+  }
+}
+
+/** Run a call into Python; an error that Python raised is told by its last line. */
+const said = <T>(call: () => T): T => {
+  try {
+    return call();
+  } catch (error) {
+    throw Error(messageOf(error), { cause: error });
+  }
+};
+
+/** What an error says, without Python's traceback. */
+const messageOf = (error: unknown): string => {
+  const text = error instanceof Error ? error.message : String(error);
+  const last = text.trim().split("\n").pop()!;
+  return /^[\w.]*DerivativeError: /.test(last) ? last.replace(/^[\w.]*: /, "") : last;
+};
+
+if (typeof WorkerGlobalScope === "function" && self instanceof WorkerGlobalScope && self.name === "rose") {
+  let core: Promise<MainCore> | undefined;
+  self.onmessage = async ({ data }: MessageEvent) => {
+    if (data.kind === "load") {
+      core = load(data.assets);
+      core.then(
+        () => postMessage({ kind: "ready" }),
+        (error) => postMessage({ kind: "failed", message: messageOf(error) }),
+      );
+      return;
+    }
+    try {
+      const compiled = (await core!).compile(data, data.base, data.importMemory);
+      postMessage({ kind: "compiled", id: data.id, compiled }, { transfer: [compiled.bytes.buffer] });
+    } catch (error) {
+      postMessage({ kind: "compiled", id: data.id, error: messageOf(error) });
+    }
+  };
+}
+
+declare const WorkerGlobalScope: { new (): unknown };

@@ -1,0 +1,126 @@
+// Between ordinary JavaScript values and the leaves of a compiled or interpreted function.
+
+import type { FnData } from "./functions";
+import { count } from "./functions";
+import { within } from "./recorder";
+import { describe, type Ty } from "./types";
+
+/** Where one leaf is kept: `set` and `get` of the number at a position in it. */
+export interface Leaf {
+  set(at: number, x: number): void;
+  get(at: number): number;
+  /** All numbers of an f64 leaf, where they stand in memory. */
+  readonly reals?: Float64Array;
+}
+
+const wrong = (x: unknown, ty: Ty): Error =>
+  TypeError(`expected ${ty.text}, got ${describe(x)}`);
+
+/** Put `x`, taken as a `ty`, at position `at` of the leaves from number `leaf` on. */
+const put = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
+  switch (ty.kind) {
+    case "real":
+    case "tan":
+      if (typeof x !== "number") throw wrong(x, ty);
+      leaves[leaf].set(at, x);
+      return;
+    case "bool":
+      if (typeof x !== "boolean") throw wrong(x, ty);
+      leaves[leaf].set(at, x ? 1 : 0);
+      return;
+    case "fin":
+      if (typeof x !== "number" || !Number.isInteger(x) || x < 0 || x >= ty.size)
+        throw RangeError(`expected an index from 0 to ${ty.size - 1}, got ${describe(x)}`);
+      leaves[leaf].set(at, x);
+      return;
+    case "null":
+      if (x !== null) throw wrong(x, ty);
+      return;
+    case "vec":
+      putVec(leaves, leaf, at, ty, x);
+      return;
+    case "struct":
+      putStruct(leaves, leaf, at, ty, x);
+  }
+};
+
+const putVec = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
+  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView)) throw wrong(x, ty);
+  const array = x as unknown as ArrayLike<unknown>;
+  const { size } = ty;
+  const elem = ty.elem!;
+  if (array.length !== size)
+    throw RangeError(`expected ${count(size, "element")} for ${ty.text}, got ${array.length}`);
+  if (x instanceof Float64Array && elem.kind === "real") {
+    leaves[leaf].reals!.set(x, at * size);
+    return;
+  }
+  for (let i = 0; i < size; ++i)
+    try {
+      put(leaves, leaf, at * size + i, elem, array[i]);
+    } catch (error) {
+      throw within(error, `[${i}]`);
+    }
+};
+
+const putStruct = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
+  if (typeof x !== "object" || x === null) throw wrong(x, ty);
+  const given = Object.keys(x);
+  if (given.length !== ty.fields.length || !ty.fields.every(([name]) => Object.hasOwn(x, name)))
+    throw TypeError(
+      `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
+    );
+  for (const [name, field] of ty.fields) {
+    try {
+      put(leaves, leaf, at, field, (x as Record<string, unknown>)[name]);
+    } catch (error) {
+      throw within(error, `.${name}`);
+    }
+    leaf += field.leaves;
+  }
+};
+
+/** The value of type `ty` at position `at` of the leaves from number `leaf` on. */
+export const take = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty): unknown => {
+  switch (ty.kind) {
+    case "null":
+      return null;
+    case "bool":
+      return leaves[leaf].get(at) !== 0;
+    case "vec": {
+      const { size } = ty;
+      const elem = ty.elem!;
+      if (elem.kind === "real")
+        return Array.from(leaves[leaf].reals!.subarray(at * size, (at + 1) * size));
+      return Array.from({ length: size }, (_, i) => take(leaves, leaf, at * size + i, elem));
+    }
+    case "struct": {
+      const found: Record<string, unknown> = {};
+      for (const name of ty.order) found[name] = undefined; // the author's order of keys
+      for (const [name, field] of ty.fields) {
+        found[name] = take(leaves, leaf, at, field);
+        leaf += field.leaves;
+      }
+      return found;
+    }
+    default:
+      return leaves[leaf].get(at);
+  }
+};
+
+/** Put the arguments of a call into the leaves; throws what is wrong with which. */
+export const putArgs = (f: FnData, leaves: readonly Leaf[], args: readonly unknown[]): void => {
+  const { params } = f;
+  if (args.length !== params.length)
+    throw TypeError(`${f.name} takes ${count(params.length, "argument")}, got ${args.length}`);
+  let leaf = 0;
+  for (let k = 0; k < params.length; ++k) {
+    try {
+      put(leaves, leaf, 0, params[k], args[k]);
+    } catch (error) {
+      throw within(error, `argument ${k + 1} of ${f.name}`);
+    }
+    leaf += params[k].leaves;
+  }
+};
+

@@ -1,0 +1,247 @@
+// Defining, calling and differentiating functions.
+
+import { S } from "./opcodes.gen";
+import { realId, Recorder, recorder, Var, within } from "./recorder";
+import { describe, dualOf, REAL, type Ty, tyOf, vecOf } from "./types";
+import { lift, wrap } from "./values";
+
+/** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
+export class FnData {
+  /** The custom derivative. */
+  jvp: FnData | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly params: readonly Ty[],
+    readonly ret: Ty,
+    /** What an author's body recorded. */
+    readonly recording?: Recorder,
+    /** What an opaque function runs. */
+    readonly host?: (...args: number[]) => number,
+    /** The function that this is the forward derivative of. */
+    readonly origin?: FnData,
+  ) {}
+}
+
+const DATA = Symbol("function");
+
+/** A function as authors hold it: callable on symbolic values. */
+export interface Fn {
+  (...args: unknown[]): unknown;
+  [DATA]: FnData;
+  jvp?: Fn;
+}
+
+/** How often a custom derivative was set: whatever was made from functions before may be out of date. */
+export let epoch = 0;
+
+/** What the bridge knows of `f`; throws if it is no function of ours. */
+export const dataOf = (f: unknown, what: string): FnData => {
+  const data = typeof f === "function" ? (f as Partial<Fn>)[DATA] : undefined;
+  if (data === undefined)
+    throw TypeError(`${what}: expected a function made with fn or opaque, got ${describe(f)}`);
+  return data;
+};
+
+const makeFn = (data: FnData): Fn => {
+  const f = ((...args: unknown[]) => call(data, args)) as Fn;
+  f[DATA] = data;
+  Object.defineProperty(f, "name", { value: data.name });
+  let jvp: Fn | undefined;
+  Object.defineProperty(f, "jvp", {
+    get: () => jvp,
+    set(rule: Fn) {
+      const given = dataOf(rule, `${data.name}.jvp`);
+      const params = data.params.map(dualOf);
+      const ret = dualOf(data.ret);
+      if (
+        given.ret !== ret ||
+        given.params.length !== params.length ||
+        given.params.some((ty, k) => ty !== params[k])
+      )
+        throw TypeError(
+          `${data.name}.jvp: expected a function (${texts(params)}) -> ${ret.text}, ` +
+            `got (${texts(given.params)}) -> ${given.ret.text}`,
+        );
+      jvp = rule;
+      data.jvp = given;
+      ++epoch;
+    },
+  });
+  return f;
+};
+
+const texts = (types: readonly Ty[]): string => types.map((ty) => ty.text).join(", ");
+
+const types = (params: unknown, what: string): Ty[] => {
+  if (!Array.isArray(params))
+    throw TypeError(`${what}: expected an array of parameter types, got ${describe(params)}`);
+  return params.map(tyOf);
+};
+
+/**
+ * Define a function: `fn([Real, Vec(3, Real)], Real, (x, v) => …)`. The body runs once, now, on
+ * symbolic values.
+ */
+export const fn = (params: unknown, ret: unknown, body: (...args: any[]) => unknown): Fn => {
+  const paramTypes = types(params, "fn");
+  const retType = tyOf(ret);
+  if (typeof body !== "function") throw TypeError(`fn: expected a body, got ${describe(body)}`);
+  if (Recorder.current !== undefined)
+    throw Error("can't define a function while defining another function");
+  const r = new Recorder(body.name || "f");
+  Recorder.current = r;
+  try {
+    let leaf = 0;
+    const args = paramTypes.map((ty) =>
+      wrap(
+        r,
+        ty,
+        ty.leafTypes.map(() => r.row(S.PARAM, leaf++, 0)),
+      ),
+    );
+    const value = body(...args);
+    try {
+      lift(r, retType, value, r.results);
+    } catch (error) {
+      throw within(error, `the result of ${r.name}`);
+    }
+  } finally {
+    Recorder.current = undefined;
+    r.close();
+  }
+  return makeFn(new FnData(r.name, paramTypes, retType, r));
+};
+
+/** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
+export const opaque = (params: unknown, ret: unknown, host: (...args: any[]) => number): Fn => {
+  const paramTypes = types(params, "opaque");
+  const retType = tyOf(ret);
+  for (const ty of [...paramTypes, retType])
+    if (ty !== REAL) throw TypeError(`opaque: expected Real, got ${ty.text}`);
+  if (typeof host !== "function")
+    throw TypeError(`opaque: expected a function, got ${describe(host)}`);
+  return makeFn(new FnData(host.name || "opaque", paramTypes, retType, undefined, host));
+};
+
+/** The leaves of the arguments of a call. */
+const liftArgs = (r: Recorder, f: FnData, args: readonly unknown[]): number[] => {
+  if (args.length !== f.params.length)
+    throw TypeError(`${f.name} takes ${count(f.params.length, "argument")}, got ${args.length}`);
+  const ids: number[] = [];
+  f.params.forEach((ty, k) => {
+    try {
+      lift(r, ty, args[k], ids);
+    } catch (error) {
+      throw within(error, `argument ${k + 1} of ${f.name}`);
+    }
+  });
+  return ids;
+};
+
+export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+/** The results of the call at row `at`. */
+const results = (r: Recorder, ty: Ty, at: number): unknown =>
+  wrap(
+    r,
+    ty,
+    ty.leafTypes.map((_, k) => r.row(S.GET, at, k)),
+  );
+
+const call = (f: FnData, args: readonly unknown[]): unknown => {
+  const r = recorder();
+  const ids = liftArgs(r, f, args);
+  return results(r, f.ret, r.rowOf(S.CALL, [r.callee(f), ...ids]));
+};
+
+const forward = new WeakMap<FnData, Fn>();
+
+/** The forward derivative of `f`: the same function on dual numbers. */
+export const jvp = (f: unknown): Fn => {
+  const data = dataOf(f, "jvp");
+  let found = forward.get(data);
+  if (found === undefined) {
+    const params = data.params.map(dualOf);
+    found = makeFn(
+      new FnData(`jvp_${data.name}`, params, dualOf(data.ret), undefined, undefined, data),
+    );
+    forward.set(data, found);
+  }
+  return found;
+};
+
+const isReal = (leaf: Ty): boolean =>
+  leaf.kind === "real" || leaf.kind === "tan" || (leaf.kind === "vec" && isReal(leaf.elem!));
+
+/**
+ * The reverse derivative of `f`: `vjp(f)(x)` gives the value `ret` and the function `grad`, from a
+ * cotangent of that to the cotangent of `x`; of several arguments, an array of cotangents.
+ */
+export const vjp = (f: unknown): ((...args: unknown[]) => { ret: unknown; grad: (cot: unknown) => unknown }) => {
+  const data = dataOf(f, "vjp");
+  return (...args) => {
+    const r = recorder();
+    const { block } = r;
+    const ids = liftArgs(r, data, args);
+    const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);
+    const grad = (cotangent: unknown): unknown => {
+      if (recorder() !== r || !r.inScope(block))
+        throw ReferenceError(
+          `variable is out of scope: the grad of ${data.name} was used outside of where vjp was called`,
+        );
+      const cotangents: number[] = [];
+      try {
+        lift(r, data.ret, cotangent, cotangents);
+      } catch (error) {
+        throw within(error, `the cotangent of ${data.name}`);
+      }
+      const reals = cotangents.filter((_, k) => isReal(data.ret.leafTypes[k]));
+      const pull = r.rowOf(S.PULL, [at, ...reals]);
+      let real = 0;
+      let leaf = 0;
+      // what is not Real has no derivative; in its place stands the argument's own value
+      const given = data.params.map((ty) =>
+        wrap(
+          r,
+          ty,
+          ty.leafTypes.map((t) => {
+            const own = ids[leaf++];
+            return isReal(t) ? r.row(S.GET, pull, real++) : own;
+          }),
+        ),
+      );
+      return given.length === 1 ? given[0] : given;
+    };
+    return { ret: results(r, data.ret, at), grad };
+  };
+};
+
+/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
+export const vec = (index: unknown, elem: unknown, body: (i: any) => unknown): unknown => {
+  const r = recorder();
+  const size = tyOf(index);
+  if (size.kind !== "fin")
+    throw TypeError(`vec: ${describe(index)} cannot be used as an index; expected a size`);
+  const ty = tyOf(elem);
+  const loop = r.loop(size, (i) => {
+    const ids: number[] = [];
+    lift(r, ty, body(i), ids);
+    return ids;
+  });
+  return results(r, vecOf(size.size, ty), loop);
+};
+
+/** The sum of `body(i)` over each index `i` below `index`, from 0 up; the body runs once. */
+export const sum = (index: unknown, body: (i: any) => unknown): Var => {
+  const r = recorder();
+  const size = tyOf(index);
+  if (size.kind !== "fin")
+    throw TypeError(`sum: ${describe(index)} cannot be used as an index; expected a size`);
+  const total = r.row(S.ACCUM, r.real(0), 0);
+  r.loop(size, (i) => {
+    r.row(S.ADD_TO, total, realId(r, body(i)));
+    return [];
+  });
+  return new Var(r, r.row(S.RESOLVE, total, 0), REAL, r.block);
+};

@@ -1,0 +1,184 @@
+// The operations of the table as functions on symbolic values.
+
+import { OP } from "./opcodes.gen";
+import {
+  boolId,
+  indexId,
+  type Recorder,
+  realId,
+  recorder,
+  tanId,
+  Var,
+  ZERO,
+} from "./recorder";
+import { BOOL, describe, fin, REAL, TAN, type Ty, tyOf } from "./types";
+import { lift, wrap } from "./values";
+
+type Real = unknown;
+type Bool = unknown;
+type Nat = unknown;
+
+const result = (r: Recorder, ty: Ty, id: number): Var => new Var(r, id, ty, r.block);
+
+const unary =
+  (op: number) =>
+  (x: Real): Var => {
+    const r = recorder();
+    return result(r, REAL, r.row(op, realId(r, x), 0));
+  };
+
+const binary =
+  (op: number, ty: Ty = REAL) =>
+  (x: Real, y: Real): Var => {
+    const r = recorder();
+    const a = realId(r, x);
+    return result(r, ty, r.row(op, a, realId(r, y)));
+  };
+
+const isTangent = (x: unknown): boolean => x === ZERO || (x instanceof Var && x.ty === TAN);
+
+/** An op that is linear in `x`, and in `y` too if `both`. */
+const linear =
+  (op: number, both: boolean) =>
+  (x: unknown, y: unknown): Var => {
+    const r = recorder();
+    if (!isTangent(x) && !isTangent(y)) {
+      const a = realId(r, x);
+      return result(r, REAL, r.row(op, a, realId(r, y)));
+    }
+    if (!both && isTangent(y) && isTangent(x))
+      throw TypeError("variable type mismatch: a product or quotient of two tangents is not linear");
+    if (!both && isTangent(y) && op === OP.mul) return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
+    const a = tanId(r, x);
+    return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
+  };
+
+const logic =
+  (op: number) =>
+  (p: Bool, q: Bool): Var => {
+    const r = recorder();
+    const a = boolId(r, p);
+    return result(r, BOOL, r.row(op, a, boolId(r, q)));
+  };
+
+const indexType = (index: unknown): Ty => {
+  const ty = tyOf(index);
+  if (ty.kind !== "fin") throw TypeError(`invalid type: expected a size, got ${describe(index)}`);
+  return ty;
+};
+
+const compareIndices =
+  (op: number) =>
+  (index: unknown, i: Nat, j: Nat): Var => {
+    const r = recorder();
+    const ty = indexType(index);
+    const a = indexId(r, ty, i);
+    return result(r, BOOL, r.row(op, a, indexId(r, ty, j)));
+  };
+
+export const abs = unary(OP.abs);
+export const sign = unary(OP.sign);
+export const ceil = unary(OP.ceil);
+export const floor = unary(OP.floor);
+export const trunc = unary(OP.trunc);
+export const sqrt = unary(OP.sqrt);
+export const sin = unary(OP.sin);
+export const cos = unary(OP.cos);
+export const tan = unary(OP.tan);
+export const asin = unary(OP.asin);
+export const acos = unary(OP.acos);
+export const atan = unary(OP.atan);
+export const sinh = unary(OP.sinh);
+export const cosh = unary(OP.cosh);
+export const tanh = unary(OP.tanh);
+export const exp = unary(OP.exp);
+export const expm1 = unary(OP.expm1);
+export const log = unary(OP.log);
+export const log1p = unary(OP.log1p);
+export const log2 = unary(OP.log2);
+export const log10 = unary(OP.log10);
+export const cbrt = unary(OP.cbrt);
+
+export const min = binary(OP.min);
+export const max = binary(OP.max);
+export const pow = binary(OP.pow);
+export const atan2 = binary(OP.atan2);
+export const hypot = binary(OP.hypot);
+export const neq = binary(OP.neq, BOOL);
+export const lt = binary(OP.lt, BOOL);
+export const leq = binary(OP.leq, BOOL);
+export const eq = binary(OP.eq, BOOL);
+export const gt = binary(OP.gt, BOOL);
+export const geq = binary(OP.geq, BOOL);
+
+export const add = linear(OP.add, true);
+export const sub = linear(OP.sub, true);
+export const mul = linear(OP.mul, false);
+export const div = linear(OP.div, false);
+
+/** `-x`, of a number or a tangent. */
+export const neg = (x: unknown): Var => {
+  const r = recorder();
+  return isTangent(x)
+    ? result(r, TAN, r.row(OP.neg, tanId(r, x), 0))
+    : result(r, REAL, r.row(OP.neg, realId(r, x), 0));
+};
+
+/** The zero tangent. */
+export const zero = (): symbol => {
+  recorder();
+  return ZERO;
+};
+
+export const not = (p: Bool): Var => {
+  const r = recorder();
+  return result(r, BOOL, r.row(OP.not, boolId(r, p), 0));
+};
+export const and = logic(OP.and);
+export const or = logic(OP.or);
+export const iff = logic(OP.iff);
+export const xor = logic(OP.xor);
+
+export const ineq = compareIndices(OP.ineq);
+export const ilt = compareIndices(OP.ilt);
+export const ileq = compareIndices(OP.ileq);
+export const ieq = compareIndices(OP.ieq);
+export const igt = compareIndices(OP.igt);
+export const igeq = compareIndices(OP.igeq);
+
+/** The sum of two indices. */
+export const iadd = (index: unknown, i: Nat, j: Nat): unknown => {
+  const r = recorder();
+  const ty = indexType(index);
+  const a = indexId(r, ty, i);
+  return r.newIndex(r.row(OP.iadd, a, indexId(r, ty, j)), ty);
+};
+
+/** Any whole number, whatever index type it has. */
+const ANY = fin(2 ** 31);
+
+/** The index `i`, of any index type, modulo the size `index`. */
+export const imod = (index: unknown, i: Nat): unknown => {
+  const r = recorder();
+  const ty = indexType(index);
+  const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
+  const a = v ? indexId(r, v.ty, i) : indexId(r, ANY, i);
+  return r.newIndex(r.row(OP.imod, a, r.constant(ty.size, ANY)), ty);
+};
+
+/** `yes` where `p` holds, else `no`: both of type `type`. */
+export const select = (p: Bool, type: unknown, yes: unknown, no: unknown): unknown => {
+  const r = recorder();
+  const ty = tyOf(type);
+  const c = boolId(r, p);
+  const a: number[] = [];
+  const b: number[] = [];
+  lift(r, ty, yes, a);
+  lift(r, ty, no, b);
+  return wrap(
+    r,
+    ty,
+    a.map((x, k) => r.rowOf(OP.select, [c, x, b[k]])),
+  );
+};
+

@@ -1,0 +1,126 @@
+// A program in the form that the core takes: a header in JSON, ints, and literals.
+// `rose_core/record.py` describes it.
+
+import type { FnData } from "./functions";
+import type { Ty } from "./types";
+
+/** A function and all it needs, flat. */
+export interface Program {
+  readonly header: string;
+  readonly ints: Int32Array;
+  readonly reals: Float64Array;
+  /** What the opaque functions run, in the header's order. */
+  readonly hosts: ((...args: number[]) => number)[];
+}
+
+/** The functions that `root` needs, callees first, and derivatives after what they are of. */
+const reachable = (root: FnData): FnData[] => {
+  const order: FnData[] = [];
+  const seen = new Set<FnData>();
+  const todo: FnData[] = [root];
+  while (todo.length) {
+    // depth first without recursion, as call chains can be long
+    const stack: { f: FnData; next: number; needs: FnData[] }[] = [];
+    const enter = (f: FnData): void => {
+      if (seen.has(f)) return;
+      seen.add(f);
+      const needs = f.origin ? [f.origin] : ((f.recording?.callees ?? []) as FnData[]);
+      stack.push({ f, next: 0, needs });
+    };
+    enter(todo.pop()!);
+    while (stack.length) {
+      const top = stack[stack.length - 1];
+      if (top.next < top.needs.length) enter(top.needs[top.next++]);
+      else {
+        stack.pop();
+        order.push(top.f);
+        if (top.f.jvp) todo.push(top.f.jvp);
+      }
+    }
+  }
+  return order;
+};
+
+/** The rows of a header's type table, and the number of each type in it. */
+class TypeTable {
+  readonly rows: unknown[] = [];
+  private readonly numbers = new Map<Ty, number>();
+
+  number(ty: Ty): number {
+    let number = this.numbers.get(ty);
+    if (number === undefined) {
+      const row = this.row(ty);
+      number = this.rows.push(row) - 1;
+      this.numbers.set(ty, number);
+    }
+    return number;
+  }
+
+  private row(ty: Ty): unknown {
+    switch (ty.kind) {
+      case "null":
+        return "unit";
+      case "fin":
+        return ty.size;
+      case "vec":
+        return ["vec", ty.size, this.number(ty.elem!)];
+      case "struct":
+        return [
+          "struct",
+          ty.fields.map(([name]) => name),
+          ty.fields.map(([, field]) => this.number(field)),
+        ];
+      default:
+        return ty.kind;
+    }
+  }
+}
+
+/** Put together the program whose entry is `root`. */
+export const programOf = (root: FnData): Program => {
+  const functions = reachable(root);
+  const numbers = new Map(functions.map((f, k) => [f, k]));
+  const table = new TypeTable();
+  const recordings = functions.flatMap(({ recording }) => recording ?? []);
+  const total = (size: (r: (typeof recordings)[0]) => number): number =>
+    recordings.reduce((sum, r) => sum + size(r), 0);
+  const ints = new Int32Array(total((r) => r.length + r.extra.length + r.literals.length));
+  const reals = new Float64Array(total((r) => r.literals.length));
+  let at = 0;
+  let literal = 0;
+  const put = (items: ArrayLike<number>): void => {
+    ints.set(items, at);
+    at += items.length;
+  };
+  const entries = functions.map((f) => {
+    const common = {
+      name: f.name,
+      params: f.params.map((ty) => table.number(ty)),
+      ret: table.number(f.ret),
+      jvp: f.jvp ? numbers.get(f.jvp) : -1,
+    };
+    const r = f.recording;
+    if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };
+    if (!r) return { ...common, kind: "opaque" };
+    put(r.rows);
+    put(r.extra);
+    put(r.literalTypes.map((ty) => r.type(ty)));
+    reals.set(r.literals, literal);
+    literal += r.literals.length;
+    return {
+      ...common,
+      kind: "fn",
+      sizes: [r.length / 3, r.extra.length, r.literals.length],
+      types: r.types.map((ty) => table.number(ty)),
+      callees: r.callees.map((g) => numbers.get(g as FnData)),
+      results: r.results,
+    };
+  });
+  const header = JSON.stringify({
+    types: table.rows,
+    functions: entries,
+    root: numbers.get(root),
+  });
+  const hosts = functions.flatMap(({ host }) => host ?? []);
+  return { header, ints, reals, hosts };
+};

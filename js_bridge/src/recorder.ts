@@ -1,0 +1,260 @@
+// The recording of one function's body: rows of three ints, as `rose_core/record.py` describes them.
+//
+// Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
+// and those of loops) are open, so that a value used out of its scope is refused on the spot.
+
+import { S } from "./opcodes.gen";
+import { BOOL, describe, REAL, TAN, type Ty } from "./types";
+
+/** A symbolic Real, Tan or Bool. */
+export class Var {
+  constructor(
+    readonly recorder: Recorder,
+    readonly id: number,
+    readonly ty: Ty,
+    readonly block: number,
+  ) {}
+}
+
+/** The zero tangent. */
+export const ZERO = Symbol("zero");
+
+/** Anything the rows of a recording can refer to besides their own kind: see `program.ts`. */
+export type Callee = object;
+
+/** Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. */
+export const within = (error: unknown, step: string): unknown => {
+  if (error instanceof Error)
+    error.message = step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
+  return error;
+};
+
+export class Recorder {
+  /** The function under construction. */
+  static current: Recorder | undefined;
+
+  rows: Int32Array = new Int32Array(96);
+  /** Numbers written to `rows`. */
+  length = 0;
+  readonly extra: number[] = [];
+  readonly literals: number[] = [];
+  readonly literalTypes: Ty[] = [];
+  /** The types that rows and literals refer to, by number. */
+  readonly types: Ty[] = [];
+  /** The functions that rows refer to, by number. */
+  readonly callees: Callee[] = [];
+  results: number[] = [];
+
+  /** The open blocks, outermost first. */
+  private open = [0];
+  private isOpen = [true];
+  private readonly reals = new Map<number, number>();
+  private readonly others = new Map<Ty, Map<number, number>>();
+  /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
+  private readonly indices = new Map<symbol, Var>();
+  private readonly calleeNumbers = new Map<Callee, number>();
+  private readonly typeNumbers = new Map<Ty, number>();
+
+  constructor(readonly name: string) {}
+
+  /** The innermost open block. */
+  get block(): number {
+    return this.open[this.open.length - 1];
+  }
+
+  /** Append a row; its number is the id of its value. */
+  row(op: number, x: number, y: number): number {
+    const n = this.length;
+    if (n + 3 > this.rows.length) {
+      const larger = new Int32Array(2 * this.rows.length);
+      larger.set(this.rows);
+      this.rows = larger;
+    }
+    const rows = this.rows;
+    rows[n] = op;
+    rows[n + 1] = x;
+    rows[n + 2] = y;
+    this.length = n + 3;
+    return n / 3;
+  }
+
+  /** Append a row with these operands in the extra list. */
+  rowOf(op: number, operands: readonly number[]): number {
+    const at = this.extra.length;
+    for (const operand of operands) this.extra.push(operand);
+    return this.row(op, at, operands.length);
+  }
+
+  /** The id of a real literal. */
+  real(x: number): number {
+    if (x === 0 && 1 / x < 0) return this.literal(x, REAL); // a Map takes -0 for 0
+    const known = this.reals.get(x);
+    if (known !== undefined) return known;
+    const id = this.literal(x, REAL);
+    this.reals.set(x, id);
+    return id;
+  }
+
+  /** The id of any other literal. */
+  constant(x: number, ty: Ty): number {
+    let known = this.others.get(ty);
+    if (known === undefined) this.others.set(ty, (known = new Map()));
+    let id = known.get(x);
+    if (id === undefined) known.set(x, (id = this.literal(x, ty)));
+    return id;
+  }
+
+  private literal(x: number, ty: Ty): number {
+    this.literals.push(x);
+    this.literalTypes.push(ty);
+    return ~(this.literals.length - 1);
+  }
+
+  /** The number by which rows refer to a function. */
+  callee(f: Callee): number {
+    let number = this.calleeNumbers.get(f);
+    if (number === undefined) {
+      number = this.callees.length;
+      this.callees.push(f);
+      this.calleeNumbers.set(f, number);
+    }
+    return number;
+  }
+
+  /** The number by which rows refer to a type. */
+  type(ty: Ty): number {
+    let number = this.typeNumbers.get(ty);
+    if (number === undefined) {
+      number = this.types.length;
+      this.types.push(ty);
+      this.typeNumbers.set(ty, number);
+    }
+    return number;
+  }
+
+  /** Whether values of `block` may be used now. */
+  inScope(block: number): boolean {
+    return this.isOpen[block];
+  }
+
+  /** A fresh symbolic index for the value `id`. */
+  newIndex(id: number, ty: Ty): symbol {
+    const symbol = Symbol(`index below ${ty.size}`);
+    this.indices.set(symbol, new Var(this, id, ty, this.block));
+    return symbol;
+  }
+
+  /** What a symbolic index stands for. */
+  indexOf(symbol: symbol): Var | undefined {
+    return this.indices.get(symbol);
+  }
+
+  /**
+   * Record a loop over `ty`, whose body `record` is run once and gives the ids of its results; the
+   * id of the loop. If `record` throws, nothing of the loop is left.
+   */
+  loop(ty: Ty, record: (index: symbol) => readonly number[]): number {
+    const { length } = this;
+    const extra = this.extra.length;
+    const block = this.isOpen.length;
+    const id = this.row(S.FOR, this.type(ty), 0);
+    this.open.push(block);
+    this.isOpen.push(true);
+    try {
+      const results = record(this.newIndex(id, ty));
+      this.end(block);
+      return this.rowOf(S.END, results);
+    } catch (error) {
+      this.end(block);
+      this.length = length;
+      this.extra.length = extra;
+      throw error;
+    }
+  }
+
+  private end(block: number): void {
+    while (this.open.pop() !== block);
+    this.isOpen.fill(false, block);
+  }
+
+  /** The end of recording: symbolic values of this function are of no use any more. */
+  close(): void {
+    this.isOpen.fill(false);
+    this.rows = this.rows.slice(0, this.length);
+    this.indices.clear();
+  }
+
+  /** Why a symbolic value cannot be used here, as an error to throw. */
+  refuse(x: Var, expected: string): Error {
+    if (x.recorder !== this)
+      return ReferenceError(
+        `variable is out of scope: this ${x.ty.text} belongs to the function ${x.recorder.name}; pass it as an argument`,
+      );
+    if (!this.isOpen[x.block])
+      return ReferenceError(
+        `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
+      );
+    return TypeError(`variable type mismatch: expected ${expected}, got ${x.ty.text}`);
+  }
+}
+
+/** The function being defined right now; throws if there is none. */
+export const recorder = (): Recorder => {
+  const current = Recorder.current;
+  if (current === undefined)
+    throw Error("no `fn` context found: this works only in the body of a function given to fn");
+  return current;
+};
+
+/** The id of a Real: a number or a symbolic value. */
+export const realId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    if (x.recorder === r && x.ty === REAL && r.inScope(x.block)) return x.id;
+    throw r.refuse(x, "Real");
+  }
+  if (typeof x === "number") return r.real(x);
+  throw invalid(x, "Real");
+};
+
+/** The id of a Bool. */
+export const boolId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    if (x.recorder === r && x.ty === BOOL && r.inScope(x.block)) return x.id;
+    throw r.refuse(x, "Bool");
+  }
+  if (typeof x === "boolean") return r.constant(x ? 1 : 0, BOOL);
+  throw invalid(x, "Bool");
+};
+
+/** The id of a tangent. */
+export const tanId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    if (x.recorder === r && x.ty === TAN && r.inScope(x.block)) return x.id;
+    throw r.refuse(x, "Tan");
+  }
+  if (x === ZERO) return r.constant(0, TAN);
+  throw invalid(x, "Tan");
+};
+
+/** The id of an index of type `ty`: a whole number, or a symbolic index of that type. */
+export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
+  if (typeof x === "symbol") {
+    const v = r.indexOf(x);
+    if (v === undefined)
+      throw ReferenceError("variable is out of scope: this index belongs to another function");
+    if (v.ty === ty && r.inScope(v.block)) return v.id;
+    throw r.refuse(v, `an index below ${ty.size}`);
+  }
+  if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
+  if (!Number.isInteger(x) || x < 0 || x >= ty.size)
+    throw RangeError(`invalid value: ${x} is out of range, expected an index from 0 to ${ty.size - 1}`);
+  return r.constant(x, ty);
+};
+
+/** The error for a value that is not what was expected. */
+export const invalid = (x: unknown, expected: string): Error =>
+  TypeError(
+    x === null
+      ? `did not expect null: expected ${expected}`
+      : `invalid value: expected ${expected}, got ${describe(x)}`,
+  );

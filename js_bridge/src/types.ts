@@ -1,0 +1,190 @@
+// Types as page scripts write them, and the interned form the bridge works with.
+//
+// `Ty` objects are unique per type, so types compare with `===`; a struct's fields in another order
+// are the same type. A *leaf* is a scalar or an array (of arrays) of scalars: every value is a bundle
+// of leaves, in the order of sorted field names, a vector of structs being a struct of vectors.
+
+/** The null type. */
+export const Null = Symbol("Null");
+/** The boolean type. */
+export const Bool = Symbol("Bool");
+/** The 64-bit floating-point type. */
+export const Real = Symbol("Real");
+/** The type of tangents, which enter only linearly. */
+export const Tan = Symbol("Tan");
+
+const INDEX = Symbol("index");
+const ELEM = Symbol("elem");
+
+/** The type of vectors from the index type `index`, a size, to `elem`. */
+export const Vec = (index: unknown, elem: unknown): unknown => {
+  if (typeof index !== "number" || !Number.isInteger(index) || index < 0)
+    throw TypeError(
+      `Vec: expected a size, got ${describe(index)}: this index type cannot be used as an index`,
+    );
+  return { [INDEX]: index, [ELEM]: elem };
+};
+
+/** A struct type with the fields of `fields`. */
+export const struct = <T>(fields: T): T => {
+  tyOf(fields);
+  return fields;
+};
+
+/** A number with its tangent. */
+export const Dual = { re: Real, du: Tan } as const;
+
+export type Kind = "null" | "bool" | "real" | "tan" | "fin" | "vec" | "struct";
+
+/** An interned type. */
+export interface Ty {
+  readonly kind: Kind;
+  /** How an author writes it. */
+  readonly text: string;
+  /** Of an index type or a vector; 0 otherwise. */
+  readonly size: number;
+  /** Of a vector. */
+  readonly elem: Ty | undefined;
+  /** Of a struct, sorted by name. */
+  readonly fields: readonly (readonly [string, Ty])[];
+  /** Field names of a struct in the author's order. */
+  readonly order: readonly string[];
+  /** How many leaves a value has. */
+  readonly leaves: number;
+  /** The types of the leaves. */
+  readonly leafTypes: readonly Ty[];
+}
+
+const interned = new Map<string, Ty>();
+const known = new WeakMap<object, Ty>();
+const keys = new Map<Ty, string>();
+
+const make = (
+  kind: Kind,
+  key: string,
+  rest: {
+    text: string;
+    size?: number;
+    elem?: Ty;
+    fields?: [string, Ty][];
+    order?: string[];
+    leafTypes?: Ty[];
+  },
+): Ty => {
+  let ty = interned.get(key);
+  if (ty === undefined) {
+    const self = {
+      kind,
+      size: 0,
+      elem: undefined,
+      fields: [],
+      order: [],
+      leafTypes: [] as Ty[],
+      leaves: 0,
+      ...rest,
+    };
+    if (rest.leafTypes === undefined && kind !== "null") self.leafTypes = [self];
+    self.leaves = self.leafTypes.length;
+    ty = self;
+    interned.set(key, ty);
+    keys.set(ty, key);
+  }
+  return ty;
+};
+
+export const NULL = make("null", "n", { text: "Null", leafTypes: [] });
+export const BOOL = make("bool", "b", { text: "Bool" });
+export const REAL = make("real", "r", { text: "Real" });
+export const TAN = make("tan", "t", { text: "Tan" });
+
+/** The index type of the integers below `size`. */
+export const fin = (size: number): Ty =>
+  make("fin", `#${size}`, { text: String(size), size });
+
+export const vecOf = (size: number, elem: Ty): Ty => {
+  const key = `[${size}]${keys.get(elem)}`;
+  const found = interned.get(key);
+  if (found) return found;
+  const text = `Vec(${size}, ${elem.text})`;
+  // a vector of scalars, or of vectors of scalars, is a leaf itself
+  if (elem.leaves === 1 && elem.leafTypes[0] === elem)
+    return make("vec", key, { text, size, elem });
+  const leafTypes = elem.leafTypes.map((leaf) => vecOf(size, leaf));
+  return make("vec", key, { text, size, elem, leafTypes });
+};
+
+const byName = ([a]: [string, Ty], [b]: [string, Ty]): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const structOf = (entries: [string, Ty][]): Ty => {
+  const order = entries.map(([name]) => name);
+  const fields = [...entries].sort(byName);
+  const key = `{${fields.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(ty)}`).join()}}`;
+  const text = `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
+  const leafTypes = fields.flatMap(([, ty]) => ty.leafTypes);
+  return make("struct", key, { text, fields, order, leafTypes });
+};
+
+/** The interned form of a type; throws if `type` is none. */
+export const tyOf = (type: unknown): Ty => {
+  switch (type) {
+    case Real:
+      return REAL;
+    case Bool:
+      return BOOL;
+    case Tan:
+      return TAN;
+    case Null:
+      return NULL;
+  }
+  if (typeof type === "number" && Number.isInteger(type) && type >= 0) return fin(type);
+  if (typeof type !== "object" || type === null)
+    throw TypeError(`invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`);
+  let ty = known.get(type);
+  if (ty === undefined) {
+    if (ELEM in type && INDEX in type)
+      ty = vecOf(type[INDEX] as number, tyOf(type[ELEM]));
+    else ty = structOf(Object.entries(type).map(([name, field]) => [name, tyOf(field)]));
+    known.set(type, ty);
+  }
+  return ty;
+};
+
+/** D[ty]: every number becomes a dual number. */
+export const dualOf = (ty: Ty): Ty => {
+  if (ty === REAL || ty === TAN) return tyOf(Dual);
+  if (ty.kind === "vec") return vecOf(ty.size, dualOf(ty.elem!));
+  if (ty.kind === "struct")
+    return structOf(ty.order.map((name) => [name, dualOf(fieldOf(ty, name)!)]));
+  return ty;
+};
+
+/** The type of a struct's field. */
+export const fieldOf = (ty: Ty, name: string): Ty | undefined =>
+  ty.fields.find(([field]) => field === name)?.[1];
+
+/** The scalar at the bottom of a leaf type. */
+export const scalarOf = (leaf: Ty): Ty => (leaf.kind === "vec" ? scalarOf(leaf.elem!) : leaf);
+
+/** What `x` is, in an author's words. */
+export const describe = (x: unknown): string => {
+  if (x === null) return "null";
+  if (Array.isArray(x)) return `an array of ${x.length}`;
+  switch (typeof x) {
+    case "string":
+      return `the string ${JSON.stringify(x.length > 40 ? `${x.slice(0, 40)}…` : x)}`;
+    case "bigint":
+      return `the bigint ${x}n`;
+    case "function":
+      return "a function";
+    case "symbol":
+      return x === Real || x === Bool || x === Tan || x === Null
+        ? `the type ${x.description}`
+        : "a symbol";
+    case "object": {
+      const fields = Object.keys(x);
+      return fields.length ? `an object with ${fields.slice(0, 6).join(", ")}` : "an empty object";
+    }
+    default:
+      return String(x);
+  }
+};

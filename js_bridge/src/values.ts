@@ -1,0 +1,201 @@
+// Symbolic vectors and structs: bundles of leaf ids that look like arrays and objects.
+//
+// They leave nothing in the recording but the element reads that are really made.
+
+import { S } from "./opcodes.gen";
+import { boolId, indexId, invalid, realId, type Recorder, tanId, Var, within } from "./recorder";
+import { fin, type Ty } from "./types";
+
+/** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
+class Bundle {
+  private readonly blocks: number[] = [];
+
+  constructor(
+    readonly recorder: Recorder,
+    /** The block the value belongs to. */
+    readonly block: number,
+    private readonly ids: (number | undefined)[],
+    private readonly read?: (leaf: number) => number,
+  ) {}
+
+  leaf(k: number): number {
+    const id = this.ids[k];
+    // a read recorded in a loop that has ended since may have been taken back
+    if (id !== undefined && (!this.read || this.recorder.inScope(this.blocks[k]))) return id;
+    this.blocks[k] = this.recorder.block;
+    return (this.ids[k] = this.read!(k));
+  }
+}
+
+/** What the proxy of a vector or struct stands for: part of a bundle, from leaf `at` on. */
+class View {
+  constructor(
+    readonly bundle: Bundle,
+    readonly at: number,
+    readonly ty: Ty,
+  ) {}
+}
+
+const VIEW = Symbol("view");
+
+/** The symbolic value of type `ty` whose leaves are `ids`. */
+export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
+  present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
+
+/** What a view looks like to an author. */
+const present = (view: View): unknown => {
+  const { bundle, at, ty } = view;
+  const r = bundle.recorder;
+  switch (ty.kind) {
+    case "null":
+      return null;
+    case "fin":
+      return r.newIndex(bundle.leaf(at), ty);
+    case "vec":
+      return new Proxy(view, vector);
+    case "struct":
+      return new Proxy(view, object);
+    default:
+      return new Var(r, bundle.leaf(at), ty, r.block);
+  }
+};
+
+/** The recorder of a view, if the view may be used now; throws otherwise. */
+const inScope = ({ bundle, ty }: View): Recorder => {
+  const r = bundle.recorder;
+  if (!r.inScope(bundle.block)) throw r.refuse(new Var(r, 0, ty, bundle.block), ty.text);
+  return r;
+};
+
+/** Element `i` of a vector. */
+const element = (view: View, i: unknown): unknown => {
+  const { bundle, at, ty } = view;
+  const r = inScope(view);
+  const index = indexId(r, fin(ty.size), i);
+  const elem = ty.elem!;
+  const read = (k: number): number => r.row(S.INDEX, bundle.leaf(at + k), index);
+  return present(new View(new Bundle(r, r.block, [], read), 0, elem));
+};
+
+const elements = (view: View): unknown[] =>
+  Array.from({ length: view.ty.size }, (_, i) => element(view, i));
+
+/** Keys that JavaScript itself looks up, on any object. */
+const isForeign = (key: string | symbol): boolean =>
+  typeof key === "symbol"
+    ? /^Symbol\.|^nodejs\./.test(key.description ?? "")
+    : key === "then" || key === "toJSON" || key === "constructor";
+
+const noSuchKey = (ty: Ty, key: string | symbol): Error =>
+  TypeError(`unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`);
+
+const vector: ProxyHandler<View> = {
+  get(view, key) {
+    if (key === VIEW) return view;
+    if (key === "length") return view.ty.size;
+    if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
+    if (isForeign(key)) return undefined;
+    if (typeof key === "symbol") return element(view, key);
+    if (/^-?\d+(\.\d+)?$/.test(key)) return element(view, Number(key));
+    const method = (Array.prototype as unknown as Record<string, unknown>)[key];
+    if (typeof method === "function") return method.bind(elements(view));
+    throw noSuchKey(view.ty, key);
+  },
+  has: (view, key) => typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
+  set(view) {
+    throw TypeError(`a symbolic ${view.ty.text} cannot be changed; build a new one`);
+  },
+};
+
+const object: ProxyHandler<View> = {
+  get(view, key) {
+    if (key === VIEW) return view;
+    let at = view.at;
+    for (const [name, ty] of view.ty.fields) {
+      if (name === key) {
+        inScope(view);
+        return present(new View(view.bundle, at, ty));
+      }
+      at += ty.leaves;
+    }
+    if (isForeign(key)) return undefined;
+    throw noSuchKey(view.ty, key);
+  },
+  has: (view, key) => view.ty.fields.some(([name]) => name === key),
+  ownKeys: (view) => [...view.ty.order],
+  getOwnPropertyDescriptor: (view, key) =>
+    object.has!(view, key) ? { enumerable: true, configurable: true } : undefined,
+  set: vector.set,
+};
+
+/**
+ * Append to `ids` the leaves of `x`, taken as a `ty`; throws what is wrong with `x`, after where in
+ * it that is.
+ */
+export const lift = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
+  switch (ty.kind) {
+    case "real":
+      ids.push(realId(r, x));
+      return;
+    case "tan":
+      ids.push(tanId(r, x));
+      return;
+    case "bool":
+      ids.push(boolId(r, x));
+      return;
+    case "fin":
+      ids.push(indexId(r, ty, x));
+      return;
+    case "null":
+      if (x !== null) throw invalid(x, "null");
+      return;
+  }
+  if (x instanceof Var) throw r.refuse(x, ty.text);
+  if (typeof x !== "object" || x === null) throw invalid(x, ty.text);
+  const view = (x as { [VIEW]?: View })[VIEW];
+  if (view !== undefined) liftView(r, ty, view, ids);
+  else if (ty.kind === "vec") liftArray(r, ty, x, ids);
+  else liftObject(r, ty, x as Record<string, unknown>, ids);
+};
+
+const liftView = (r: Recorder, ty: Ty, { bundle, at, ty: given }: View, ids: number[]): void => {
+  if (bundle.recorder !== r || !r.inScope(bundle.block) || given !== ty)
+    throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
+  for (let k = 0; k < ty.leaves; ++k) ids.push(bundle.leaf(at + k));
+};
+
+const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
+  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView)) throw invalid(x, ty.text);
+  const array = x as ArrayLike<unknown>;
+  if (array.length !== ty.size)
+    throw RangeError(
+      `wrong array size: expected ${ty.size} elements for ${ty.text}, got ${array.length}`,
+    );
+  const elem = ty.elem!;
+  const columns: number[][] = ty.leafTypes.map((leaf) => [r.type(leaf)]);
+  const row: number[] = [];
+  for (let i = 0; i < ty.size; ++i) {
+    row.length = 0;
+    try {
+      lift(r, elem, array[i], row);
+    } catch (error) {
+      throw within(error, `[${i}]`);
+    }
+    for (let k = 0; k < row.length; ++k) columns[k].push(row[k]);
+  }
+  for (const column of columns) ids.push(r.rowOf(S.VEC, column));
+};
+
+const liftObject = (r: Recorder, ty: Ty, x: Record<string, unknown>, ids: number[]): void => {
+  const given = Object.keys(x);
+  if (given.length !== ty.fields.length || !ty.fields.every(([name]) => Object.hasOwn(x, name)))
+    throw TypeError(
+      `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
+    );
+  for (const [name, field] of ty.fields)
+    try {
+      lift(r, field, x[name], ids);
+    } catch (error) {
+      throw within(error, `.${name}`);
+    }
+};

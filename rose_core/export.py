@@ -1,0 +1,32 @@
+"""Prints the numbering of opcodes for the JavaScript bridge: ``python -m rose_core.export``."""
+
+from __future__ import annotations
+
+from rose_core.ir import STRUCTURAL_NAMES
+from rose_core.ops import OPS
+
+_HEAD = """// Made from rose_core/ops.py and rose_core/ir.py by `python -m rose_core.export`.
+
+"""
+
+
+def typescript() -> str:
+    """The module ``js_bridge/src/opcodes.gen.ts``."""
+    lines = [f"  {op.name}: {op.code}," for op in OPS]
+    names = [*STRUCTURAL_NAMES, "end"]
+    structural = [f"  {name.upper()}: {len(OPS) + k}," for k, name in enumerate(names)]
+    math_names = [f'  "{op.wasm}",' for op in OPS if isinstance(op.wasm, str)]
+    return (
+        _HEAD
+        + "/** Operations of the table, by name. */\nexport const OP = {\n"
+        + "\n".join(lines)
+        + "\n} as const;\n\n/** Structural opcodes of a recording. */\nexport const S = {\n"
+        + "\n".join(structural)
+        + "\n} as const;\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = [\n"
+        + "\n".join(math_names)
+        + "\n] as const;\n"
+    )
+
+
+if __name__ == "__main__":
+    print(typescript(), end="")

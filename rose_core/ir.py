@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 
 from rose_core import simplify
 from rose_core.ops import BINARY_END, OPS, UNARY_END
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, array, leaves, ref
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Pair, Ref, Struct, Type, TypeVar, array, leaves, ref
 
 PARAM, IDX, VEC, INDEX, FOR, GET, CALL, ACCUM, ADD_TO, REF_INDEX, RESOLVE = range(len(OPS), len(OPS) + 11)
 TUPLE, MEMBER, REF_MEMBER, VJP, PULL = range(RESOLVE + 1, RESOLVE + 6)
@@ -81,8 +81,8 @@ class Func:
     """A function: its signature, its body, and what is known about it from outside."""
 
     __slots__ = (
-        "blocks", "callees", "code", "effects", "home", "host", "jvp", "memo", "name", "origin", "param_names",
-        "param_types", "params", "pool", "ret", "straight", "types",
+        "blocks", "callees", "code", "effects", "generics", "home", "host", "instance", "jvp", "memo", "name",
+        "origin", "param_names", "param_types", "params", "pool", "ret", "straight", "structured", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, param_types: Sequence[Type], ret: Type) -> None:
@@ -108,6 +108,12 @@ class Func:
         """What an opaque function runs."""
         self.effects = False
         """Whether a call may do more than give a value: an opaque function runs in it."""
+        self.generics: list[TypeVar] = []
+        """The type parameters ``<t: κ>``."""
+        self.instance: tuple[Func, tuple[Type, ...]] | None = None
+        """The generic function that this is, at these types."""
+        self.structured = False
+        """Whether there are pairs and structs in the body, to be flattened before anything else."""
         self.straight = True
         """Whether the body is operations of the table, reads of arrays and vectors: no loops, calls, effects."""
         self.origin: tuple[str, Func] | None = None
@@ -121,7 +127,9 @@ class Func:
 
     @property
     def result_types(self) -> list[Type]:
-        """The types of the leaves that a call gives."""
+        """The types of what a call gives: the leaves, or before flattening the declared result."""
+        if self.instance:
+            return [self.ret]
         return [self.type_of(v) for v in self.results] if self.code or self.results else leaves(self.ret)
 
     def type_of(self, v: int) -> Type:
@@ -183,7 +191,8 @@ class Builder:
             v = simplify.binary(self, op, a, b, type or _OUT[op])
             if v is not None:
                 return v
-        key = (op, b, a) if b < a and _COMMUTES[op] else (op, a, b)
+        # equal operations get equal keys; but in a product with a tangent, that stands first
+        key = (op, b, a) if b < a and _COMMUTES[op] and type is not TAN else (op, a, b)
         v = self.table.get(key)
         if v is not None:
             return v
@@ -361,9 +370,34 @@ class Builder:
         inner = self.types[r].inner  # type: ignore[attr-defined]
         return self.pure((REF_INDEX, r, i), ref(inner.elem))
 
+    def tuple(self, parts: Sequence[int], type: Type) -> int:
+        """A pair or struct, its parts in the order of `fields_of`."""
+        self.func.structured = True
+        return self.pure((TUPLE, *parts), type)
+
+    def member(self, x: int, k: int) -> int:
+        """Part ``k`` of a pair or struct, or of an accumulator of one."""
+        self.func.structured = True
+        t = self.func.type_of(x)
+        if isinstance(t, Ref):
+            return self._part((REF_MEMBER, x, k), ref(fields_of(t.inner)[k][1]), x)
+        return self._part((MEMBER, x, k), fields_of(t)[k][1], x)
+
+    def _part(self, key: tuple[int, ...], type: Type, x: int) -> int:
+        found = self.table.get(key)
+        return self._append(key, type, self.func.home_of(x)) if found is None else found
+
     def resolve(self, r: int) -> int:
         """The value of ``r``, at the end of its scope."""
         return self.effect((RESOLVE, r), self.types[r].inner)  # type: ignore[attr-defined]
+
+
+def fields_of(t: Type) -> list[tuple[str, Type]]:
+    """The parts of a pair or struct."""
+    if isinstance(t, Pair):
+        return [("fst", t.fst), ("snd", t.snd)]
+    assert isinstance(t, Struct)
+    return t.sorted_fields()
 
 
 def is_real(t: Type) -> bool:

@@ -8,6 +8,8 @@ import pytest
 from random_programs import RandomProgram, duals, flat, like, tangents
 
 from rose_core import compile, fn, interp, jvp, vjp
+from rose_core.check import check
+from rose_core.expand import Expansion
 
 SEEDS = range(150)
 
@@ -56,12 +58,16 @@ def test_program(seed):
     direction = random_like(rng, args)
     cotangent = random_like(rng, value)
     forward = jvp(f)
+    check(f.func)
+    check(Expansion(forward.func).root)
     dual_args = [duals(a, d) for a, d in zip(args, direction, strict=True)]
     dual = interp(forward)(*dual_args)
     assert flat(compile(forward)(*dual_args)) == flat(dual)
     tangent = tangents(dual)
 
     backward = reverse(f)
+    check(backward.func)
+    check(Expansion(backward.func).root)
     pulled = interp(backward)(*args, cotangent)
     assert flat(compile(backward)(*args, cotangent)) == flat(pulled)
     along = direction if len(args) > 1 else direction[0]
@@ -94,6 +100,7 @@ def test_second_order(seed):
     assert flat(compile(forward)(*dual_args)) == flat(dual)
     tangent = tangents(dual)
     twice = reverse(g)
+    check(Expansion(twice.func).root)
     second = interp(twice)(*full, w)
     assert flat(compile(twice)(*full, w)) == flat(second)
     close(dot(tangent, w), dot(direction, [second[str(k)] for k in range(len(full))]), 1e-8)

@@ -70,18 +70,10 @@ class Views {
 const SHIFT = { f: 3, i: 2, b: 0 };
 
 /** A leaf in memory. */
-const memoryLeaf = (views: Views, [kind, address, count]: Slot): Leaf => {
-  const start = address >> SHIFT[kind];
-  return {
-    set: (at, x) => {
-      views.of(kind)[start + at] = x;
-    },
-    get: (at) => views.of(kind)[start + at],
-    get reals() {
-      return (views.of("f") as Float64Array).subarray(start, start + count);
-    },
-  };
-};
+const memoryLeaf = (views: Views, [kind, address]: Slot): Leaf => ({
+  start: address >> SHIFT[kind],
+  cells: () => views.of(kind),
+});
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
 export const compile = async (
@@ -116,30 +108,20 @@ const callable = (
   const passed: number[] = [];
   const args = descriptor.args.map((slot): Leaf => {
     if (slot[1] >= 0) return memoryLeaf(views, slot);
-    const k = passed.push(0) - 1;
-    return { set: (_, x) => void (passed[k] = x), get: () => passed[k] };
+    return { start: passed.push(0) - 1, cells: () => passed };
   });
-  let returned = 0;
+  const returned = [0];
   const results = descriptor.results.map((slot): Leaf =>
-    slot[1] >= 0 ? memoryLeaf(views, slot) : { set: () => {}, get: () => returned },
+    slot[1] >= 0 ? memoryLeaf(views, slot) : { start: 0, cells: () => returned },
   );
   const compiled = (...values: unknown[]): unknown => {
     putArgs(data, args, values);
-    returned = enter(...passed);
+    returned[0] = enter(...passed);
     return take(results, 0, 0, data.ret);
   };
   Object.defineProperty(compiled, "name", { value: data.name });
   return compiled;
 };
-
-/** A leaf that is part of a row of numbers. */
-const rowLeaf = (row: Float64Array, start: number, count: number): Leaf => ({
-  set: (at, x) => {
-    row[start + at] = x;
-  },
-  get: (at) => row[start + at],
-  reals: row.subarray(start, start + count),
-});
 
 const sizeOf = (leaf: Ty): number => (leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1);
 
@@ -153,7 +135,7 @@ const rowLeaves = (types: readonly Ty[], row?: Float64Array): [Float64Array, Lea
     numbers,
     sizes.map((size) => {
       start += size;
-      return rowLeaf(numbers, start - size, size);
+      return { start: start - size, cells: () => numbers };
     }),
   ];
 };

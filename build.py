@@ -174,6 +174,8 @@ def setup(browser: bool = True) -> None:
             *pins("dev"),
         ]
         step("browser", inputs, [BROWSER, Path(program)], find_browser)
+        wheels = STATE / "wheels"
+        step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
 
 
 def pins(group: str) -> list[str]:
@@ -216,6 +218,14 @@ def pip_install(group: str) -> None:
     advice = "The packages come from PyPI: is there a way to it? (See `pip config list`.)"
     pip = (PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
     run(*pip, *pins(group), advice=advice)
+
+
+def download_wheels(folder: Path) -> str:
+    """The wheels that a page with stock Pyodide installs in the tests; they are not for this Python."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pip = (PYTHON, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps")
+    run(*pip, "--python-version=3.14", "--only-binary=:all:", f"--dest={folder}", *pins("pyodide"))
+    return ", ".join(sorted(path.name for path in folder.iterdir()))
 
 
 def node() -> Path:

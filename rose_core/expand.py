@@ -31,7 +31,7 @@ class Expansion:
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
         self._in_progress: list[Func] = []
         self._count_sites(root)
-        self.root = self.expand(root)
+        self.root = self.expand(root if root.host is None else _calling(root))
 
     def _count_sites(self, root: Func) -> None:
         """Count in how many places each function's reverse derivative is taken."""
@@ -120,6 +120,15 @@ class Expansion:
     def used_once(self, f: Func) -> bool:
         """Whether the reverse derivative of ``f`` is taken in one place of the program only."""
         return self._vjp_sites.get(f, 0) == 1
+
+
+def _calling(f: Func) -> Func:
+    """A function with a body that does nothing but call ``f``."""
+    caller = Func(f.name, f.param_types, f.ret)
+    b = Builder(caller)
+    call = b.call(f, [b.param(t) for t in f.params])
+    caller.results.extend(b.get(call, k) for k in range(len(f.result_types)))
+    return caller
 
 
 class _Expander(Replay):

@@ -51,6 +51,14 @@ const fetchBytes = async (address: URL): Promise<Uint8Array> => {
   return new Uint8Array(await response.arrayBuffer());
 };
 
+/** Throw if a file of ours is missing: Pyodide itself would wait for its module forever. */
+const present = async (address: URL): Promise<void> => {
+  if (address.protocol === "file:") return;
+  const response = await fetch(address, { method: "HEAD" });
+  await response.arrayBuffer();
+  if (response.status === 404) throw Error(`${address} is missing`);
+};
+
 const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
@@ -63,7 +71,8 @@ export const load = async (assets: string): Promise<MainCore> => {
   try {
     const { loadPyodide } = await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href);
     const indexURL = folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
-    python = await loadPyodide({ indexURL });
+    const missing = present(new URL("pyodide.asm.wasm", folder));
+    python = await Promise.race([loadPyodide({ indexURL }), missing.then(() => new Promise(() => {}))]);
   } catch (cause) {
     throw Error(`Rose could not load Python from ${folder}: ${messageOf(cause)}`, { cause });
   }

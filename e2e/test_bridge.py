@@ -77,19 +77,25 @@ CUBE = "const { Real, fn, mul, vjp } = rose; const f = fn([Real], Real, (x) => m
 
 
 def test_core_on_the_page_thread(page: Page, site_url: str) -> None:
-    body = CUBE + """
+    body = (
+        CUBE
+        + """
         await rose.ready();
         const g = fn([Real], Real, (x) => vjp(f)(x).grad(1));
         return [rose.interp(g)(2), (await rose.compile(g))(2)];"""
+    )
     assert in_page(page, site_url, body, {"core": "main"}) == [12, 12]
 
 
 def test_core_in_a_worker_by_default(page: Page, site_url: str) -> None:
-    body = CUBE + """
+    body = (
+        CUBE
+        + """
         await rose.ready();
         let message;
         try { rose.interp(f)(2); } catch (error) { message = error.message; }
         return [(await rose.compile(f))(2), message];"""
+    )
     value, message = in_page(page, site_url, body)  # type: ignore[misc]
     assert value == 8
     assert 'configure({ core: "main" })' in message
@@ -97,9 +103,12 @@ def test_core_in_a_worker_by_default(page: Page, site_url: str) -> None:
 
 
 def test_many_compiles_at_once_while_the_core_loads(page: Page, site_url: str) -> None:
-    body = CUBE + """
+    body = (
+        CUBE
+        + """
         const all = [1, 2, 3, 4].map((k) => rose.compile(fn([Real], Real, (x) => mul(f(x), k))));
         return (await Promise.all(all)).map((g) => g(2));"""
+    )
     assert in_page(page, site_url, body) == [8, 16, 24, 32]
 
 
@@ -147,9 +156,12 @@ def test_missing_worker(page: Page, site_url: str) -> None:
 @pytest.mark.parametrize("place", ["worker", "main"])
 def test_missing_python(page: Page, site_url: str, place: str) -> None:
     page.context.route("**/pyodide.asm.wasm", lambda route: route.fulfill(status=404))
-    body = CUBE + """
+    body = (
+        CUBE
+        + """
         const told = (promise) => promise.then(() => "fine", (error) => error.message);
         return [await told(rose.ready()), await told(rose.compile(f))];"""
+    )
     for message in in_page(page, site_url, body, {"core": place}):  # type: ignore[attr-defined]
         assert "could not load" in message
         assert "pyodide" in message

@@ -7,8 +7,22 @@ with `compile`. The same package runs under CPython, with wasmtime, and in a web
 from rose_core.api import compile, interp
 from rose_core.expand import DerivativeError
 from rose_core.trace import (
-    Function, Vec, fn, iadd, imod, index_operation, jvp, opaque, operation, select, struct, sum, vec, vjp, zero,
-)  # fmt: skip
+    Function,
+    Vec,
+    fn,
+    iadd,
+    imod,
+    index_operation,
+    jvp,
+    opaque,
+    operation,
+    select,
+    struct,
+    sum,
+    vec,
+    vjp,
+    zero,
+)
 from rose_core.types import BOOL as Bool
 from rose_core.types import DUAL as Dual
 from rose_core.types import REAL as Real

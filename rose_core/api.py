@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rose_core.interp import call as run
+from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
 from rose_core.host import instantiate
+from rose_core.interp import call as run
 from rose_core.program import Program
 from rose_core.trace import Function, function_of
 from rose_core.values import build, flatten_args
 
 
-def compile(f: Function) -> Callable[..., object]:  # noqa: A001 - rose's name for it
+def compile(f: Function) -> Callable[..., object]:
     """``f`` compiled to WebAssembly: a callable on ordinary Python values.
 
     A Real is a float, a Vec a list (any sequence as an argument), a struct a `Record`.
@@ -21,7 +22,9 @@ def compile(f: Function) -> Callable[..., object]:  # noqa: A001 - rose's name f
         DerivativeError: a derivative is asked for of an opaque function that has none.
     """
     func = function_of(f, "compile")
-    instance = instantiate(Program(Expansion(func).root))
+    with deep_recursion():
+        program = Program(Expansion(func).root)
+    instance = instantiate(program)
 
     def compiled(*args: object) -> object:
         return build(instance(flatten_args(args, func.param_types, func.name)), func.ret)
@@ -33,10 +36,13 @@ def compile(f: Function) -> Callable[..., object]:  # noqa: A001 - rose's name f
 def interp(f: Function) -> Callable[..., object]:
     """``f`` run by the interpreter: slow, and by definition right."""
     func = function_of(f, "interp")
-    root = Expansion(func).root
+    with deep_recursion():
+        root = Expansion(func).root
 
     def interpreted(*args: object) -> object:
-        return build(run(root, flatten_args(args, func.param_types, func.name)), func.ret)
+        leaves = flatten_args(args, func.param_types, func.name)
+        with deep_recursion():
+            return build(run(root, leaves), func.ret)
 
     interpreted.__name__ = interpreted.__qualname__ = func.name
     return interpreted

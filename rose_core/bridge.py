@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
+from array import array
 from collections.abc import Callable, Sequence
 
-from rose_core.interp import call as run
+from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
+from rose_core.interp import call as run
 from rose_core.ir import Func
 from rose_core.layout import Slot, kind_of
 from rose_core.program import Program
@@ -23,26 +24,23 @@ _programs: dict[int, Func] = {}
 """Programs to be interpreted, by number."""
 
 
-def _deep() -> None:
-    """Let a chain of calls be as deep as an author likes: frames of Python code need no stack."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000_000))
-
-
-def compile_recording(header: str, ints: bytes, reals: bytes, base: int, import_memory: bool) -> tuple[bytes, str]:
+def compile_recording(
+    header: str, ints: bytes, reals: bytes, base: int, import_memory: bool
+) -> tuple[bytes, str]:
     """A recording's module and its descriptor, as JSON.
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order. The descriptor has
     ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count]`` per
     leaf), and ``hosts``, the numbers of the opaque functions that the module imports.
     """
-    _deep()
     gc.disable()  # the compiler makes many objects and no cycles worth looking for
     try:
         recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), ())
-        opaque = {f: k for k, f in enumerate(f for f in recording.functions if f.host is not None)}
-        program = Program(Expansion(recording.root).root, base, import_memory)
+        with deep_recursion():
+            program = Program(Expansion(recording.root).root, base, import_memory)
     finally:
         gc.enable()
+    opaque = {f: k for k, f in enumerate(f for f in recording.functions if f.host is not None)}
     descriptor = {
         "pages": program.pages,
         "end": program.end,
@@ -70,9 +68,9 @@ def interpret_recording(
     number: int, header: str, ints: bytes, reals: bytes, hosts: Sequence[Callable[..., float]]
 ) -> None:
     """Keep a recording under ``number``, to be run by `interpret`."""
-    _deep()
     recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), hosts)
-    _programs[number] = Expansion(recording.root).root
+    with deep_recursion():
+        _programs[number] = Expansion(recording.root).root
 
 
 def interpret(number: int, args: bytes) -> bytes:
@@ -81,15 +79,11 @@ def interpret(number: int, args: bytes) -> bytes:
     numbers = iter(_numbers(args, "d"))
     leaves = [_nested(shape_of(t), kind_of(t), numbers) for t in program.params]
     found: list[float] = []
-    for leaf in run(program, leaves):
+    with deep_recursion():
+        results = run(program, leaves)
+    for leaf in results:
         _flatten(leaf, found)
-    return memoryview(_doubles(found)).tobytes()
-
-
-def _doubles(numbers: list[float]) -> object:
-    from array import array
-
-    return array("d", numbers)
+    return array("d", found).tobytes()
 
 
 def _nested(shape: tuple[int, ...], kind: str, numbers: object) -> object:

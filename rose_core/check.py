@@ -8,13 +8,48 @@ calls itself.
 from __future__ import annotations
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, MEMBER, PARAM, PULL, REF_INDEX, REF_MEMBER, RESOLVE, STRUCTURAL_NAMES,
-    TUPLE, VEC, VJP, Func, fields_of, is_real,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    MEMBER,
+    PARAM,
+    PULL,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    STRUCTURAL_NAMES,
+    TUPLE,
+    VEC,
+    VJP,
+    Func,
+    fields_of,
+    is_real,
+)
 from rose_core.ops import OPS
 from rose_core.types import (
-    BOOL, INDEX as INDEX_KIND, REAL, TAN, TYPE, UNIT, VALUE, Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, ref,
-)  # fmt: skip
+    BOOL,
+    REAL,
+    TAN,
+    TYPE,
+    UNIT,
+    VALUE,
+    Array,
+    Fin,
+    Pair,
+    Ref,
+    Struct,
+    Type,
+    TypeVar,
+    array,
+    ref,
+)
+from rose_core.types import (
+    INDEX as INDEX_KIND,
+)
 
 TABLE_END = len(OPS)
 
@@ -49,7 +84,9 @@ def check(f: Func) -> None:
 
     def visit(g: Func) -> None:
         if g in path:
-            raise CheckError(f"{g.name} calls itself: " + " → ".join(h.name for h in [*path[path.index(g) :], g]))
+            raise CheckError(
+                f"{g.name} calls itself: " + " → ".join(h.name for h in [*path[path.index(g) :], g])
+            )
         if g not in done:
             path.append(g)
             for h in g.callees:
@@ -116,6 +153,7 @@ class _Checker:
         op = ins[0]
         t = self.table_type(v, ins) if op < TABLE_END else self.structural_type(v, ins)
         self.require(self.f.types[v] == t, f"its type is {t}, not {self.f.types[v]}", v)
+        self.require(has_kind(t, TYPE, self.scope), f"there is no type {t}", v)
 
     def table_type(self, v: int, ins: tuple[int, ...]) -> Type:
         row = OPS[ins[0]]
@@ -123,7 +161,9 @@ class _Checker:
         self.require(len(types) == len(row.ins), f"{row.name} takes {len(row.ins)} operands", v)
         tangents = [t is TAN for t in types]
         if any(tangents) and row.out != "a":
-            linear = len(row.tangent) == len(types) and all((c == "T") == x for c, x in zip(row.tangent, tangents))
+            linear = len(row.tangent) == len(types) and all(
+                (c == "T") == x for c, x in zip(row.tangent, tangents)
+            )
             self.require(linear, "it is not linear in its tangents", v)
             return TAN
         any_type: Type | None = None
@@ -147,11 +187,15 @@ class _Checker:
         if op == PARAM:
             return f.params[ins[1]]
         if op == IDX:
-            self.require(f.blocks[ins[1]].index == v and self.open[-1] == ins[1], "it is not its loop's index", v)
+            self.require(
+                f.blocks[ins[1]].index == v and self.open[-1] == ins[1], "it is not its loop's index", v
+            )
             return f.blocks[ins[1]].size
         if op == FOR:
             self.require(f.blocks[ins[1]].owner == v, "it is not its block's owner", v)
-            self.require(has_kind(f.blocks[ins[1]].size, INDEX_KIND, self.scope), "it is over no index type", v)
+            self.require(
+                has_kind(f.blocks[ins[1]].size, INDEX_KIND, self.scope), "it is over no index type", v
+            )
             self.block(ins[1])
             return UNIT
         if op == GET:
@@ -179,7 +223,9 @@ class _Checker:
         if op == TUPLE:
             t = f.types[v]
             types = [self.operand(x, v) for x in ins[1:]]
-            self.require(isinstance(t, (Pair, Struct)) and types == [u for _, u in fields_of(t)], "wrong parts", v)
+            self.require(
+                isinstance(t, (Pair, Struct)) and types == [u for _, u in fields_of(t)], "wrong parts", v
+            )
             return t
         return self.accumulator_type(v, ins)
 
@@ -233,4 +279,3 @@ class _Checker:
         types = f.callees[ins[1]].result_types
         self.require(k < len(types), f"the call has no result {k}", v)
         return types[k]
-

@@ -136,7 +136,12 @@ class Demand:
             if ins[0] == ADD_TO:
                 roots = self._accumulators(ins[1])
             elif ins[0] == CALL:
-                roots = [r for x in ins[2:] if x >= 0 and isinstance(func.types[x], Ref) for r in self._accumulators(x)]
+                roots = [
+                    r
+                    for x in ins[2:]
+                    if x >= 0 and isinstance(func.types[x], Ref)
+                    for r in self._accumulators(x)
+                ]
                 if func.callees[ins[1]].effects:
                     roots.append(-1)
             if roots:

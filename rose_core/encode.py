@@ -94,7 +94,15 @@ def store(kind: str, offset: int) -> bytes:
     return bytes([opcode]) + memarg(align, offset)
 
 
-I32_ADD, I32_MUL, I32_LT_U, F64_ADD, SELECT, DROP, END = b"\x6a", b"\x6c", b"\x49", b"\xa0", b"\x1b", b"\x1a", b"\x0b"
+I32_ADD, I32_MUL, I32_LT_U, F64_ADD, SELECT, DROP, END = (
+    b"\x6a",
+    b"\x6c",
+    b"\x49",
+    b"\xa0",
+    b"\x1b",
+    b"\x1a",
+    b"\x0b",
+)
 LOOP, BR_IF_0 = b"\x03\x40", b"\x0d\x00"
 MEMORY_COPY, MEMORY_FILL = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 
@@ -104,7 +112,9 @@ class Function:
 
     __slots__ = ("code", "locals", "name", "params", "results")
 
-    def __init__(self, name: str, params: str, results: str, locals: Sequence[tuple[int, str]], code: bytes) -> None:
+    def __init__(
+        self, name: str, params: str, results: str, locals: Sequence[tuple[int, str]], code: bytes
+    ) -> None:
         self.name = name
         self.params = params
         """The parameter types, a letter each: f for f64, i for i32."""
@@ -139,7 +149,9 @@ def module(
     def type_index(params: str, results: str) -> bytes:
         return uint(types.setdefault((params, results), len(types)))
 
-    import_entries = [name(i.module) + name(i.field) + b"\x00" + type_index(i.params, i.results) for i in imports]
+    import_entries = [
+        name(i.module) + name(i.field) + b"\x00" + type_index(i.params, i.results) for i in imports
+    ]
     limits = b"\x00" + uint(pages)
     if import_memory:
         import_entries.append(name("m") + name("") + b"\x02" + limits)

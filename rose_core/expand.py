@@ -29,7 +29,7 @@ class Expansion:
         self._expanded: dict[Func, Func] = {}
         self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
-        self._in_progress: list[Func] = []
+        self._in_progress: dict[Func, None] = {}
         self._count_sites(root)
         self.root = self.expand(root if root.host is None else _calling(root))
 
@@ -60,14 +60,15 @@ class Expansion:
                 plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
                 found = f if plain else self._rebuild(f)
             self._expanded[f] = found
-            self._in_progress.pop()
+            del self._in_progress[f]
         return found
 
     def _enter(self, f: Func) -> None:
         if f in self._in_progress:
-            names = " → ".join(g.name for g in [*self._in_progress[self._in_progress.index(f) :], f])
+            chain = [g.name for g in self._in_progress]
+            names = " → ".join([*chain[chain.index(f.name) :], f.name])
             raise DerivativeError(f"the derivative of {f.name} needs itself: {names}")
-        self._in_progress.append(f)
+        self._in_progress[f] = None
 
     def _rebuild(self, f: Func) -> Func:
         copy = Func(f.name, f.param_types, f.ret)
@@ -170,7 +171,9 @@ class _Expander(Replay):
         if ins[0] == VJP and v not in self.given:
             self._vjp(v, self.func.callees[ins[1]], [self.env[x] for x in ins[2:]])
         elif ins[0] == PULL:
-            self._pull(v, self.func.callees[self.func.code[ins[1]][1]], ins[1], [self.env[x] for x in ins[2:]])
+            self._pull(
+                v, self.func.callees[self.func.code[ins[1]][1]], ins[1], [self.env[x] for x in ins[2:]]
+            )
 
     def _vjp(self, v: int, f: Func, args: list[int]) -> None:
         """The forward pass, for the parameters whose cotangents anyone will look at."""
@@ -184,7 +187,9 @@ class _Expander(Replay):
             self.given[v] = lin.run()
             return
         transposed = self.expansion.transposed(f, varying)
-        call = self.b.call(transposed.fwd, [a for a, taken in zip(args, transposed.takes, strict=True) if taken])
+        call = self.b.call(
+            transposed.fwd, [a for a, taken in zip(args, transposed.takes, strict=True) if taken]
+        )
         self.forward[v] = transposed, call, args
         self.given[v] = [self.b.get(call, at) if at >= 0 else 0 for at in transposed.result_at]
 
@@ -236,4 +241,3 @@ class _Expander(Replay):
         for j, k in enumerate(back.outputs):
             totals[k] = b.get(result, j)
         return totals
-

@@ -7,12 +7,28 @@ further passes see leaves only. Generic functions are made concrete on the way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, MEMBER, PARAM, REF_INDEX, REF_MEMBER, RESOLVE, TUPLE, VEC, Builder, Func,
-    fields_of, is_real,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    MEMBER,
+    PARAM,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    TUPLE,
+    VEC,
+    Builder,
+    Func,
+    fields_of,
+    is_real,
+)
 from rose_core.ops import BINARY_END, OPS
 from rose_core.types import Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, leaves, ref
 
@@ -97,7 +113,9 @@ class _Flattening:
         if op < BINARY_END:
             return [b.op(op, *[env[x][0] for x in ins[1:]], type=t)]
         if op < TABLE_END:
-            return [b.ternary(op, env[ins[1]][0], x, y) for x, y in zip(env[ins[2]], env[ins[3]], strict=True)]
+            return [
+                b.ternary(op, env[ins[1]][0], x, y) for x, y in zip(env[ins[2]], env[ins[3]], strict=True)
+            ]
         if op == PARAM:
             return [b.param(leaf) for leaf in leaves(t)]
         if op == TUPLE:

@@ -121,6 +121,6 @@ def choose(p: Primal, a: Primal | float, b: Primal | float) -> Primal:
     return Primal("select", p, a, b)
 
 
-def function(name: str):  # noqa: ANN201 - a constructor of formulas, used in the table only
+def function(name: str):
     """The operation ``name`` of the table, to be applied inside a formula."""
     return lambda *args: Primal(name, *args)

@@ -41,10 +41,14 @@ class Instance:
             if slot.address < 0:
                 scalars.append(x)
             else:
-                self.write(slot.address, pack(slot, x))
+                data = pack(slot, x)
+                if data:
+                    self.write(slot.address, data)
         returned = self.enter(scalars)
         return [
-            convert(slot, returned) if slot.address < 0 else unpack(slot, self.read(slot.address, size_of(slot.leaf)))
+            convert(slot, returned)
+            if slot.address < 0
+            else unpack(slot, self.read(slot.address, size_of(slot.leaf)))
             for slot in self.program.results
         ]
 
@@ -60,7 +64,7 @@ def pack(slot: Slot, x: object) -> bytes:
 def unpack(slot: Slot, data: bytes) -> object:
     """The inverse of `pack`."""
     kind, shape = kind_of(slot.leaf), shape_of(slot.leaf)
-    if 0 in shape:
+    if not data:
         return _empty(shape)
     count = len(data) // struct.calcsize(_FORMAT[kind])
     flat: list[object] = list(struct.unpack(f"<{count}{_FORMAT[kind]}", data))

@@ -7,8 +7,22 @@ compiled program computes is compared with this, bit by bit.
 from __future__ import annotations
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, MEMBER, PARAM, REF_INDEX, REF_MEMBER, RESOLVE, TUPLE, VEC, Func,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    MEMBER,
+    PARAM,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    TUPLE,
+    VEC,
+    Func,
+)
 from rose_core.ops import OPS
 from rose_core.types import Array, Type
 

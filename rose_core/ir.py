@@ -316,9 +316,7 @@ class Builder:
         if ins[0] == FOR:
             block = self.blocks[ins[1]]
             type: Type = array(block.size, self.func.type_of(block.results[k]))
-        elif ins[0] == CALL:
-            type = self.func.callees[ins[1]].result_types[k]
-        elif ins[0] == VJP:
+        elif ins[0] == CALL or ins[0] == VJP:
             type = self.func.callees[ins[1]].result_types[k]
         else:  # a PULL has a result for every real leaf of the arguments
             f = self.func.callees[self.code[ins[1]][1]]
@@ -405,4 +403,3 @@ def is_real(t: Type) -> bool:
     while isinstance(t, (Array, Ref)):
         t = t.elem if isinstance(t, Array) else t.inner
     return t is REAL or t is TAN
-

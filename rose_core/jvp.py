@@ -58,7 +58,12 @@ class _Sweep(Replay):
     """Emits primal and tangent of every instruction, side by side."""
 
     def __init__(
-        self, func: Func, b: Builder, args: Sequence[int], tangents: Sequence[int | None], jvp: Callable[..., Jvp]
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        tangents: Sequence[int | None],
+        jvp: Callable[..., Jvp],
     ) -> None:
         super().__init__(func, b, args)
         self.arg_tangents = tangents
@@ -209,4 +214,3 @@ def public_jvp(func: Func, origin: Func, jvp: Jvp) -> Func:
         at += 1 + varies
     f.effects = jvp.func_jvp.effects
     return f
-

@@ -17,9 +17,26 @@ from collections.abc import Callable, Sequence
 
 from rose_core.demand import Demand
 from rose_core.encode import (
-    BR_IF_0, DROP, END, F64_ADD, I32_ADD, I32_LT_U, I32_MUL, LOOP, MEMORY_COPY, MEMORY_FILL, SELECT,
-    call, f64_const, i32_const, load, local_get, local_set, local_tee, store,
-)  # fmt: skip
+    BR_IF_0,
+    DROP,
+    END,
+    F64_ADD,
+    I32_ADD,
+    I32_LT_U,
+    I32_MUL,
+    LOOP,
+    MEMORY_COPY,
+    MEMORY_FILL,
+    SELECT,
+    call,
+    f64_const,
+    i32_const,
+    load,
+    local_get,
+    local_set,
+    local_tee,
+    store,
+)
 from rose_core.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Convention, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
 from rose_core.ops import BINARY_END, OPS, UNARY_END

@@ -16,8 +16,24 @@ from collections.abc import Sequence
 from rose_core.ir import FOR, Builder, Func, fields_of, is_real
 from rose_core.ops import OPS, Op
 from rose_core.types import (
-    BOOL, INDEX, REAL, TAN, TYPE, UNIT, VALUE, Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, fin, ref,
-)  # fmt: skip
+    BOOL,
+    INDEX,
+    REAL,
+    TAN,
+    TYPE,
+    UNIT,
+    VALUE,
+    Array,
+    Fin,
+    Pair,
+    Ref,
+    Struct,
+    Type,
+    TypeVar,
+    array,
+    fin,
+    ref,
+)
 
 _TOKEN = re.compile(
     r"(?P<space>\s+|#.*)|(?P<number>\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+)|(?P<name>[^\W\d][\w']*)"
@@ -519,7 +535,13 @@ class _Build:
         for k in order:
             if hint is None and found:
                 t = self.type(next(iter(found.values())))
-                hint = t if isinstance(t, Fin) else TAN if t is TAN and rows and rows[0].tangent == "TT" else None
+                hint = (
+                    t
+                    if isinstance(t, Fin)
+                    else TAN
+                    if t is TAN and rows and rows[0].tangent == "TT"
+                    else None
+                )
             found[k] = self.value(operands[k], hint)  # type: ignore[arg-type]
         ids = [found[k] for k in range(len(operands))]
         types = [self.type(v) for v in ids]
@@ -563,7 +585,9 @@ def _instance(f: Func, types: tuple[Type, ...]) -> Func:
 def _typed(op: Op, types: Sequence[Type]) -> Type | None:
     """The result type of ``op`` on operands of these types; None if it does not take them."""
     if any(t is TAN for t in types):
-        fits = len(op.tangent) == len(types) and all((c == "T") == (t is TAN) for c, t in zip(op.tangent, types, strict=True))
+        fits = len(op.tangent) == len(types) and all(
+            (c == "T") == (t is TAN) for c, t in zip(op.tangent, types, strict=True)
+        )
         return TAN if fits else None
     for letter, t in zip(op.ins, types, strict=True):
         if {"R": t is REAL, "B": t is BOOL, "I": isinstance(t, Fin)}[letter] is False:

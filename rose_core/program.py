@@ -67,7 +67,9 @@ class Program:
         self.end = end
         self.bytes = encode.module(imports, functions, self.pages, segments, import_memory)
 
-    def _imports(self, order: list[Func]) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | None]]]:
+    def _imports(
+        self, order: list[Func]
+    ) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | None]]]:
         """What the program imports; the code of every op after its operands; the opaque functions."""
         imports: list[encode.Import] = []
         suffixes = []
@@ -138,4 +140,3 @@ def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
         if not single:
             address = aligned(address + size_of(t))
     return args, results, address
-

@@ -30,8 +30,21 @@ import json
 from collections.abc import Callable, Sequence
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, INDEX, PARAM, PULL, RESOLVE, STRUCTURAL_NAMES, VEC, VJP, Builder, Func,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    INDEX,
+    PARAM,
+    PULL,
+    RESOLVE,
+    STRUCTURAL_NAMES,
+    VEC,
+    VJP,
+    Builder,
+    Func,
+)
 from rose_core.ops import BINARY_END, OPS, UNARY_END
 from rose_core.types import BOOL, REAL, TAN, UNIT, Struct, Type, array, fin, leaves, scalar_of
 
@@ -63,7 +76,9 @@ def types_of(rows: Sequence[object]) -> list[Type]:
 class Recording:
     """A program as it arrived; `functions` are built in order, callees first."""
 
-    def __init__(self, header: str, ints: Sequence[int], reals: Sequence[float], hosts: Sequence[Callable[..., object]]) -> None:
+    def __init__(
+        self, header: str, ints: Sequence[int], reals: Sequence[float], hosts: Sequence[Callable[..., object]]
+    ) -> None:
         """``hosts`` are what the opaque functions run, in order, if they are to be run here."""
         program = json.loads(header)
         self.types = types_of(program["types"])
@@ -132,7 +147,9 @@ class _Body:
         constants = []
         for value, t in literals:
             self.has_tangents |= t is TAN
-            constants.append(self.b.const(value if t is REAL or t is TAN else t is BOOL and value != 0 or int(value), t))
+            constants.append(
+                self.b.const(value if t is REAL or t is TAN else (t is BOOL and value != 0) or int(value), t)
+            )
         self.env: list[int] = constants[::-1]
 
     def build(self, rows: Sequence[int]) -> None:
@@ -186,7 +203,13 @@ class _Body:
         if row.out == "R":
             t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
         else:
-            t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0])) if row.name == "imod" else type_of(args[0])  # type: ignore[call-overload]
+            t = (
+                BOOL
+                if row.out == "B"
+                else fin(int(b.pool[~args[1]][0]))
+                if row.name == "imod"
+                else type_of(args[0])
+            )  # type: ignore[call-overload]
         return b.op(op, *args, type=t)
 
     def _structural(self, op: int, x: int, y: int) -> int:

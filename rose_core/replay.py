@@ -10,8 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, PARAM, PULL, REF_INDEX, RESOLVE, VEC, VJP, Builder, Func,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    PARAM,
+    PULL,
+    REF_INDEX,
+    RESOLVE,
+    VEC,
+    VJP,
+    Builder,
+    Func,
+)
 from rose_core.ops import BINARY_END, OPS, UNARY_END
 from rose_core.types import Type
 

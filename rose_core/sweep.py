@@ -43,6 +43,7 @@ class Sums(list[int | None]):
         self[v] = None
         return found
 
+
 _HEAD = '''
 def sweep(order, code, cotangents, values, active, fetch, b, visit):
     """Visit the ids in ``order``: turn each cotangent into contributions to the operands.

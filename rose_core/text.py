@@ -12,9 +12,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, MEMBER, PARAM, PULL, REF_INDEX, REF_MEMBER, RESOLVE, TUPLE, VEC, VJP,
-    Func, fields_of, is_real,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    MEMBER,
+    PARAM,
+    PULL,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    TUPLE,
+    VEC,
+    VJP,
+    Func,
+    fields_of,
+    is_real,
+)
 from rose_core.ops import OPS, UNARY_END
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct, Type, array, paths
 
@@ -93,7 +110,11 @@ class _Printer:
         if len(f.param_names) == len(f.param_types):
             if f.params == f.param_types:
                 return list(f.param_names)
-            names = [n + p.replace("[]", "") for n, t in zip(f.param_names, f.param_types, strict=True) for p in paths(t)]
+            names = [
+                n + p.replace("[]", "")
+                for n, t in zip(f.param_names, f.param_types, strict=True)
+                for p in paths(t)
+            ]
             names = [n.replace(".", "_") for n in names]
             if len(names) == len(types) == len(set(names)):
                 return names
@@ -140,7 +161,9 @@ class _Printer:
         while at < len(order):
             end, result = self.scope_end(order, at)
             if end:
-                self.accum_block(order[at], order[at + 1 : end], order[end : end + 1 + (result is not None)], depth)
+                self.accum_block(
+                    order[at], order[at + 1 : end], order[end : end + 1 + (result is not None)], depth
+                )
                 at = end + 1 + (result is not None)
             else:
                 self.statement(order[at], depth)
@@ -162,13 +185,23 @@ class _Printer:
                 return 0, None
             if code[v][0] == ACCUM and not any(code[w] == (RESOLVE, v) for w in inside):
                 return 0, None
-        uses = [(v, x) for v in self.users_outside(inside) for x in self.operands(v) if x in inside or x == order[end]]
+        uses = [
+            (v, x)
+            for v in self.users_outside(inside)
+            for x in self.operands(v)
+            if x in inside or x == order[end]
+        ]
         results = self.f.blocks[self.f.home[r]].results
         if inside.isdisjoint(x for _, x in uses) and inside.isdisjoint(results):
             return end, None
         after = order[end + 1] if end + 1 < len(order) else -1
         pair = code[after] if after >= 0 else (-1,)
-        if pair[0] == TUPLE and pair[1] == order[end] and {v for v, _ in uses} == {after} and not {*results} & {order[end], *inside}:
+        if (
+            pair[0] == TUPLE
+            and pair[1] == order[end]
+            and {v for v, _ in uses} == {after}
+            and not {*results} & {order[end], *inside}
+        ):
             return end, pair[2]
         return 0, None
 
@@ -197,7 +230,9 @@ class _Printer:
         t = self.f.types[after[0]]
         init = self.value(self.f.code[r][1])
         self.names[r] = f"a{r}"
-        name, whole = (f"v{after[1]}", self.f.types[after[1]]) if after[1:] else (f"t{after[0]}", Pair(t, UNIT))
+        name, whole = (
+            (f"v{after[1]}", self.f.types[after[1]]) if after[1:] else (f"t{after[0]}", Pair(t, UNIT))
+        )
         self.emit(depth, f"let {name}: {whole} =")
         self.emit(depth + 1, f"accum a{r} from {init} in")
         self.statements(inside, depth + 2)
@@ -278,7 +313,11 @@ class _Printer:
         if op == TUPLE:
             t = f.types[f.code.index(ins)]
             if isinstance(t, Struct):
-                return "{" + ", ".join(f"{n}: {x}" for (n, _), x in zip(fields_of(t), operands, strict=True)) + "}"
+                return (
+                    "{"
+                    + ", ".join(f"{n}: {x}" for (n, _), x in zip(fields_of(t), operands, strict=True))
+                    + "}"
+                )
             return f"({', '.join(operands)})"
         if op == PULL:
             return f"pull {operands[0]}({', '.join(operands[1:])})"

@@ -8,12 +8,28 @@ terms, and leaves nothing half-built: a function exists only when its body has r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rose_core import ops
 from rose_core.ir import Builder, Func, is_real
 from rose_core.ops import Op
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Scalar, Struct, Type, array, dual, fin, leaves
+from rose_core.types import (
+    BOOL,
+    REAL,
+    TAN,
+    UNIT,
+    Array,
+    Fin,
+    Pair,
+    Scalar,
+    Struct,
+    Type,
+    array,
+    dual,
+    fin,
+    leaves,
+)
 
 
 class Trace:
@@ -56,12 +72,10 @@ def as_type(t: object) -> Type:
             if not isinstance(name, str):
                 raise TypeError(f"the name of a struct's field must be a string, not {name!r}")
         return Struct({name: as_type(field) for name, field in t.items()})
-    if isinstance(t, type) and hasattr(t, "__annotations__"):
-        return Struct({name: as_type(field) for name, field in t.__annotations__.items()})
     raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}")
 
 
-def Vec(index: object, elem: object) -> Array:  # noqa: N802 - a type, as in JavaScript
+def Vec(index: object, elem: object) -> Array:
     """The type of vectors with one ``elem`` for each value of ``index``, an int for its size."""
     size = as_type(index)
     if not isinstance(size, Fin):
@@ -71,6 +85,9 @@ def Vec(index: object, elem: object) -> Array:  # noqa: N802 - a type, as in Jav
 
 def struct(fields: object = None, /, **named: object) -> Struct:
     """A struct type, from a dict, from keywords, or as a decorator from a class's annotations."""
+    if isinstance(fields, type):
+        scope = {**vars(sys.modules[fields.__module__]), **sys._getframe(1).f_locals}
+        fields = {name: _annotated(field, scope) for name, field in fields.__annotations__.items()}
     t = as_type(named if fields is None else fields)
     if not isinstance(t, Struct):
         raise TypeError(f"expected the fields of a struct, got {describe(fields)}")
@@ -348,7 +365,9 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             if set(fields) != set(t.fields):
                 got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
                 raise TypeError(f"{what}: expected a struct with the fields {expected}, got {got}")
-            return [v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")]
+            return [
+                v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")
+            ]
     raise TypeError(f"{what}: expected {t}, got {describe(x)}")
 
 
@@ -384,8 +403,13 @@ def apply(op: Op, *args: object) -> Var:
     trace = current()
     letters = ["T" if x is _ZERO or (isinstance(x, Var) and x.type is TAN) else "" for x in args]
     tangent = "T" in letters
-    if tangent and (len(letters) != len(op.tangent) or any((a == "T") != (b == "T") for a, b in zip(letters, op.tangent, strict=True))):
-        raise TypeError(f"{op.name} is not linear in {'this tangent' if letters.count('T') == 1 else 'these tangents'}")
+    if tangent and (
+        len(letters) != len(op.tangent)
+        or any((a == "T") != (b == "T") for a, b in zip(letters, op.tangent, strict=True))
+    ):
+        raise TypeError(
+            f"{op.name} is not linear in {'this tangent' if letters.count('T') == 1 else 'these tangents'}"
+        )
     ids = []
     for k, (x, letter) in enumerate(zip(args, op.ins, strict=True)):
         t = TAN if letters[k] else _TYPE_OF_LETTER[letter]
@@ -452,7 +476,9 @@ def imod(index: object, i: object) -> Var:
         a = i.id
     else:
         (a,) = lift(trace, i, fin(1 << 31), "imod")
-    return Var(trace, trace.builder.binary(ops.code("imod"), a, trace.builder.const(t.size, fin(1 << 31)), t), t)
+    return Var(
+        trace, trace.builder.binary(ops.code("imod"), a, trace.builder.const(t.size, fin(1 << 31)), t), t
+    )
 
 
 def select(p: object, *choice: object) -> object:
@@ -492,7 +518,7 @@ def vec(index: object, elem: object, body: Callable[[Var], object]) -> object:
     return wrap(trace, [b.get(loop, k) for k in range(len(ids))], array(size, t))
 
 
-def sum(index: object, body: Callable[[Var], object]) -> Var:  # noqa: A001 - rose's name for it
+def sum(index: object, body: Callable[[Var], object]) -> Var:
     """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up."""
     trace = current()
     b = trace.builder
@@ -570,13 +596,15 @@ def fn(*args: object) -> Function:
     """
     if len(args) == 1 and callable(args[0]):
         body = args[0]
-        params, ret = _signature(body)
+        params, ret = _signature(body, sys._getframe(1).f_locals)
     elif len(args) == 3 and callable(args[2]):
         if not isinstance(args[0], (list, tuple)):
             raise TypeError(f"fn: expected a list of parameter types, got {describe(args[0])}")
         params, ret, body = [as_type(t) for t in args[0]], as_type(args[1]), args[2]
     else:
-        raise TypeError("fn takes parameter types, a result type and a body, or decorates an annotated function")
+        raise TypeError(
+            "fn takes parameter types, a result type and a body, or decorates an annotated function"
+        )
     if _traces:
         raise RuntimeError("a function cannot be defined while another one is; define it before")
     name = getattr(body, "__name__", "f")
@@ -596,21 +624,24 @@ def fn(*args: object) -> Function:
     return Function(func)
 
 
-def _signature(body: Callable[..., object]) -> tuple[list[Type], Type]:
-    """The types in a function's annotations, of which text is looked up where the function stands."""
+def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[Type], Type]:
+    """The types in a function's annotations; ``local`` are the names where it is defined."""
     annotations = dict(body.__annotations__)
     code = body.__code__
-    cells = zip(code.co_freevars, body.__closure__ or (), strict=True)
-    names = {**body.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+    scope = {**body.__globals__, **local}
 
     def annotated(name: str, what: str) -> Type:
         if name not in annotations:
             raise TypeError(f"@fn: {what} of {body.__name__} has no type annotation")
-        t = annotations[name]
-        return as_type(eval(t, names) if isinstance(t, str) else t)  # noqa: S307 - the author's own source
+        return as_type(_annotated(annotations[name], scope))
 
     params = [annotated(p, f"parameter {p}") for p in code.co_varnames[: code.co_argcount]]
     return params, annotated("return", "the result")
+
+
+def _annotated(t: object, scope: dict[str, object]) -> object:
+    """An annotation, which is text where the author's module postpones evaluation."""
+    return eval(t, scope) if isinstance(t, str) else t
 
 
 def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -> Function:

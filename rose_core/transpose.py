@@ -21,8 +21,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rose_core.ir import (
-    ACCUM, ADD_TO, CALL, FOR, GET, IDX, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Builder, Func, is_real,
-)  # fmt: skip
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    VEC,
+    Builder,
+    Func,
+    is_real,
+)
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule
@@ -43,14 +56,21 @@ class Linearization(Replay):
     """The forward pass of ``func``, with its derivative prepared."""
 
     def __init__(
-        self, func: Func, b: Builder, args: Sequence[int], varying: Sequence[bool], transposed: Callable[..., Transposed]
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        varying: Sequence[bool],
+        transposed: Callable[..., Transposed],
     ) -> None:
         self.varying = varying
         self.transposed = transposed
         self.dual = any(scalar_of(t) is TAN for t in func.params)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)
-        self.adopted = not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
+        self.adopted = (
+            not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
+        )
         """Whether the program was taken over as it is, every id keeping its meaning."""
         self.active = [self.adopted] * n + [False] * pool
         """Source id → whether the value may carry a tangent; constants, at the end, never do."""
@@ -687,7 +707,9 @@ class Transposed:
     of ``func`` is a tangent and a primal. ``varying`` says which parameters of ``func`` carry tangents.
     """
 
-    def __init__(self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]) -> None:
+    def __init__(
+        self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
+    ) -> None:
         self.func = func
         self.varying = varying
         self._params = _leaf_positions(func, body, func.params)

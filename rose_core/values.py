@@ -53,7 +53,9 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
             if set(fields) != set(t.fields):
                 got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
                 raise TypeError(f"{what}: expected the fields {expected}, got {got or 'none'}")
-            return [leaf for name, u in t.sorted_fields() for leaf in flatten(fields[name], u, f"{what}.{name}")]
+            return [
+                leaf for name, u in t.sorted_fields() for leaf in flatten(fields[name], u, f"{what}.{name}")
+            ]
     elif isinstance(t, Pair) and isinstance(x, (tuple, list)) and len(x) == 2:
         return [*flatten(x[0], t.fst, f"{what}[0]"), *flatten(x[1], t.snd, f"{what}[1]")]
     raise TypeError(f"{what}: expected {t}, got {type(x).__name__} {x!r:.60}")

@@ -36,7 +36,9 @@ class RandomProgram:
         if kind == 3:
             return Vec(self.rng.choice(SIZES), self.type(depth - 1))
         if kind == 4:
-            return struct({name: self.type(depth - 1) for name in self.rng.sample("abcd", self.rng.randint(1, 3))})
+            return struct(
+                {name: self.type(depth - 1) for name in self.rng.sample("abcd", self.rng.randint(1, 3))}
+            )
         return Vec(self.rng.choice(SIZES), Real)
 
     def argument(self, t: Type) -> object:

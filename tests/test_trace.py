@@ -1,0 +1,302 @@
+"""The Python tracer: what it accepts, and what it says of what it does not accept."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rose_core import (
+    Bool,
+    DerivativeError,
+    Dual,
+    Null,
+    Real,
+    Tan,
+    Vec,
+    compile,
+    fn,
+    iadd,
+    imod,
+    interp,
+    jvp,
+    mul,
+    opaque,
+    select,
+    struct,
+    sum,
+    vec,
+    vjp,
+    zero,
+)
+
+Point = struct(x=Real, y=Real)
+
+
+def same(f, *args):
+    """The value of ``f``, on which the interpreter and the compiled program agree."""
+    value = interp(f)(*args)
+    assert compile(f)(*args) == value
+    return value
+
+
+def test_operators() -> None:
+    f = fn([Real, Real], Real, lambda x, y: -((x * y + 1 - 2 / x) ** 2) + abs(3 - y))
+    assert same(f, 2, 5) == -((10 + 1 - 1) ** 2) + 2
+    g = fn([Real, Bool], Bool, lambda x, p: ((x > 1) & ~p) | (x == 3) ^ (p != (x <= 0)))
+    assert same(g, 2, False) is True
+    assert same(g, 3, True) is False
+
+
+def test_vectors_are_sequences() -> None:
+    @fn
+    def f(v: Vec(3, Real)) -> Real:
+        a, b, c = v
+        total = 0
+        for e in v:
+            total = total * 10 + e
+        return total + a * b * c + v[-1] + len(v)
+
+    assert same(f, [1, 2, 3]) == 123 + 6 + 3 + 3
+
+
+def test_structs_and_nesting() -> None:
+    Shape = struct({"points": Vec(2, Point), "closed": Bool, "start": 2})
+
+    @fn
+    def f(s: Shape) -> struct({"first": Point, "sizes": Vec(2, Vec(2, Real)), "shape": Shape}):
+        p = s.points[s.start]
+        return {
+            "first": select(s.closed, Point, p, {"x": p.y, "y": p.x}),
+            "sizes": vec(2, Vec(2, Real), lambda i: [s.points[i].x, mul(s.points[i].y, 2)]),
+            "shape": s,
+        }
+
+    shape = {"points": [{"x": 1, "y": 2}, {"x": 3, "y": 4}], "closed": False, "start": 1}
+    result = same(f, shape)
+    assert result.first == {"x": 4, "y": 3}
+    assert result.sizes == [[1, 4], [3, 8]]
+    assert result.shape == shape
+
+
+def test_annotations_as_text_and_classes_as_structs() -> None:
+    @struct
+    class Pair:
+        a: Real
+        b: Vec(2, Real)
+
+    @fn
+    def f(p: Pair, n: 3) -> Real:
+        return p.a + p.b[1]
+
+    assert same(f, {"a": 1, "b": [2, 3]}, 2) == 4
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_small_sizes(n: int) -> None:
+    f = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[i] * v[i]))
+    g = fn([Vec(n, Real)], Vec(n, Real), lambda v: vjp(f)(v).grad(1))
+    assert same(f, [3.0] * n) == 9 * n
+    assert same(g, [3.0] * n) == [6.0] * n
+    h = fn([Vec(n, n)], Vec(n, Vec(n, n)), lambda v: vec(n, Vec(n, n), lambda i: vec(n, n, lambda j: v[j])))
+    assert same(h, [0] * n) == [[0] * n] * n
+
+
+def test_null_and_empty() -> None:
+    f = fn([Null, Vec(2, Null)], struct({"a": Null, "b": Vec(2, Null)}), lambda a, b: {"a": a, "b": b})
+    assert same(f, None, [None, None]) == {"a": None, "b": [None, None]}
+
+
+def test_indices() -> None:
+    f = fn([Vec(3, 4), Vec(4, Real)], Vec(3, Real), lambda i, v: vec(3, Real, lambda k: v[i[k]]))
+    assert same(f, [3, 0, 3], [1, 2, 3, 4]) == [4, 1, 4]
+    g = fn(
+        [5, 5],
+        struct({"sum": 5, "mod": 3, "less": Bool}),
+        lambda i, j: {"sum": iadd(5, i, j), "mod": imod(3, i), "less": i < j},
+    )
+    assert same(g, 1, 3) == {"sum": 4, "mod": 1, "less": True}
+
+
+def test_many_arguments_and_results() -> None:
+    """More scalars than a call passes in registers, in and out and across calls."""
+    n = 150
+    Many = struct({f"x{i:03}": Real for i in range(n)})
+    f = fn([Many], Many, lambda s: {f"x{i:03}": s[f"x{(i + 1) % n:03}"] * 2 for i in range(n)})
+    g = fn([Many], Many, lambda s: f(f(s)))
+    values = {f"x{i:03}": float(i) for i in range(n)}
+    assert same(g, values) == {f"x{i:03}": 4.0 * ((i + 2) % n) for i in range(n)}
+    h = fn([Many], Real, lambda s: f(s)["x010"] * s["x003"])
+    assert same(fn([Many], Many, lambda s: vjp(h)(s).grad(1)), values)["x011"] == 2 * 3
+
+
+def test_vjp_of_several_arguments_and_of_what_is_not_real() -> None:
+    f = fn([Real, Bool, Point], Real, lambda x, p, q: select(p, x * q.x, q.y))
+
+    @fn
+    def g(x: Real, p: Bool, q: Point) -> struct({"x": Real, "p": Bool, "q": Point}):
+        dx, dp, dq = vjp(f)(x, p, q).grad(2)
+        return {"x": dx, "p": dp, "q": dq}
+
+    assert same(g, 3, True, {"x": 5, "y": 7}) == {"x": 10, "p": True, "q": {"x": 6, "y": 0}}
+
+
+def test_a_derivative_is_found_when_it_is_needed() -> None:
+    """A custom derivative counts even if it is set after a function that needs it was defined."""
+    half = fn([Real], Real, lambda x: x / 2)
+    g = fn([Real], Real, lambda x: vjp(half)(x).grad(1))
+    assert same(g, 8) == 0.5
+    half.jvp = fn([Dual], Dual, lambda x: {"re": half(x.re), "du": x.du * 10})
+    assert same(g, 8) == 10
+
+
+def test_zero_tangents() -> None:
+    step = opaque([Real], Real, lambda x: float(x > 0))
+    step.jvp = fn([Dual], Dual, lambda x: {"re": step(x.re), "du": zero()})
+    f = fn([Real], Real, lambda x: step(x) + x * x)
+    assert same(jvp(f), {"re": 3, "du": 1}) == {"re": 10, "du": 6}
+    assert same(fn([Real], Real, lambda x: vjp(f)(x).grad(1)), 3) == 6
+    assert same(jvp(step), {"re": 3, "du": 1}) == {"re": 1, "du": 0}
+
+
+# -- mistakes ------------------------------------------------------------------------------------------
+
+
+def outside():
+    """A symbolic value that has left its function."""
+    kept = []
+    fn([Real], Real, lambda x: kept.append(x) or x)
+    return kept[0]
+
+
+def leaked_index():
+    kept = []
+
+    def body(v):
+        vec(2, Real, lambda i: kept.append(i) or 1.0)
+        return v[kept[0]]
+
+    return fn([Vec(2, Real)], Real, body)
+
+
+MISTAKES = {
+    "a wrong result": (lambda: fn([Real], Real, lambda x: x > 1), TypeError, "result of .*Real.*Bool"),
+    "no result": (lambda: fn([Real], Real, lambda x: None), TypeError, "expected Real"),
+    "a Bool for a number": (lambda: fn([Bool], Real, lambda p: p * 2), TypeError, "mul: expected Real.*Bool"),
+    "text for a number": (lambda: fn([Real], Real, lambda x: x + "1"), TypeError, "add: expected Real.*'1'"),
+    "a vector for a number": (
+        lambda: fn([Vec(2, Real)], Real, lambda v: mul(v, 2)), TypeError, r"mul: expected Real.*\[2\]Real"),
+    "a wrong size": (
+        lambda: fn([Real], Vec(3, Real), lambda x: [x, x]), ValueError, "expected 3 elements, got 2"),
+    "a wrong field": (lambda: fn([Point], Real, lambda p: p.z), AttributeError, "no field 'z'.*x, y"),
+    "wrong fields": (lambda: fn([Real], Point, lambda x: {"x": x, "z": x}), TypeError, "x, y.*x, z"),
+    "an element out of range": (lambda: fn([Vec(2, Real)], Real, lambda v: v[2]), IndexError, "2 is out of range"),
+    "an element deep inside": (
+        lambda: fn([], Vec(2, Point), lambda: [{"x": 1, "y": 2}, {"x": 1, "y": True}]), TypeError, r"\[1\]\.y"),
+    "a real index": (lambda: fn([Vec(2, Real), Real], Real, lambda v, x: v[x]), TypeError, "index of .*Real"),
+    "an index of another size": (
+        lambda: fn([Vec(2, Real), 3], Real, lambda v, i: v[i]), TypeError, "expected 2, got a symbolic 3"),
+    "too many arguments": (
+        lambda: fn([Real], Real, lambda x: fn_square()(x, x)), TypeError, "square takes 1 argument, got 2"),
+    "a branch on a symbolic value": (
+        lambda: fn([Real], Real, lambda x: x if x > 0 else -x), TypeError, "use select"),
+    "a value from another function": (
+        lambda: fn([Real], Real, lambda x: x + outside_value), RuntimeError, "used outside of it"),
+    "an index after its loop": (leaked_index, RuntimeError, "outside of the loop"),
+    "a symbolic value outside": (lambda: outside_value + 1, RuntimeError, "while the body"),
+    "a function inside a function": (
+        lambda: fn([Real], Real, lambda x: fn([Real], Real, lambda y: y)(x)), RuntimeError, "define it before"),
+    "a product of tangents": (
+        lambda: fn([Tan, Tan], Tan, lambda a, b: a * b), TypeError, "mul is not linear"),
+    "a sine of a tangent": (
+        lambda: fn([Tan], Tan, lambda a: __import__("rose_core").sin(a)), TypeError, "sin is not linear"),
+    "no function": (lambda: vjp(3), TypeError, "vjp: expected a function.*3"),
+    "no type": (lambda: fn([3.5], Real, lambda x: 1), TypeError, "expected a type"),
+    "a negative size": (lambda: Vec(-1, Real), ValueError, "-1"),
+    "a derivative of another signature": (lambda: set_jvp(), TypeError, r"expected a function \(\{re"),
+    "no annotation": (lambda: fn(lambda x: x), TypeError, "parameter x of <lambda> has no type"),
+    "grad out of its place": (lambda: stray_grad(), RuntimeError, "grad of square"),
+}  # fmt: skip
+
+
+def fn_square():
+    def square(x):
+        return x * x
+
+    return SQUARE or fn([Real], Real, square)
+
+
+SQUARE = None
+SQUARE = fn_square()
+outside_value = outside()
+
+
+def set_jvp() -> None:
+    f = fn([Real], Real, lambda x: x)
+    f.jvp = fn([Real], Real, lambda x: x)
+
+
+def stray_grad():
+    kept = []
+    fn([Real], Real, lambda x: kept.append(vjp(SQUARE)(x)) or x)
+    return fn([Real], Real, lambda x: kept[0].grad(1))
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_in_the_authors_terms(name: str) -> None:
+    action, kind, message = MISTAKES[name]
+    with pytest.raises(kind) as caught:
+        action()
+    assert re.search(message, str(caught.value)), caught.value
+    assert same(fn([Real], Real, lambda x: x + 1), 1) == 2  # and the next program works
+
+
+def test_a_mistake_in_a_loop_can_be_caught() -> None:
+    """An author who catches an error in a loop's body goes on with a function that is whole."""
+
+    def body(v):
+        with pytest.raises(IndexError):
+            vec(2, Real, lambda i: v[i] * v[2])
+        return sum(2, lambda i: v[i])
+
+    assert same(fn([Vec(2, Real)], Real, body), [1, 2]) == 3
+
+
+def test_an_opaque_function_without_derivative() -> None:
+    def secret(x):
+        return x
+
+    f = opaque([Real], Real, secret)
+    g = fn([Real], Real, lambda x: vjp(f)(x).grad(1))
+    with pytest.raises(DerivativeError, match=r"opaque function secret has no derivative; set secret\.jvp"):
+        compile(g)
+
+
+def test_a_derivative_that_needs_itself() -> None:
+    f = fn([Real], Real, lambda x: x * x)
+    f.jvp = fn([Dual], Dual, lambda x: jvp(f)(x))
+    with pytest.raises(DerivativeError, match="needs itself"):
+        compile(jvp(f))
+
+
+CALLS = [
+    ([1], TypeError, "takes 2 arguments, got 1"),
+    ([1, [1, 2], 3], TypeError, "takes 2 arguments, got 3"),
+    (["1", [1, 2]], TypeError, "argument 1 of f: expected Real, got str '1'"),
+    ([True, [1, 2]], TypeError, "argument 1 of f: expected Real, got bool"),
+    ([1, [1]], ValueError, "argument 2 of f: expected 2 elements, got 1"),
+    ([1, [1, None]], TypeError, r"argument 2 of f\[1\]: expected Real"),
+    ([1, {"a": 1}], TypeError, r"expected \[2\]Real"),
+]
+
+
+@pytest.mark.parametrize("make", [compile, interp])
+@pytest.mark.parametrize(("args", "kind", "message"), CALLS)
+def test_calls_with_wrong_arguments(make, args, kind, message) -> None:
+    def f(x, v):
+        return x + v[0]
+
+    g = make(fn([Real, Vec(2, Real)], Real, f))
+    with pytest.raises(kind, match=message):
+        g(*args)
+    assert g(1, [2, 3]) == 3

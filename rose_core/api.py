@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
+from rose_core.functions import Function, function_of
 from rose_core.host import instantiate
 from rose_core.interp import call as run
 from rose_core.program import Program
-from rose_core.trace import Function, function_of
 from rose_core.values import build, flatten_args
 
 

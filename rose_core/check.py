@@ -162,7 +162,7 @@ class _Checker:
         tangents = [t is TAN for t in types]
         if any(tangents) and row.out != "a":
             linear = len(row.tangent) == len(types) and all(
-                (c == "T") == x for c, x in zip(row.tangent, tangents)
+                (c == "T") == x for c, x in zip(row.tangent, tangents, strict=True)
             )
             self.require(linear, "it is not linear in its tangents", v)
             return TAN
@@ -200,7 +200,7 @@ class _Checker:
             return UNIT
         if op == GET:
             return self.get_type(v, ins[1], ins[2])
-        if op == CALL or op == VJP:
+        if op in (CALL, VJP):
             callee = f.callees[ins[1]]
             types = [self.operand(x, v) for x in ins[2:]]
             self.require(types == callee.params, f"{callee.name} takes {callee.params}, got {types}", v)
@@ -243,7 +243,7 @@ class _Checker:
             i = self.operand(ins[2], v)
             self.require(i == inner.index, f"expected an index of type {inner.index}, got {i}", v)
             if ins[2] < 0 and isinstance(i, Fin):
-                self.require(0 <= int(self.f.pool[~ins[2]][0]) < i.size, "the index is out of range", v)  # type: ignore[call-overload]
+                self.require(0 <= int(self.f.pool[~ins[2]][0]) < i.size, "the index is out of range", v)
             return ref(inner.elem) if op == REF_INDEX else inner.elem
         if op in (MEMBER, REF_MEMBER):
             inner = t.inner if op == REF_MEMBER and isinstance(t, Ref) else t

@@ -143,7 +143,7 @@ def module(
     data: Iterable[tuple[int, bytes]],
     import_memory: bool,
 ) -> bytes:
-    """A module that exports function 0 of ``functions`` as ``f``, and its memory as ``m`` unless it is imported."""
+    """A module that exports function 0 of ``functions`` as ``f``, and its memory as ``m`` or imports that."""
     types: dict[tuple[str, str], int] = {}
 
     def type_index(params: str, results: str) -> bytes:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rose_core.ir import GET, PARAM, PULL, VJP, Builder, Func, is_real
+from rose_core.builder import Builder
+from rose_core.ir import GET, PARAM, PULL, VJP, Func, is_real
 from rose_core.jvp import CustomJvp, Jvp, public_jvp
+from rose_core.linearize import Linearization
 from rose_core.replay import Replay
-from rose_core.transpose import Linearization, Reverse, Transposed
+from rose_core.tape import Transposed
+from rose_core.transpose import Reverse
 from rose_core.types import REAL, replace_scalar
 
 
@@ -43,10 +46,10 @@ class Expansion:
                 if ins[0] == VJP:
                     g = f.callees[ins[1]]
                     self._vjp_sites[g] = self._vjp_sites.get(g, 0) + 1
-            for g in (*f.callees, f.jvp, f.origin and f.origin[1]):
-                if g and g not in seen:
-                    seen.add(g)
-                    stack.append(g)
+            for h in (*f.callees, f.jvp, f.origin and f.origin[1]):
+                if h and h not in seen:
+                    seen.add(h)
+                    stack.append(h)
 
     def expand(self, f: Func) -> Func:
         """``f`` without any derivative left to be made."""
@@ -212,8 +215,10 @@ class _Expander(Replay):
             totals = self._call_backward(vjp, dict(zip(results, cotangents, strict=True)))
         self.given[v] = []
         for k in reals:
-            c = totals.get(k)
-            self.given[v].append(b.const(0.0, replace_scalar(f.params[k], REAL)) if c is None else c)
+            total = totals.get(k)
+            if total is None:
+                total = b.const(0.0, replace_scalar(f.params[k], REAL))
+            self.given[v].append(total)
 
     def _call_backward(self, vjp: int, cotangents: dict[int, int]) -> dict[int, int | None]:
         b = self.b

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -24,7 +25,6 @@ from rose_core.ir import (
     RESOLVE,
     TUPLE,
     VEC,
-    Builder,
     Func,
     fields_of,
     is_real,

@@ -8,6 +8,8 @@ The tangent of an operand that does not vary is `ZERO`, which vanishes from ever
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class Primal:
     """An ordinary real (or, from a comparison, a Bool): operation name and operands."""
@@ -121,6 +123,6 @@ def choose(p: Primal, a: Primal | float, b: Primal | float) -> Primal:
     return Primal("select", p, a, b)
 
 
-def function(name: str):
+def function(name: str) -> Callable[..., Primal]:
     """The operation ``name`` of the table, to be applied inside a formula."""
     return lambda *args: Primal(name, *args)

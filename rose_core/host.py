@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rose_core.layout import Slot, kind_of, size_of
 from rose_core.ops import OPS
@@ -24,7 +25,7 @@ class Instance:
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def enter(self, scalars: list[object]) -> object:
+    def enter(self, scalars: list[Any]) -> object:
         """Call the exported function."""
         raise NotImplementedError
 
@@ -87,16 +88,17 @@ class _Wasmtime(Instance):
         import wasmtime as w
 
         super().__init__(program)
-        store, f64 = self._store, _float = _wasmtime_store(), w.ValType.f64()
-        module = w.Module(store.engine, program.bytes)
+        self._store = w.Store()
+        module = w.Module(self._store.engine, program.bytes)
+        f64 = w.ValType.f64()
         imports = []
         for item in module.imports:
             function, arity = self._import(item.name or "")
-            imports.append(w.Func(store, w.FuncType([f64] * arity, [f64]), function))
-        instance = w.Instance(store, module, imports)
-        exports = instance.exports(store)
-        self._f = exports["f"]
-        self._memory = exports["m"]
+            imports.append(w.Func(self._store, w.FuncType([f64] * arity, [f64]), function))
+        exports = w.Instance(self._store, module, imports).exports(self._store)
+        f, memory = exports["f"], exports["m"]
+        assert isinstance(f, w.Func) and isinstance(memory, w.Memory)
+        self._f, self._memory = f, memory
 
     def _import(self, name: str) -> tuple[Callable[..., object], int]:
         if name.isdigit():
@@ -107,7 +109,7 @@ class _Wasmtime(Instance):
         op = next(op for op in OPS if op.wasm == name)
         return op.evaluate, len(op.ins)
 
-    def enter(self, scalars: list[object]) -> object:
+    def enter(self, scalars: list[Any]) -> object:
         return self._f(self._store, *scalars)
 
     def write(self, address: int, data: bytes) -> None:
@@ -115,12 +117,6 @@ class _Wasmtime(Instance):
 
     def read(self, address: int, size: int) -> bytes:
         return bytes(self._memory.read(self._store, address, address + size))
-
-
-def _wasmtime_store() -> object:
-    import wasmtime as w
-
-    return w.Store()
 
 
 class _JavaScript(Instance):
@@ -146,7 +142,7 @@ class _JavaScript(Instance):
         self._memory = exports.m
         self._view = js.Uint8Array
 
-    def enter(self, scalars: list[object]) -> object:
+    def enter(self, scalars: list[Any]) -> object:
         return self._f(*scalars)
 
     def write(self, address: int, data: bytes) -> None:

@@ -6,6 +6,8 @@ compiled program computes is compared with this, bit by bit.
 
 from __future__ import annotations
 
+from typing import Any
+
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -34,7 +36,7 @@ class Cell:
 
     __slots__ = ("at", "container")
 
-    def __init__(self, container: list, at: int) -> None:
+    def __init__(self, container: list[Any], at: int) -> None:
         self.container = container
         self.at = at
 
@@ -58,17 +60,17 @@ def copied(x: object) -> object:
     return [copied(y) for y in x] if isinstance(x, list) else x
 
 
-def call(f: Func, args: list) -> list:
+def call(f: Func, args: list[Any]) -> list[Any]:
     """The results (leaves) of ``f`` on ``args`` (leaves): floats, bools, ints and lists of them."""
     if f.host is not None:
         return [f.host(*args)]
     n = len(f.code)
-    env: list = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
+    env: list[Any] = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
     run_block(f, 0, env, args)
     return [env[v] for v in f.results]
 
 
-def run_block(f: Func, number: int, env: list, args: list) -> None:
+def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
     code = f.code
     for v in f.blocks[number].order:
         ins = code[v]
@@ -104,9 +106,9 @@ def run_block(f: Func, number: int, env: list, args: list) -> None:
             assert op == IDX, f"cannot interpret {ins}"
 
 
-def run_loop(f: Func, number: int, env: list, args: list) -> list:
+def run_loop(f: Func, number: int, env: list[Any], args: list[Any]) -> list[Any]:
     block = f.blocks[number]
-    columns: list[list] = [[] for _ in block.results]
+    columns: list[list[Any]] = [[] for _ in block.results]
     for i in range(block.size.size):  # type: ignore[attr-defined]
         env[block.index] = i
         run_block(f, number, env, args)

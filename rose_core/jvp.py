@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Builder, Func, is_real
+from rose_core.builder import Builder
+from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Func, is_real
 from rose_core.ops import code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rose_core import reals
 from rose_core.encode import sint
-from rose_core.formula import ZERO, Linear, choose, function, select
+from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
@@ -37,7 +37,7 @@ class Op:
         name: str,
         symbol: str,
         typing: str,
-        evaluate: Callable[..., object],
+        evaluate: Callable[..., float],
         wasm: int | bytes | str,
         jvp: Callable[..., Linear] | None = None,
         tangent: str = "",
@@ -150,32 +150,32 @@ TERNARY = [
 ]  # fmt: skip
 
 
-def sech2(e):
+def sech2(e: Primal) -> Primal:
     """sech² x, of e = exp(-2 |x|)."""
     return 4 * e / ((1 + e) * (1 + e))
 
 
-def larger(a, b, da, db):
+def larger(a: Primal, b: Primal, da: Linear, db: Linear) -> Linear:
     """The tangent that goes with the larger of ``a`` and ``b``, or of equals their mean."""
     return select(a > b, da, select(a < b, db, (da + db) * 0.5))
 
 
-def power(x):
+def power(x: Sequence[Primal]) -> Primal:
     """∂/∂x x^n; 0 for n = 0, at x = 0 too."""
     return choose(eq(x[1], 0.0), 0.0, x[1] * pow_(x[0], x[1] - 1))
 
 
-def logarithm(y, x):
+def logarithm(y: Primal, x: Sequence[Primal]) -> Primal:
     """∂/∂n x^n; where x^n is 0 the power decides: 0 and not 0 · -∞."""
     return choose(eq(y, 0.0), 0.0, y * log(x[0]))
 
 
-def turn(x, d, r):
+def turn(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
     """The tangent of an angle, divided twice by the radius so that r² cannot overflow."""
     return (d[0] * (x[1] / r) - d[1] * (x[0] / r)) / r
 
 
-def along(x, d, r):
+def along(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
     """The tangent of a length: the projection on the unit vector."""
     return d[0] * (x[0] / r) + d[1] * (x[1] / r)
 

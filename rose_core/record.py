@@ -28,7 +28,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -42,7 +44,6 @@ from rose_core.ir import (
     STRUCTURAL_NAMES,
     VEC,
     VJP,
-    Builder,
     Func,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
@@ -58,7 +59,7 @@ _COMMUTES = [op.commutes for op in OPS]
 _SIMPLE_TYPES = {"unit": UNIT, "bool": BOOL, "real": REAL, "tan": TAN}
 
 
-def types_of(rows: Sequence[object]) -> list[Type]:
+def types_of(rows: Sequence[Any]) -> list[Type]:
     """The type table of a header: names, sizes, ``["vec", size, elem]``, ``["struct", names, types]``."""
     types: list[Type] = []
     for row in rows:
@@ -66,10 +67,10 @@ def types_of(rows: Sequence[object]) -> list[Type]:
             types.append(_SIMPLE_TYPES[row])
         elif isinstance(row, int):
             types.append(fin(row))
-        elif row[0] == "vec":  # type: ignore[index]
-            types.append(array(fin(row[1]), types[row[2]]))  # type: ignore[index]
+        elif row[0] == "vec":
+            types.append(array(fin(row[1]), types[row[2]]))
         else:
-            types.append(Struct({name: types[t] for name, t in zip(row[1], row[2], strict=True)}))  # type: ignore[index]
+            types.append(Struct({name: types[t] for name, t in zip(row[1], row[2], strict=True)}))
     return types
 
 
@@ -106,9 +107,9 @@ class Recording:
                 f.jvp = self.functions[entry["jvp"]]
         self.root = self.functions[program["root"]]
 
-    def _signature(self, entry: dict[str, object]) -> Func:
-        params = [self.types[t] for t in entry["params"]]  # type: ignore[attr-defined]
-        f = Func(str(entry["name"]), params, self.types[entry["ret"]])  # type: ignore[index]
+    def _signature(self, entry: dict[str, Any]) -> Func:
+        params = [self.types[t] for t in entry["params"]]
+        f = Func(entry["name"], params, self.types[entry["ret"]])
         if entry["kind"] == "fn":
             return f
         f.params = [leaf for t in params for leaf in leaves(t)]
@@ -116,7 +117,7 @@ class Recording:
             f.host = next(self._hosts, _elsewhere)
             f.effects = True
         else:
-            origin = self.functions[entry["of"]]  # type: ignore[index]
+            origin = self.functions[entry["of"]]
             f.origin = ("jvp", origin)
             f.effects = origin.effects
         return f
@@ -197,7 +198,7 @@ class _Body:
             args = [env[x], env[y]]
         else:
             args = [env[k] for k in self.extra[x : x + y]]
-            return b.ternary(op, *args)
+            return b.op(op, *args)
         row = OPS[op]
         type_of = self.func.type_of
         if row.out == "R":
@@ -209,7 +210,7 @@ class _Body:
                 else fin(int(b.pool[~args[1]][0]))
                 if row.name == "imod"
                 else type_of(args[0])
-            )  # type: ignore[call-overload]
+            )
         return b.op(op, *args, type=t)
 
     def _structural(self, op: int, x: int, y: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -23,7 +24,6 @@ from rose_core.ir import (
     RESOLVE,
     VEC,
     VJP,
-    Builder,
     Func,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END

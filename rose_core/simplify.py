@@ -11,6 +11,11 @@ from __future__ import annotations
 import math
 
 from rose_core.ops import OPS, code
+from rose_core.types import Type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rose_core.builder import Builder
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
@@ -21,50 +26,63 @@ UNARY: list[int | None] = [op.code if op.code in (_NEG, _NOT) else None for op i
 """Ops that undo themselves."""
 
 
-def unary(b, op, a, type):
+def unary(b: Builder, op: int, a: int, type: Type | None) -> int | None:
     """A simpler value equal to ``op a``, or None."""
     if a < 0:
-        return b.const(OPS[op].evaluate(b.pool[~a][0]), type) if _EXACT[op] else None
+        return b.const(OPS[op].evaluate(b.pool[~a][0]), _known(type)) if _EXACT[op] else None
     ins = b.code[a]
     return ins[1] if ins[0] == op else None
 
 
-def binary(b, op, x, y, type):
+def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None:
     """A simpler value equal to ``x op y``, of which one is a constant, or None."""
     p = b.pool[~x][0] if x < 0 else None
     q = b.pool[~y][0] if y < 0 else None
     if p is not None and q is not None:
-        return b.const(OPS[op].evaluate(p, q), type) if _EXACT[op] else None
+        return b.const(OPS[op].evaluate(p, q), _known(type)) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
-    return rewrite(b, x, y, p, q, type) if rewrite else None
+    return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
 
 
-def ternary(b, op, p, x, y):
+def _known(type: Type | None) -> Type:
+    assert type is not None, "the type of an operation on indices must be given"
+    return type
+
+
+def _constant(x: int, y: int, p: float | None, q: float | None) -> tuple[float, int]:
+    """The constant among two operands, and the other operand."""
+    if q is not None:
+        return q, x
+    assert p is not None
+    return p, y
+
+
+def ternary(b: Builder, p: int, x: int, y: int) -> int | None:
     """A simpler value equal to ``p ? x : y``, or None."""
     if p < 0:
         return x if b.pool[~p][0] else y
     return x if x == y else None
 
 
-def _mul(b, x, y, p, q, type):
-    c, other = (p, y) if q is None else (q, x)
+def _mul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
     if c == 1:
         return other
     return b.unary(_NEG, other, type) if c == -1 else None
 
 
-def _add(b, x, y, p, q, type):
-    c, other = (p, y) if q is None else (q, x)
+def _add(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
     return other if c == 0 and math.copysign(1.0, c) < 0 else None
 
 
-def _sub(b, x, y, p, q, type):
+def _sub(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     if q == 0 and math.copysign(1.0, q) > 0:
         return x
     return b.unary(_NEG, y, type) if p == 0 and math.copysign(1.0, p) < 0 else None
 
 
-def _div(b, x, y, p, q, type):
+def _div(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     if q is None or q == 0 or math.isinf(q):
         return None
     if q == 1:
@@ -75,7 +93,7 @@ def _div(b, x, y, p, q, type):
     return None
 
 
-def _pow(b, x, y, p, q, type):
+def _pow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     if q == 0:
         return b.const(1.0, type)
     if q == 1:
@@ -85,13 +103,13 @@ def _pow(b, x, y, p, q, type):
     return b.binary(_DIV, b.const(1.0, type), x, type) if q == -1 else None
 
 
-def _and(b, x, y, p, q, type):
-    c, other = (p, y) if q is None else (q, x)
+def _and(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
     return other if c else b.const(False, type)
 
 
-def _or(b, x, y, p, q, type):
-    c, other = (p, y) if q is None else (q, x)
+def _or(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
     return b.const(True, type) if c else other
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rose_core.ir import Builder
+from rose_core.builder import Builder
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.rules import Template, rule
 

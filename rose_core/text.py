@@ -128,7 +128,7 @@ class _Printer:
         value, t = self.f.pool[~x]
         return literal(value, t)
 
-    def tuple(self, ids: Iterable[int]) -> str:
+    def pairs(self, ids: Iterable[int]) -> str:
         """Several values: nested pairs, to the right."""
         parts = [self.value(x) for x in ids]
         if not parts:
@@ -154,7 +154,7 @@ class _Printer:
     def block(self, number: int, depth: int) -> None:
         block = self.f.blocks[number]
         self.statements(block.order, depth)
-        self.emit(depth, self.tuple(block.results))
+        self.emit(depth, self.pairs(block.results))
 
     def statements(self, order: list[int], depth: int) -> None:
         at = 0
@@ -170,7 +170,7 @@ class _Printer:
                 at += 1
 
     def scope_end(self, order: list[int], at: int) -> tuple[int, int | None]:
-        """Where the accumulator made at ``order[at]`` is resolved, if all between is only for its sake; else 0.
+        """Where the accumulator made at ``order[at]`` is resolved, if all between is for its sake; else 0.
 
         Second, the one value from between that is paired with the accumulator's right after, if any.
         """
@@ -226,7 +226,7 @@ class _Printer:
         return list(ins[2:] if ins[0] in (CALL, VJP) else ins[1:])
 
     def accum_block(self, r: int, inside: list[int], after: list[int], depth: int) -> None:
-        """``accum r from x in …``; ``after`` is the ``RESOLVE``, and the pair with the block's result if it has one."""
+        """``accum r from x in …``; ``after``: the ``RESOLVE``, and the pair of both results, if any."""
         t = self.f.types[after[0]]
         init = self.value(self.f.code[r][1])
         self.names[r] = f"a{r}"
@@ -323,8 +323,12 @@ class _Printer:
             return f"pull {operands[0]}({', '.join(operands[1:])})"
         x, y = (*operands, "")[:2]
         forms = {
-            INDEX: f"{x}[{y}]", REF_INDEX: f"&{x}[{y}]", ACCUM: f"accum {x}", ADD_TO: f"{x} += {y}", RESOLVE: f"resolve {x}",
-        }  # fmt: skip
+            INDEX: f"{x}[{y}]",
+            REF_INDEX: f"&{x}[{y}]",
+            ACCUM: f"accum {x}",
+            ADD_TO: f"{x} += {y}",
+            RESOLVE: f"resolve {x}",
+        }
         return forms[op]
 
     def table_op(self, ins: tuple[int, ...]) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -32,174 +33,23 @@ from rose_core.ir import (
     REF_INDEX,
     RESOLVE,
     VEC,
-    Builder,
-    Func,
-    is_real,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
-from rose_core.replay import TABLE_END, Replay
+from rose_core.linearize import Linearization
+from rose_core.ops import OPS, code
+from rose_core.replay import TABLE_END
 from rose_core.rules import rule
 from rose_core.sweep import Sums, sweep
-from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, ref, replace_scalar, scalar_of
+from rose_core.types import REAL, Array, Ref, replace_scalar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rose_core.tape import Boundary
 
 _ADD, _SUB, _NEG, _SELECT = map(code, ("add", "sub", "neg", "select"))
-
-_VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]
-"""Whether an op of varying operands varies: not so for ``floor``."""
 
 _COST = [4 if op.name in ("div", "sqrt") else 99 if isinstance(op.wasm, str) else 1 for op in OPS]
 _CHEAP = 4
 """What computing a value again may cost at most, in additions, to be better than keeping it."""
-
-
-class Linearization(Replay):
-    """The forward pass of ``func``, with its derivative prepared."""
-
-    def __init__(
-        self,
-        func: Func,
-        b: Builder,
-        args: Sequence[int],
-        varying: Sequence[bool],
-        transposed: Callable[..., Transposed],
-    ) -> None:
-        self.varying = varying
-        self.transposed = transposed
-        self.dual = any(scalar_of(t) is TAN for t in func.params)
-        """Whether tangents are values of the program itself, as in a custom derivative."""
-        n, pool = len(func.code), len(func.pool)
-        self.adopted = (
-            not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
-        )
-        """Whether the program was taken over as it is, every id keeping its meaning."""
-        self.active = [self.adopted] * n + [False] * pool
-        """Source id → whether the value may carry a tangent; constants, at the end, never do."""
-        if self.adopted:
-            self.func, self.b = func, b
-            self.env = [*range(n), *(~k for k in reversed(range(pool)))]
-        else:
-            super().__init__(func, b, args)
-        self.calls: dict[int, Transposed] = {}
-        self.forward_block: dict[int, int] = {}
-        """Source loop body → the forward pass's loop body."""
-
-    def run(self) -> list[int]:
-        return [self.env[v] for v in self.func.results] if self.adopted else super().run()
-
-    def type(self, t: Type) -> Type:
-        return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
-
-    def is_tangent(self, v: int) -> bool:
-        """Whether ``v`` is a tangent of the program itself, which only the backward pass knows."""
-        return self.dual and scalar_of(self.func.type_of(v)) is TAN
-
-    def block(self, number: int) -> None:
-        if self.dual:
-            self._dual_block(number)
-            return
-        code, active, env, b = self.func.code, self.active, self.env, self.b
-        unary, binary, varies = b.unary, b.binary, _VARIES
-        for v in self.func.blocks[number].order:
-            ins = code[v]
-            op = ins[0]
-            if op < UNARY_END:
-                x = ins[1]
-                env[v] = unary(op, env[x])
-                if active[x] and varies[op]:
-                    active[v] = True
-            elif op < BINARY_END:
-                _, x, y = ins
-                env[v] = binary(op, env[x], env[y], None if varies[op] else self.func.types[v])
-                if (active[x] or active[y]) and varies[op]:
-                    active[v] = True
-            elif op < TABLE_END:
-                env[v] = b.ternary(op, env[ins[1]], env[ins[2]], env[ins[3]])
-                active[v] = active[ins[2]] or active[ins[3]]
-            else:
-                self.structural(v, ins)
-
-    def _dual_block(self, number: int) -> None:
-        """As `block`, for a program in which tangents are values: they are active, and not emitted."""
-        code, env, b, types = self.func.code, self.env, self.b, self.func.types
-        for v in self.func.blocks[number].order:
-            ins = code[v]
-            op = ins[0]
-            if op in (FOR, CALL, ADD_TO, GET, ACCUM, RESOLVE, REF_INDEX):
-                self.structural(v, ins)
-            elif scalar_of(types[v]) is TAN:
-                self.active[v] = True
-            elif op < TABLE_END:
-                env[v] = b.op(op, *[env[x] for x in ins[1:]], type=types[v])
-            else:
-                self.structural(v, ins)
-
-    def structural(self, v: int, ins: tuple[int, ...]) -> None:
-        op, active = ins[0], self.active
-        if op == PARAM:
-            active[v] = self.varying[ins[1]]
-            if self.is_tangent(v):
-                return
-        elif op == INDEX or op == REF_INDEX:
-            active[v] = active[ins[1]]
-        elif op == VEC:
-            active[v] = any(active[x] for x in ins[1:])
-        elif op == ACCUM or op == RESOLVE:
-            active[v] = active[ins[1]] or self.is_tangent(v)
-        elif op == ADD_TO and active[ins[2]]:
-            self._activate(ins[1])
-        if self.is_tangent(v) or (op == ADD_TO and self.is_tangent(ins[2])):
-            if op == GET:
-                self.get(v, ins[1], ins[2])
-            return
-        super().structural(v, ins)
-
-    def _activate(self, r: int) -> None:
-        """Mark the accumulator ``r``, and what it is a part of, as carrying a tangent."""
-        self.active[r] = True
-        ins = self.func.code[r]
-        if ins[0] == REF_INDEX:
-            self._activate(ins[1])
-        elif ins[0] == _SELECT:
-            self._activate(ins[2])
-            self._activate(ins[3])
-
-    def loop(self, v: int, number: int) -> None:
-        block = self.func.blocks[number]
-        b, env = self.b, self.env
-        env[block.index] = b.open_for(block.size)
-        self.forward_block[number] = b.open[-1]
-        self.block(number)
-        kept = [r for r in block.results if not self.is_tangent(r)]
-        env[v] = b.close_for([env[r] for r in kept])
-        self.result_at[v] = [kept.index(r) if r in kept else -1 for r in block.results]
-
-    def get(self, v: int, of: int, k: int) -> None:
-        call = self.calls.get(of)
-        if call is not None:
-            self.active[v] = call.active_results[k]
-            if call.result_at[k] >= 0:
-                self.env[v] = self.b.get(self.env[of], call.result_at[k])
-            return
-        ins = self.func.code[of]
-        if ins[0] == FOR:
-            self.active[v] = self.active[self.func.blocks[ins[1]].results[k]]
-            k = self.result_at[of][k]
-        if k >= 0:
-            self.env[v] = self.b.get(self.env[of], k)
-
-    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        varying = [self.active[a] for a in args]
-        if not any(varying) and not any(self.is_tangent(a) for a in args):
-            super().call(v, callee, args)
-            return
-        # an accumulator takes part as soon as anything that may be added to it varies
-        varying = [x or isinstance(t, Ref) for x, t in zip(varying, callee.params, strict=True)]
-        for a, t in zip(args, callee.params, strict=True):
-            if isinstance(t, Ref):
-                self._activate(a)
-        call = self.calls[v] = self.transposed(callee, tuple(varying))
-        passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
-        self.env[v] = self.b.call(call.fwd, passed)
 
 
 class _Loop:
@@ -501,8 +351,8 @@ class Reverse:
             return values[k]
 
         values.append(c)
-        for x in pull.consts:
-            values.append(b.real(0.0 if x is None else x))
+        for number in pull.consts:
+            values.append(b.real(number or 0.0))
         for opcode, _, *args in pull.instrs:
             values.append(b.op(opcode, *[slot(a) for a in args]))
         for k, sign, s in pull.outputs:
@@ -529,7 +379,7 @@ class Reverse:
         if c is None:
             return
         if ins[2] < 0:
-            self.contribute_element(ins[1], int(self.func.pool[~ins[2]][0]), c)  # type: ignore[call-overload]
+            self.contribute_element(ins[1], int(self.func.pool[~ins[2]][0]), c)
         else:
             self.b.add_to(self.b.ref_index(self.ref(ins[1]), self.value(ins[2])), c)
 
@@ -553,6 +403,7 @@ class Reverse:
             if block.results[k] >= 0:
                 self.contribute_any(block.results[k], b.index(c, index))
         self.block(ins[1])
+        assert isinstance(frame.cotangents, dict)
         for x, c in frame.cotangents.items():  # what is left belongs to values from outside the loop
             if self.lin.active[x]:
                 b.add_to(self.ref(x), c)
@@ -590,8 +441,12 @@ class Reverse:
         if call is None:
             return
         args = ins[2:]
-        given = {k: self.ref_cotangent(args[k]) for k, t in enumerate(call.func.params) if isinstance(t, Ref)}
-        given = {k: c for k, c in given.items() if c is not None}
+        given: dict[int, int] = {}
+        for k, t in enumerate(call.func.params):
+            if isinstance(t, Ref):
+                behind = self.ref_cotangent(args[k])
+                if behind is not None:
+                    given[k] = behind
         if not cotangents and not given:
             return
         back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)))
@@ -650,140 +505,3 @@ _STRUCTURAL: dict[int, Callable[[Reverse, int, tuple[int, ...]], None]] = {
     VEC: Reverse.vec, INDEX: Reverse.index, GET: Reverse.get, FOR: Reverse.loop, CALL: Reverse.call,
     ACCUM: Reverse.accum, ADD_TO: Reverse.add_to, RESOLVE: Reverse.resolve,
 }  # fmt: skip
-
-
-class Boundary:
-    """How values get from a forward function into a backward function: as results, then as parameters."""
-
-    def __init__(self, forward: Transposed, bwd: Builder) -> None:
-        self.forward = forward
-        self.bwd = bwd
-        self.sources: list[tuple[str, int]] = []
-        """What each parameter of the backward function is; see `Backward`."""
-        self.given: dict[int, int] = {}
-        """Accumulator parameter of the body → the cotangent behind it."""
-
-    def param(self, kind: str, k: int, t: Type) -> int:
-        """One more parameter of the backward function."""
-        self.sources.append((kind, k))
-        return self.bwd.param(replace_scalar(t, REAL) if scalar_of(t) is TAN else t)
-
-    def carry(self, w: int) -> int:
-        """The parameter that holds the forward function's value ``w``."""
-        fwd = self.forward.fwd
-        ins, t = fwd.code[w], fwd.types[w]
-        if ins[0] == PARAM:
-            return self.param("arg", self.forward.args[ins[1]], t)
-        count = self.forward.primal_count
-        if w not in fwd.results[count:]:
-            fwd.results.append(w)
-        return self.param("tape", fwd.results.index(w, count), t)
-
-    def ref_param(self, body_param: int) -> int:
-        """The parameter for the accumulator of the cotangent of the body's array parameter."""
-        k = self.forward.leaf_of_param[body_param]
-        return self.param("ref", k, ref(self.forward.func.params[k]))
-
-
-class Backward:
-    """A backward function and how to call it.
-
-    ``sources`` says what each parameter is: ``("cotangent", result)``, ``("given", parameter)`` for the
-    cotangent behind an accumulator, ``("tape", result of the forward function)``, ``("arg", parameter)``,
-    or ``("ref", parameter)`` for the accumulator of an array's cotangent. ``outputs`` are the scalar
-    parameters whose cotangents it returns. Parameters and results are those of the primal function.
-    """
-
-    def __init__(self, func: Func, sources: list[tuple[str, int]], outputs: list[int]) -> None:
-        self.func = func
-        self.sources = sources
-        self.outputs = outputs
-
-
-class Transposed:
-    """A function in reverse: its forward function, and backward functions as they are needed.
-
-    ``body`` is what is transposed: ``func`` itself, or its custom derivative, in which every real leaf
-    of ``func`` is a tangent and a primal. ``varying`` says which parameters of ``func`` carry tangents.
-    """
-
-    def __init__(
-        self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
-    ) -> None:
-        self.func = func
-        self.varying = varying
-        self._params = _leaf_positions(func, body, func.params)
-        self._results = _leaf_positions(func, body, func.result_types)
-        self.takes = [primal >= 0 for _, primal in self._params]
-        """Which of the parameters the forward function takes; it does not know tangents."""
-        self.leaf_of_param = {tangent: k for k, (tangent, _) in enumerate(self._params)}
-        self.fwd = Func(f"fwd_{func.name}", [], UNIT)
-        b = Builder(self.fwd)
-        args = [0] * len(body.params)
-        carries = [False] * len(body.params)
-        self.args: list[int] = []
-        """The parameter of ``func`` that each parameter of the forward function is."""
-        for k, (tangent, primal) in enumerate(self._params):
-            if primal >= 0:
-                args[primal] = b.param(body.params[primal])
-                self.args.append(k)
-            if tangent >= 0:
-                carries[tangent] = varying[k] or body is not func
-        self._lin = Linearization(body, b, args, carries, transposed)
-        results = self._lin.run()
-        self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]
-        self.primal_count = len(self.fwd.results)
-        """The forward function's results before the tape."""
-        self.result_at: list[int] = []
-        """Where a result of ``func`` stands among the forward function's; -1 for a tangent."""
-        for _, primal in self._results:
-            self.result_at.append(sum(at >= 0 for at in self.result_at) if primal >= 0 else -1)
-        self.active_results = [
-            tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
-            for tangent, _ in self._results
-        ]
-        self._backward: dict[object, Backward] = {}
-
-    def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
-        """The backward function for cotangents of these results and behind these accumulators."""
-        found = self._backward.get((results, refs))
-        if found is None:
-            found = self._backward[results, refs] = self._make(results, refs)
-        return found
-
-    def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
-        body = self._lin.func
-        bwd = Func(f"bwd_{self.func.name}", [], UNIT)
-        b = Builder(bwd)
-        boundary = Boundary(self, b)
-        cotangents: list[int | None] = [None] * len(body.results)
-        for k in results:
-            at = self._results[k][0]
-            cotangents[at] = boundary.param("cotangent", k, body.type_of(body.results[at]))
-        for k in refs:
-            boundary.given[k] = boundary.param("given", k, body.params[k].inner)  # type: ignore[attr-defined]
-        reverse = Reverse(self._lin, b, boundary)
-        reverse.run(cotangents)
-        outputs = []
-        param_ids = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
-        for k, (tangent, _) in enumerate(self._params):
-            v = param_ids[tangent] if tangent >= 0 else -1
-            if v >= 0 and self.varying[k] and not isinstance(body.types[v], Ref):
-                c = reverse.total_of_param(v)
-                if c is not None:
-                    outputs.append(k)
-                    bwd.results.append(c)
-        bwd.effects = any(f.effects for f in bwd.callees)
-        return Backward(bwd, boundary.sources, outputs)
-
-
-def _leaf_positions(func: Func, body: Func, types: Sequence[Type]) -> list[tuple[int, int]]:
-    """For each leaf, the numbers of its tangent and of its primal among the leaves of ``body``; -1 for none."""
-    if body is func:
-        dual = any(scalar_of(t) is TAN for t in func.params)
-        return [(k, -1 if dual and scalar_of(t) is TAN else k) for k, t in enumerate(types)]
-    positions, at = [], 0
-    for t in types:
-        positions.append((at, at + 1) if is_real(t) else (-1, at))
-        at += 1 + is_real(t)
-    return positions

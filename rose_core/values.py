@@ -28,7 +28,7 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
     """
     if t is REAL or t is TAN:
         if (isinstance(x, (int, float)) or hasattr(x, "__float__")) and not isinstance(x, bool):
-            return [float(x)]  # type: ignore[arg-type]
+            return [float(x)]
     elif t is BOOL:
         if isinstance(x, bool):
             return [x]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from rose_core import Bool, Real, Vec, cos, fn, select, sin, sqrt, struct, tanh, vec
 from rose_core import sum as rose_sum
-from rose_core.trace import Function
+from rose_core.functions import Function
 from rose_core.types import Array, Fin, Struct, Type
 
 SIZES = (1, 2, 3, 5)

@@ -1,0 +1,287 @@
+"""Building functions: instructions are folded, shared and hoisted as they come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rose_core import simplify
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    MEMBER,
+    PARAM,
+    PULL,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    TUPLE,
+    VEC,
+    VJP,
+    Block,
+    Func,
+    fields_of,
+    is_real,
+)
+from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, array, ref
+
+_OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
+_COMMUTES = [op.commutes for op in OPS]
+
+
+class Builder:
+    """Appends instructions to a function, folding, sharing and hoisting them as they come.
+
+    Operands must be in scope: belong to an open block. The tracers see to that with proper messages,
+    the other passes by construction, and `rose_core.check` verifies it.
+    """
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.code, self.types, self.home = func.code, func.types, func.home
+        self.blocks, self.pool = func.blocks, func.pool
+        self.table: dict[tuple[int, ...], int] = {}
+        self.consts: dict[object, int] = {}
+        self.callees: dict[Func, int] = {}
+        self.open = [0]
+        """The open blocks, outermost first."""
+
+    # -- constants ---------------------------------------------------------------------------------
+
+    def const(self, value: float, type: Type) -> int:
+        """The id of a constant; ``-0.0`` and ``0.0`` are two, all NaNs are one."""
+        key: tuple[object, ...] = (value, type)
+        if value == 0:
+            key = (value, type, math.copysign(1.0, value))
+        elif value != value:
+            key = ("nan", type)
+        v = self.consts.get(key)
+        if v is None:
+            self.pool.append((value, type))
+            v = self.consts[key] = ~(len(self.pool) - 1)
+        return v
+
+    def real(self, value: float) -> int:
+        return self.const(value, REAL)
+
+    # -- operations of the table -------------------------------------------------------------------
+
+    def unary(self, op: int, a: int, type: Type | None = None) -> int:
+        if a < 0 or simplify.UNARY[op] is not None:
+            v = simplify.unary(self, op, a, type or _OUT[op])
+            if v is not None:
+                return v
+        key = (op, a)
+        v = self.table.get(key)
+        return self._append(key, type or _OUT[op], self.home[a] if a >= 0 else 0) if v is None else v
+
+    def binary(self, op: int, a: int, b: int, type: Type | None = None) -> int:
+        if a < 0 or b < 0:
+            v = simplify.binary(self, op, a, b, type or _OUT[op])
+            if v is not None:
+                return v
+        # equal operations get equal keys; but in a product with a tangent, that stands first
+        key = (op, b, a) if b < a and _COMMUTES[op] and type is not TAN else (op, a, b)
+        v = self.table.get(key)
+        if v is not None:
+            return v
+        home = self.home
+        ha = home[a] if a >= 0 else 0
+        hb = home[b] if b >= 0 else 0
+        return self._append(key, type or _OUT[op], ha if ha > hb else hb)
+
+    def ternary(self, op: int, a: int, b: int, c: int, type: Type | None = None) -> int:
+        v = simplify.ternary(self, a, b, c)
+        return self.pure((op, a, b, c), type or self.func.type_of(b)) if v is None else v
+
+    def op(self, op: int, *args: int, type: Type | None = None) -> int:
+        """Any operation of the table."""
+        if op < UNARY_END:
+            return self.unary(op, args[0], type)
+        if op < BINARY_END:
+            return self.binary(op, args[0], args[1], type)
+        return self.ternary(op, args[0], args[1], args[2], type)
+
+    def pad(self) -> None:
+        """Bring the per-id lists up to ``code``, to which real operations of the body were appended."""
+        missing = len(self.code) - len(self.types)
+        if missing:
+            start = len(self.types)
+            self.types += [REAL] * missing
+            self.home += [0] * missing
+            self.blocks[0].order += range(start, start + missing)
+
+    def adopt(self, func: Func) -> bool:
+        """Take over the instructions of a straight function, if all there is so far are its parameters."""
+        params = len(func.params)
+        if not func.straight or self.pool or func.code[:params] != self.code:
+            return False
+        for value, type in func.pool:
+            self.const(value, type)
+        self.code += func.code[params:]
+        self.types += func.types[params:]
+        self.home += func.home[params:]
+        self.blocks[0].order += func.blocks[0].order[params:]
+        self.table = dict(zip(self.code, range(len(self.code)), strict=True))
+        return True
+
+    # -- structure -----------------------------------------------------------------------------------
+
+    def _append(self, key: tuple[int, ...], type: Type | None, home: int) -> int:
+        v = len(self.code)
+        self.code.append(key)
+        self.types.append(type)  # type: ignore[arg-type]
+        self.home.append(home)
+        self.blocks[home].order.append(v)
+        self.table[key] = v
+        return v
+
+    def pure(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
+        """An instruction without effect, whose operands start at ``key[operands_from]``."""
+        v = self.table.get(key)
+        if v is not None:
+            return v
+        home = 0
+        for a in key[operands_from:]:
+            if a >= 0 and self.home[a] > home:
+                home = self.home[a]
+        return self._append(key, type, home)
+
+    def effect(self, key: tuple[int, ...], type: Type, block: int | None = None) -> int:
+        """An instruction that stays in its place, in the innermost open block unless told otherwise."""
+        self.func.straight = False
+        v = len(self.code)
+        home = self.open[-1] if block is None else block
+        self.code.append(key)
+        self.types.append(type)
+        self.home.append(home)
+        self.blocks[home].order.append(v)
+        return v
+
+    def param(self, type: Type) -> int:
+        """One more parameter of the function."""
+        self.func.params.append(type)
+        return self._append((PARAM, len(self.func.params) - 1), type, 0)
+
+    def vec(self, elems: Sequence[int], type: Type) -> int:
+        return self.pure((VEC, *elems), type)
+
+    def index(self, v: int, i: int) -> int:
+        """``v[i]``."""
+        if v < 0:
+            value, type = self.pool[~v]
+            assert isinstance(type, Array)
+            return self.const(value, type.elem)
+        ins = self.code[v]
+        if i < 0 and ins[0] == VEC:
+            return ins[1 + int(self.pool[~i][0])]
+        key = (INDEX, v, i)
+        found = self.table.get(key)
+        if found is not None:
+            return found
+        type = self.types[v]
+        assert isinstance(type, Array)
+        return self.pure(key, type.elem)
+
+    def open_for(self, size: Type) -> int:
+        """Start a loop over the index type ``size``; the id of its index."""
+        self.func.straight = False
+        block = len(self.blocks)
+        self.blocks.append(Block(self.open[-1], -1, size))
+        self.open.append(block)
+        index = self._append((IDX, block), size, block)
+        self.blocks[block].index = index
+        return index
+
+    def close_for(self, results: Sequence[int]) -> int:
+        """End the innermost loop; the id of the ``FOR``, whose results are got with `get`."""
+        number = self.open.pop()
+        block = self.blocks[number]
+        block.results = list(results)
+        block.owner = self.effect((FOR, number), UNIT)
+        return block.owner
+
+    def get(self, v: int, k: int) -> int:
+        """Result ``k`` of a ``FOR`` or a call."""
+        ins = self.code[v]
+        if ins[0] == FOR:
+            block = self.blocks[ins[1]]
+            type: Type = array(block.size, self.func.type_of(block.results[k]))
+        elif ins[0] == CALL or ins[0] == VJP:
+            type = self.func.callees[ins[1]].result_types[k]
+        else:  # a PULL has a result for every real leaf of the arguments
+            f = self.func.callees[self.code[ins[1]][1]]
+            type = [t for t in f.params if is_real(t)][k]
+        return self._got(v, k, type)
+
+    def _got(self, v: int, k: int, type: Type) -> int:
+        found = self.table.get((GET, v, k))
+        return self._append((GET, v, k), type, self.home[v]) if found is None else found
+
+    def callee(self, f: Func) -> int:
+        k = self.callees.get(f)
+        if k is None:
+            k = self.callees[f] = len(self.func.callees)
+            self.func.callees.append(f)
+        return k
+
+    def call(self, f: Func, args: Sequence[int]) -> int:
+        """Call ``f`` on leaves; the id of the call, whose results are got with `get`."""
+        self.func.straight = False
+        key = (CALL, self.callee(f), *args)
+        if f.effects or any(isinstance(t, Ref) for t in f.params):
+            self.func.effects |= f.effects
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from=2)
+
+    def vjp(self, f: Func, args: Sequence[int]) -> int:
+        """Call ``f``, keeping what `pull` needs; its results are got with `get`."""
+        self.func.straight = False
+        key = (VJP, self.callee(f), *args)
+        if f.effects:
+            self.func.effects = True
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from=2)
+
+    def pull(self, vjp: int, cotangents: Sequence[int]) -> int:
+        """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
+        return self.pure((PULL, vjp, *cotangents), UNIT)
+
+    def accum(self, init: int, block: int | None = None) -> int:
+        """A new accumulator that starts from ``init``."""
+        return self.effect((ACCUM, init), ref(self.func.type_of(init)), block)
+
+    def add_to(self, r: int, x: int) -> int:
+        return self.effect((ADD_TO, r, x), UNIT)
+
+    def ref_index(self, r: int, i: int) -> int:
+        """``&r[i]``."""
+        inner = self.types[r].inner  # type: ignore[attr-defined]
+        return self.pure((REF_INDEX, r, i), ref(inner.elem))
+
+    def bundle(self, parts: Sequence[int], type: Type) -> int:
+        """A pair or struct, its parts in the order of `fields_of`."""
+        self.func.structured = True
+        return self.pure((TUPLE, *parts), type)
+
+    def member(self, x: int, k: int) -> int:
+        """Part ``k`` of a pair or struct, or of an accumulator of one."""
+        self.func.structured = True
+        t = self.func.type_of(x)
+        if isinstance(t, Ref):
+            return self._part((REF_MEMBER, x, k), ref(fields_of(t.inner)[k][1]), x)
+        return self._part((MEMBER, x, k), fields_of(t)[k][1], x)
+
+    def _part(self, key: tuple[int, ...], type: Type, x: int) -> int:
+        found = self.table.get(key)
+        return self._append(key, type, self.func.home_of(x)) if found is None else found
+
+    def resolve(self, r: int) -> int:
+        """The value of ``r``, at the end of its scope."""
+        return self.effect((RESOLVE, r), self.types[r].inner)  # type: ignore[attr-defined]

@@ -1,0 +1,263 @@
+"""Defining functions in Python: `fn` runs a body once with symbolic values and keeps what it did.
+
+A function exists only when its body has returned; a mistake in it leaves nothing half-built.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rose_core import ops
+from rose_core.declare import annotated, as_type, describe
+from rose_core.ir import Func, is_real
+from rose_core.trace import Trace, Value, Var, current, lift, traces, wrap
+from rose_core.types import BOOL, REAL, UNIT, Fin, Type, array, dual, leaves
+
+
+def select(p: object, *choice: object) -> object:
+    """``select(p, T, a, b)``: ``a`` where ``p`` holds, else ``b``, both of type ``T``.
+
+    ``select(p, a, b)`` finds the type out, where one of the two is symbolic.
+    """
+    if len(choice) == 2:
+        known = next((x.type for x in choice if isinstance(x, Value)), REAL)
+        choice = (known, *choice)
+    if len(choice) != 3:
+        raise TypeError("select takes a Bool, a type and two values")
+    t = as_type(choice[0])
+    trace = current()
+    (c,) = lift(trace, p, BOOL, "select")
+    a, b = lift(trace, choice[1], t, "select"), lift(trace, choice[2], t, "select")
+    code = ops.code("select")
+    ids = [trace.builder.ternary(code, c, x, y, u) for x, y, u in zip(a, b, leaves(t), strict=True)]
+    return wrap(trace, ids, t)
+
+
+def vec(index: object, elem: object, body: Callable[[Var], object]) -> object:
+    """The vector of ``body(i)`` for every ``i`` of the index type; ``body`` runs once, ``i`` symbolic."""
+    size, t = as_type(index), as_type(elem)
+    if not isinstance(size, Fin):
+        raise TypeError(f"vec: expected a size, got {describe(index)}")
+    trace = current()
+    b = trace.builder
+    i = b.open_for(size)
+    depth = len(b.open)
+    try:
+        ids = lift(trace, body(Var(trace, i, size)), t, "the body of vec")
+    except BaseException:
+        del b.open[depth - 1 :]
+        raise
+    loop = b.close_for(ids)
+    return wrap(trace, [b.get(loop, k) for k in range(len(ids))], array(size, t))
+
+
+def sum(index: object, body: Callable[[Var], object]) -> Var:
+    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up."""
+    trace = current()
+    b = trace.builder
+    total = b.accum(b.real(0.0))
+
+    def add_term(i: Var) -> None:
+        (x,) = lift(trace, body(i), REAL, "the body of sum")
+        b.add_to(total, x)
+
+    vec(index, UNIT, add_term)
+    return Var(trace, b.resolve(total), REAL)
+
+
+# -- functions ----------------------------------------------------------------------------------------
+
+
+class Function:
+    """A Rose function, to be called on symbolic values, differentiated and compiled."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.__name__ = func.name
+
+    def described(self) -> str:
+        return f"the function {self.func.name}"
+
+    def __repr__(self) -> str:
+        params = ", ".join(map(str, self.func.param_types))
+        return f"<fn {self.func.name}({params}) -> {self.func.ret}>"
+
+    def __call__(self, *args: object) -> object:
+        trace = current()
+        call = trace.builder.call(self.func, lift_args(trace, self.func, args))
+        return _results(trace, self.func, call)
+
+    @property
+    def jvp(self) -> Function | None:
+        """The custom derivative, a function from duals to duals; None where there is none."""
+        return Function(self.func.jvp) if self.func.jvp else None
+
+    @jvp.setter
+    def jvp(self, rule: Function) -> None:
+        if not isinstance(rule, Function):
+            raise TypeError(f"{self.func.name}.jvp: expected a function, got {describe(rule)}")
+        params, ret = [dual(t) for t in self.func.param_types], dual(self.func.ret)
+        if rule.func.param_types != params or rule.func.ret != ret:
+            raise TypeError(
+                f"{self.func.name}.jvp: expected a function ({', '.join(map(str, params))}) -> {ret}, "
+                f"got ({', '.join(map(str, rule.func.param_types))}) -> {rule.func.ret}"
+            )
+        self.func.jvp = rule.func
+
+
+def lift_args(trace: Trace, f: Func, args: Sequence[object]) -> list[int]:
+    """The leaves of a call's arguments, checked against the signature."""
+    if len(args) != len(f.param_types):
+        raise TypeError(f"{f.name} takes {_count(len(f.param_types), 'argument')}, got {len(args)}")
+    return [
+        v
+        for k, (x, t) in enumerate(zip(args, f.param_types, strict=True))
+        for v in lift(trace, x, t, f"argument {k + 1} of {f.name}")
+    ]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _results(trace: Trace, f: Func, call: int) -> object:
+    return wrap(trace, [trace.builder.get(call, k) for k in range(len(leaves(f.ret)))], f.ret)
+
+
+def fn(*args: object) -> Function:
+    """Define a function: ``fn([Real, Vec(3, Real)], Real, body)``, or ``@fn`` above an annotated one.
+
+    Raises:
+        TypeError: the signature is not one, or the body returns something else than it says.
+    """
+    body: Any
+    if len(args) == 1 and callable(args[0]):
+        body = args[0]
+        params, ret = _signature(body, sys._getframe(1).f_locals)
+    elif len(args) == 3 and callable(args[2]):
+        if not isinstance(args[0], (list, tuple)):
+            raise TypeError(f"fn: expected a list of parameter types, got {describe(args[0])}")
+        params, ret, body = [as_type(t) for t in args[0]], as_type(args[1]), args[2]
+    else:
+        raise TypeError(
+            "fn takes parameter types, a result type and a body, or decorates an annotated function"
+        )
+    if traces:
+        raise RuntimeError("a function cannot be defined while another one is; define it before")
+    name = getattr(body, "__name__", "f")
+    func = Func("f" if name == "<lambda>" else name, params, ret)
+    trace = Trace(func)
+    traces.append(trace)
+    try:
+        values = []
+        for t in params:
+            values.append(wrap(trace, [trace.builder.param(leaf) for leaf in leaves(t)], t))
+        func.blocks[0].results = lift(trace, body(*values), ret, f"the result of {func.name}")
+    finally:
+        traces.pop()
+    code = getattr(body, "__code__", None)
+    if code is not None and code.co_argcount == len(params):
+        func.param_names = list(code.co_varnames[: len(params)])
+    return Function(func)
+
+
+def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[Type], Type]:
+    """The types in a function's annotations; ``local`` are the names where it is defined."""
+    written = dict(body.__annotations__)
+    code = body.__code__
+    scope = {**body.__globals__, **local}
+
+    def type_of(name: str, what: str) -> Type:
+        if name not in written:
+            raise TypeError(f"@fn: {what} of {body.__name__} has no type annotation")
+        return as_type(annotated(written[name], scope))
+
+    params = [type_of(p, f"parameter {p}") for p in code.co_varnames[: code.co_argcount]]
+    return params, type_of("return", "the result")
+
+
+def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -> Function:
+    """A function that runs ``host``, of which Rose knows nothing; give it a derivative with ``.jvp``."""
+    types, result = [as_type(t) for t in params], as_type(ret)
+    for t in (*types, result):
+        if t is not REAL:
+            raise TypeError(f"opaque: expected Real parameters and a Real result, got {t}")
+    func = Func(getattr(host, "__name__", "opaque"), types, result)
+    func.params = list(types)
+    func.host = host
+    func.effects = True
+    return Function(func)
+
+
+def function_of(f: object, what: str) -> Func:
+    if not isinstance(f, Function):
+        raise TypeError(f"{what}: expected a function made with fn or opaque, got {describe(f)}")
+    return f.func
+
+
+def jvp(f: Function) -> Function:
+    """The forward derivative of ``f``: the same function on duals (paper, Section 4.2)."""
+    g = function_of(f, "jvp")
+    found = g.memo.get("jvp of")
+    if found is None:
+        func = Func(f"jvp_{g.name}", [dual(t) for t in g.param_types], dual(g.ret))
+        func.params = [leaf for t in func.param_types for leaf in leaves(t)]
+        func.origin = ("jvp", g)
+        func.effects = g.effects
+        found = g.memo["jvp of"] = Function(func)
+    return found  # type: ignore[return-value]
+
+
+class Pullback:
+    """What `vjp` gives: the value ``ret``, and ``grad`` from a cotangent of it to one of the arguments."""
+
+    __slots__ = ("_args", "_call", "_func", "_trace", "ret")
+
+    def __init__(self, trace: Trace, func: Func, args: list[int]) -> None:
+        self._trace = trace
+        self._func = func
+        self._args = args
+        self._call = trace.builder.vjp(func, args)
+        self.ret = _results(trace, func, self._call)
+
+    def grad(self, cotangent: object) -> object:
+        """The vector-Jacobian product with ``cotangent``, which has the type of ``ret``.
+
+        One value for a function of one parameter, else a tuple. What is not Real has no derivative;
+        in its place stands the argument's own value.
+        """
+        trace, f = self._trace, self._func
+        if current() is not trace or trace.builder.home[self._call] not in trace.builder.open:
+            raise RuntimeError(f"the grad of {f.name} was used outside of the function or loop it belongs to")
+        b = trace.builder
+        cotangents = lift(trace, cotangent, f.ret, f"the cotangent of {f.name}")
+        reals = [c for c, t in zip(cotangents, leaves(f.ret), strict=True) if is_real(t)]
+        pull = b.pull(self._call, reals)
+        ids, k = [], 0
+        for arg, t in zip(self._args, f.params, strict=True):
+            if is_real(t):
+                arg = b.get(pull, k)
+                k += 1
+            ids.append(arg)
+        values, at = [], 0
+        for t in f.param_types:
+            count = len(leaves(t))
+            values.append(wrap(trace, ids[at : at + count], t))
+            at += count
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter((self.ret, self.grad))
+
+
+def vjp(f: Function) -> Callable[..., Pullback]:
+    """The reverse derivative of ``f``: called on arguments, gives its value and its pullback."""
+    g = function_of(f, "vjp")
+
+    def pullback(*args: object) -> Pullback:
+        trace = current()
+        return Pullback(trace, g, lift_args(trace, g, args))
+
+    return pullback

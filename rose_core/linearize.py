@@ -1,0 +1,188 @@
+"""The forward pass of reverse mode: the primal program, and which of its values vary (Figure 13, left).
+
+A `Linearization` emits a function's primal instructions and notes which values carry a tangent. In a
+function whose signature has tangents (a custom derivative) those are values of the program itself:
+they are active, and only the backward pass emits anything for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rose_core.builder import Builder
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    FOR,
+    GET,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    VEC,
+    Func,
+)
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.replay import TABLE_END, Replay
+from rose_core.rules import rule
+from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rose_core.tape import Transposed
+
+_SELECT = code("select")
+
+_VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]
+"""Whether an op of varying operands varies: not so for ``floor``."""
+
+
+class Linearization(Replay):
+    """The forward pass of ``func``, with its derivative prepared."""
+
+    def __init__(
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        varying: Sequence[bool],
+        transposed: Callable[..., Transposed],
+    ) -> None:
+        self.varying = varying
+        self.transposed = transposed
+        self.dual = any(scalar_of(t) is TAN for t in func.params)
+        """Whether tangents are values of the program itself, as in a custom derivative."""
+        n, pool = len(func.code), len(func.pool)
+        self.adopted = (
+            not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
+        )
+        """Whether the program was taken over as it is, every id keeping its meaning."""
+        self.active = [self.adopted] * n + [False] * pool
+        """Source id → whether the value may carry a tangent; constants, at the end, never do."""
+        if self.adopted:
+            self.func, self.b = func, b
+            self.env = [*range(n), *(~k for k in reversed(range(pool)))]
+        else:
+            super().__init__(func, b, args)
+        self.calls: dict[int, Transposed] = {}
+        self.forward_block: dict[int, int] = {}
+        """Source loop body → the forward pass's loop body."""
+
+    def run(self) -> list[int]:
+        return [self.env[v] for v in self.func.results] if self.adopted else super().run()
+
+    def type(self, t: Type) -> Type:
+        return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
+
+    def is_tangent(self, v: int) -> bool:
+        """Whether ``v`` is a tangent of the program itself, which only the backward pass knows."""
+        return self.dual and scalar_of(self.func.type_of(v)) is TAN
+
+    def block(self, number: int) -> None:
+        if self.dual:
+            self._dual_block(number)
+            return
+        code, active, env, b = self.func.code, self.active, self.env, self.b
+        unary, binary, varies = b.unary, b.binary, _VARIES
+        for v in self.func.blocks[number].order:
+            ins = code[v]
+            op = ins[0]
+            if op < UNARY_END:
+                x = ins[1]
+                env[v] = unary(op, env[x])
+                if active[x] and varies[op]:
+                    active[v] = True
+            elif op < BINARY_END:
+                _, x, y = ins
+                env[v] = binary(op, env[x], env[y], None if varies[op] else self.func.types[v])
+                if (active[x] or active[y]) and varies[op]:
+                    active[v] = True
+            elif op < TABLE_END:
+                env[v] = b.ternary(op, env[ins[1]], env[ins[2]], env[ins[3]])
+                active[v] = active[ins[2]] or active[ins[3]]
+            else:
+                self.structural(v, ins)
+
+    def _dual_block(self, number: int) -> None:
+        """As `block`, for a program in which tangents are values: they are active, and not emitted."""
+        code, env, b, types = self.func.code, self.env, self.b, self.func.types
+        for v in self.func.blocks[number].order:
+            ins = code[v]
+            op = ins[0]
+            if op in (FOR, CALL, ADD_TO, GET, ACCUM, RESOLVE, REF_INDEX):
+                self.structural(v, ins)
+            elif scalar_of(types[v]) is TAN:
+                self.active[v] = True
+            elif op < TABLE_END:
+                env[v] = b.op(op, *[env[x] for x in ins[1:]], type=types[v])
+            else:
+                self.structural(v, ins)
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        op, active = ins[0], self.active
+        if op == PARAM:
+            active[v] = self.varying[ins[1]]
+            if self.is_tangent(v):
+                return
+        elif op in (INDEX, REF_INDEX):
+            active[v] = active[ins[1]]
+        elif op == VEC:
+            active[v] = any(active[x] for x in ins[1:])
+        elif op in (ACCUM, RESOLVE):
+            active[v] = active[ins[1]] or self.is_tangent(v)
+        elif op == ADD_TO and active[ins[2]]:
+            self._activate(ins[1])
+        if self.is_tangent(v) or (op == ADD_TO and self.is_tangent(ins[2])):
+            if op == GET:
+                self.get(v, ins[1], ins[2])
+            return
+        super().structural(v, ins)
+
+    def _activate(self, r: int) -> None:
+        """Mark the accumulator ``r``, and what it is a part of, as carrying a tangent."""
+        self.active[r] = True
+        ins = self.func.code[r]
+        if ins[0] == REF_INDEX:
+            self._activate(ins[1])
+        elif ins[0] == _SELECT:
+            self._activate(ins[2])
+            self._activate(ins[3])
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.func.blocks[number]
+        b, env = self.b, self.env
+        env[block.index] = b.open_for(block.size)
+        self.forward_block[number] = b.open[-1]
+        self.block(number)
+        kept = [r for r in block.results if not self.is_tangent(r)]
+        env[v] = b.close_for([env[r] for r in kept])
+        self.result_at[v] = [kept.index(r) if r in kept else -1 for r in block.results]
+
+    def get(self, v: int, of: int, k: int) -> None:
+        call = self.calls.get(of)
+        if call is not None:
+            self.active[v] = call.active_results[k]
+            if call.result_at[k] >= 0:
+                self.env[v] = self.b.get(self.env[of], call.result_at[k])
+            return
+        ins = self.func.code[of]
+        if ins[0] == FOR:
+            self.active[v] = self.active[self.func.blocks[ins[1]].results[k]]
+            k = self.result_at[of][k]
+        if k >= 0:
+            self.env[v] = self.b.get(self.env[of], k)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        varying = [self.active[a] for a in args]
+        if not any(varying) and not any(self.is_tangent(a) for a in args):
+            super().call(v, callee, args)
+            return
+        # an accumulator takes part as soon as anything that may be added to it varies
+        varying = [x or isinstance(t, Ref) for x, t in zip(varying, callee.params, strict=True)]
+        for a, t in zip(args, callee.params, strict=True):
+            if isinstance(t, Ref):
+                self._activate(a)
+        call = self.calls[v] = self.transposed(callee, tuple(varying))
+        passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
+        self.env[v] = self.b.call(call.fwd, passed)

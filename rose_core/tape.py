@@ -1,0 +1,152 @@
+"""Forward and backward functions, and the tape between them: results of one, parameters of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rose_core.builder import Builder
+from rose_core.ir import (
+    PARAM,
+    Func,
+    is_real,
+)
+from rose_core.linearize import Linearization
+from rose_core.transpose import Reverse
+from rose_core.types import REAL, TAN, UNIT, Ref, Type, ref, replace_scalar, scalar_of
+
+
+class Boundary:
+    """How values get from a forward function into a backward function: as results, then as parameters."""
+
+    def __init__(self, forward: Transposed, bwd: Builder) -> None:
+        self.forward = forward
+        self.bwd = bwd
+        self.sources: list[tuple[str, int]] = []
+        """What each parameter of the backward function is; see `Backward`."""
+        self.given: dict[int, int] = {}
+        """Accumulator parameter of the body → the cotangent behind it."""
+
+    def param(self, kind: str, k: int, t: Type) -> int:
+        """One more parameter of the backward function."""
+        self.sources.append((kind, k))
+        return self.bwd.param(replace_scalar(t, REAL) if scalar_of(t) is TAN else t)
+
+    def carry(self, w: int) -> int:
+        """The parameter that holds the forward function's value ``w``."""
+        fwd = self.forward.fwd
+        ins, t = fwd.code[w], fwd.types[w]
+        if ins[0] == PARAM:
+            return self.param("arg", self.forward.args[ins[1]], t)
+        count = self.forward.primal_count
+        if w not in fwd.results[count:]:
+            fwd.results.append(w)
+        return self.param("tape", fwd.results.index(w, count), t)
+
+    def ref_param(self, body_param: int) -> int:
+        """The parameter for the accumulator of the cotangent of the body's array parameter."""
+        k = self.forward.leaf_of_param[body_param]
+        return self.param("ref", k, ref(self.forward.func.params[k]))
+
+
+class Backward:
+    """A backward function and how to call it.
+
+    ``sources`` says what each parameter is: ``("cotangent", result)``, ``("given", parameter)`` for the
+    cotangent behind an accumulator, ``("tape", result of the forward function)``, ``("arg", parameter)``,
+    or ``("ref", parameter)`` for the accumulator of an array's cotangent. ``outputs`` are the scalar
+    parameters whose cotangents it returns. Parameters and results are those of the primal function.
+    """
+
+    def __init__(self, func: Func, sources: list[tuple[str, int]], outputs: list[int]) -> None:
+        self.func = func
+        self.sources = sources
+        self.outputs = outputs
+
+
+class Transposed:
+    """A function in reverse: its forward function, and backward functions as they are needed.
+
+    ``body`` is what is transposed: ``func`` itself, or its custom derivative, in which every real leaf
+    of ``func`` is a tangent and a primal. ``varying`` says which parameters of ``func`` carry tangents.
+    """
+
+    def __init__(
+        self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
+    ) -> None:
+        self.func = func
+        self.varying = varying
+        self._params = _leaf_positions(func, body, func.params)
+        self._results = _leaf_positions(func, body, func.result_types)
+        self.takes = [primal >= 0 for _, primal in self._params]
+        """Which of the parameters the forward function takes; it does not know tangents."""
+        self.leaf_of_param = {tangent: k for k, (tangent, _) in enumerate(self._params)}
+        self.fwd = Func(f"fwd_{func.name}", [], UNIT)
+        b = Builder(self.fwd)
+        args = [0] * len(body.params)
+        carries = [False] * len(body.params)
+        self.args: list[int] = []
+        """The parameter of ``func`` that each parameter of the forward function is."""
+        for k, (tangent, primal) in enumerate(self._params):
+            if primal >= 0:
+                args[primal] = b.param(body.params[primal])
+                self.args.append(k)
+            if tangent >= 0:
+                carries[tangent] = varying[k] or body is not func
+        self._lin = Linearization(body, b, args, carries, transposed)
+        results = self._lin.run()
+        self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]
+        self.primal_count = len(self.fwd.results)
+        """The forward function's results before the tape."""
+        self.result_at: list[int] = []
+        """Where a result of ``func`` stands among the forward function's; -1 for a tangent."""
+        for _, primal in self._results:
+            self.result_at.append(sum(at >= 0 for at in self.result_at) if primal >= 0 else -1)
+        self.active_results = [
+            tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
+            for tangent, _ in self._results
+        ]
+        self._backward: dict[object, Backward] = {}
+
+    def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
+        """The backward function for cotangents of these results and behind these accumulators."""
+        found = self._backward.get((results, refs))
+        if found is None:
+            found = self._backward[results, refs] = self._make(results, refs)
+        return found
+
+    def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
+        body = self._lin.func
+        bwd = Func(f"bwd_{self.func.name}", [], UNIT)
+        b = Builder(bwd)
+        boundary = Boundary(self, b)
+        cotangents: list[int | None] = [None] * len(body.results)
+        for k in results:
+            at = self._results[k][0]
+            cotangents[at] = boundary.param("cotangent", k, body.type_of(body.results[at]))
+        for k in refs:
+            boundary.given[k] = boundary.param("given", k, body.params[k].inner)  # type: ignore[attr-defined]
+        reverse = Reverse(self._lin, b, boundary)
+        reverse.run(cotangents)
+        outputs = []
+        param_ids = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
+        for k, (tangent, _) in enumerate(self._params):
+            v = param_ids[tangent] if tangent >= 0 else -1
+            if v >= 0 and self.varying[k] and not isinstance(body.types[v], Ref):
+                c = reverse.total_of_param(v)
+                if c is not None:
+                    outputs.append(k)
+                    bwd.results.append(c)
+        bwd.effects = any(f.effects for f in bwd.callees)
+        return Backward(bwd, boundary.sources, outputs)
+
+
+def _leaf_positions(func: Func, body: Func, types: Sequence[Type]) -> list[tuple[int, int]]:
+    """For each leaf, the numbers of its tangent and primal among the leaves of ``body``; -1 for none."""
+    if body is func:
+        dual = any(scalar_of(t) is TAN for t in func.params)
+        return [(k, -1 if dual and scalar_of(t) is TAN else k) for k, t in enumerate(types)]
+    positions, at = [], 0
+    for t in types:
+        positions.append((at, at + 1) if is_real(t) else (-1, at))
+        at += 1 + is_real(t)
+    return positions

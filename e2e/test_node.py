@@ -1,0 +1,251 @@
+"""The bridge under Node: the whole interface, without a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from rose_core.ops import OPS
+
+NAMES = (
+    "Bool Dual Null Real Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
+    "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
+    "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
+    "min max configure ready"
+).split()
+
+Run = Callable[[str], str]
+
+
+def evaluate(node: Run, body: str) -> object:
+    """What ``body`` returns, as JSON, with the module as ``rose``."""
+    code = f"""
+        import * as rose from "./rose.js";
+        await rose.ready();
+        const same = async (f, ...args) => {{
+            const a = rose.interp(f)(...args), b = (await rose.compile(f))(...args);
+            if (JSON.stringify(a) !== JSON.stringify(b)) throw Error(JSON.stringify([a, b]));
+            return b;
+        }};
+        const messages = [];
+        const attempt = (action) => {{
+            try {{ action(); messages.push("no error"); }}
+            catch (error) {{ messages.push(`${{error.name}}: ${{error.message}}`); }}
+        }};
+        console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
+    return json.loads(node(code))
+
+
+def test_the_names(node: Run) -> None:
+    assert evaluate(node, "return Object.keys(rose)") == sorted(NAMES)
+    table = {op.name for op in OPS}
+    assert table <= set(NAMES)
+
+
+def test_every_operation(node: Run) -> None:
+    """Each operation on numbers: interpreter and WebAssembly agree, and where `Math` has it, with that."""
+    body = """
+        const { Real, Vec, fn, interp, compile } = rose;
+        const unary = ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "log",
+            "log1p", "log2", "log10", "cbrt", "abs", "ceil", "floor", "trunc", "sqrt"];
+        const binary = ["pow", "atan2", "hypot", "min", "max"];
+        const wrong = [];
+        const close = (a, b) => Object.is(a, b) || Math.abs(a - b) <= 4e-16 * Math.abs(b);
+        for (const name of [...unary, ...binary]) {
+            const arity = unary.includes(name) ? 1 : 2;
+            const f = fn(Array(arity).fill(Real), Real, (...x) => rose[name](...x));
+            const compiled = await compile(f), interpreted = interp(f);
+            for (const x of [[0.3, 0.7], [-0.5, 3], [2.5, -1.5], [0, 0]]) {
+                const args = x.slice(0, arity), expected = Math[name](...args);
+                if (!Object.is(compiled(...args), expected)) wrong.push([name, args, compiled(...args), expected]);
+                if (!close(interpreted(...args), expected)) wrong.push([name, args, interpreted(...args), expected]);
+            }
+        }
+        return wrong;"""
+    assert evaluate(node, body) == []
+
+
+def test_structure(node: Run) -> None:
+    """Structs and vectors destructured, iterated and nested; indices, loops, choices, calls."""
+    body = """
+        const { Bool, Null, Real, Vec, struct, fn, vec, sum, select, iadd, imod, ilt, lt, mul, add, not } = rose;
+        const Point = struct({ y: Real, x: Real });
+        const Shape = struct({ points: Vec(3, Point), closed: Bool, first: 3, nothing: Null });
+        const f = fn([Shape, Real], { shape: Shape, lengths: Vec(3, Vec(2, Real)), sum: Real, next: 3 }, (shape, scale) => {
+            const { points, closed, first } = shape;
+            const [p, q, r] = points;
+            return {
+                shape: { ...shape, closed: not(closed), points: vec(3, Point, (i) =>
+                    select(ilt(3, i, first), Point, points[i], { x: points[i].y, y: points[i].x })) },
+                lengths: points.map(({ x, y }) => [mul(x, scale), y]),
+                sum: add(sum(3, (i) => mul(points[i].x, points[first].y)), add(p.x, add(q.y, r.x))),
+                next: imod(3, iadd(3, first, 1)),
+            };
+        });
+        const points = [{ x: 1, y: 2 }, { x: 3, y: 4 }, { x: 5, y: 6 }];
+        return await same(f, { points, closed: true, first: 1, nothing: null }, 10);"""
+    assert evaluate(node, body) == {
+        "shape": {
+            "points": [{"y": 2, "x": 1}, {"y": 3, "x": 4}, {"y": 5, "x": 6}],
+            "closed": False,
+            "first": 1,
+            "nothing": None,
+        },
+        "lengths": [[10, 2], [30, 4], [50, 6]],
+        "sum": 9 * 4 + 1 + 4 + 5,
+        "next": 2,
+    }
+
+
+def test_typed_arrays(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, vec, mul } = rose;
+        const f = fn([Vec(2, Vec(3, Real))], Vec(2, Vec(3, Real)), (m) => vec(2, Vec(3, Real), (i) => vec(3, Real, (j) => mul(m[i][j], 2))));
+        return (await compile(f))([Float64Array.of(1, 2, 3), Float32Array.of(4, 5, 6)]);"""
+    assert evaluate(node, body) == [[2, 4, 6], [8, 10, 12]]
+
+
+def test_large_vectors_and_a_memory_shared(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, vec, mul } = rose;
+        const memory = new WebAssembly.Memory({ initial: 0 });
+        const small = fn([Vec(2, Real)], Vec(2, Real), ([x, y]) => [y, x]);
+        const f = await compile(small, { memory });
+        const before = memory.buffer.byteLength;
+        const n = 20000;
+        const g = await compile(fn([Vec(n, Real)], Vec(n, Real), (v) => vec(n, Real, (i) => mul(v[i], v[i]))), { memory });
+        const squares = g(Array.from({ length: n }, (_, i) => i));
+        return [before, memory.buffer.byteLength > before, f([2, 3]), squares[n - 1], squares.length];"""
+    assert evaluate(node, body) == [65536, True, [3, 2], 19999**2, 20000]
+
+
+def test_results_do_not_share_memory(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, vec, mul } = rose;
+        const f = await compile(fn([Vec(2, Real)], Vec(2, Real), (v) => vec(2, Real, (i) => mul(v[i], 2))));
+        const a = f([1, 2]), b = f([3, 4]);
+        return [a, b];"""
+    assert evaluate(node, body) == [[2, 4], [6, 8]]
+
+
+MISTAKES = [
+    ("fn([Real], Real, () => undefined)", "TypeError: the result of f: invalid value: expected Real, got undefined"),
+    ("fn([Real], Real, () => null)", "TypeError: the result of f: did not expect null: expected Real"),
+    ("fn([Bool], Real, (p) => p)", "TypeError: the result of f: variable type mismatch: expected Real, got Bool"),
+    ("fn([Real], Real, (x) => add(x, true))", "TypeError: invalid value: expected Real, got true"),
+    ("fn([Vec(2, Real)], Real, (v) => v[2])", "RangeError: invalid value: 2 is out of range, expected an index from 0 to 1"),
+    ("fn([Vec(2, Real)], Real, (v) => v[-1])", "RangeError: invalid value: -1 is out of range, expected an index from 0 to 1"),
+    ("fn([Vec(2, Real)], Real, (v) => v.x)", 'TypeError: unexpected key: Vec(2, Real) has no "x"'),
+    ("fn([{ a: Real }], Real, (s) => s.b)", 'TypeError: unexpected key: { a: Real } has no "b"'),
+    ("fn([], { a: Real }, () => ({ b: 1 }))", "TypeError: the result of f: wrong struct keys: expected a, got b"),
+    ("fn([], Vec(2, { a: Real }), () => [{ a: 1 }, { a: '1' }])",
+     'TypeError: the result of f[1].a: invalid value: expected Real, got the string "1"'),
+    ("fn([], Vec(2, Real), () => [1])", "RangeError: the result of f: wrong array size: expected 2 elements for Vec(2, Real), got 1"),
+    ("fn([Vec(3, Real)], Vec(2, Real), (v) => v)",
+     "TypeError: the result of f: variable type mismatch: expected Vec(2, Real), got Vec(3, Real)"),
+    ("fn([Real], Real, (x) => add(x, stray))",
+     "ReferenceError: variable is out of scope: this Real belongs to the function keeper; pass it as an argument"),
+    ("fn([], 2, () => { let k; vec(2, Real, (i) => { k = i; return 1; }); return k; })",
+     "ReferenceError: the result of f: variable is out of scope: this 2 belongs to a loop that has ended"),
+    ("add(1, 2)", "Error: no `fn` context found: this works only in the body of a function given to fn"),
+    ("fn([Real], Real, (x) => square(x, x))", "TypeError: square takes 1 argument, got 2"),
+    ("fn([Bool], Real, (p) => square(p))",
+     "TypeError: argument 1 of square: variable type mismatch: expected Real, got Bool"),
+    ("fn([Tan, Tan], Tan, (a, b) => mul(a, b))",
+     "TypeError: variable type mismatch: a product or quotient of two tangents is not linear"),
+    ("fn([Tan], Tan, (a) => rose.sin(a))", "TypeError: variable type mismatch: expected Real, got Tan"),
+    ("fn(Real, Real, (x) => x)", "TypeError: fn: expected an array of parameter types, got the type Real"),
+    ("fn([Real], 'Real', (x) => x)", 'TypeError: invalid type: the string "Real"; expected Real, Vec(3, Real), a size or the like'),
+    ("Vec(1.5, Real)", "TypeError: Vec: expected a size, got 1.5: this index type cannot be used as an index"),
+    ("vjp((x) => x)", "TypeError: vjp: expected a function made with fn or opaque, got a function"),
+    ("square.jvp = square", "TypeError: square.jvp: expected a function ({ re: Real, du: Tan }) -> { re: Real, du: Tan }, got (Real) -> Real"),
+    ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
+     "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
+    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core and assets"),
+    ("configure({ core: 'worker' })", "Error: configure: the core has been started; call configure before ready and compile"),
+]  # fmt: skip
+
+
+def test_mistakes(node: Run) -> None:
+    """Each throws where it is made, in the author's terms; and the next program works."""
+    attempts = "\n".join(f"attempt(() => {action});" for action, _ in MISTAKES)
+    body = f"""
+        const {{ Bool, Real, Tan, Vec, add, configure, fn, mul, vec, vjp }} = rose;
+        const square = fn([Real], Real, function square(x) {{ return mul(x, x); }});
+        let stray;
+        fn([Real], Real, function keeper(x) {{ return (stray = x); }});
+        {attempts}
+        return [messages, await same(fn([Real], Real, (x) => square(x)), 3)];"""
+    messages, value = evaluate(node, body)  # type: ignore[misc]
+    assert value == 9
+    for (action, expected), message in zip(MISTAKES, messages, strict=True):
+        assert message == expected, action
+
+
+def test_mistakes_when_calling(node: Run) -> None:
+    body = """
+        const { Bool, Real, Vec, compile, fn, interp } = rose;
+        const body = function f(x, v, p, i) { return x; };
+        const f = fn([Real, Vec(2, { a: Real }), Bool, 3], Real, body);
+        const good = [1, [{ a: 1 }, { a: 2 }], true, 2];
+        for (const g of [await compile(f), interp(f)]) {
+            attempt(() => g());
+            attempt(() => g("1", ...good.slice(1)));
+            attempt(() => g(1, [{ a: 1 }], true, 2));
+            attempt(() => g(1, [{ a: 1 }, { a: null }], true, 2));
+            attempt(() => g(1, [{ a: 1 }, { b: 1 }], true, 2));
+            attempt(() => g(1, good[1], 1, 2));
+            attempt(() => g(1, good[1], true, 3));
+            if (g(...good) !== 1) throw Error("wrong");
+        }
+        return messages;"""
+    expected = [
+        "TypeError: f takes 4 arguments, got 0",
+        'TypeError: argument 1 of f: expected Real, got the string "1"',
+        "RangeError: argument 2 of f: expected 2 elements for Vec(2, { a: Real }), got 1",
+        "TypeError: argument 2 of f[1].a: expected Real, got null",
+        "TypeError: argument 2 of f[1]: expected an object with a, got an object with b",
+        "TypeError: argument 3 of f: expected Bool, got 1",
+        "RangeError: argument 4 of f: expected an index from 0 to 2, got 3",
+    ]
+    assert evaluate(node, body) == expected * 2
+
+
+def test_a_derivative_that_cannot_be_made(node: Run) -> None:
+    body = """
+        const { Dual, Real, compile, fn, jvp, opaque, vjp } = rose;
+        const secret = opaque([Real], Real, function secret(x) { return x; });
+        const f = fn([Real], Real, (x) => secret(x));
+        const told = (f) => compile(f).then(() => "compiled", (error) => error.message);
+        const g = fn([Real], Real, (x) => x);
+        g.jvp = fn([Dual], Dual, (z) => jvp(g)(z));
+        return [await told(fn([Real], Real, (x) => vjp(f)(x).grad(1))), await told(jvp(g))];"""
+    first, second = evaluate(node, body)  # type: ignore[misc]
+    assert first == "the opaque function secret has no derivative; set secret.jvp"
+    assert "needs itself" in second
+
+
+def test_a_loop_whose_body_fails_leaves_nothing(node: Run) -> None:
+    body = """
+        const { Real, Vec, fn, sum, vec } = rose;
+        const f = fn([Vec(2, Real)], Real, (v) => {
+            try { vec(2, Real, (i) => { const x = v[i]; throw Error("mine"); }); } catch {}
+            return sum(2, (i) => v[i]);
+        });
+        return await same(f, [3, 4]);"""
+    assert evaluate(node, body) == 7
+
+
+@pytest.mark.parametrize("height", [20, 2000])
+def test_call_graphs(node: Run, height: int) -> None:
+    """A function that calls the one before twice (20 high: 2^20 runs) or once (2,000 high)."""
+    step = "add(g(x), g(x))" if height == 20 else "add(g(x), 1)"
+    body = f"""
+        const {{ Real, compile, fn, jvp, add }} = rose;
+        let f = fn([Real], Real, (x) => x);
+        for (let i = 0; i < {height}; ++i) {{ const g = f; f = fn([Real], Real, (x) => {step}); }}
+        return (await compile(jvp(f)))({{ re: 2, du: 3 }});"""
+    expected = {"re": 2**21, "du": 3 * 2**20} if height == 20 else {"re": 2002, "du": 3}
+    assert evaluate(node, body) == expected

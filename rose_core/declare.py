@@ -6,6 +6,9 @@ import sys
 
 from rose_core.types import UNIT, Array, Fin, Struct, Type, array, fin
 
+LARGEST = 2**31
+"""The largest size of an index type: indices are 32-bit integers."""
+
 
 def as_type(t: object) -> Type:
     """The type an author means: a Rose type, a size ``n`` for the indices below it, a dict for a struct.
@@ -18,8 +21,8 @@ def as_type(t: object) -> Type:
     if t is None:
         return UNIT
     if isinstance(t, int) and not isinstance(t, bool):
-        if t < 0:
-            raise ValueError(f"an index type needs a size of 0 or more, not {t}")
+        if not 0 <= t <= LARGEST:
+            raise ValueError(f"an index type needs a size from 0 to {LARGEST}, not {t}")
         return fin(t)
     if isinstance(t, dict):
         for name in t:

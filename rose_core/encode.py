@@ -56,7 +56,8 @@ def f64_const(x: float) -> bytes:
 
 
 def i32_const(n: int) -> bytes:
-    return b"\x41" + sint(n)
+    """An i32, signed or unsigned."""
+    return b"\x41" + sint(n - (1 << 32) if n >= 1 << 31 else n)
 
 
 def local_get(n: int) -> bytes:

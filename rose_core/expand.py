@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import GET, PARAM, PULL, VJP, Func, is_real
-from rose_core.jvp import CustomJvp, Jvp, public_jvp
+from rose_core.jvp import CustomJvp, Jvp, public_jvp, real
 from rose_core.linearize import Linearization
 from rose_core.replay import Replay
 from rose_core.tape import Transposed
 from rose_core.transpose import Reverse
-from rose_core.types import REAL, replace_scalar
+from rose_core.types import REAL, TAN, replace_scalar, scalar_of
 
 
 class DerivativeError(Exception):
@@ -33,8 +33,13 @@ class Expansion:
         self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
         self._in_progress: dict[Func, None] = {}
+        self._plain: dict[Func, Func] = {}
         self._count_sites(root)
+        self.mixed = False
+        """Whether the reverse derivative of a function with tangents in its signature is taken."""
         self.root = self.expand(root if root.host is None else _calling(root))
+        if self.mixed:
+            self.root = self.plain(self.root)
 
     def _count_sites(self, root: Func) -> None:
         """Count in how many places each function's reverse derivative is taken."""
@@ -64,6 +69,19 @@ class Expansion:
                 found = f if plain else self._rebuild(f)
             self._expanded[f] = found
             del self._in_progress[f]
+        return found
+
+    def plain(self, f: Func) -> Func:
+        """``expand(f)`` with its tangents taken as numbers, as all are but a custom rule's.
+
+        Reverse mode of a forward derivative differentiates by primals and tangents alike.
+        """
+        f = self.expand(f)
+        found = self._plain.get(f)
+        if found is None:
+            callees = [self.plain(g) for g in f.callees]
+            found = _as_numbers(f, callees)
+            self._expanded[found] = self._plain[f] = self._plain[found] = found
         return found
 
     def _enter(self, f: Func) -> None:
@@ -135,6 +153,21 @@ def _calling(f: Func) -> Func:
     return caller
 
 
+def _as_numbers(f: Func, callees: list[Func]) -> Func:
+    """``f``, which calls ``callees`` now, with every tangent a number."""
+    if callees == f.callees and all(real(t) is t for t in (*f.params, *f.types, *(t for _, t in f.pool))):
+        return f
+    view = Func(f.name, f.param_types, f.ret)
+    view.code, view.home, view.blocks, view.callees = f.code, f.home, f.blocks, callees
+    view.types = [real(t) for t in f.types]
+    view.pool = [(value, real(t)) for value, t in f.pool]
+    copy = Func(f.name, f.param_types, f.ret)
+    b = Builder(copy)  # constants that were two may be one now, so this is a copy and not the view
+    copy.blocks[0].results = Replay(view, b, [b.param(real(t)) for t in f.params]).run()
+    copy.param_names, copy.effects, copy.jvp = f.param_names, f.effects, f.jvp
+    return copy
+
+
 class _Expander(Replay):
     """Copies a function, making the derivatives it asks for."""
 
@@ -180,16 +213,17 @@ class _Expander(Replay):
 
     def _vjp(self, v: int, f: Func, args: list[int]) -> None:
         """The forward pass, for the parameters whose cotangents anyone will look at."""
+        self.expansion.mixed |= any(scalar_of(t) is TAN for t in f.params)
         pulls = self.pulls.get(v, [])
         real = [k for k, t in enumerate(f.params) if is_real(t)]
         wanted = {real[j] for pull in pulls for j in self.wanted[pull]}
         varying = tuple(k in wanted for k in range(len(f.params)))
         if len(pulls) == 1 and f.jvp is None and f.host is None and self.expansion.used_once(f):
-            body = self.expansion.expand(f)
+            body = self.expansion.plain(f)
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion.transposed)
             self.given[v] = lin.run()
             return
-        transposed = self.expansion.transposed(f, varying)
+        transposed = self.expansion.transposed(self.expansion.plain(f), varying)
         call = self.b.call(
             transposed.fwd, [a for a, taken in zip(args, transposed.takes, strict=True) if taken]
         )

@@ -12,7 +12,7 @@ from typing import Any
 from rose_core import ops
 from rose_core.declare import annotated, as_type, describe
 from rose_core.ir import Func, is_real
-from rose_core.trace import Trace, Value, Var, current, lift, traces, wrap
+from rose_core.trace import Trace, Value, Var, count, current, lift, traces, wrap
 from rose_core.types import BOOL, REAL, UNIT, Fin, Type, array, dual, leaves
 
 
@@ -110,16 +110,12 @@ class Function:
 def lift_args(trace: Trace, f: Func, args: Sequence[object]) -> list[int]:
     """The leaves of a call's arguments, checked against the signature."""
     if len(args) != len(f.param_types):
-        raise TypeError(f"{f.name} takes {_count(len(f.param_types), 'argument')}, got {len(args)}")
+        raise TypeError(f"{f.name} takes {count(len(f.param_types), 'argument')}, got {len(args)}")
     return [
         v
         for k, (x, t) in enumerate(zip(args, f.param_types, strict=True))
         for v in lift(trace, x, t, f"argument {k + 1} of {f.name}")
     ]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _results(trace: Trace, f: Func, call: int) -> object:

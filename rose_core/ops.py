@@ -20,7 +20,7 @@ from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
-sign, abs_, maximum, eq = map(function, ("sign", "abs", "max", "eq"))
+sign, abs_, maximum, eq, both = map(function, ("sign", "abs", "max", "eq", "and"))
 
 LN2, LN10 = math.log(2), math.log(10)
 
@@ -95,8 +95,8 @@ UNARY = [
     Op("expm1", "expm1", "R>R", reals.expm1, "expm1", lambda y, x, d: d[0] * exp(x[0])),
     Op("log", "log", "R>R", reals.log, "log", lambda y, x, d: d[0] / x[0]),
     Op("log1p", "log1p", "R>R", reals.log1p, "log1p", lambda y, x, d: d[0] / (1 + x[0])),
-    Op("log2", "log2", "R>R", reals.log2, "log2", lambda y, x, d: d[0] / (x[0] * LN2)),
-    Op("log10", "log10", "R>R", reals.log10, "log10", lambda y, x, d: d[0] / (x[0] * LN10)),
+    Op("log2", "log2", "R>R", reals.log2, "log2", lambda y, x, d: d[0] / x[0] / LN2),
+    Op("log10", "log10", "R>R", reals.log10, "log10", lambda y, x, d: d[0] / x[0] / LN10),
     Op("cbrt", "cbrt", "R>R", math.cbrt, "cbrt", lambda y, x, d: d[0] / (3 * (y * y))),
     Op("not", "¬", "B>B", operator.not_, 0x45),
 ]
@@ -161,8 +161,8 @@ def larger(a: Primal, b: Primal, da: Linear, db: Linear) -> Linear:
 
 
 def power(x: Sequence[Primal]) -> Primal:
-    """∂/∂x x^n; 0 for n = 0, at x = 0 too."""
-    return choose(eq(x[1], 0.0), 0.0, x[1] * pow_(x[0], x[1] - 1))
+    """∂/∂x x^n; 0 for x = n = 0. Not for every n = 0: this has a derivative by n."""
+    return choose(both(eq(x[0], 0.0), eq(x[1], 0.0)), 0.0, x[1] * pow_(x[0], x[1] - 1))
 
 
 def logarithm(y: Primal, x: Sequence[Primal]) -> Primal:

@@ -3,7 +3,9 @@
 Every rewrite gives the same bits as what it replaces, for every operand, infinities and signed zeros
 included (the sign and payload of a NaN are not kept, as WebAssembly does not keep them either). So
 ``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
-evaluated here, since their last digit is the reader's engine's business.
+evaluated here, since their last digit is the reader's engine's business; only powers that are a
+product or a quotient become one, which is rounded at least as well. The zero tangent is more than a
+number: scaled by anything, infinity included, it stays zero.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import math
 
 from rose_core.ops import OPS, code
-from rose_core.types import Type
+from rose_core.types import TAN, Type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ def _mul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Typ
     c, other = _constant(x, y, p, q)
     if c == 1:
         return other
+    if c == 0 and type is TAN:
+        return b.const(0.0, TAN)
     return b.unary(_NEG, other, type) if c == -1 else None
 
 
@@ -83,6 +87,8 @@ def _sub(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Typ
 
 
 def _div(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    if p == 0 and type is TAN:
+        return b.const(0.0, TAN)
     if q is None or q == 0 or math.isinf(q):
         return None
     if q == 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rose_core import ops
 from rose_core.builder import Builder
-from rose_core.declare import as_type, describe
+from rose_core.declare import LARGEST, as_type, describe
 from rose_core.ir import Func
 from rose_core.ops import Op
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
@@ -53,27 +53,14 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("a symbolic value has no truth value while its function is traced; use select")
 
-
-class Var(Value):
-    """A symbolic scalar."""
-
-    __slots__ = ("id",)
-
-    def __init__(self, trace: Trace, id: int, type: Type) -> None:
-        self.trace = trace
-        self.block = trace.builder.open[-1]
-        self.id = id
-        self.type = type
-
-    def __repr__(self) -> str:
-        return f"<symbolic {self.type}>"
+    # operators stand here, and not with scalars, so that vectors and structs are refused by name
 
     __hash__ = object.__hash__
 
     def __neg__(self) -> Var:
         return neg(self)
 
-    def __pos__(self) -> Var:
+    def __pos__(self) -> Value:
         return self
 
     def __abs__(self) -> Var:
@@ -148,6 +135,21 @@ class Var(Value):
 
     def __invert__(self) -> Var:
         return apply(ops.by_name["not"], self)
+
+
+class Var(Value):
+    """A symbolic scalar."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, trace: Trace, id: int, type: Type) -> None:
+        self.trace = trace
+        self.block = trace.builder.open[-1]
+        self.id = id
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"<symbolic {self.type}>"
 
 
 class VecValue(Value):
@@ -333,10 +335,12 @@ _TYPE_OF_LETTER = {"R": REAL, "B": BOOL}
 def apply(op: Op, *args: object) -> Var:
     """An operation on Reals, Bools or (where it is linear) tangents; on plain numbers its plain value."""
     if not any(isinstance(x, (Value, Zero)) for x in args):
-        return op.evaluate(*args)  # type: ignore[return-value]
+        return op.evaluate(*map(_plain, args, op.ins, [op.name] * len(args)))  # type: ignore[return-value]
     trace = current()
     letters = ["T" if x is _ZERO or (isinstance(x, Var) and x.type is TAN) else "" for x in args]
     tangent = "T" in letters
+    if op.commutes and letters == ["", "T"]:  # a tangent is written first in a product
+        args, letters = args[::-1], letters[::-1]
     if tangent and (
         len(letters) != len(op.tangent)
         or any((a == "T") != (b == "T") for a, b in zip(letters, op.tangent, strict=True))
@@ -356,13 +360,26 @@ def apply(op: Op, *args: object) -> Var:
     return Var(trace, trace.builder.op(op.code, *ids, type=out), out)
 
 
+def _plain(x: object, letter: str, what: str) -> object:
+    """An operand that is no symbol, as its type."""
+    if letter == "B" and isinstance(x, bool):
+        return x
+    if letter == "R" and hasattr(x, "__float__") and not isinstance(x, bool):
+        return float(x)
+    raise TypeError(f"{what}: expected {_TYPE_OF_LETTER[letter]}, got {describe(x)}")
+
+
+def count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def operation(name: str) -> Callable[..., Var]:
     """The Python function for the op ``name`` of the table."""
     op = ops.by_name[name]
 
     def function(*args: object) -> Var:
         if len(args) != len(op.ins):
-            raise TypeError(f"{name} takes {len(op.ins)} arguments, got {len(args)}")
+            raise TypeError(f"{name} takes {count(len(op.ins), 'argument')}, got {len(args)}")
         return apply(op, *args)
 
     function.__name__ = function.__qualname__ = name
@@ -373,7 +390,7 @@ add, sub, mul, div, neg = map(operation, ("add", "sub", "mul", "div", "neg"))
 power, absolute = operation("pow"), operation("abs")
 
 
-def _compare(x: Var, y: object, name: str) -> Var:
+def _compare(x: Value, y: object, name: str) -> Var:
     if isinstance(x.type, Fin):
         return index_operation("i" + name)(x.type, x, y)
     if x.type is BOOL:
@@ -399,17 +416,22 @@ def index_operation(name: str) -> Callable[..., Var]:
 iadd = index_operation("iadd")
 
 
+_ANY = fin(LARGEST)
+"""Any whole number, whatever its index type."""
+
+
 def imod(index: object, i: object) -> Var:
     """The index ``i``, of any type, modulo the size of ``index``."""
     t = as_type(index)
     if not isinstance(t, Fin) or t.size < 1:
-        raise ValueError(f"imod: expected a size of 1 or more, got {describe(index)}")
+        raise TypeError(f"imod: expected a size of 1 or more, got {describe(index)}")
     trace = current()
-    if isinstance(i, Var) and isinstance(i.type, Fin):
+    if isinstance(i, Var):
         _in_scope(i)
+        if not isinstance(i.type, Fin):
+            raise TypeError(f"imod: expected an index, got {describe(i)}")
         a = i.id
     else:
-        (a,) = lift(trace, i, fin(1 << 31), "imod")
-    return Var(
-        trace, trace.builder.binary(ops.code("imod"), a, trace.builder.const(t.size, fin(1 << 31)), t), t
-    )
+        (a,) = lift(trace, i, _ANY, "imod")
+    size = trace.builder.const(t.size, _ANY)
+    return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rose_core.builder import Builder
 from rose_core.check import CheckError, check
-from rose_core.ir import ACCUM, ADD_TO, CALL, GET, INDEX, RESOLVE, Builder, Func
+from rose_core.ir import ACCUM, ADD_TO, CALL, GET, INDEX, RESOLVE, Func
 from rose_core.ops import code
 from rose_core.types import BOOL, REAL, TAN, UNIT, array, fin, ref
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from rose_core import Real, Vec, compile, fn, interp, jvp, sin, vjp
@@ -46,7 +48,7 @@ def test_calls_stay_calls(derive) -> None:
     """Twenty functions, the last of which runs the first 2^20 times, in linear size."""
     sizes = [measure(derive(tower(height, sin))) for height in (5, 10, 15, 20)]
     for k in (0, 1):
-        steps = [b[k] - a[k] for a, b in zip(sizes, sizes[1:], strict=False)]
+        steps = [b[k] - a[k] for a, b in pairwise(sizes)]
         assert max(steps) - min(steps) <= 0.05 * max(steps), sizes
 
 

@@ -156,6 +156,10 @@ def test_listing_6() -> None:
     assert interp(jvp(root))({"re": 0, "du": 2}).du == pytest.approx(100000)
 
 
+def derivative(f):
+    return fn([Real], Real, lambda x: vjp(f)(x).grad(1))
+
+
 def test_the_builtins_are_differentiable_to_any_order() -> None:
     f = fn([Real], Real, lambda x: sin(x) * cos(x))
     for expected in (
@@ -166,4 +170,4 @@ def test_the_builtins_are_differentiable_to_any_order() -> None:
         8 * math.sin(2.6),
     ):
         assert compile(f)(1.3) == pytest.approx(expected, rel=1e-13)
-        f = (lambda f: fn([Real], Real, lambda x: vjp(f)(x).grad(1)))(f)
+        f = derivative(f)

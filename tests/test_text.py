@@ -211,7 +211,9 @@ ILL_FORMED = {
     "an escaping accumulator": "def f(x: Real): &Real = accum x",
     "an accumulator in a pair": "def f(x: Real): Real = let r = accum x in let p = (r, x) in x",
     "an array of accumulators": "def f(x: &Real): [2]Real = let v = [x, x] in [1.0, 2.0]",
-    "adding after the end": "def f(x: Real): Real = let r = accum x in let y = resolve r in let u = r += y in y",
+    "adding after the end": (
+        "def f(x: Real): Real = let r = accum x in let y = resolve r in let u = r += y in y"
+    ),
     "an index type that is none": "def f<t: Value>(v: [t]Real): Real = 0.0",
 }
 

@@ -11,7 +11,7 @@ import {
   Var,
   ZERO,
 } from "./recorder";
-import { BOOL, describe, fin, REAL, TAN, type Ty, tyOf } from "./types";
+import { BOOL, describe, fin, LARGEST, REAL, TAN, type Ty, tyOf } from "./types";
 import { lift, wrap } from "./values";
 
 type Real = unknown;
@@ -155,7 +155,7 @@ export const iadd = (index: unknown, i: Nat, j: Nat): unknown => {
 };
 
 /** Any whole number, whatever index type it has. */
-const ANY = fin(2 ** 31);
+const ANY = fin(LARGEST);
 
 /** The index `i`, of any index type, modulo the size `index`. */
 export const imod = (index: unknown, i: Nat): unknown => {

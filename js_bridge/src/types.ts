@@ -18,7 +18,7 @@ const ELEM = Symbol("elem");
 
 /** The type of vectors from the index type `index`, a size, to `elem`. */
 export const Vec = (index: unknown, elem: unknown): unknown => {
-  if (typeof index !== "number" || !Number.isInteger(index) || index < 0)
+  if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index > LARGEST)
     throw TypeError(
       `Vec: expected a size, got ${describe(index)}: this index type cannot be used as an index`,
     );
@@ -124,6 +124,9 @@ export const structOf = (entries: [string, Ty][]): Ty => {
   return make("struct", key, { text, fields, order, leafTypes });
 };
 
+/** The largest size: indices are 32-bit integers. */
+export const LARGEST = 2 ** 31;
+
 /** The interned form of a type; throws if `type` is none. */
 export const tyOf = (type: unknown): Ty => {
   switch (type) {
@@ -136,7 +139,8 @@ export const tyOf = (type: unknown): Ty => {
     case Null:
       return NULL;
   }
-  if (typeof type === "number" && Number.isInteger(type) && type >= 0) return fin(type);
+  if (typeof type === "number" && Number.isInteger(type) && type >= 0 && type <= LARGEST)
+    return fin(type);
   if (typeof type !== "object" || type === null)
     throw TypeError(`invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`);
   let ty = known.get(type);

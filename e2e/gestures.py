@@ -1,0 +1,48 @@
+"""What a reader does to a page, for the tests of the site: dragging, by mouse and by finger."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page
+
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+
+
+MIDDLE = (0.5, 0.5)
+
+
+def spot(target: Locator, at: tuple[float, float]) -> tuple[float, float]:
+    """A place of an element, in the window; it is scrolled into view first."""
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    assert box
+    return box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"]
+
+
+def drag(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:
+    """Take hold of an element with the mouse, and let go some pixels further."""
+    x, y = spot(target, at)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + dx, y + dy, steps=5)
+    page.mouse.up()
+
+
+def swipe(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:
+    """The same with a finger."""
+    x, y = spot(target, at)
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        told = [{"x": px, "y": py} for px, py in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    touch("touchStart", (x, y))
+    for k in range(1, 7):
+        touch("touchMove", (x + dx * k / 6, y + dy * k / 6))
+    touch("touchEnd")
+    session.detach()

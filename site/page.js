@@ -1,0 +1,83 @@
+// What the scripts of all pages need: finding elements, showing values in the text, buttons in the
+// text, and saying what the page waits for.
+
+/**
+ * The element with this id, which is there and of this kind.
+ *
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} [kind]
+ * @returns {T}
+ */
+export const element = (id, kind) => {
+  const found = document.getElementById(id);
+  if (!(found instanceof (kind ?? HTMLElement)))
+    throw Error(`the page has no ${id} of this kind`);
+  return /** @type {T} */ (found);
+};
+
+/**
+ * Show texts in the elements that ask for them: `<span data-show="loss">`.
+ *
+ * @param {Record<string, string>} texts
+ */
+export const show = (texts) => {
+  for (const [name, text] of Object.entries(texts))
+    for (const place of document.querySelectorAll(`[data-show="${name}"]`))
+      if (place.textContent !== text) place.textContent = text;
+};
+
+/**
+ * Say `words` in `place` until `work` is done; if it fails, say why. Gives what `work` gives, or
+ * undefined if it failed.
+ *
+ * @template T
+ * @param {Element} place
+ * @param {string} words
+ * @param {Promise<T>} work
+ * @returns {Promise<T | undefined>}
+ */
+export const during = async (place, words, work) => {
+  place.textContent = words;
+  place.classList.remove("failed");
+  place.classList.add("busy");
+  try {
+    const result = await work;
+    // something else may have been said in the meantime
+    if (place.textContent === words) place.textContent = "";
+    return result;
+  } catch (error) {
+    place.classList.add("failed");
+    place.textContent = error instanceof Error ? error.message : String(error);
+    return undefined;
+  } finally {
+    place.classList.remove("busy");
+  }
+};
+
+/** Whether the reader has asked for little motion. */
+export const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/**
+ * Buttons in the text, which act on the picture: `<button data-act="eta 0.001, centre no">`.
+ *
+ * @param {Record<string, (value: string) => void>} acts
+ */
+export const onActs = (acts) => {
+  for (const button of document.querySelectorAll("[data-act]"))
+    button.addEventListener("click", () => {
+      for (const act of button.getAttribute("data-act")?.split(", ") ?? []) {
+        const [name, ...value] = act.split(" ");
+        acts[name](value.join(" "));
+      }
+      const behavior = calm.matches ? "auto" : "smooth";
+      element("workbench").scrollIntoView({ block: "nearest", behavior });
+    });
+};
+
+/** Show the text of a file next to the page, so that what is shown is what runs. @param {string} name */
+export const showSource = async (name) => {
+  const response = await fetch(new URL(name, import.meta.url));
+  if (response.ok)
+    element("source").textContent = (await response.text()).trim();
+};

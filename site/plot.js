@@ -1,0 +1,301 @@
+// Pictures with two axes: scales, ticks, curves, dots, and a function of two variables as a map.
+
+import { font, rgb, token } from "./picture.js";
+
+/** @typedef {readonly [number, number]} Pair */
+
+/** From values on an axis to pixels, and back. */
+export class Scale {
+  /**
+   * @param {Pair} domain  values at the two ends
+   * @param {Pair} range  pixels there
+   * @param {boolean} [log]
+   */
+  constructor(domain, range, log = false) {
+    this.domain = domain;
+    this.range = range;
+    this.log = log;
+    this.start = log ? Math.log10(domain[0]) : domain[0];
+    const end = log ? Math.log10(domain[1]) : domain[1];
+    this.unit = (range[1] - range[0]) / (end - this.start);
+  }
+
+  /** @param {number} value */
+  at(value) {
+    return (
+      this.range[0] +
+      ((this.log ? Math.log10(value) : value) - this.start) * this.unit
+    );
+  }
+
+  /** The value at a pixel. @param {number} pixel */
+  from(pixel) {
+    const value = this.start + (pixel - this.range[0]) / this.unit;
+    return this.log ? 10 ** value : value;
+  }
+
+  /** Round values along the axis, some `space` pixels apart. @param {number} space */
+  ticks(space) {
+    const [low, high] = this.domain;
+    const length = Math.abs(this.range[1] - this.range[0]);
+    if (this.log) {
+      const first = Math.ceil(Math.log10(low) - 1e-9);
+      const last = Math.floor(Math.log10(high) + 1e-9);
+      const each = Math.max(1, Math.ceil(((last - first) * space) / length));
+      return [...range(first, last, each)].map((power) => 10 ** power);
+    }
+    const step = niceStep(((high - low) * space) / length);
+    return [
+      ...range(Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9), 1),
+    ].map((n) => n * step);
+  }
+}
+
+/** @param {number} first @param {number} last @param {number} step */
+function* range(first, last, step) {
+  for (let n = first; n <= last; n += step) yield n;
+}
+
+/** 1, 2 or 5 times a power of ten, at least `step`. @param {number} step */
+const niceStep = (step) => {
+  const power = 10 ** Math.floor(Math.log10(step));
+  const part = step / power;
+  return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
+};
+
+/** How a tick is written. @param {number} value @param {boolean} [log] */
+export const label = (value, log) => {
+  if (log) {
+    const power = Math.round(Math.log10(value));
+    const raised = [...String(Math.abs(power))]
+      .map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)])
+      .join("");
+    return power === 0
+      ? "1"
+      : power === 1
+        ? "10"
+        : `10${power < 0 ? "⁻" : ""}${raised}`;
+  }
+  return String(Number(value.toPrecision(6))).replace("-", "−");
+};
+
+/**
+ * Draw the grid, ticks and names of two axes.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Scale} x
+ * @param {Scale} y
+ * @param {{ x: string, y: string, grid?: boolean }} names
+ */
+export const axes = (ctx, x, y, names) => {
+  const [left, right] = x.range;
+  const [bottom, top] = y.range;
+  ctx.font = font();
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = token("--grid");
+  ctx.fillStyle = token("--soft");
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "right";
+  for (const value of y.ticks(36)) {
+    if (names.grid !== false)
+      line(ctx, [left, y.at(value)], [right, y.at(value)]);
+    // the name of the axis stands at its top, or above it where there is room
+    if (y.at(value) > top + 14 || top > 20)
+      ctx.fillText(label(value, y.log), left - 6, y.at(value));
+  }
+  ctx.textBaseline = "top";
+  ctx.textAlign = "center";
+  const end = right - ctx.measureText(names.x).width - 12;
+  for (const value of x.ticks(48)) {
+    if (names.grid !== false)
+      line(ctx, [x.at(value), bottom], [x.at(value), top]);
+    if (x.at(value) < end)
+      ctx.fillText(label(value, x.log), x.at(value), bottom + 6);
+  }
+  ctx.fillStyle = token("--ink");
+  ctx.textAlign = "right";
+  ctx.fillText(names.x, right, bottom + 6);
+  ctx.textAlign = "left";
+  ctx.fillText(names.y, 8, top > 20 ? top - 18 : top - 2);
+};
+
+/** @param {CanvasRenderingContext2D} ctx @param {Pair} from @param {Pair} to */
+export const line = (ctx, from, to) => {
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+};
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {readonly Pair[]} points  in pixels
+ */
+export const polyline = (ctx, points) => {
+  ctx.beginPath();
+  for (const point of points) ctx.lineTo(...point);
+  ctx.stroke();
+};
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Pair} centre
+ * @param {number} radius
+ * @param {string} fill
+ */
+export const dot = (ctx, centre, radius, fill) => {
+  ctx.beginPath();
+  ctx.arc(...centre, radius, 0, 2 * Math.PI);
+  ctx.fillStyle = fill;
+  ctx.fill();
+  ctx.lineWidth = 1.5;
+  ctx.strokeStyle = token("--picture");
+  ctx.stroke();
+};
+
+/**
+ * An arrow of pixels; too short a one is left out.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Pair} from
+ * @param {Pair} to
+ * @param {string} colour
+ */
+export const arrow = (ctx, from, to, colour) => {
+  const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  if (!(length > 3)) return;
+  const head = Math.min(10, length);
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = 2.5;
+  /** @param {number} back @param {number} aside @returns {Pair} */
+  const near = (back, aside) => [
+    to[0] - back * Math.cos(angle) - aside * Math.sin(angle),
+    to[1] - back * Math.sin(angle) + aside * Math.cos(angle),
+  ];
+  line(ctx, from, near(head * 0.7, 0));
+  ctx.beginPath();
+  ctx.moveTo(...to);
+  ctx.lineTo(...near(head, head * 0.45));
+  ctx.lineTo(...near(head, -head * 0.45));
+  ctx.fill();
+};
+
+const CELLS = 96;
+
+/**
+ * Draw a function of two variables as a map: tints, and lines of equal height.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Scale} x
+ * @param {Scale} y
+ * @param {(x: number, y: number) => number} f
+ * @param {{ levels: readonly number[], tint: (height: number) => number }} heights  `tint` gives 0
+ *   for the colour of valleys, 1 for that of hills
+ */
+export const map = (ctx, x, y, f, { levels, tint }) => {
+  const side = CELLS + 1;
+  const width = (x.range[1] - x.range[0]) / CELLS;
+  const height = (y.range[1] - y.range[0]) / CELLS;
+  const heights = new Float64Array(side * side);
+  for (let j = 0; j < side; ++j)
+    for (let i = 0; i < side; ++i)
+      heights[j * side + i] = f(
+        x.from(x.range[0] + i * width),
+        y.from(y.range[0] + j * height),
+      );
+  tints(ctx, x, y, heights, tint);
+  ctx.strokeStyle = token("--contour");
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (const level of levels)
+    for (let j = 0; j < CELLS; ++j)
+      for (let i = 0; i < CELLS; ++i) {
+        const at = j * side + i;
+        const corners = [at, at + 1, at + side + 1, at + side].map(
+          (k) => heights[k] - level,
+        );
+        crossing(
+          ctx,
+          corners,
+          x.range[0] + i * width,
+          y.range[0] + j * height,
+          width,
+          height,
+        );
+      }
+  ctx.stroke();
+};
+
+const EDGES = /** @type {const} */ ([
+  [0, 0, 1, 0],
+  [1, 0, 1, 1],
+  [1, 1, 0, 1],
+  [0, 1, 0, 0],
+]);
+
+/**
+ * Add to the path where a level passes through one cell (marching squares).
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {readonly number[]} corners  heights above the level, around the cell
+ * @param {number} left
+ * @param {number} top
+ * @param {number} width
+ * @param {number} height
+ */
+const crossing = (ctx, corners, left, top, width, height) => {
+  let ends = 0;
+  for (let k = 0; k < 4; ++k) {
+    const a = corners[k];
+    const b = corners[(k + 1) & 3];
+    if (a < 0 === b < 0) continue;
+    const [x0, y0, x1, y1] = EDGES[k];
+    const t = a / (a - b);
+    const px = left + (x0 + t * (x1 - x0)) * width;
+    const py = top + (y0 + t * (y1 - y0)) * height;
+    if (ends++ & 1) ctx.lineTo(px, py);
+    else ctx.moveTo(px, py);
+  }
+};
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Scale} x
+ * @param {Scale} y
+ * @param {Float64Array} heights
+ * @param {(height: number) => number} tint
+ */
+const tints = (ctx, x, y, heights, tint) => {
+  const side = CELLS + 1;
+  const image = new ImageData(side, side);
+  const low = rgb("--valley");
+  const high = rgb("--hill");
+  heights.forEach((height, at) => {
+    const t = Math.min(1, Math.max(0, tint(height)));
+    // heights begin at the bottom, images at the top
+    const k = (CELLS - Math.floor(at / side)) * side + (at % side);
+    for (let c = 0; c < 3; ++c)
+      image.data[4 * k + c] = low[c] + t * (high[c] - low[c]);
+    image.data[4 * k + 3] = 255;
+  });
+  const small = new OffscreenCanvas(side, side);
+  /** @type {OffscreenCanvasRenderingContext2D} */ (
+    small.getContext("2d")
+  ).putImageData(image, 0, 0);
+  ctx.imageSmoothingQuality = "high";
+  // samples are pixels' centres: half a pixel of each border stands over
+  const width = x.range[1] - x.range[0];
+  const height = y.range[0] - y.range[1];
+  ctx.drawImage(
+    small,
+    0.5,
+    0.5,
+    CELLS,
+    CELLS,
+    x.range[0],
+    y.range[1],
+    width,
+    height,
+  );
+};

@@ -1,0 +1,203 @@
+// The page about linear regression: what the reader can do, and what is shown.
+
+import { ready } from "../rose.js";
+import { QUARTET } from "./anscombe.js";
+import { Handles } from "./drag.js";
+import { format } from "./format.js";
+import { leastSquares } from "./least-squares.js";
+import { during, element, onActs, show, showSource } from "./page.js";
+import { Picture } from "./picture.js";
+import { Playback } from "./playback.js";
+import { clamp } from "./region.js";
+import * as view from "./regression-view.js";
+import { inWords, numbers, outcome, tabulate } from "./regression-words.js";
+import { Study } from "./study.js";
+
+/** @typedef {import("./descent.js").Line} Line */
+
+const status = element("status");
+const slider = element("eta", HTMLInputElement);
+const centre = element("centre", HTMLInputElement);
+const radios = Object.keys(QUARTET).map((name) =>
+  element(`set-${name}`, HTMLInputElement),
+);
+
+const study = new Study();
+const playback = new Playback(() => refresh());
+/** @type {import("./study.js").Gradient | undefined} */
+let gradient;
+
+// ---- what the reader does ------------------------------------------------
+
+/** The data have changed, or from where they are measured: descend from this line. */
+const changed = (line = playback.line) => {
+  const moved = study.measure(centre.checked);
+  const from = moved(line);
+  playback.start = moved(playback.start);
+  if (gradient) playback.begin(from, study.problem(gradient));
+  else refresh(); // all but the descent works without
+};
+
+/** @param {string} name */
+const choose = (name) => {
+  for (const radio of radios) radio.checked = radio.value === name;
+  study.choose(name);
+  changed(playback.start);
+};
+
+/** @param {boolean} on */
+const setCentre = (on) => {
+  centre.checked = on;
+  changed(playback.start);
+};
+
+/** @param {number} eta */
+const setEta = (eta) => {
+  slider.value = String(Math.log10(eta));
+  playback.setEta(Number(eta.toPrecision(3)));
+};
+
+const startOver = () => {
+  playback.start = { b0: 0, b: 0 };
+  playback.restart();
+};
+
+for (const radio of radios)
+  radio.addEventListener("change", () => choose(radio.value));
+element("undo").addEventListener("click", () => choose(study.name));
+centre.addEventListener("change", () => setCentre(centre.checked));
+slider.addEventListener("input", () => setEta(10 ** slider.valueAsNumber));
+element("step").addEventListener("click", () => playback.step());
+element("run").addEventListener("click", () =>
+  playback.mode === "running" ? playback.pause() : playback.run(),
+);
+element("reset").addEventListener("click", () => {
+  playback.pause();
+  startOver();
+});
+
+// and the buttons in the text
+onActs({
+  set: choose,
+  centre: (on) => setCentre(on === "yes"),
+  eta: (size) => setEta(Number(size)),
+  // of the largest step size there is
+  share: (part) => setEta(Number(part) * study.land.limit),
+  over: () => {
+    startOver();
+    playback.run();
+  },
+});
+
+/** @param {number} i @param {number} x @param {number} y */
+const movePoint = (i, x, y) => {
+  study.x[i] = clamp(x, view.DATA_X);
+  study.y[i] = clamp(y, view.DATA_Y);
+  changed();
+};
+
+const pointHandles = new Handles(element("data-stage"));
+const placePoint = study.x.map((_, i) =>
+  pointHandles.add(`Data point ${i + 1}`, {
+    to: (px, py) => {
+      const { x, y } = view.dataScales(data);
+      movePoint(i, x.from(px), y.from(py));
+    },
+    by: (dx, dy) => movePoint(i, study.x[i] + dx / 10, study.y[i] + dy / 10),
+  }),
+);
+
+/** @param {Line} to */
+const moveLine = ({ b0, b }) => {
+  const { x, y } = view.mapScales(map, study.land.best);
+  playback.start = { b0: clamp(b0, x.domain), b: clamp(b, y.domain) };
+  if (gradient) playback.begin(playback.start, study.problem(gradient));
+  else refresh();
+};
+
+const placeLine = new Handles(element("map-stage")).add(
+  "The line, as a point of the map",
+  {
+    to: (px, py) => {
+      const { x, y } = view.mapScales(map, study.land.best);
+      moveLine({ b0: x.from(px), b: y.from(py) });
+    },
+    by: (dx, dy) =>
+      moveLine({
+        b0: playback.line.b0 + dx / 10,
+        b: playback.line.b + dy / 50,
+      }),
+  },
+);
+
+// ---- what the reader sees ------------------------------------------------
+
+const data = new Picture(element("data", HTMLCanvasElement), (ctx, size) => {
+  view.drawData(ctx, size, study, playback.line);
+  const scale = view.dataScales(size);
+  placePoint.forEach((place, i) => {
+    const [x, y] = [study.x[i], study.y[i]];
+    place(scale.x.at(x), scale.y.at(y), `x ${format(x, 3)}, y ${format(y, 3)}`);
+  });
+});
+
+const map = new Picture(element("map", HTMLCanvasElement), (ctx, size) => {
+  const { line } = playback;
+  view.drawMap(ctx, size, study.land, playback);
+  const scale = view.mapScales(size, study.land.best);
+  placeLine(scale.x.at(line.b0), scale.y.at(line.b), inWords(line));
+});
+
+const losses = new Picture(element("losses", HTMLCanvasElement), (ctx, size) =>
+  view.drawLosses(ctx, size, playback),
+);
+
+let asked = false;
+const refresh = () => {
+  for (const picture of [data, map, losses]) picture.redraw();
+  if (!asked) requestAnimationFrame(tell);
+  asked = true;
+};
+
+let said = "";
+/** Say how things stand. */
+const tell = () => {
+  asked = false;
+  const { mode, descent, eta } = playback;
+  const { land, hinge, calls } = study;
+  for (const id of ["run", "step", "reset"])
+    element(id, HTMLButtonElement).disabled = !descent;
+  element("run").textContent = mode === "running" ? "Pause" : "Run";
+  const [low, high] = [Number(slider.min), Number(slider.max)];
+  const limit = (Math.log10(land.limit) - low) / (high - low);
+  element("limit").style.left = `${100 * clamp(limit, [0, 1])}%`;
+  slider.setAttribute("aria-valuetext", format(eta));
+  show({
+    ...numbers(playback, land),
+    hinge: format(hinge, 3),
+    calls: String(calls),
+  });
+  const words = outcome(playback, land);
+  if (!descent || words === said) return;
+  status.textContent = said = words;
+  status.classList.toggle("failed", mode === "diverged");
+};
+
+showSource("least-squares.js");
+tabulate(element("quartet", HTMLTableSectionElement));
+tell();
+
+const began = performance.now();
+during(
+  status,
+  "Loading the compiler, to derive the gradient…",
+  ready().then(async () => {
+    const loaded = performance.now();
+    gradient = await leastSquares(study.x.length);
+    show({
+      loaded: `${format((loaded - began) / 1000, 2)} s`,
+      compiled: `${format(performance.now() - loaded, 2)} ms`,
+    });
+    changed(playback.start);
+  }),
+);

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
-from rose_core.functions import Function, function_of
+from rose_core.functions import Function, closed
 from rose_core.host import instantiate
 from rose_core.interp import call as run
 from rose_core.program import Program
@@ -21,7 +21,7 @@ def compile(f: Function) -> Callable[..., object]:
     Raises:
         DerivativeError: a derivative is asked for of an opaque function that has none.
     """
-    func = function_of(f, "compile")
+    func = closed(f, "compile")
     with deep_recursion():
         program = Program(Expansion(func).root)
     instance = instantiate(program)
@@ -35,7 +35,7 @@ def compile(f: Function) -> Callable[..., object]:
 
 def interp(f: Function) -> Callable[..., object]:
     """``f`` run by the interpreter: slow, and by definition right."""
-    func = function_of(f, "interp")
+    func = closed(f, "interp")
     with deep_recursion():
         root = Expansion(func).root
 

@@ -12,8 +12,8 @@ from typing import Any
 from rose_core import ops
 from rose_core.declare import annotated, as_type, describe
 from rose_core.ir import Func, is_real
-from rose_core.trace import Trace, Value, Var, count, current, lift, traces, wrap
-from rose_core.types import BOOL, REAL, UNIT, Fin, Type, array, dual, leaves
+from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap
+from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves, replace_scalar
 
 
 def select(p: object, *choice: object) -> object:
@@ -73,8 +73,11 @@ def sum(index: object, body: Callable[[Var], object]) -> Var:
 class Function:
     """A Rose function, to be called on symbolic values, differentiated and compiled."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, captures: Sequence[tuple[Trace, int]] = ()) -> None:
         self.func = func
+        self.captures = captures
+        """Values of enclosing functions that it uses."""
+        self._jvp: Function | None = None
         self.__name__ = func.name
 
     def described(self) -> str:
@@ -86,36 +89,53 @@ class Function:
 
     def __call__(self, *args: object) -> object:
         trace = current()
-        call = trace.builder.call(self.func, lift_args(trace, self.func, args))
+        call = trace.builder.call(self.func, lift_args(trace, self, args))
         return _results(trace, self.func, call)
 
     @property
     def jvp(self) -> Function | None:
         """The custom derivative, a function from duals to duals; None where there is none."""
-        return Function(self.func.jvp) if self.func.jvp else None
+        return self._jvp
 
     @jvp.setter
     def jvp(self, rule: Function) -> None:
+        name = self.func.name
         if not isinstance(rule, Function):
-            raise TypeError(f"{self.func.name}.jvp: expected a function, got {describe(rule)}")
+            raise TypeError(f"{name}.jvp: expected a function, got {describe(rule)}")
         params, ret = [dual(t) for t in self.func.param_types], dual(self.func.ret)
         if rule.func.param_types != params or rule.func.ret != ret:
             raise TypeError(
-                f"{self.func.name}.jvp: expected a function ({', '.join(map(str, params))}) -> {ret}, "
+                f"{name}.jvp: expected a function ({', '.join(map(str, params))}) -> {ret}, "
                 f"got ({', '.join(map(str, rule.func.param_types))}) -> {rule.func.ret}"
             )
+        for f in (self, rule):
+            if f.captures:
+                raise TypeError(
+                    f"{name}.jvp: {f.func.name} uses values of the function {f.captures[0][0].func.name} "
+                    "around it, of which a custom derivative knows nothing; pass them as arguments"
+                )
+        self._jvp = rule
         self.func.jvp = rule.func
 
 
-def lift_args(trace: Trace, f: Func, args: Sequence[object]) -> list[int]:
-    """The leaves of a call's arguments, checked against the signature."""
+def lift_args(trace: Trace, function: Function, args: Sequence[object]) -> list[int]:
+    """The leaves of a call's arguments, checked against the signature, and of what is captured."""
+    f = function.func
     if len(args) != len(f.param_types):
         raise TypeError(f"{f.name} takes {count(len(f.param_types), 'argument')}, got {len(args)}")
-    return [
+    ids = [
         v
         for k, (x, t) in enumerate(zip(args, f.param_types, strict=True))
         for v in lift(trace, x, t, f"argument {k + 1} of {f.name}")
     ]
+    for owner, v in function.captures:
+        t = owner.func.type_of(v)
+        check_scope(owner, owner.builder.home[v], f"{f.name} uses a {t}, which")
+        # a forward derivative takes the tangent too, which is zero: the call is about its arguments
+        if f.origin and is_real(t):
+            ids.append(trace.builder.const(0.0, replace_scalar(t, TAN)))
+        ids.append(v if owner is trace else trace.capture(owner, v))
+    return ids
 
 
 def _results(trace: Trace, f: Func, call: int) -> object:
@@ -140,11 +160,9 @@ def fn(*args: object) -> Function:
         raise TypeError(
             "fn takes parameter types, a result type and a body, or decorates an annotated function"
         )
-    if traces:
-        raise RuntimeError("a function cannot be defined while another one is; define it before")
     name = getattr(body, "__name__", "f")
     func = Func("f" if name == "<lambda>" else name, params, ret)
-    trace = Trace(func)
+    trace = Trace(func, traces[-1] if traces else None)
     traces.append(trace)
     try:
         values = []
@@ -153,10 +171,11 @@ def fn(*args: object) -> Function:
         func.blocks[0].results = lift(trace, body(*values), ret, f"the result of {func.name}")
     finally:
         traces.pop()
+        trace.closed = True
     code = getattr(body, "__code__", None)
     if code is not None and code.co_argcount == len(params):
         func.param_names = list(code.co_varnames[: len(params)])
-    return Function(func)
+    return Function(func, trace.captures)
 
 
 def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[Type], Type]:
@@ -187,23 +206,34 @@ def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -
     return Function(func)
 
 
-def function_of(f: object, what: str) -> Func:
+def function_of(f: object, what: str) -> Function:
+    """``f``, if it is a Rose function; ``what`` asks for it."""
     if not isinstance(f, Function):
         raise TypeError(f"{what}: expected a function made with fn or opaque, got {describe(f)}")
-    return f.func
+    return f
+
+
+def closed(f: object, what: str) -> Func:
+    """A Rose function that can stand alone."""
+    function = function_of(f, what)
+    if function.captures:
+        raise TypeError(
+            f"{what}: {function.func.name} uses values of the function {function.captures[0][0].func.name} "
+            "around it, so it can be called only there"
+        )
+    return function.func
 
 
 def jvp(f: Function) -> Function:
     """The forward derivative of ``f``: the same function on duals (paper, Section 4.2)."""
-    g = function_of(f, "jvp")
+    function = function_of(f, "jvp")
+    g = function.func
     found = g.memo.get("jvp of")
-    if found is None:
+    if not isinstance(found, Function):
         func = Func(f"jvp_{g.name}", [dual(t) for t in g.param_types], dual(g.ret))
-        func.params = [leaf for t in func.param_types for leaf in leaves(t)]
-        func.origin = ("jvp", g)
-        func.effects = g.effects
-        found = g.memo["jvp of"] = Function(func)
-    return found  # type: ignore[return-value]
+        func.derive_jvp(g)
+        found = g.memo["jvp of"] = Function(func, function.captures)
+    return found
 
 
 class Pullback:
@@ -232,7 +262,8 @@ class Pullback:
         reals = [c for c, t in zip(cotangents, leaves(f.ret), strict=True) if is_real(t)]
         pull = b.pull(self._call, reals)
         ids, k = [], 0
-        for arg, t in zip(self._args, f.params, strict=True):
+        declared = [leaf for t in f.param_types for leaf in leaves(t)]
+        for arg, t in zip(self._args, declared, strict=False):  # what is captured comes after
             if is_real(t):
                 arg = b.get(pull, k)
                 k += 1
@@ -254,6 +285,6 @@ def vjp(f: Function) -> Callable[..., Pullback]:
 
     def pullback(*args: object) -> Pullback:
         trace = current()
-        return Pullback(trace, g, lift_args(trace, g, args))
+        return Pullback(trace, g.func, lift_args(trace, g, args))
 
     return pullback

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rose_core.ops import OPS
-from rose_core.types import REAL, TAN, UNIT, Array, Pair, Ref, Struct, Type, TypeVar, leaves
+from rose_core.types import REAL, TAN, UNIT, Array, Pair, Ref, Struct, Type, TypeVar, dual, leaves
 
 PARAM, IDX, VEC, INDEX, FOR, GET, CALL, ACCUM, ADD_TO, REF_INDEX, RESOLVE = range(len(OPS), len(OPS) + 11)
 TUPLE, MEMBER, REF_MEMBER, VJP, PULL = range(RESOLVE + 1, RESOLVE + 6)
@@ -116,13 +116,19 @@ class Func:
         self.memo: dict[object, object] = {}
         """What passes have made of this function."""
 
+    def derive_jvp(self, origin: Func) -> None:
+        """Become the place-holder of the forward derivative of ``origin``."""
+        self.params = [leaf for t in origin.params for leaf in leaves(dual(t))]
+        self.origin = ("jvp", origin)
+        self.effects = origin.effects
+
     @property
     def results(self) -> list[int]:
         return self.blocks[0].results
 
     @property
     def result_types(self) -> list[Type]:
-        """The types of what a call gives: the leaves, or before flattening the declared result."""
+        """The types of what a call gives: the dual, leaves, or before flattening the declared result."""
         if self.instance:
             return [self.ret]
         return [self.type_of(v) for v in self.results] if self.code or self.results else leaves(self.ret)

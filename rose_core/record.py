@@ -7,7 +7,7 @@ structural opcodes (`rose_core.ir`, and ``END``) and ``select`` have operands in
 from index ``x`` on, ``y`` of them:
 
 ===========  ==============================================================
-``PARAM``    x: leaf number
+``PARAM``    x: number among the leaves of the parameters and what is captured after them
 ``INDEX``    x: array, y: index
 ``VEC``      extra: type, elements…
 ``FOR``      x: index type; the value is the index; the rows up to ``END`` are the body
@@ -45,6 +45,7 @@ from rose_core.ir import (
     VEC,
     VJP,
     Func,
+    is_real,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
 from rose_core.types import BOOL, REAL, TAN, UNIT, Struct, Type, array, fin, leaves, scalar_of
@@ -98,6 +99,7 @@ class Recording:
                 callees = [self.functions[k] for k in entry["callees"]]
                 literals_ = [(value, own_types[kind]) for value, kind in zip(values, kinds, strict=True)]
                 body = _Body(f, own_types, callees, literals_, ints[end : end + extra])
+                body.take([self.types[t] for t in entry["captures"]])
                 body.build(ints[at:end])
                 f.blocks[0].results = [body.env[r] for r in entry["results"]]
                 at = end + extra + literals
@@ -117,10 +119,13 @@ class Recording:
             f.host = next(self._hosts, _elsewhere)
             f.effects = True
         else:
-            origin = self.functions[entry["of"]]
-            f.origin = ("jvp", origin)
-            f.effects = origin.effects
+            f.derive_jvp(self.functions[entry["of"]])
         return f
+
+
+def _constant(value: float, t: Type) -> float:
+    """A literal as its type has it; one of an array type fills the array."""
+    return value if is_real(t) else value != 0 if t is BOOL else int(value)
 
 
 def _elsewhere(*_: object) -> object:
@@ -143,15 +148,20 @@ class _Body:
         self.callees = callees
         self.b = Builder(func)
         self.extra = extra
-        self.params = [leaf for t in func.param_types for leaf in leaves(t)]
-        self.has_tangents = any(scalar_of(leaf) is TAN for leaf in self.params)
+        self.params: list[int] = []
+        """The ids of the parameters, and of what is captured from enclosing functions."""
+        self.has_tangents = False
         constants = []
         for value, t in literals:
             self.has_tangents |= t is TAN
-            constants.append(
-                self.b.const(value if t is REAL or t is TAN else (t is BOOL and value != 0) or int(value), t)
-            )
+            constants.append(self.b.const(_constant(value, t), t))
         self.env: list[int] = constants[::-1]
+
+    def take(self, captures: Sequence[Type]) -> None:
+        """Add the parameters, all before anything else."""
+        types = [leaf for t in self.func.param_types for leaf in leaves(t)]
+        self.params = [self.b.param(t) for t in (*types, *captures)]
+        self.has_tangents |= any(scalar_of(t) is TAN for t in (*types, *captures))
 
     def build(self, rows: Sequence[int]) -> None:
         constants = len(self.env)
@@ -217,7 +227,7 @@ class _Body:
         env, b = self.env, self.b
         operands = self.extra[x : x + y]
         if op == PARAM:
-            return b.param(self.params[x])
+            return self.params[x]
         if op == INDEX:
             return b.index(env[x], env[y])
         if op == VEC:

@@ -21,9 +21,29 @@ from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Typ
 class Trace:
     """A function under construction."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, parent: Trace | None = None) -> None:
         self.func = func
         self.builder = Builder(func)
+        self.parent = parent
+        """The trace of the function in whose body this one is defined."""
+        self.captures: list[tuple[Trace, int]] = []
+        """Values of enclosing functions that this one uses: they are passed as further parameters."""
+        self._captured: dict[tuple[Trace, int], int] = {}
+        self.closed = False
+
+    def reaches(self, owner: Trace) -> bool:
+        """Whether this function is ``owner``'s or is defined, at some depth, in the body of that."""
+        return self is owner or (self.parent is not None and self.parent.reaches(owner))
+
+    def capture(self, owner: Trace, v: int) -> int:
+        """The id here of the value ``v`` of an enclosing function."""
+        if v < 0:
+            return self.builder.const(*owner.builder.pool[~v])
+        found = self._captured.get((owner, v))
+        if found is None:
+            found = self._captured[owner, v] = self.builder.param(owner.func.types[v])
+            self.captures.append((owner, v))
+        return found
 
 
 traces: list[Trace] = []
@@ -170,13 +190,13 @@ class VecValue(Value):
         return self.type.size  # type: ignore[attr-defined, no-any-return]
 
     def __getitem__(self, i: object) -> object:
-        trace = _in_scope(self)
+        trace, ids = current(), use(self)
         t = self.type
         assert isinstance(t, Array)
         if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
             i += t.size
         (at,) = lift(trace, i, t.index, f"index of {t}")
-        return wrap(trace, [trace.builder.index(v, at) for v in self.ids], t.elem)
+        return wrap(trace, [trace.builder.index(v, at) for v in ids], t.elem)
 
     def __iter__(self) -> Iterator[object]:
         return (self[i] for i in range(len(self)))
@@ -226,21 +246,27 @@ def zero() -> Zero:
     return _ZERO
 
 
-def _in_scope(x: Value) -> Trace:
-    """The trace ``x`` belongs to, if that is the current one and ``x`` is in scope.
+def use(x: Value) -> list[int]:
+    """The ids of the leaves of ``x`` in the function being defined, which is its own or one inside it.
 
     Raises:
-        RuntimeError: it is not.
+        RuntimeError: ``x`` belongs to another function, or to a loop that has ended.
     """
     trace = current()
-    if x.trace is not trace:
+    owner = x.trace
+    check_scope(owner, x.block, f"a symbolic {x.type}")
+    ids = _ids(x)
+    return ids if owner is trace else [trace.capture(owner, v) for v in ids]
+
+
+def check_scope(owner: Trace, block: int, what: str) -> None:
+    """Raise unless a value of ``block`` of ``owner`` may be used now."""
+    if owner.closed or not current().reaches(owner):
         raise RuntimeError(
-            f"a symbolic {x.type} of the function {x.trace.func.name} was used outside of it; "
-            "pass it as an argument instead"
+            f"{what} of the function {owner.func.name} was used outside of it; pass it as an argument instead"
         )
-    if x.block not in trace.builder.open:
-        raise RuntimeError(f"a symbolic {x.type} was used outside of the loop it belongs to")
-    return trace
+    if block not in owner.builder.open:
+        raise RuntimeError(f"{what} was used outside of the loop it belongs to")
 
 
 def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:
@@ -268,9 +294,8 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     """
     b = trace.builder
     if isinstance(x, Value):
-        _in_scope(x)
         if x.type is t or x.type == t:
-            return _ids(x)
+            return use(x)
         raise TypeError(f"{what}: expected {t}, got {describe(x)}")
     if t is REAL:
         if isinstance(x, (int, float)) and not isinstance(x, bool):
@@ -352,8 +377,7 @@ def apply(op: Op, *args: object) -> Var:
     for k, (x, letter) in enumerate(zip(args, op.ins, strict=True)):
         t = TAN if letters[k] else _TYPE_OF_LETTER[letter]
         if isinstance(x, Var) and x.type is t:
-            _in_scope(x)
-            ids.append(x.id)
+            ids += use(x)
         else:
             ids += lift(trace, x, t, op.name)
     out = TAN if tangent else _TYPE_OF_LETTER[op.out]
@@ -427,10 +451,9 @@ def imod(index: object, i: object) -> Var:
         raise TypeError(f"imod: expected a size of 1 or more, got {describe(index)}")
     trace = current()
     if isinstance(i, Var):
-        _in_scope(i)
         if not isinstance(i.type, Fin):
             raise TypeError(f"imod: expected an index, got {describe(i)}")
-        a = i.id
+        (a,) = use(i)
     else:
         (a,) = lift(trace, i, _ANY, "imod")
     size = trace.builder.const(t.size, _ANY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -23,6 +24,7 @@ from rose_core import (
     mul,
     opaque,
     select,
+    sin,
     struct,
     sum,
     vec,
@@ -159,6 +161,57 @@ def test_zero_tangents() -> None:
     assert same(jvp(step), {"re": 3, "du": 1}) == {"re": 1, "du": 0}
 
 
+def test_functions_inside_functions() -> None:
+    """They use values of the functions around them, and are differentiated by these too."""
+
+    @fn
+    def outer(x: Real, v: Vec(2, Real)) -> Real:
+        inner = fn([Real], Real, lambda y: sin(x * y) * v[1])
+
+        def term(i):
+            k = fn([Real], Real, lambda z: v[i] * (z + x) * fn([Real], Real, lambda w: w * x * z)(2))
+            return k(v[0])
+
+        return inner(2) + sum(2, term)
+
+    def plain(x, a, b):
+        return math.sin(2 * x) * b + (a + b) * (a + x) * 2 * x * a
+
+    @fn
+    def gradient(x: Real, v: Vec(2, Real)) -> Vec(3, Real):
+        dx, dv = vjp(outer)(x, v).grad(1)
+        return [dx, dv[0], dv[1]]
+
+    at, h = [1.5, 0.5, 2.0], 1e-6
+    assert same(outer, at[0], at[1:]) == pytest.approx(plain(*at), rel=1e-14)
+    for k, slope in enumerate(same(gradient, at[0], at[1:])):
+        up, down = ([y + s * h * (j == k) for j, y in enumerate(at)] for s in (1, -1))
+        assert slope == pytest.approx((plain(*up) - plain(*down)) / (2 * h), rel=1e-8)
+
+
+def test_perturbations_are_not_confused() -> None:
+    """d/dx (x · d/dy (x + y)) = 1, in every combination of modes."""
+
+    def reverse(f, at):
+        return vjp(f)(at).grad(1)
+
+    f = fn([Real], Real, lambda x: x * reverse(fn([Real], Real, lambda y: x + y), 1))
+    assert same(fn([Real], Real, lambda x: reverse(f, x)), 3) == 1
+    assert same(jvp(f), {"re": 3, "du": 1}) == {"re": 3, "du": 1}
+
+
+def test_the_derivative_of_a_closure_forward() -> None:
+    """Its tangent is for its argument; what it takes from around it stands still, and varies outside."""
+
+    @fn
+    def f(x: Real) -> Real:
+        g = fn([Real], Real, lambda y: x * y * y)
+        return jvp(g)({"re": 2, "du": zero()}).re + vjp(g)(3).grad(1)
+
+    assert same(fn([Real], Real, lambda x: vjp(f)(x).grad(1)), 3) == 10
+    assert same(jvp(f), {"re": 3, "du": 1}) == {"re": 30, "du": 10}
+
+
 # -- mistakes ------------------------------------------------------------------------------------------
 
 
@@ -205,9 +258,12 @@ MISTAKES = {
         lambda: fn([Real], Real, lambda x: x + outside_value), RuntimeError, "used outside of it"),
     "an index after its loop": (leaked_index, RuntimeError, "outside of the loop"),
     "a symbolic value outside": (lambda: outside_value + 1, RuntimeError, "while the body"),
-    "a function inside a function": (
-        lambda: fn([Real], Real, lambda x: fn([Real], Real, lambda y: y)(x)), RuntimeError,
-        "define it before"),
+    "a closure out of its function": (
+        lambda: fn([Real], Real, lambda x: leaked_closure(x)), RuntimeError, "a Real.* of the function outer"),
+    "a closure on its own": (
+        lambda: compile(leaked_closure), TypeError, "uses values of the function outer around it"),
+    "a derivative for a closure": (
+        lambda: setattr(leaked_closure, "jvp", jvp(leaked_closure)), TypeError, "pass them as arguments"),
     "a product of tangents": (
         lambda: fn([Tan, Tan], Tan, lambda a, b: a * b), TypeError, "mul is not linear"),
     "a sine of a tangent": (
@@ -228,6 +284,18 @@ def fn_square():
     return SQUARE or fn([Real], Real, square)
 
 
+def leak_closure():
+    kept = []
+
+    def outer(x):
+        kept.append(fn([Real], Real, lambda y: x + y))
+        return x
+
+    fn([Real], Real, outer)
+    return kept[0]
+
+
+leaked_closure = leak_closure()
 SQUARE = None
 SQUARE = fn_square()
 outside_value = outside()

@@ -2,13 +2,18 @@
 
 import { S } from "./opcodes.gen";
 import { realId, Recorder, recorder, Var, within } from "./recorder";
-import { describe, dualOf, REAL, type Ty, tyOf, vecOf } from "./types";
+import { describe, dualOf, isReal, REAL, tangentOf, type Ty, tyOf, vecOf } from "./types";
 import { lift, wrap } from "./values";
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
 export class FnData {
   /** The custom derivative. */
   jvp: FnData | undefined;
+
+  /** Values of enclosing functions that it uses. */
+  get captures(): readonly Var[] {
+    return this.origin?.captures ?? this.recording?.captures ?? [];
+  }
 
   constructor(
     readonly name: string,
@@ -63,6 +68,12 @@ const makeFn = (data: FnData): Fn => {
           `${data.name}.jvp: expected a function (${texts(params)}) -> ${ret.text}, ` +
             `got (${texts(given.params)}) -> ${given.ret.text}`,
         );
+      for (const { captures, name } of [data, given])
+        if (captures.length)
+          throw TypeError(
+            `${data.name}.jvp: ${name} uses values of the function ${captures[0].recorder.name} around it, ` +
+              "of which a custom derivative knows nothing; pass them as arguments",
+          );
       jvp = rule;
       data.jvp = given;
       ++epoch;
@@ -87,11 +98,11 @@ export const fn = (params: unknown, ret: unknown, body: (...args: any[]) => unkn
   const paramTypes = types(params, "fn");
   const retType = tyOf(ret);
   if (typeof body !== "function") throw TypeError(`fn: expected a body, got ${describe(body)}`);
-  if (Recorder.current !== undefined)
-    throw Error("can't define a function while defining another function");
-  const r = new Recorder(body.name || "f");
+  const outer = Recorder.current;
+  const r = new Recorder(body.name || "f", outer);
   Recorder.current = r;
   try {
+    r.params = paramTypes.reduce((n, ty) => n + ty.leaves, 0);
     let leaf = 0;
     const args = paramTypes.map((ty) =>
       wrap(
@@ -107,7 +118,7 @@ export const fn = (params: unknown, ret: unknown, body: (...args: any[]) => unkn
       throw within(error, `the result of ${r.name}`);
     }
   } finally {
-    Recorder.current = undefined;
+    Recorder.current = outer;
     r.close();
   }
   return makeFn(new FnData(r.name, paramTypes, retType, r));
@@ -136,6 +147,22 @@ const liftArgs = (r: Recorder, f: FnData, args: readonly unknown[]): number[] =>
       throw within(error, `argument ${k + 1} of ${f.name}`);
     }
   });
+  ids.push(...captured(r, f));
+  return ids;
+};
+
+/** The leaves of enclosing functions that `f` uses, to be passed to it in a call. */
+const captured = (r: Recorder, f: FnData): number[] => {
+  const ids: number[] = [];
+  for (const x of f.captures)
+    try {
+      const id = r.use(x, x.ty);
+      // a forward derivative takes the tangent too, which is zero: the call is about its arguments
+      if (f.origin && isReal(x.ty)) ids.push(r.constant(0, tangentOf(x.ty)));
+      ids.push(id);
+    } catch (error) {
+      throw within(error, `calling ${f.name}`);
+    }
   return ids;
 };
 
@@ -170,9 +197,6 @@ export const jvp = (f: unknown): Fn => {
   }
   return found;
 };
-
-const isReal = (leaf: Ty): boolean =>
-  leaf.kind === "real" || leaf.kind === "tan" || (leaf.kind === "vec" && isReal(leaf.elem!));
 
 /**
  * The reverse derivative of `f`: `vjp(f)(x)` gives the value `ret` and the function `grad`, from a

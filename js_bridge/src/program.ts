@@ -78,6 +78,11 @@ class TypeTable {
 
 /** Put together the program whose entry is `root`. */
 export const programOf = (root: FnData): Program => {
+  if (root.captures.length)
+    throw TypeError(
+      `${root.name} uses values of the function ${root.captures[0].recorder.name} around it, ` +
+        "so it can be called only there",
+    );
   const functions = reachable(root);
   const numbers = new Map(functions.map((f, k) => [f, k]));
   const table = new TypeTable();
@@ -112,6 +117,7 @@ export const programOf = (root: FnData): Program => {
       kind: "fn",
       sizes: [r.length / 3, r.extra.length, r.literals.length],
       types: r.types.map((ty) => table.number(ty)),
+      captures: r.captures.map((x) => table.number(x.ty)),
       callees: r.callees.map((g) => numbers.get(g as FnData)),
       results: r.results,
     };

@@ -44,6 +44,10 @@ export class Recorder {
   /** The functions that rows refer to, by number. */
   readonly callees: Callee[] = [];
   results: number[] = [];
+  /** Values of enclosing functions that this one uses: they are passed as further parameters. */
+  readonly captures: Var[] = [];
+  /** How many leaves the declared parameters have. */
+  params = 0;
 
   /** The open blocks, outermost first. */
   private open = [0];
@@ -54,8 +58,13 @@ export class Recorder {
   private readonly indices = new Map<symbol, Var>();
   private readonly calleeNumbers = new Map<Callee, number>();
   private readonly typeNumbers = new Map<Ty, number>();
+  private readonly captured = new Map<Recorder, Map<number, number>>();
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    /** The recorder of the function in whose body this one is defined. */
+    readonly parent?: Recorder,
+  ) {}
 
   /** The innermost open block. */
   get block(): number {
@@ -144,9 +153,40 @@ export class Recorder {
     return symbol;
   }
 
-  /** What a symbolic index stands for. */
+  /** What a symbolic index of this or an enclosing function stands for. */
   indexOf(symbol: symbol): Var | undefined {
-    return this.indices.get(symbol);
+    return this.indices.get(symbol) ?? this.parent?.indexOf(symbol);
+  }
+
+  /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */
+  use(x: Var, expected: Ty): number {
+    if (x.ty !== expected || !x.recorder.inScope(x.block)) throw this.refuse(x, expected.text);
+    return x.recorder === this ? x.id : this.capture(x);
+  }
+
+  /** Throw unless a value of type `ty` of `block` of `owner` may be used in this recording now. */
+  reach(owner: Recorder, block: number, ty: Ty): void {
+    if (!owner.inScope(block) || (owner !== this && !this.isInside(owner)))
+      throw this.refuse(new Var(owner, 0, ty, block), ty.text);
+  }
+
+  private capture(x: Var): number {
+    this.reach(x.recorder, x.block, x.ty);
+    if (x.id < 0) return this.literal(x.recorder.literals[~x.id], x.ty);
+    let known = this.captured.get(x.recorder);
+    if (known === undefined) this.captured.set(x.recorder, (known = new Map()));
+    let id = known.get(x.id);
+    if (id === undefined) {
+      id = this.row(S.PARAM, this.params + this.captures.length, 0);
+      this.captures.push(x);
+      known.set(x.id, id);
+    }
+    return id;
+  }
+
+  /** Whether this function is defined, at some depth, in the body of `outer`'s. */
+  private isInside(outer: Recorder): boolean {
+    return this.parent !== undefined && (this.parent === outer || this.parent.isInside(outer));
   }
 
   /**
@@ -186,11 +226,11 @@ export class Recorder {
 
   /** Why a symbolic value cannot be used here, as an error to throw. */
   refuse(x: Var, expected: string): Error {
-    if (x.recorder !== this)
+    if (x.recorder !== this && !this.isInside(x.recorder))
       return ReferenceError(
         `variable is out of scope: this ${x.ty.text} belongs to the function ${x.recorder.name}; pass it as an argument`,
       );
-    if (!this.isOpen[x.block])
+    if (!x.recorder.inScope(x.block))
       return ReferenceError(
         `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
       );
@@ -210,7 +250,7 @@ export const recorder = (): Recorder => {
 export const realId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
     if (x.recorder === r && x.ty === REAL && r.inScope(x.block)) return x.id;
-    throw r.refuse(x, "Real");
+    return r.use(x, REAL);
   }
   if (typeof x === "number") return r.real(x);
   throw invalid(x, "Real");
@@ -219,8 +259,7 @@ export const realId = (r: Recorder, x: unknown): number => {
 /** The id of a Bool. */
 export const boolId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
-    if (x.recorder === r && x.ty === BOOL && r.inScope(x.block)) return x.id;
-    throw r.refuse(x, "Bool");
+    return r.use(x, BOOL);
   }
   if (typeof x === "boolean") return r.constant(x ? 1 : 0, BOOL);
   throw invalid(x, "Bool");
@@ -229,8 +268,7 @@ export const boolId = (r: Recorder, x: unknown): number => {
 /** The id of a tangent. */
 export const tanId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
-    if (x.recorder === r && x.ty === TAN && r.inScope(x.block)) return x.id;
-    throw r.refuse(x, "Tan");
+    return r.use(x, TAN);
   }
   if (x === ZERO) return r.constant(0, TAN);
   throw invalid(x, "Tan");
@@ -242,8 +280,7 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
     const v = r.indexOf(x);
     if (v === undefined)
       throw ReferenceError("variable is out of scope: this index belongs to another function");
-    if (v.ty === ty && r.inScope(v.block)) return v.id;
-    throw r.refuse(v, `an index below ${ty.size}`);
+    return r.use(v, ty);
   }
   if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)

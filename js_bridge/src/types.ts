@@ -166,8 +166,13 @@ export const dualOf = (ty: Ty): Ty => {
 export const fieldOf = (ty: Ty, name: string): Ty | undefined =>
   ty.fields.find(([field]) => field === name)?.[1];
 
-/** The scalar at the bottom of a leaf type. */
-export const scalarOf = (leaf: Ty): Ty => (leaf.kind === "vec" ? scalarOf(leaf.elem!) : leaf);
+/** Whether a leaf holds numbers or tangents, so that it has a derivative. */
+export const isReal = (leaf: Ty): boolean =>
+  leaf === REAL || leaf === TAN || (leaf.kind === "vec" && isReal(leaf.elem!));
+
+/** The type of the tangents of a leaf of numbers. */
+export const tangentOf = (leaf: Ty): Ty =>
+  leaf.kind === "vec" ? vecOf(leaf.size, tangentOf(leaf.elem!)) : TAN;
 
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {

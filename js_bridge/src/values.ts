@@ -3,7 +3,7 @@
 // They leave nothing in the recording but the element reads that are really made.
 
 import { S } from "./opcodes.gen";
-import { boolId, indexId, invalid, realId, type Recorder, tanId, Var, within } from "./recorder";
+import { boolId, indexId, invalid, realId, type Recorder, recorder, tanId, Var, within } from "./recorder";
 import { fin, type Ty } from "./types";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
@@ -18,12 +18,15 @@ class Bundle {
     private readonly read?: (leaf: number) => number,
   ) {}
 
-  leaf(k: number): number {
-    const id = this.ids[k];
+  /** The id of leaf `k`, of type `ty`, in the recording `r` of this function or of one inside it. */
+  leaf(r: Recorder, k: number, ty: Ty): number {
+    let id = this.ids[k];
     // a read recorded in a loop that has ended since may have been taken back
-    if (id !== undefined && (!this.read || this.recorder.inScope(this.blocks[k]))) return id;
-    this.blocks[k] = this.recorder.block;
-    return (this.ids[k] = this.read!(k));
+    if (id === undefined || (this.read && !this.recorder.inScope(this.blocks[k]))) {
+      this.blocks[k] = this.recorder.block;
+      id = this.ids[k] = this.read!(k);
+    }
+    return r === this.recorder ? id : r.use(new Var(this.recorder, id, ty, this.block), ty);
   }
 }
 
@@ -45,25 +48,24 @@ export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
 /** What a view looks like to an author. */
 const present = (view: View): unknown => {
   const { bundle, at, ty } = view;
-  const r = bundle.recorder;
   switch (ty.kind) {
     case "null":
       return null;
-    case "fin":
-      return r.newIndex(bundle.leaf(at), ty);
     case "vec":
       return new Proxy(view, vector);
     case "struct":
       return new Proxy(view, object);
-    default:
-      return new Var(r, bundle.leaf(at), ty, r.block);
   }
+  const r = recorder();
+  const id = bundle.leaf(r, at, ty);
+  return ty.kind === "fin" ? r.newIndex(id, ty) : new Var(r, id, ty, r.block);
 };
 
-/** The recorder of a view, if the view may be used now; throws otherwise. */
+/** The current recorder, if a view may be used in it now; throws otherwise. */
 const inScope = ({ bundle, ty }: View): Recorder => {
-  const r = bundle.recorder;
-  if (!r.inScope(bundle.block)) throw r.refuse(new Var(r, 0, ty, bundle.block), ty.text);
+  const r = recorder();
+  // any leaf will do to find out, and nothing is recorded for one that there is not
+  if (bundle.recorder !== r || !r.inScope(bundle.block)) r.reach(bundle.recorder, bundle.block, ty);
   return r;
 };
 
@@ -73,7 +75,8 @@ const element = (view: View, i: unknown): unknown => {
   const r = inScope(view);
   const index = indexId(r, fin(ty.size), i);
   const elem = ty.elem!;
-  const read = (k: number): number => r.row(S.INDEX, bundle.leaf(at + k), index);
+  const read = (k: number): number =>
+    r.row(S.INDEX, bundle.leaf(r, at + k, ty.leafTypes[k]), index);
   return present(new View(new Bundle(r, r.block, [], read), 0, elem));
 };
 
@@ -159,9 +162,9 @@ export const lift = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
 };
 
 const liftView = (r: Recorder, ty: Ty, { bundle, at, ty: given }: View, ids: number[]): void => {
-  if (bundle.recorder !== r || !r.inScope(bundle.block) || given !== ty)
-    throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
-  for (let k = 0; k < ty.leaves; ++k) ids.push(bundle.leaf(at + k));
+  if (given !== ty) throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
+  r.reach(bundle.recorder, bundle.block, ty);
+  for (let k = 0; k < ty.leaves; ++k) ids.push(bundle.leaf(r, at + k, ty.leafTypes[k]));
 };
 
 const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {

@@ -31,6 +31,16 @@ def wait(page: Page, name: str) -> None:
     expect(page.locator("#status")).not_to_have_class(re.compile("busy"))
 
 
+@pytest.fixture(scope="module")
+def strict_url(host: Callable[..., str]) -> str:
+    return host("/deep/down/", STRICT)
+
+
+@pytest.fixture(scope="module")
+def no_wasm_url(host: Callable[..., str]) -> str:
+    return host("/", NO_WASM)
+
+
 # ---- the first page -----------------------------------------------------------------
 
 
@@ -75,8 +85,8 @@ def test_what_the_page_says_to_copy_works(page: Page, site_url: str, which: str,
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_under_a_strict_policy_and_in_a_folder(page: Page, host: Callable[..., str], name: str) -> None:
-    page.goto(f"{host('/deep/down/', STRICT)}site/{name}.html")
+def test_under_a_strict_policy_and_in_a_folder(page: Page, strict_url: str, name: str) -> None:
+    page.goto(f"{strict_url}site/{name}.html")
     wait(page, name)
 
 
@@ -203,8 +213,8 @@ def test_a_part_of_python_is_missing(page: Page, site_url: str, file: str) -> No
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.provokes("Content.Security.Policy")
-def test_a_policy_forbids_webassembly(page: Page, host: Callable[..., str], name: str) -> None:
-    page.goto(f"{host('/', NO_WASM)}site/{name}.html")
+def test_a_policy_forbids_webassembly(page: Page, no_wasm_url: str, name: str) -> None:
+    page.goto(f"{no_wasm_url}site/{name}.html")
     expect_failure(page, "Content-Security-Policy forbids.*'wasm-unsafe-eval'")
     expect_pictures(page, name)
 

@@ -6,7 +6,7 @@ const R2 = Vec(2, Real);
 const R22 = Vec(2, R2);
 
 /** The value, gradient and Hessian of an expression in x and y, as one function. */
-export const approximation = (tree) => {
+export const approximation = async (tree) => {
   const f = fn([R2], Real, ([x, y]) => record(tree, rose, x, y));
   const g = fn([R2], R2, (v) => vjp(f)(v).grad(1));
   const h = fn([R2], R22, (v) => {

@@ -24,6 +24,14 @@ export class Camera {
     this.tilt = Math.min(HIGHEST, Math.max(LOWEST, this.tilt + tilt));
   }
 
+  /** From where one looks. */
+  get words() {
+    const [turned, above] = [this.azimuth, this.tilt].map((a) =>
+      Math.round((a * 180) / Math.PI),
+    );
+    return `turned by ${turned} degrees, from ${above} degrees above`;
+  }
+
   /**
    * @param {{ width: number, height: number }} size
    * @param {Box} box

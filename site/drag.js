@@ -19,6 +19,9 @@ const KEYS = /** @type {Record<string, readonly [number, number]>} */ ({
   ArrowDown: [0, -1],
 });
 
+/** For a handle that is taken with a pointer: no ring around it. */
+const FOCUS = { preventScroll: true, focusVisible: false };
+
 /**
  * Call `by` for the arrow keys on an element.
  *
@@ -99,7 +102,7 @@ export class Handles {
     // it keeps its distance to the pointer: nothing jumps when it is taken
     const [dx, dy] = [held.x - x, held.y - y];
     event.preventDefault();
-    element.focus({ preventScroll: true });
+    element.focus(FOCUS);
     element.setPointerCapture(event.pointerId);
     element.classList.add("held");
     move.start?.();

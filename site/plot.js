@@ -208,22 +208,22 @@ export const map = (ctx, x, y, f, { levels, tint }) => {
   ctx.strokeStyle = token("--contour");
   ctx.lineWidth = 1;
   ctx.beginPath();
-  for (const level of levels)
-    for (let j = 0; j < CELLS; ++j)
-      for (let i = 0; i < CELLS; ++i) {
-        const at = j * side + i;
-        const corners = [at, at + 1, at + side + 1, at + side].map(
-          (k) => heights[k] - level,
-        );
-        crossing(
-          ctx,
-          corners,
-          x.range[0] + i * width,
-          y.range[0] + j * height,
-          width,
-          height,
-        );
-      }
+  for (let j = 0; j < CELLS; ++j)
+    for (let i = 0; i < CELLS; ++i) {
+      const at = j * side + i;
+      const a = heights[at];
+      const b = heights[at + 1];
+      const c = heights[at + side + 1];
+      const d = heights[at + side];
+      const low = Math.min(a, b, c, d);
+      const high = Math.max(a, b, c, d);
+      for (const level of levels)
+        if (low < level && level <= high) {
+          const corners = [a - level, b - level, c - level, d - level];
+          const left = x.range[0] + i * width;
+          crossing(ctx, corners, left, y.range[0] + j * height, width, height);
+        }
+    }
   ctx.stroke();
 };
 

@@ -5,15 +5,15 @@
 /** @type {Record<string, { text: string, x: Pair, y: Pair, point: Pair }>} */
 export const PRESETS = {
   power: { text: "x**y", x: [0, 3], y: [0, 4], point: [2, 3] },
-  waves: { text: "sin(x)*y", x: [-4, 4], y: [-2, 2], point: [-1.2, 0.9] },
-  hill: { text: "exp(-x*x-y*y)", x: [-2, 2], y: [-2, 2], point: [0.3, -0.4] },
+  waves: { text: "sin(x)*y", x: [-4, 4], y: [-2, 2], point: [1.5, 1.1] },
+  hill: { text: "exp(-x*x-y*y)", x: [-2, 2], y: [-2, 2], point: [-0.6, -0.5] },
   saddle: { text: "x*y", x: [-2, 2], y: [-2, 2], point: [0.5, 0.5] },
   monkey: { text: "x^3-3*x*y^2", x: [-1, 1], y: [-1, 1], point: [0.3, 0.2] },
   ripple: {
-    text: "cos(2*hypot(x,y))",
-    x: [-4, 4],
-    y: [-4, 4],
-    point: [1.2, -1.4],
+    text: "cos(hypot(x,y))",
+    x: [-6, 6],
+    y: [-6, 6],
+    point: [2.6, 3],
   },
   kink: {
     text: "max(abs(x),y*y)",

@@ -170,6 +170,7 @@ const canvas = element("surface", HTMLCanvasElement);
 /** @param {number} dx @param {number} dy  in pixels */
 const turn = (dx, dy) => {
   camera.turn(dx / 150, dy / 200);
+  canvas.setAttribute("aria-valuetext", camera.words);
   picture.redraw();
 };
 canvas.addEventListener("pointerdown", (event) => {

@@ -13,10 +13,13 @@ export const clamp = (value, [low, high]) =>
 /** A round number nearby, of which there are about a thousand in the range. @param {number} value @param {Pair} range */
 export const rounded = (value, range) => {
   const digits = 3 - Math.floor(Math.log10(range[1] - range[0]));
-  return clamp(Number(value.toFixed(clamp(digits, [0, 15]))), range);
+  return clamp(Number(value.toFixed(clamp(digits, [0, 30]))), range);
 };
 
 const SIDE = 32;
+
+/** Larger numbers are as good as infinite: differences of them may be so. */
+const HUGE = 1e300;
 
 /** Points all over the region. @param {Region} region */
 function* grid({ x, y }) {
@@ -40,7 +43,7 @@ function* grid({ x, y }) {
 export const heightsOf = (f, x, y) => {
   const found = [...grid({ x, y })]
     .map(([px, py]) => f(px, py))
-    .filter(Number.isFinite)
+    .filter((z) => Math.abs(z) < HUGE)
     .sort((a, b) => a - b);
   if (!found.length) return undefined;
   const at = (/** @type {number} */ part) =>

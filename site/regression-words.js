@@ -31,11 +31,9 @@ export const outcome = ({ mode, descent, lost, line, eta }, land) => {
 /** Short where it has to have a power of ten. @param {number} x */
 const slope = (x) => format(x, Math.abs(x) < 1e-4 ? 2 : 4);
 
-/** The texts for the page's live numbers. @param {Playback} playback @param {Landscape} land */
+/** The texts for the numbers that change as the descent goes on. @param {Playback} playback @param {Landscape} land */
 export const numbers = ({ descent, line, eta }, land) => {
   const grad = descent?.at.grad;
-  // of the distance along the valley, this part is left after a step
-  const left = 1 - eta * land.gentle;
   return {
     steps: count(descent?.steps ?? 0),
     loss: fixed(descent ? descent.at.loss : land.loss(line), 5),
@@ -45,15 +43,32 @@ export const numbers = ({ descent, line, eta }, land) => {
     g: grad ? slope(grad.b) : "…",
     eta: format(eta),
     limit: format(land.limit, 3),
-    steep: format(land.steep, 4),
-    gentle: format(land.gentle, 3),
-    ratio: format(land.steep / land.gentle, 3),
-    digit:
-      left > 0 && left < 1
-        ? count(Math.ceil(-Math.LN10 / Math.log(left)))
-        : "no number of",
   };
 };
+
+/** How much of the way is left after a step that is this part of the largest. @param {Landscape} land @param {number} part */
+const left = ({ limit, steep, gentle }, part) =>
+  Math.max(
+    ...[steep, gentle].map((curvature) =>
+      Math.abs(1 - part * limit * curvature),
+    ),
+  );
+
+/** The texts for the numbers of the two ways to look at the data. @param {{ plain: Landscape, centred: Landscape }} views */
+export const views = ({ plain, centred }) => ({
+  steep: format(plain.steep, 4),
+  gentle: format(plain.gentle, 3),
+  ratio: format(plain.steep / plain.gentle, 3),
+  plainLimit: format(plain.limit, 3),
+  plainDigit: digit(left(plain, 0.97)),
+  centredRatio: format(centred.steep / centred.gentle, 3),
+  centredLimit: format(centred.limit, 3),
+  centredDigit: digit(left(centred, 0.9)),
+});
+
+/** Steps until a tenth of the way is left. @param {number} rest  after one step */
+const digit = (rest) =>
+  rest < 1 ? count(Math.ceil(-Math.LN10 / Math.log(rest))) : "no number of";
 
 /** Fill the table of the four data sets. @param {HTMLTableSectionElement} body */
 export const tabulate = (body) => {

@@ -10,7 +10,13 @@ import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
 import { clamp } from "./region.js";
 import * as view from "./regression-view.js";
-import { inWords, numbers, outcome, tabulate } from "./regression-words.js";
+import {
+  inWords,
+  numbers,
+  outcome,
+  tabulate,
+  views,
+} from "./regression-words.js";
 import { Study } from "./study.js";
 
 /** @typedef {import("./descent.js").Line} Line */
@@ -170,10 +176,11 @@ const tell = () => {
   element("run").textContent = mode === "running" ? "Pause" : "Run";
   const [low, high] = [Number(slider.min), Number(slider.max)];
   const limit = (Math.log10(land.limit) - low) / (high - low);
-  element("limit").style.left = `${100 * clamp(limit, [0, 1])}%`;
+  element("limit").style.setProperty("--part", String(clamp(limit, [0, 1])));
   slider.setAttribute("aria-valuetext", format(eta));
   show({
     ...numbers(playback, land),
+    ...views(study.views),
     hinge: format(hinge, 3),
     calls: String(calls),
   });

@@ -9,6 +9,9 @@ import { landscapeOf } from "./landscape.js";
  * @typedef {(x: Float64Array, y: Float64Array, line: Line) => { loss: number, grad: Line }} Gradient
  */
 
+/** @param {number[]} x @param {number} origin */
+const from = (x, origin) => Float64Array.from(x, (v) => v - origin);
+
 export class Study {
   constructor(name = "I") {
     this.name = name;
@@ -43,7 +46,16 @@ export class Study {
   }
 
   get measured() {
-    return Float64Array.from(this.x, (x) => x - this.hinge);
+    return from(this.x, this.hinge);
+  }
+
+  /** What the landscape is, or would be, with x as it is and with x from its mean. */
+  get views() {
+    const mean = this.x.reduce((a, b) => a + b) / this.x.length;
+    return {
+      plain: landscapeOf(this.x, this.y),
+      centred: landscapeOf(from(this.x, mean), this.y),
+    };
   }
 
   /** What gradient descent is to solve. @param {Gradient} gradient @returns {Problem} */

@@ -1,0 +1,144 @@
+"""The site's modules that need no page, in Node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+Run = Callable[[str], object]
+
+
+@pytest.fixture
+def run(node: Callable[[str], str]) -> Run:
+    """What the body of an async function returns, as JSON; it has the site's modules by name."""
+    names = ("camera", "descent", "format", "landscape", "latest", "region", "taylor")
+    imports = "".join(f'import * as {name} from "./site/{name}.js";' for name in names)
+    return lambda body: json.loads(
+        node(f"{imports} console.log(JSON.stringify(await (async () => {{ {body} }})()))")
+    )
+
+
+def test_numbers_as_text(run: Run) -> None:
+    assert run(
+        """return [[0], [12], [8 * Math.LN2, 5], [-0.00012], [1595.2, 3], [123456.7], [1234567],
+          [2.1e-7], [-1 / 0], [NaN], [0.1 + 0.2], [999999.9]].map((args) => format.format(...args))"""
+    ) == [
+        *("0", "12", "5.5452", "−0.00012", "1600", "123457", "1.23457 × 10⁶"),
+        *("2.1 × 10⁻⁷", "−∞", "undefined", "0.3", "1 × 10⁶"),
+    ]
+    assert run("return [[-0.00001, 3], [3.00009, 3], [-2.5, 1]].map((a) => format.fixed(...a))") == [
+        "0.000",
+        "3.000",
+        "−2.5",
+    ]
+    assert run("return [5, 113596, 1e6].map(format.count)") == ["5", "113\u202f596", "1\u202f000\u202f000"]
+
+
+def test_the_landscape_of_a_loss(run: Run) -> None:
+    """The best line, and curvatures as the eigenvalues of the Hessian 2 (3 6; 6 14)."""
+    found = run(
+        """const { loss, best, lowest, steep, gentle, limit } = landscape.landscapeOf([1, 2, 3], [2, 2, 5]);
+        return [best.b0, best.b, loss(best), lowest, steep, gentle, limit]"""
+    )
+    steep, gentle = 17 + 265**0.5, 17 - 265**0.5
+    assert found == pytest.approx([0, 1.5, 1.5, 1.5, steep, gentle, 2 / steep])
+    # all points above one another: a level line through their middle
+    assert run("return landscape.landscapeOf([4, 4], [1, 2]).best") == {"b0": 1.5, "b": 0}
+
+
+DESCENT = """
+    const { loss, best, lowest, limit } = landscape.landscapeOf([1, 2, 3], [2, 2, 5]);
+    const [x, y] = [[1, 2, 3], [2, 2, 5]];
+    const evaluate = ({ b0, b }) => {
+      const grad = { b0: 0, b: 0 };
+      x.forEach((xi, i) => { const e = 2 * (b0 + b * xi - y[i]); grad.b0 += e; grad.b += e * xi; });
+      return { loss: loss({ b0, b }), grad };
+    };
+    const run = new descent.Descent({ b0: 4, b: 0 }, { evaluate, lowest, hinge: 0 });
+"""
+
+
+def test_a_descent_settles(run: Run) -> None:
+    outcome, b0, b, above = run(  # type: ignore[misc]
+        DESCENT
+        + "run.advance(0.9 * limit, Infinity); return [run.outcome, run.line.b0, run.line.b, run.at.loss]"
+    )
+    assert outcome == "settled"
+    assert [b0, b, above] == pytest.approx([0, 1.5, 1.5], abs=1e-12)
+
+
+def test_a_descent_diverges_and_remembers_its_best(run: Run) -> None:
+    outcome, best, lost, finite = run(  # type: ignore[misc]
+        DESCENT
+        + """run.advance(1.05 * limit, 1e6);
+        return [run.outcome, run.best.at.loss, run.at.loss, Number.isFinite(run.line.b)]"""
+    )
+    assert outcome == "diverged"
+    assert best < 10 < lost
+    assert finite
+
+
+def test_the_latest_request_counts(run: Run) -> None:
+    assert run(
+        """const log = [];
+        const ask = latest.latest(async (n, isLatest) => {
+          await new Promise((done) => setTimeout(done));
+          log.push([n, isLatest()]);
+        });
+        for (let n = 1; n <= 5; ++n) ask(n);
+        while (log.length < 2) await new Promise((done) => setTimeout(done));
+        ask(6);
+        while (log.length < 3) await new Promise((done) => setTimeout(done));
+        return log"""
+    ) == [[1, False], [5, True], [6, True]]
+
+
+def test_a_range_of_heights(run: Run) -> None:
+    heights = "region.heightsOf({}, [-1, 1], [-1, 1])"
+    assert run(f"return {heights.format('(x, y) => x + y')}") == [-2.5, 2.5]
+    assert run(f"return {heights.format('() => 3')}") == [1.5, 4.5]
+    assert run(f"return {heights.format('() => NaN')} ?? null") is None
+    low, high = run(f"return {heights.format('(x) => 1 / (x + 1)')}")  # type: ignore[misc]
+    assert -10 < low < 0.5 < 8 < high < 60  # where x is almost -1 is left out
+    low, high = run(f"return {heights.format('(x) => x * 1e308')}")  # type: ignore[misc]
+    assert low < high
+
+
+def test_the_nearest_point_with_a_value(run: Run) -> None:
+    nearest = "region.nearestPoint((x) => Math.sqrt(x), { x: [-1, 1], y: [0, 1] }, "
+    assert run(f"return {nearest} [0.3, 0.7])") == [0.3, 0.7]
+    assert run(f"return {nearest} [-0.5, 0.5])") == [0, 0.5]
+    assert run(f"return {nearest} [5, 5])") == [1, 1]
+
+
+def test_what_is_under_a_pixel(run: Run) -> None:
+    """`pick` undoes `at`, up to a fraction of a pixel, from wherever one looks."""
+    misses = run(
+        """const f = (x, y) => Math.sin(x) + y / 2;
+        const box = { x: [-2, 2], y: [-1, 3], z: [-2, 3] };
+        const eye = new camera.Camera();
+        const misses = [];
+        for (let k = 0; k < 12; ++k) {
+          eye.turn(0.6, k % 2 ? 0.4 : -0.35);
+          const look = eye.look({ width: 500, height: 400 }, box);
+          for (const [x, y] of [[0.5, 1], [-1.7, 2.9], [2, -1], [0, 0]]) {
+            const [px, py] = look.at(x, y, f(x, y));
+            const found = look.pick([px, py], f, [x + 0.1, y - 0.1]);
+            const [qx, qy] = look.at(...found, f(...found));
+            misses.push(Math.hypot(qx - px, qy - py));
+          }
+        }
+        return misses"""
+    )
+    assert max(misses) < 0.2  # type: ignore[call-overload]
+
+
+def test_the_approximation_of_a_quadratic_is_exact(run: Run) -> None:
+    assert run(
+        """const d = { z: 5, g: [2, -1], h: [[4, 3], [3, -2]] };
+        const f = (x, y) => 5 + 2 * x - y + 2 * x * x + 3 * x * y - y * y;
+        const at = (px, py) => taylor.taylor(d, [0, 0], 2)(px, py) - f(px, py);
+        return [at(1, 2), at(-0.5, 3), taylor.taylor(d, [1, 1], 1)(2, 3), taylor.shape(d)]"""
+    ) == [0, 0, 5, "a saddle: it bends up one way and down the other"]

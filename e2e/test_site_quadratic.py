@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
@@ -206,7 +206,8 @@ def test_of_many_edits_the_latest_counts(ready: Page) -> None:
 
 
 def test_the_surface_is_there_before_the_compiler(page: Page, site_url: str) -> None:
-    page.route("**/rose.worker.js", lambda _: None)  # never answered
+    held: list[Route] = []
+    page.route("**/rose.worker.js", lambda route: held.append(route))
     page.goto(site_url + "site/quadratic.html")
     expect(page.locator("#status")).to_have_text(re.compile("Loading the compiler"))
     expect(shown(page, "z")).to_have_text("8")
@@ -218,6 +219,8 @@ def test_the_surface_is_there_before_the_compiler(page: Page, site_url: str) -> 
     handle(page).focus()
     page.keyboard.press("ArrowUp")
     expect(shown(page, "z")).to_have_text("5.04")
+    held[0].continue_()
+    expect_numbers(page, 5.04, 1, 1, 0, 0, 0, 0)
 
 
 def test_a_plane_or_a_quadratic(ready: Page) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
@@ -210,7 +210,8 @@ def test_buttons_in_the_text_act_on_the_picture(still: Page) -> None:
 
 
 def test_data_can_be_moved_before_there_is_a_gradient(page: Page, site_url: str) -> None:
-    page.route("**/rose.worker.js", lambda _: None)  # never answered
+    held: list[Route] = []
+    page.route("**/rose.worker.js", lambda route: held.append(route))
     page.goto(site_url + "site/regression.html")
     expect(page.locator("#status")).to_have_text(re.compile("Loading the compiler"))
     expect(shown(page, "loss")).to_have_text("660.17270")
@@ -219,6 +220,8 @@ def test_data_can_be_moved_before_there_is_a_gradient(page: Page, site_url: str)
     expect(shown(page, "loss")).not_to_have_text("660.17270")
     page.get_by_label("Step size").fill("-3.5")
     expect(shown(page, "eta")).to_have_text("0.000316")
+    held[0].continue_()
+    expect(shown(page, "steps")).not_to_have_text("0")
 
 
 def test_a_running_descent_looks_like_this(

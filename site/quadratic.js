@@ -174,11 +174,14 @@ const turn = (dx, dy) => {
   picture.redraw();
 };
 canvas.addEventListener("pointerdown", (event) => {
-  if (event.button === 0) canvas.setPointerCapture(event.pointerId);
-});
-canvas.addEventListener("pointermove", (event) => {
-  if (canvas.hasPointerCapture(event.pointerId))
-    turn(event.movementX, event.movementY);
+  if (event.button !== 0) return;
+  canvas.setPointerCapture(event.pointerId);
+  let [x, y] = [event.clientX, event.clientY];
+  canvas.onpointermove = (move) => {
+    if (!canvas.hasPointerCapture(move.pointerId)) return;
+    turn(move.clientX - x, move.clientY - y);
+    [x, y] = [move.clientX, move.clientY];
+  };
 });
 onArrows(canvas, (dx, dy) => turn(dx * 12, -dy * 12));
 

@@ -3,7 +3,7 @@
 import { ready } from "../rose.js";
 import { QUARTET } from "./anscombe.js";
 import { Handles } from "./drag.js";
-import { format } from "./format.js";
+import { count, format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
 import { during, element, onActs, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
@@ -182,7 +182,7 @@ const tell = () => {
     ...numbers(playback, land),
     ...views(study.views),
     hinge: format(hinge, 3),
-    calls: String(calls),
+    calls: count(calls),
   });
   const words = outcome(playback, land);
   if (!descent || words === said) return;

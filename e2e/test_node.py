@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 
 import pytest
@@ -117,8 +118,13 @@ def test_large_vectors_and_a_memory_shared(node: Run) -> None:
         const n = 20000;
         const g = await compile(fn([Vec(n, Real)], Vec(n, Real), (v) => vec(n, Real, (i) => mul(v[i], v[i]))), { memory });
         const squares = g(Array.from({ length: n }, (_, i) => i));
-        return [before, memory.buffer.byteLength > before, f([2, 3]), squares[n - 1], squares.length];"""
-    assert evaluate(node, body) == [65536, True, [3, 2], 19999**2, 20000]
+        const size = memory.buffer.byteLength;
+        const constants = await compile(fn([Vec(2, Real)], Vec(4, Real), ([x, y]) => [x, 5, y, 6]), { memory });
+        const table = await compile(fn([4], Real, (i) => fn([Vec(4, Real), 4], Real, (v, k) => v[k])([7, 8, 9, 10], i)), { memory });
+        const again = [table(1), g(Array(n).fill(3))[5], table(2), constants([1, 2])];
+        return [before, size > before, memory.buffer.byteLength === size, f([2, 3]), squares[n - 1], squares.length, again];"""
+    again = [8, 9, 9, [1, 5, 2, 6]]
+    assert evaluate(node, body) == [65536, True, True, [3, 2], 19999**2, 20000, again]
 
 
 def test_results_do_not_share_memory(node: Run) -> None:
@@ -236,6 +242,97 @@ def test_a_loop_whose_body_fails_leaves_nothing(node: Run) -> None:
         });
         return await same(f, [3, 4]);"""
     assert evaluate(node, body) == 7
+
+
+def test_functions_inside_functions(node: Run) -> None:
+    """They use values of the functions around them, and are differentiated by these too."""
+    body = """
+        const { Real, Vec, fn, sin, mul, add, sum, vjp, jvp, zero } = rose;
+        const outer = fn([Real, Vec(2, Real)], Real, (x, v) => {
+            const inner = fn([Real], Real, (y) => mul(sin(mul(x, y)), v[1]));
+            return add(inner(2), sum(2, (i) => fn([Real], Real, (z) => mul(v[i], add(z, x)))(v[0])));
+        });
+        const gradient = fn([Real, Vec(2, Real)], Vec(3, Real), (x, v) => {
+            const [dx, dv] = vjp(outer)(x, v).grad(1);
+            return [dx, dv[0], dv[1]];
+        });
+        const confused = fn([Real], Real, (x) => mul(x, vjp(fn([Real], Real, (y) => add(x, y)))(1).grad(1)));
+        const grad = (f) => fn([Real], Real, (x) => vjp(f)(x).grad(1));
+        return [await same(gradient, 1.5, [0.5, 2]), await same(grad(confused), 3), await same(jvp(confused), { re: 3, du: 1 })];"""
+    gradient, reverse, forward = evaluate(node, body)  # type: ignore[misc]
+    x, a, b = 1.5, 0.5, 2.0
+    expected = [2 * math.cos(2 * x) * b + a + b, 2 * a + x + b, math.sin(2 * x) + a + x]
+    assert gradient == pytest.approx(expected, rel=1e-14)
+    assert (reverse, forward) == (1, {"re": 3, "du": 1})
+
+
+def test_closures_out_of_place(node: Run) -> None:
+    body = """
+        const { Dual, Real, compile, fn, add } = rose;
+        let leak;
+        fn([Real], Real, function outer(x) { leak = fn([Real], Real, function inner(y) { return add(x, y); }); return x; });
+        attempt(() => fn([Real], Real, (x) => leak(x)));
+        attempt(() => { leak.jvp = fn([Dual], Dual, (z) => z); });
+        messages.push(await compile(leak).catch((error) => error.message));
+        return messages;"""
+    assert evaluate(node, body) == [
+        "ReferenceError: calling inner: variable is out of scope: this Real belongs to the function outer; "
+        "pass it as an argument",
+        "TypeError: inner.jvp: inner uses values of the function outer around it, of which a custom derivative "
+        "knows nothing; pass them as arguments",
+        "inner uses values of the function outer around it, so it can be called only there",
+    ]
+
+
+def test_opaque_functions_of_anything(node: Run) -> None:
+    body = """
+        const { Bool, Null, Real, Vec, fn, opaque, struct, vec, mul, add } = rose;
+        const Point = struct({ x: Real, y: Real });
+        const calls = [];
+        const turn = opaque([Vec(2, Real), Point, Bool, 3], { v: Vec(3, Real), p: Point, b: Bool, i: 3, n: Null }, (...args) => {
+            calls.push(args);
+            const [v, p, b, i] = args;
+            return { v: [v[0], v[1], p.x], p: { x: p.y, y: p.x }, b: !b, i: (i + 1) % 3, n: null };
+        });
+        const f = fn([Real, Real], { v: Vec(3, Real), s: Real, i: 3, b: Bool }, (x, y) => {
+            const r = turn([x, y], { x: y, y: x }, true, 2), q = turn([r.p.x, 7], r.p, r.b, r.i);
+            return { v: vec(3, Real, (k) => mul(q.v[k], r.v[k])), s: add(q.p.x, r.p.y), i: q.i, b: q.b };
+        });
+        const wrong = opaque([Real], Bool, function wrong(x) { return 1; });
+        const g = await rose.compile(fn([Real], Bool, (x) => wrong(x)));
+        attempt(() => g(1));
+        return [await same(f, 2, 3), calls.length, calls[0], messages];"""
+    value, count, first, messages = evaluate(node, body)  # type: ignore[misc]
+    assert value == {"v": [4, 21, 6], "s": 6, "i": 1, "b": True}
+    assert (count, first) == (4, [[2, 3], {"x": 3, "y": 2}, True, 2])
+    assert messages == ["TypeError: the result of wrong: expected Bool, got 1"]
+
+
+def test_dispose_and_memory_used_again(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, vec, mul } = rose;
+        const n = 100000;
+        const f = fn([Vec(n, Real)], Vec(n, Real), (v) => vec(n, Real, (i) => mul(v[i], 2)));
+        const zeros = fn([], Vec(n, Real), () => rose.vjp(fn([Vec(n, Real)], Real, (v) => v[0]))(Array(n).fill(1)).grad(1));
+        let made = 0;
+        const { Memory } = WebAssembly;
+        WebAssembly.Memory = class extends Memory { constructor(...x) { super(...x); ++made; } };
+        const sums = [];
+        for (let k = 0; k < 20; ++k) {
+            const g = await compile(k % 2 ? f : zeros);
+            const out = k % 2 ? g(Array(n).fill(k)) : g();
+            sums.push(out.reduce((a, b) => a + b));
+            g.dispose();
+            g.dispose();
+        }
+        const g = await compile(f);
+        g[Symbol.dispose ?? "dispose"]();
+        attempt(() => g([]));
+        return [made, sums.slice(0, 4), messages];"""
+    made, sums, messages = evaluate(node, body)  # type: ignore[misc]
+    assert made == 1
+    assert sums == [1, 200000, 1, 600000]
+    assert messages == ["Error: f was disposed of"]
 
 
 @pytest.mark.parametrize("height", [20, 2000])

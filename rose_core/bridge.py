@@ -8,36 +8,38 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
+from rose_core.host import to_js
 from rose_core.interp import call as run
 from rose_core.ir import Func
-from rose_core.layout import Slot, kind_of
+from rose_core.layout import HostConvention, Slot, is_memory, kind_of
 from rose_core.program import Program
 from rose_core.record import Recording
-from rose_core.types import shape_of
+from rose_core.types import Type, shape_of
 
 _programs: dict[int, Func] = {}
 """Programs to be interpreted, by number."""
 
 
-def compile_recording(
-    header: str, ints: bytes, reals: bytes, base: int, import_memory: bool
-) -> tuple[bytes, str]:
+def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
     """A recording's module and its descriptor, as JSON.
 
-    ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order. The descriptor has
-    ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count]`` per
-    leaf), and ``hosts``, the numbers of the opaque functions that the module imports.
+    ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
+    `Program`. The descriptor has ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results``
+    (``[kind, address, count]`` per leaf), and for every opaque function that the module imports
+    ``hosts``: its number, and where the call has its arguments and results (`_host`).
     """
     gc.disable()  # the compiler makes many objects and no cycles worth looking for
     try:
-        recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), ())
+        recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"))
         with deep_recursion():
-            program = Program(Expansion(recording.root).root, base, import_memory)
+            program = Program(Expansion(recording.root).root, memory)
     finally:
         gc.enable()
     opaque = {f: k for k, f in enumerate(f for f in recording.functions if f.host is not None)}
@@ -46,7 +48,7 @@ def compile_recording(
         "end": program.end,
         "args": [_slot(s) for s in program.args],
         "results": [_slot(s) for s in program.results],
-        "hosts": [opaque[f] for f in program.hosts],
+        "hosts": [[opaque[f], *_host(f)] for f in program.hosts],
     }
     return program.bytes, json.dumps(descriptor)
 
@@ -58,17 +60,43 @@ def _numbers(buffer: bytes, format: str) -> list[int]:
 
 
 def _slot(slot: Slot) -> tuple[str, int, int]:
-    count = 1
-    for n in shape_of(slot.leaf):
-        count *= n
-    return kind_of(slot.leaf), slot.address, count
+    kind, count = _kind_and_count(slot.leaf)
+    return kind, slot.address, count
+
+
+Place = tuple[str, int, int, bool]
+"""Kind and count of a leaf, the number of the WebAssembly argument, and whether that is an address."""
+
+
+def _host(f: Func) -> tuple[list[Place], list[Place]]:
+    """For each leaf of the arguments and of the results of an opaque function, where a call has it."""
+    convention = HostConvention(f)
+    order = [*convention.scalars, *convention.pointers]
+    args = [(*_kind_and_count(t), order.index(k), is_memory(t)) for k, t in enumerate(f.params)]
+    if convention.returns:
+        return args, [(*_kind_and_count(f.result_types[0]), -1, False)]
+    return args, [(*_kind_and_count(t), len(order) + k, True) for k, t in enumerate(f.result_types)]
+
+
+def _kind_and_count(t: Type) -> tuple[str, int]:
+    return kind_of(t), math.prod(shape_of(t))
 
 
 def interpret_recording(
-    number: int, header: str, ints: bytes, reals: bytes, hosts: Sequence[Callable[..., float]]
+    number: int, header: str, ints: bytes, reals: bytes, hosts: Sequence[Callable[..., Any]]
 ) -> None:
-    """Keep a recording under ``number``, to be run by `interpret`."""
-    recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), hosts)
+    """Keep a recording under ``number``, to be run by `interpret`.
+
+    ``hosts`` are what the opaque functions run, in their order, each from the numbers of its argument
+    leaves in a row to those of its result leaves.
+    """
+    remaining = iter(hosts)
+
+    def host(f: Func) -> Callable[..., list[Any]]:
+        run = next(remaining)
+        return lambda *leaves: _leaves(f.result_types, _numbers(run(to_js(_row(leaves))), "d"))
+
+    recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), host)
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root
 
@@ -76,29 +104,37 @@ def interpret_recording(
 def interpret(number: int, args: bytes) -> bytes:
     """Run a kept program on its argument leaves, all numbers in a row; its results likewise."""
     program = _programs[number]
-    numbers = iter(_numbers(args, "d"))
-    leaves = [_nested(shape_of(t), kind_of(t), numbers) for t in program.params]
-    found: list[float] = []
     with deep_recursion():
-        results = run(program, leaves)
-    for leaf in results:
-        _flatten(leaf, found)
-    return array("d", found).tobytes()
+        return _row(run(program, _leaves(program.params, _numbers(args, "d"))))
 
 
-def _nested(shape: tuple[int, ...], kind: str, numbers: object) -> object:
+def _leaves(types: Sequence[Type], row: Sequence[float]) -> list[Any]:
+    """The leaves of these types, of which all numbers are in a row."""
+    numbers = iter(row)
+    return [_nested(shape_of(t), kind_of(t), numbers) for t in types]
+
+
+def _nested(shape: tuple[int, ...], kind: str, numbers: Iterator[float]) -> Any:
     if shape:
         return [_nested(shape[1:], kind, numbers) for _ in range(shape[0])]
-    x = next(numbers)  # type: ignore[call-overload]
+    x = next(numbers)
     return x if kind == "f" else x != 0 if kind == "b" else int(x)
 
 
-def _flatten(leaf: object, into: list[float]) -> None:
-    if isinstance(leaf, list):
-        for item in leaf:
-            _flatten(item, into)
-    else:
-        into.append(float(leaf))  # type: ignore[arg-type]
+def _row(leaves: Sequence[Any]) -> bytes:
+    """All numbers of leaves in a row: the inverse of `_leaves`."""
+    found = array("d")
+
+    def add(leaf: Any) -> None:
+        if isinstance(leaf, list):
+            for item in leaf:
+                add(item)
+        else:
+            found.append(leaf)
+
+    for leaf in leaves:
+        add(leaf)
+    return found.tobytes()
 
 
 def forget(number: int) -> None:

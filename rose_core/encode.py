@@ -8,7 +8,7 @@ code templates built from them are checked where they are made.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 F64, I32, EMPTY = 0x7C, 0x7F, 0x40
 
@@ -39,9 +39,12 @@ def vector(items: Sequence[bytes]) -> bytes:
     return uint(len(items)) + b"".join(items)
 
 
+def vector_of_bytes(content: bytes) -> bytes:
+    return uint(len(content)) + content
+
+
 def name(text: str) -> bytes:
-    data = text.encode()
-    return uint(len(data)) + data
+    return vector_of_bytes(text.encode())
 
 
 def section(number: int, body: bytes) -> bytes:
@@ -137,14 +140,22 @@ class Import:
         self.results = results
 
 
+def memory_init(segment: int) -> bytes:
+    return b"\xfc\x08" + uint(segment) + b"\x00"
+
+
 def module(
     imports: Sequence[Import],
     functions: Sequence[Function],
     pages: int,
-    data: Iterable[tuple[int, bytes]],
-    import_memory: bool,
+    data: Sequence[tuple[int, bytes]],
+    memory: str,
 ) -> bytes:
-    """A module that exports function 0 of ``functions`` as ``f``, and its memory as ``m`` or imports that."""
+    """A module that exports function 0 of ``functions`` as ``f``.
+
+    ``memory`` is ``"exported"`` as ``m``, or imported from module ``m``: ``"imported"`` with its data put
+    in place once, or ``"shared"``, where the code itself does so, with `memory_init`.
+    """
     types: dict[tuple[str, str], int] = {}
 
     def type_index(params: str, results: str) -> bytes:
@@ -154,17 +165,22 @@ def module(
         name(i.module) + name(i.field) + b"\x00" + type_index(i.params, i.results) for i in imports
     ]
     limits = b"\x00" + uint(pages)
-    if import_memory:
+    exports = [name("f") + b"\x00" + uint(len(imports))]
+    memories = b""
+    if memory == "exported":
+        memories = section(5, b"\x01" + limits)
+        exports.append(name("m") + b"\x02\x00")
+    else:
         import_entries.append(name("m") + name("") + b"\x02" + limits)
     function_entries = [type_index(f.params, f.results) for f in functions]
-    exports = [name("f") + b"\x00" + uint(len(imports))]
-    if not import_memory:
-        exports.append(name("m") + b"\x02\x00")
     bodies = []
     for f in functions:
         runs = vector([uint(count) + bytes([_TYPES[letter]]) for count, letter in f.locals])
         bodies.append(uint(len(runs) + len(f.code) + 1) + runs + f.code + END)
-    segments = [b"\x00" + i32_const(address) + END + uint(len(bytes_)) + bytes_ for address, bytes_ in data]
+    segments = [
+        (b"\x01" if memory == "shared" else b"\x00" + i32_const(address) + END) + vector_of_bytes(content)
+        for address, content in data
+    ]
     type_entries = [
         b"\x60" + vector([bytes([_TYPES[p]]) for p in params]) + vector([bytes([_TYPES[r]]) for r in results])
         for params, results in types
@@ -176,8 +192,9 @@ def module(
             section(1, vector(type_entries)),
             section(2, vector(import_entries)) if import_entries else b"",
             section(3, vector(function_entries)),
-            b"" if import_memory else section(5, b"\x01" + limits),
+            memories,
             section(7, vector(exports)),
+            section(12, uint(len(segments))) if segments else b"",
             section(10, vector(bodies)),
             section(11, vector(segments)) if segments else b"",
             section(0, name("name") + section(1, names)),

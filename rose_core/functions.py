@@ -14,6 +14,7 @@ from rose_core.declare import annotated, as_type, describe
 from rose_core.ir import Func, is_real
 from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap
 from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves, replace_scalar
+from rose_core.values import build, flatten
 
 
 def select(p: object, *choice: object) -> object:
@@ -194,15 +195,25 @@ def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tupl
 
 
 def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -> Function:
-    """A function that runs ``host``, of which Rose knows nothing; give it a derivative with ``.jvp``."""
+    """A function that runs ``host`` on ordinary values, of which Rose knows nothing.
+
+    It is called exactly as often as the program says. Give it a derivative with ``.jvp``.
+    """
     types, result = [as_type(t) for t in params], as_type(ret)
-    for t in (*types, result):
-        if t is not REAL:
-            raise TypeError(f"opaque: expected Real parameters and a Real result, got {t}")
-    func = Func(getattr(host, "__name__", "opaque"), types, result)
-    func.params = list(types)
-    func.host = host
+    name = getattr(host, "__name__", "opaque")
+    func = Func(name, types, result)
+    func.params = [leaf for t in types for leaf in leaves(t)]
     func.effects = True
+
+    def run(*values: Any) -> list[Any]:
+        args, at = [], 0
+        for t in types:
+            size = len(leaves(t))
+            args.append(build(values[at : at + size], t))
+            at += size
+        return flatten(host(*args), result, f"the result of {name}")
+
+    func.host = run
     return Function(func)
 
 

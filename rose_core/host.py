@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rose_core.layout import Slot, kind_of, size_of
+from rose_core.layout import HostConvention, Slot, is_memory, kind_of, size_of
 from rose_core.ops import OPS
 from rose_core.program import Program
 from rose_core.types import shape_of
@@ -34,6 +34,31 @@ class Instance:
 
     def read(self, address: int, size: int) -> bytes:
         raise NotImplementedError
+
+    def host(self, number: int) -> Callable[..., Any]:
+        """An opaque function of the program, as WebAssembly calls it (`HostConvention`)."""
+        f = self.program.hosts[number]
+        convention = HostConvention(f)
+        run = f.host
+        assert run is not None
+        order = [*convention.scalars, *convention.pointers]
+
+        def call(*args: Any) -> Any:
+            leaves: list[Any] = [None] * len(f.params)
+            for k, x in zip(order, args, strict=False):  # the rest is where results go
+                slot = Slot(f.params[k], x if is_memory(f.params[k]) else -1)
+                leaves[k] = convert(slot, x) if slot.address < 0 else self._fetch(slot)
+            results = run(*leaves)
+            if convention.returns:
+                return results[0]
+            for t, address, x in zip(f.result_types, args[len(order) :], results, strict=True):
+                self.write(address, pack(Slot(t, address), x))
+            return None
+
+        return call
+
+    def _fetch(self, slot: Slot) -> object:
+        return unpack(slot, self.read(slot.address, size_of(slot.leaf)))
 
     def __call__(self, args: Sequence[object]) -> list[object]:
         """The result leaves of the program on argument leaves."""
@@ -90,24 +115,16 @@ class _Wasmtime(Instance):
         super().__init__(program)
         self._store = w.Store()
         module = w.Module(self._store.engine, program.bytes)
-        f64 = w.ValType.f64()
         imports = []
         for item in module.imports:
-            function, arity = self._import(item.name or "")
-            imports.append(w.Func(self._store, w.FuncType([f64] * arity, [f64]), function))
+            assert isinstance(item.type, w.FuncType)
+            name = item.name or ""
+            run = self.host(int(name)) if name.isdigit() else _math(name)
+            imports.append(w.Func(self._store, item.type, run))
         exports = w.Instance(self._store, module, imports).exports(self._store)
         f, memory = exports["f"], exports["m"]
         assert isinstance(f, w.Func) and isinstance(memory, w.Memory)
         self._f, self._memory = f, memory
-
-    def _import(self, name: str) -> tuple[Callable[..., object], int]:
-        if name.isdigit():
-            f = self.program.hosts[int(name)]
-            assert f.host is not None
-            host = f.host
-            return lambda *args: float(host(*args)), len(f.params)  # type: ignore[arg-type]
-        op = next(op for op in OPS if op.wasm == name)
-        return op.evaluate, len(op.ins)
 
     def enter(self, scalars: list[Any]) -> object:
         return self._f(self._store, *scalars)
@@ -119,20 +136,23 @@ class _Wasmtime(Instance):
         return bytes(self._memory.read(self._store, address, address + size))
 
 
+def _math(name: str) -> Callable[..., float]:
+    """A function of JavaScript's ``Math``."""
+    return next(op for op in OPS if op.wasm == name).evaluate
+
+
 class _JavaScript(Instance):
     def __init__(self, program: Program) -> None:
         import js
-        from pyodide.ffi import create_proxy, to_js
+        from pyodide.ffi import create_proxy
 
         super().__init__(program)
-        self._proxies = []
         functions = js.Object.new()
         for op in OPS:
             if isinstance(op.wasm, str):
                 setattr(functions, op.wasm, getattr(js.Math, op.wasm))
-        for k, f in enumerate(program.hosts):
-            proxy = create_proxy(f.host)
-            self._proxies.append(proxy)
+        self._proxies = [create_proxy(self.host(k)) for k in range(len(program.hosts))]
+        for k, proxy in enumerate(self._proxies):
             setattr(functions, str(k), proxy)
         imports = js.Object.new()
         setattr(imports, "", functions)
@@ -150,6 +170,13 @@ class _JavaScript(Instance):
 
     def read(self, address: int, size: int) -> bytes:
         return self._view.new(self._memory.buffer, address, size).to_bytes()  # type: ignore[no-any-return]
+
+
+def to_js(data: bytes) -> Any:
+    """Bytes as JavaScript sees them; only where there is JavaScript."""
+    from pyodide.ffi import to_js
+
+    return to_js(data)
 
 
 def instantiate(program: Program) -> Instance:

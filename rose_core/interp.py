@@ -63,7 +63,7 @@ def copied(x: object) -> object:
 def call(f: Func, args: list[Any]) -> list[Any]:
     """The results (leaves) of ``f`` on ``args`` (leaves): floats, bools, ints and lists of them."""
     if f.host is not None:
-        return [f.host(*args)]
+        return f.host(*args)
     n = len(f.code)
     env: list[Any] = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
     run_block(f, 0, env, args)

@@ -26,6 +26,7 @@ and leave no instruction. Programs read from text may hold pairs and structs (`T
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rose_core.ops import OPS
 from rose_core.types import REAL, TAN, UNIT, Array, Pair, Ref, Struct, Type, TypeVar, dual, leaves
@@ -99,8 +100,8 @@ class Func:
         self.callees: list[Func] = []
         self.jvp: Func | None = None
         """The custom derivative, a function on duals (paper, Section 3.2)."""
-        self.host: Callable[..., object] | None = None
-        """What an opaque function runs."""
+        self.host: Callable[..., list[Any]] | None = None
+        """What an opaque function runs: from argument leaves to result leaves."""
         self.effects = False
         """Whether a call may do more than give a value: an opaque function runs in it."""
         self.generics: list[TypeVar] = []

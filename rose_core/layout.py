@@ -89,6 +89,21 @@ class Slot:
         """In bytes; -1 for what the call itself passes: a scalar argument, the only scalar result."""
 
 
+class HostConvention:
+    """How a function of the host is called: the scalars, a pointer for every array, and, unless the only
+    result is a scalar that it returns, a pointer to where each result goes.
+    """
+
+    def __init__(self, func: Func) -> None:
+        types, results = func.params, func.result_types
+        self.scalars = [k for k, t in enumerate(types) if not is_memory(t)]
+        self.pointers = [k for k, t in enumerate(types) if is_memory(t)]
+        self.returns = len(results) == 1 and not is_memory(results[0])
+        self.params = "".join(letter(types[k]) for k in self.scalars) + "i" * len(self.pointers)
+        self.params += "" if self.returns else "i" * len(results)
+        self.results = letter(results[0]) if self.returns else ""
+
+
 class Convention:
     """How a function is called: what its WebAssembly parameters and results are.
 

@@ -26,7 +26,17 @@ from rose_core.encode import (
 )
 from rose_core.expressions import TABLE_END, Expressions, get_local, set_local
 from rose_core.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Func
-from rose_core.layout import BASE, Convention, Place, is_i32, is_memory, kind_of, letter, size_of
+from rose_core.layout import (
+    BASE,
+    Convention,
+    HostConvention,
+    Place,
+    is_i32,
+    is_memory,
+    kind_of,
+    letter,
+    size_of,
+)
 from rose_core.ops import BINARY_END, OPS
 from rose_core.types import Array, Fin, Ref
 
@@ -41,10 +51,10 @@ class Body(Expressions):
         zeros: int,
         data: dict[int, int],
         suffixes: Sequence[bytes],
-        callees: dict[Func, tuple[int, Convention | None]],
+        callees: dict[Func, tuple[int, Convention | HostConvention]],
         entry: tuple[list[int], list[int]] | None,
     ) -> None:
-        """As `Expressions`; ``callees``: function index and convention, None for an opaque one;
+        """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
         or -1."""
         super().__init__(func, frame, zeros, data, suffixes)
@@ -317,12 +327,10 @@ class Body(Expressions):
         args, gets = ins[2:], self.demand.columns.get(v, {})
         index, convention = self.callees[callee]
         out = self.out[block]
-        if convention is None:
-            code = self.expression(args, block)
-            out += [*code, call(index)]
-            self._take(gets.get(0), out)
-            return
         types = callee.result_types
+        if isinstance(convention, HostConvention):
+            self._call_host(v, callee, convention)
+            return
         pointers = [self.place(args[k]).push() for k in convention.pointers]
         if convention.blocked:
             extra = self.reserve(8 * len(convention.blocked))
@@ -347,6 +355,31 @@ class Body(Expressions):
             self.used(args[k], block)
         for k in reversed(convention.returned):
             self._take(gets.get(k), out)
+
+    def _call_host(self, v: int, callee: Func, convention: HostConvention) -> None:
+        block, types = self.func.home[v], callee.result_types
+        args, gets, out = self.func.code[v][2:], self.demand.columns.get(v, {}), self.out[block]
+        pointers = [self.place(args[k]).push() for k in convention.pointers]
+        places: list[Place] = []
+        if not convention.returns:
+            for k, t in enumerate(types):
+                wanted = k in gets and is_memory(t)
+                places.append(self.room_for(gets[k], t) if wanted else self.reserve(size_of(t)))
+        code = self.expression([args[k] for k in convention.scalars], block)
+        out += [*code, *pointers, *[place.push() for place in places], call(self.callees[callee][0])]
+        for k in convention.pointers:
+            self.used(args[k], block)
+        if convention.returns:
+            self._take(gets.get(0), out)
+        for k, place in enumerate(places):
+            if k in gets and is_memory(types[k]):
+                self.put(gets[k], place)
+            elif k in gets:  # into a local variable, since the next call writes to the same place
+                out += [
+                    place.base,
+                    load(kind_of(types[k]), place.offset),
+                    self.keep(gets[k], is_i32(types[k])),
+                ]
 
     def _take(self, get: int | None, out: list[bytes]) -> None:
         """Store or drop the value on top of the stack."""

@@ -8,9 +8,18 @@ from __future__ import annotations
 import struct
 
 from rose_core import encode
-from rose_core.encode import call
+from rose_core.encode import MEMORY_FILL, call, i32_const, memory_init
 from rose_core.ir import VEC, Func
-from rose_core.layout import MOST_SCALARS, Convention, Slot, aligned, is_memory, kind_of, size_of
+from rose_core.layout import (
+    MOST_SCALARS,
+    Convention,
+    HostConvention,
+    Slot,
+    aligned,
+    is_memory,
+    kind_of,
+    size_of,
+)
 from rose_core.lower import Body
 from rose_core.ops import OPS
 from rose_core.types import Array
@@ -25,21 +34,21 @@ class Program:
 
     Attributes:
         bytes: the module. It imports ``Math`` functions by name and opaque ones by number from the
-            module ``""`` (and its memory as ``m`` ``""`` if asked to); it exports ``f``, and its memory
-            as ``m`` otherwise.
+            module ``""``, and exports ``f``. Its memory is exported or imported, or shared with other
+            modules; then every call first puts its constants in place (see `encode.module`).
         args, results: where the host puts arguments and finds results, leaf by leaf.
         hosts: the opaque functions, by number.
         pages: how much memory it needs.
     """
 
-    def __init__(self, root: Func, base: int = 0, import_memory: bool = False) -> None:
+    def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
         order = _callers_first(root)
         imports, suffixes, callees = self._imports(order)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
-        address = aligned(base + zeros)
+        address = aligned(zeros)
         segments: list[tuple[int, bytes]] = []
         known: dict[bytes, int] = {}
         data: dict[Func, dict[int, int]] = {}
@@ -57,19 +66,23 @@ class Program:
         functions = []
         for f in order:
             entry = ([s.address for s in self.args], [s.address for s in self.results]) if f is root else None
-            body = Body(f, frames[f], base, data[f], suffixes, callees, entry)
-            functions.append(encode.Function(f.name, body.params, body.results, body.runs, body.code))
+            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry)
+            code = body.code
+            if f is root and memory == "shared":
+                code = _constants_in_place(zeros, segments) + code
+            functions.append(encode.Function(f.name, body.params, body.results, body.runs, code))
             end = max(end, body.frame_end)
             for g in f.callees:
                 if g in frames:
                     frames[g] = max(frames[g], body.frame_end)
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
-        self.bytes = encode.module(imports, functions, self.pages, segments, import_memory)
+        """The first address that the program does not use."""
+        self.bytes = encode.module(imports, functions, self.pages, segments, memory)
 
     def _imports(
         self, order: list[Func]
-    ) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | None]]]:
+    ) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | HostConvention]]]:
         """What the program imports; the code of every op after its operands; the opaque functions."""
         imports: list[encode.Import] = []
         suffixes = []
@@ -82,14 +95,24 @@ class Program:
                 imports.append(encode.Import("", op.wasm, "f" * len(op.ins), "f"))
             else:
                 suffixes.append(b"")
-        callees: dict[Func, tuple[int, Convention | None]] = {}
+        callees: dict[Func, tuple[int, Convention | HostConvention]] = {}
         for f in order:
             for g in f.callees:
                 if g.host is not None and g not in callees:
-                    callees[g] = (len(imports), None)
-                    imports.append(encode.Import("", str(len(self.hosts)), "f" * len(g.params), "f"))
+                    convention = HostConvention(g)
+                    callees[g] = (len(imports), convention)
+                    number = str(len(self.hosts))
+                    imports.append(encode.Import("", number, convention.params, convention.results))
                     self.hosts.append(g)
         return imports, suffixes, callees
+
+
+def _constants_in_place(zeros: int, segments: list[tuple[int, bytes]]) -> bytes:
+    """Code that makes the constants what they are, where others may have written over them."""
+    code = [i32_const(0), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
+    for k, (address, content) in enumerate(segments):
+        code += [i32_const(address), i32_const(0), i32_const(len(content)), memory_init(k)]
+    return b"".join(code)
 
 
 def _callers_first(root: Func) -> list[Func]:

@@ -79,13 +79,17 @@ class Recording:
     """A program as it arrived; `functions` are built in order, callees first."""
 
     def __init__(
-        self, header: str, ints: Sequence[int], reals: Sequence[float], hosts: Sequence[Callable[..., object]]
+        self,
+        header: str,
+        ints: Sequence[int],
+        reals: Sequence[float],
+        host: Callable[[Func], Callable[..., list[Any]]] | None = None,
     ) -> None:
-        """``hosts`` are what the opaque functions run, in order, if they are to be run here."""
+        """``host`` gives what an opaque function runs, asked in their order, if they are to be run here."""
         program = json.loads(header)
         self.types = types_of(program["types"])
         self.functions: list[Func] = []
-        self._hosts = iter(hosts)
+        self._host = host
         at = literals_at = 0
         for entry in program["functions"]:
             f = self._signature(entry)
@@ -116,7 +120,7 @@ class Recording:
             return f
         f.params = [leaf for t in params for leaf in leaves(t)]
         if entry["kind"] == "opaque":
-            f.host = next(self._hosts, _elsewhere)
+            f.host = self._host(f) if self._host else _elsewhere
             f.effects = True
         else:
             f.derive_jvp(self.functions[entry["of"]])
@@ -128,7 +132,7 @@ def _constant(value: float, t: Type) -> float:
     return value if is_real(t) else value != 0 if t is BOOL else int(value)
 
 
-def _elsewhere(*_: object) -> object:
+def _elsewhere(*_: object) -> list[Any]:
     raise RuntimeError("this function runs on the page only")
 
 

@@ -161,6 +161,52 @@ def test_zero_tangents() -> None:
     assert same(jvp(step), {"re": 3, "du": 1}) == {"re": 1, "du": 0}
 
 
+def test_opaque_functions_of_anything() -> None:
+    """Bools, indices, vectors and structs in and out, each call made once."""
+    Point = struct(x=Real, y=Real)
+    Out = struct(v=Vec(3, Real), p=Point, b=Bool, i=3, n=Null)
+    calls = []
+
+    def turn(v, p, b, i):
+        calls.append((v, p, b, i))
+        return {"v": [*v, p.x], "p": {"x": p.y, "y": p["x"]}, "b": not b, "i": (i + 1) % 3, "n": None}
+
+    turn_it = opaque([Vec(2, Real), Point, Bool, 3], Out, turn)
+
+    @fn
+    def f(x: Real, y: Real) -> struct(v=Vec(3, Real), s=Real, i=3, b=Bool):
+        r = turn_it([x, y], {"x": y, "y": x}, True, 2)
+        q = turn_it([r.p.x, 7], r.p, r.b, r.i)
+        return {"v": vec(3, Real, lambda k: q.v[k] * r.v[k]), "s": q.p.x + r.p.y, "i": q.i, "b": q.b}
+
+    assert same(f, 2, 3) == {"v": [4, 21, 6], "s": 6, "i": 1, "b": True}
+    assert len(calls) == 4
+    assert calls[0] == ([2, 3], {"x": 3, "y": 2}, True, 2)
+
+
+def test_an_opaque_function_of_a_vector_has_a_derivative() -> None:
+    norm = opaque([Vec(2, Real)], Real, lambda v: math.hypot(*v))
+
+    @fn
+    def rule(v: Vec(2, Dual)) -> Dual:
+        length = norm([v[0].re, v[1].re])
+        return {"re": length, "du": (v[0].du * v[0].re + v[1].du * v[1].re) / length}
+
+    norm.jvp = rule
+    f = fn([Real], Real, lambda x: norm([x * 3, 4 * x]) * x)
+    assert same(fn([Real], Real, lambda x: vjp(f)(x).grad(1)), 2) == pytest.approx(20)
+    assert same(jvp(f), {"re": 2, "du": 1}).du == pytest.approx(20)
+
+
+def test_an_opaque_function_that_gives_the_wrong_thing() -> None:
+    def wrong(x):
+        return "1"
+
+    f = opaque([Real], Real, wrong)
+    with pytest.raises(TypeError, match="the result of wrong: expected Real, got str '1'"):
+        interp(f)(1)
+
+
 def test_functions_inside_functions() -> None:
     """They use values of the functions around them, and are differentiated by these too."""
 
@@ -259,7 +305,7 @@ MISTAKES = {
     "an index after its loop": (leaked_index, RuntimeError, "outside of the loop"),
     "a symbolic value outside": (lambda: outside_value + 1, RuntimeError, "while the body"),
     "a closure out of its function": (
-        lambda: fn([Real], Real, lambda x: leaked_closure(x)), RuntimeError, "a Real.* of the function outer"),
+        lambda: fn([Real], Real, lambda x: leaked_closure(x)), RuntimeError, "Real.* of the function outer"),
     "a closure on its own": (
         lambda: compile(leaked_closure), TypeError, "uses values of the function outer around it"),
     "a derivative for a closure": (

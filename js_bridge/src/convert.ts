@@ -23,7 +23,13 @@ const wrong = (x: unknown, ty: Ty): Error =>
   TypeError(`expected ${ty.text}, got ${describe(x)}`);
 
 /** Put `x`, taken as a `ty`, at position `at` of the leaves from number `leaf` on. */
-const put = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
+const put = (
+  leaves: readonly Leaf[],
+  leaf: number,
+  at: number,
+  ty: Ty,
+  x: unknown,
+): void => {
   switch (ty.kind) {
     case "real":
     case "tan":
@@ -35,8 +41,15 @@ const put = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unkno
       set(leaves[leaf], at, x ? 1 : 0);
       return;
     case "fin":
-      if (typeof x !== "number" || !Number.isInteger(x) || x < 0 || x >= ty.size)
-        throw RangeError(`expected an index from 0 to ${ty.size - 1}, got ${describe(x)}`);
+      if (
+        typeof x !== "number" ||
+        !Number.isInteger(x) ||
+        x < 0 ||
+        x >= ty.size
+      )
+        throw RangeError(
+          `expected an index from 0 to ${ty.size - 1}, got ${describe(x)}`,
+        );
       set(leaves[leaf], at, x);
       return;
     case "null":
@@ -50,13 +63,22 @@ const put = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unkno
   }
 };
 
-const putVec = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
-  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView)) throw wrong(x, ty);
+const putVec = (
+  leaves: readonly Leaf[],
+  leaf: number,
+  at: number,
+  ty: Ty,
+  x: unknown,
+): void => {
+  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView))
+    throw wrong(x, ty);
   const array = x as unknown as ArrayLike<unknown>;
   const { size } = ty;
   const elem = ty.elem!;
   if (array.length !== size)
-    throw RangeError(`expected ${count(size, "element")} for ${ty.text}, got ${array.length}`);
+    throw RangeError(
+      `expected ${count(size, "element")} for ${ty.text}, got ${array.length}`,
+    );
   if (elem.kind === "real") {
     putReals(leaves[leaf], at * size, array);
     return;
@@ -84,10 +106,19 @@ const putReals = (leaf: Leaf, at: number, x: ArrayLike<unknown>): void => {
   }
 };
 
-const putStruct = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x: unknown): void => {
+const putStruct = (
+  leaves: readonly Leaf[],
+  leaf: number,
+  at: number,
+  ty: Ty,
+  x: unknown,
+): void => {
   if (typeof x !== "object" || x === null) throw wrong(x, ty);
   const given = Object.keys(x);
-  if (given.length !== ty.fields.length || !ty.fields.every(([name]) => Object.hasOwn(x, name)))
+  if (
+    given.length !== ty.fields.length ||
+    !ty.fields.every(([name]) => Object.hasOwn(x, name))
+  )
     throw TypeError(
       `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
     );
@@ -102,7 +133,12 @@ const putStruct = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty, x:
 };
 
 /** The value of type `ty` at position `at` of the leaves from number `leaf` on. */
-export const take = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty): unknown => {
+export const take = (
+  leaves: readonly Leaf[],
+  leaf: number,
+  at: number,
+  ty: Ty,
+): unknown => {
   switch (ty.kind) {
     case "null":
       return null;
@@ -124,7 +160,12 @@ export const take = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty):
   }
 };
 
-const takeVec = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty): unknown[] => {
+const takeVec = (
+  leaves: readonly Leaf[],
+  leaf: number,
+  at: number,
+  ty: Ty,
+): unknown[] => {
   const { size } = ty;
   const elem = ty.elem!;
   const found: unknown[] = new Array(size);
@@ -133,15 +174,36 @@ const takeVec = (leaves: readonly Leaf[], leaf: number, at: number, ty: Ty): unk
     const cells = leaves[leaf].cells();
     const start = leaves[leaf].start + at * size;
     for (let i = 0; i < size; ++i) found[i] = cells[start + i];
-  } else for (let i = 0; i < size; ++i) found[i] = take(leaves, leaf, at * size + i, elem);
+  } else
+    for (let i = 0; i < size; ++i)
+      found[i] = take(leaves, leaf, at * size + i, elem);
   return found;
 };
 
+/** Put the result of an opaque function into the leaves; throws what is wrong with it. */
+export const putResult = (
+  f: FnData,
+  leaves: readonly Leaf[],
+  result: unknown,
+): void => {
+  try {
+    put(leaves, 0, 0, f.ret, result);
+  } catch (error) {
+    throw within(error, `the result of ${f.name}`);
+  }
+};
+
 /** Put the arguments of a call into the leaves; throws what is wrong with which. */
-export const putArgs = (f: FnData, leaves: readonly Leaf[], args: readonly unknown[]): void => {
+export const putArgs = (
+  f: FnData,
+  leaves: readonly Leaf[],
+  args: readonly unknown[],
+): void => {
   const { params } = f;
   if (args.length !== params.length)
-    throw TypeError(`${f.name} takes ${count(params.length, "argument")}, got ${args.length}`);
+    throw TypeError(
+      `${f.name} takes ${count(params.length, "argument")}, got ${args.length}`,
+    );
   let leaf = 0;
   for (let k = 0; k < params.length; ++k) {
     try {
@@ -152,4 +214,3 @@ export const putArgs = (f: FnData, leaves: readonly Leaf[], args: readonly unkno
     leaf += params[k].leaves;
   }
 };
-

@@ -10,8 +10,14 @@ export interface Compiled {
 
 /** The core, wherever it runs. */
 export interface Core {
-  compile(program: Program, base: number, importMemory: boolean): Promise<Compiled>;
+  compile(program: Program, memory: MemoryKind): Promise<Compiled>;
 }
+
+/** How a module gets its memory: for itself, or together with others. */
+export type MemoryKind = "imported" | "shared";
+
+/** What an opaque function does, on the numbers of its arguments and result in a row. */
+export type RowHost = (args: Uint8Array) => Float64Array;
 
 /** An interpreted program: numbers in, numbers out. */
 export interface Interpreted {
@@ -21,8 +27,8 @@ export interface Interpreted {
 
 /** The core on this thread. */
 export interface MainCore {
-  compile(program: Program, base: number, importMemory: boolean): Compiled;
-  interpret(program: Program): Interpreted;
+  compile(program: Program, memory: MemoryKind): Compiled;
+  interpret(program: Program, hosts: RowHost[]): Interpreted;
 }
 
 export interface Configuration {
@@ -44,13 +50,20 @@ export const configure = (configuration: Configuration): void => {
   const { core: where = place, assets: folder } = configuration;
   for (const key of Object.keys(configuration))
     if (key !== "core" && key !== "assets")
-      throw TypeError(`configure: there is no option ${key}; the options are core and assets`);
+      throw TypeError(
+        `configure: there is no option ${key}; the options are core and assets`,
+      );
   if (where !== "worker" && where !== "main")
-    throw TypeError(`configure: expected core to be "worker" or "main", got ${String(where)}`);
+    throw TypeError(
+      `configure: expected core to be "worker" or "main", got ${String(where)}`,
+    );
   if (started && (where !== place || folder !== undefined))
-    throw Error("configure: the core has been started; call configure before ready and compile");
+    throw Error(
+      "configure: the core has been started; call configure before ready and compile",
+    );
   place = where;
-  if (folder !== undefined) assets = new URL(`${folder}`.replace(/\/?$/, "/"), assets);
+  if (folder !== undefined)
+    assets = new URL(`${folder}`.replace(/\/?$/, "/"), assets);
 };
 
 /** Load the core ahead of need; resolves when it can compile. */
@@ -87,7 +100,8 @@ const start = () => {
 const EMPTY = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 const probe = async (): Promise<void> => {
-  if (typeof WebAssembly !== "object") throw Error("Rose needs WebAssembly, which is switched off here");
+  if (typeof WebAssembly !== "object")
+    throw Error("Rose needs WebAssembly, which is switched off here");
   try {
     await WebAssembly.compile(EMPTY);
   } catch (cause) {
@@ -122,11 +136,17 @@ const onThread = (wasm: Promise<void>) => {
 };
 
 const missing = (address: string, cause: unknown): Error =>
-  Error(`Rose could not load ${address}; are its files where the page looks for them?`, { cause });
+  Error(
+    `Rose could not load ${address}; are its files where the page looks for them?`,
+    { cause },
+  );
 
 const inWorker = (wasm: Promise<void>) => {
   let worker: Worker | undefined;
-  const waiting = new Map<number, { resolve(x: Compiled): void; reject(e: Error): void }>();
+  const waiting = new Map<
+    number,
+    { resolve(x: Compiled): void; reject(e: Error): void }
+  >();
   let requests = 0;
   const loaded = wasm.then(
     () =>
@@ -161,16 +181,16 @@ const inWorker = (wasm: Promise<void>) => {
       }),
   );
   const core: Core = {
-    compile: async ({ header, ints, reals }, base, importMemory) => {
+    compile: async ({ header, ints, reals }, memory) => {
       await wasm;
       const id = ++requests;
       const compiled = new Promise<Compiled>((resolve, reject) => {
         waiting.set(id, { resolve, reject });
       });
-      worker?.postMessage({ kind: "compile", id, header, ints, reals, base, importMemory }, [
-        ints.buffer,
-        reals.buffer,
-      ]);
+      worker?.postMessage(
+        { kind: "compile", id, header, ints, reals, memory },
+        [ints.buffer, reals.buffer],
+      );
       await Promise.all([loaded, compiled.catch(() => {})]);
       return compiled;
     },

@@ -2,7 +2,16 @@
 
 import { S } from "./opcodes.gen";
 import { realId, Recorder, recorder, Var, within } from "./recorder";
-import { describe, dualOf, isReal, REAL, tangentOf, type Ty, tyOf, vecOf } from "./types";
+import {
+  describe,
+  dualOf,
+  isReal,
+  REAL,
+  tangentOf,
+  type Ty,
+  tyOf,
+  vecOf,
+} from "./types";
 import { lift, wrap } from "./values";
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
@@ -22,7 +31,7 @@ export class FnData {
     /** What an author's body recorded. */
     readonly recording?: Recorder,
     /** What an opaque function runs. */
-    readonly host?: (...args: number[]) => number,
+    readonly host?: (...args: unknown[]) => unknown,
     /** The function that this is the forward derivative of. */
     readonly origin?: FnData,
   ) {}
@@ -44,7 +53,9 @@ export let epoch = 0;
 export const dataOf = (f: unknown, what: string): FnData => {
   const data = typeof f === "function" ? (f as Partial<Fn>)[DATA] : undefined;
   if (data === undefined)
-    throw TypeError(`${what}: expected a function made with fn or opaque, got ${describe(f)}`);
+    throw TypeError(
+      `${what}: expected a function made with fn or opaque, got ${describe(f)}`,
+    );
   return data;
 };
 
@@ -82,11 +93,14 @@ const makeFn = (data: FnData): Fn => {
   return f;
 };
 
-const texts = (types: readonly Ty[]): string => types.map((ty) => ty.text).join(", ");
+const texts = (types: readonly Ty[]): string =>
+  types.map((ty) => ty.text).join(", ");
 
 const types = (params: unknown, what: string): Ty[] => {
   if (!Array.isArray(params))
-    throw TypeError(`${what}: expected an array of parameter types, got ${describe(params)}`);
+    throw TypeError(
+      `${what}: expected an array of parameter types, got ${describe(params)}`,
+    );
   return params.map(tyOf);
 };
 
@@ -94,10 +108,15 @@ const types = (params: unknown, what: string): Ty[] => {
  * Define a function: `fn([Real, Vec(3, Real)], Real, (x, v) => …)`. The body runs once, now, on
  * symbolic values.
  */
-export const fn = (params: unknown, ret: unknown, body: (...args: any[]) => unknown): Fn => {
+export const fn = (
+  params: unknown,
+  ret: unknown,
+  body: (...args: any[]) => unknown,
+): Fn => {
   const paramTypes = types(params, "fn");
   const retType = tyOf(ret);
-  if (typeof body !== "function") throw TypeError(`fn: expected a body, got ${describe(body)}`);
+  if (typeof body !== "function")
+    throw TypeError(`fn: expected a body, got ${describe(body)}`);
   const outer = Recorder.current;
   const r = new Recorder(body.name || "f", outer);
   Recorder.current = r;
@@ -125,20 +144,30 @@ export const fn = (params: unknown, ret: unknown, body: (...args: any[]) => unkn
 };
 
 /** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
-export const opaque = (params: unknown, ret: unknown, host: (...args: any[]) => number): Fn => {
+export const opaque = (
+  params: unknown,
+  ret: unknown,
+  host: (...args: any[]) => unknown,
+): Fn => {
   const paramTypes = types(params, "opaque");
   const retType = tyOf(ret);
-  for (const ty of [...paramTypes, retType])
-    if (ty !== REAL) throw TypeError(`opaque: expected Real, got ${ty.text}`);
   if (typeof host !== "function")
     throw TypeError(`opaque: expected a function, got ${describe(host)}`);
-  return makeFn(new FnData(host.name || "opaque", paramTypes, retType, undefined, host));
+  return makeFn(
+    new FnData(host.name || "opaque", paramTypes, retType, undefined, host),
+  );
 };
 
 /** The leaves of the arguments of a call. */
-const liftArgs = (r: Recorder, f: FnData, args: readonly unknown[]): number[] => {
+const liftArgs = (
+  r: Recorder,
+  f: FnData,
+  args: readonly unknown[],
+): number[] => {
   if (args.length !== f.params.length)
-    throw TypeError(`${f.name} takes ${count(f.params.length, "argument")}, got ${args.length}`);
+    throw TypeError(
+      `${f.name} takes ${count(f.params.length, "argument")}, got ${args.length}`,
+    );
   const ids: number[] = [];
   f.params.forEach((ty, k) => {
     try {
@@ -166,7 +195,8 @@ const captured = (r: Recorder, f: FnData): number[] => {
   return ids;
 };
 
-export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+export const count = (n: number, noun: string): string =>
+  `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 /** The results of the call at row `at`. */
 const results = (r: Recorder, ty: Ty, at: number): unknown =>
@@ -191,7 +221,14 @@ export const jvp = (f: unknown): Fn => {
   if (found === undefined) {
     const params = data.params.map(dualOf);
     found = makeFn(
-      new FnData(`jvp_${data.name}`, params, dualOf(data.ret), undefined, undefined, data),
+      new FnData(
+        `jvp_${data.name}`,
+        params,
+        dualOf(data.ret),
+        undefined,
+        undefined,
+        data,
+      ),
     );
     forward.set(data, found);
   }
@@ -202,7 +239,12 @@ export const jvp = (f: unknown): Fn => {
  * The reverse derivative of `f`: `vjp(f)(x)` gives the value `ret` and the function `grad`, from a
  * cotangent of that to the cotangent of `x`; of several arguments, an array of cotangents.
  */
-export const vjp = (f: unknown): ((...args: unknown[]) => { ret: unknown; grad: (cot: unknown) => unknown }) => {
+export const vjp = (
+  f: unknown,
+): ((...args: unknown[]) => {
+  ret: unknown;
+  grad: (cot: unknown) => unknown;
+}) => {
   const data = dataOf(f, "vjp");
   return (...args) => {
     const r = recorder();
@@ -242,11 +284,17 @@ export const vjp = (f: unknown): ((...args: unknown[]) => { ret: unknown; grad: 
 };
 
 /** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
-export const vec = (index: unknown, elem: unknown, body: (i: any) => unknown): unknown => {
+export const vec = (
+  index: unknown,
+  elem: unknown,
+  body: (i: any) => unknown,
+): unknown => {
   const r = recorder();
   const size = tyOf(index);
   if (size.kind !== "fin")
-    throw TypeError(`vec: ${describe(index)} cannot be used as an index; expected a size`);
+    throw TypeError(
+      `vec: ${describe(index)} cannot be used as an index; expected a size`,
+    );
   const ty = tyOf(elem);
   const loop = r.loop(size, (i) => {
     const ids: number[] = [];
@@ -261,7 +309,9 @@ export const sum = (index: unknown, body: (i: any) => unknown): Var => {
   const r = recorder();
   const size = tyOf(index);
   if (size.kind !== "fin")
-    throw TypeError(`sum: ${describe(index)} cannot be used as an index; expected a size`);
+    throw TypeError(
+      `sum: ${describe(index)} cannot be used as an index; expected a size`,
+    );
   const total = r.row(S.ACCUM, r.real(0), 0);
   r.loop(size, (i) => {
     r.row(S.ADD_TO, total, realId(r, body(i)));

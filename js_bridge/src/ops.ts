@@ -11,14 +11,24 @@ import {
   Var,
   ZERO,
 } from "./recorder";
-import { BOOL, describe, fin, LARGEST, REAL, TAN, type Ty, tyOf } from "./types";
+import {
+  BOOL,
+  describe,
+  fin,
+  LARGEST,
+  REAL,
+  TAN,
+  type Ty,
+  tyOf,
+} from "./types";
 import { lift, wrap } from "./values";
 
 type Real = unknown;
 type Bool = unknown;
 type Nat = unknown;
 
-const result = (r: Recorder, ty: Ty, id: number): Var => new Var(r, id, ty, r.block);
+const result = (r: Recorder, ty: Ty, id: number): Var =>
+  new Var(r, id, ty, r.block);
 
 const unary =
   (op: number) =>
@@ -35,7 +45,8 @@ const binary =
     return result(r, ty, r.row(op, a, realId(r, y)));
   };
 
-const isTangent = (x: unknown): boolean => x === ZERO || (x instanceof Var && x.ty === TAN);
+const isTangent = (x: unknown): boolean =>
+  x === ZERO || (x instanceof Var && x.ty === TAN);
 
 /** An op that is linear in `x`, and in `y` too if `both`. */
 const linear =
@@ -47,8 +58,11 @@ const linear =
       return result(r, REAL, r.row(op, a, realId(r, y)));
     }
     if (!both && isTangent(y) && isTangent(x))
-      throw TypeError("variable type mismatch: a product or quotient of two tangents is not linear");
-    if (!both && isTangent(y) && op === OP.mul) return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
+      throw TypeError(
+        "variable type mismatch: a product or quotient of two tangents is not linear",
+      );
+    if (!both && isTangent(y) && op === OP.mul)
+      return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
     const a = tanId(r, x);
     return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
   };
@@ -63,7 +77,8 @@ const logic =
 
 const indexType = (index: unknown): Ty => {
   const ty = tyOf(index);
-  if (ty.kind !== "fin") throw TypeError(`invalid type: expected a size, got ${describe(index)}`);
+  if (ty.kind !== "fin")
+    throw TypeError(`invalid type: expected a size, got ${describe(index)}`);
   return ty;
 };
 
@@ -167,7 +182,12 @@ export const imod = (index: unknown, i: Nat): unknown => {
 };
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */
-export const select = (p: Bool, type: unknown, yes: unknown, no: unknown): unknown => {
+export const select = (
+  p: Bool,
+  type: unknown,
+  yes: unknown,
+  no: unknown,
+): unknown => {
   const r = recorder();
   const ty = tyOf(type);
   const c = boolId(r, p);
@@ -181,4 +201,3 @@ export const select = (p: Bool, type: unknown, yes: unknown, no: unknown): unkno
     a.map((x, k) => r.rowOf(OP.select, [c, x, b[k]])),
   );
 };
-

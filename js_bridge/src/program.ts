@@ -9,8 +9,8 @@ export interface Program {
   readonly header: string;
   readonly ints: Int32Array;
   readonly reals: Float64Array;
-  /** What the opaque functions run, in the header's order. */
-  readonly hosts: ((...args: number[]) => number)[];
+  /** The opaque functions, in the header's order. */
+  readonly opaque: FnData[];
 }
 
 /** The functions that `root` needs, callees first, and derivatives after what they are of. */
@@ -24,7 +24,9 @@ const reachable = (root: FnData): FnData[] => {
     const enter = (f: FnData): void => {
       if (seen.has(f)) return;
       seen.add(f);
-      const needs = f.origin ? [f.origin] : ((f.recording?.callees ?? []) as FnData[]);
+      const needs = f.origin
+        ? [f.origin]
+        : ((f.recording?.callees ?? []) as FnData[]);
       stack.push({ f, next: 0, needs });
     };
     enter(todo.pop()!);
@@ -89,7 +91,9 @@ export const programOf = (root: FnData): Program => {
   const recordings = functions.flatMap(({ recording }) => recording ?? []);
   const total = (size: (r: (typeof recordings)[0]) => number): number =>
     recordings.reduce((sum, r) => sum + size(r), 0);
-  const ints = new Int32Array(total((r) => r.length + r.extra.length + r.literals.length));
+  const ints = new Int32Array(
+    total((r) => r.length + r.extra.length + r.literals.length),
+  );
   const reals = new Float64Array(total((r) => r.literals.length));
   let at = 0;
   let literal = 0;
@@ -127,6 +131,5 @@ export const programOf = (root: FnData): Program => {
     functions: entries,
     root: numbers.get(root),
   });
-  const hosts = functions.flatMap(({ host }) => host ?? []);
-  return { header, ints, reals, hosts };
+  return { header, ints, reals, opaque: functions.filter(({ host }) => host) };
 };

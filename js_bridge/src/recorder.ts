@@ -25,7 +25,8 @@ export type Callee = object;
 /** Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. */
 export const within = (error: unknown, step: string): unknown => {
   if (error instanceof Error)
-    error.message = step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
+    error.message =
+      step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
   return error;
 };
 
@@ -160,7 +161,8 @@ export class Recorder {
 
   /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */
   use(x: Var, expected: Ty): number {
-    if (x.ty !== expected || !x.recorder.inScope(x.block)) throw this.refuse(x, expected.text);
+    if (x.ty !== expected || !x.recorder.inScope(x.block))
+      throw this.refuse(x, expected.text);
     return x.recorder === this ? x.id : this.capture(x);
   }
 
@@ -186,7 +188,10 @@ export class Recorder {
 
   /** Whether this function is defined, at some depth, in the body of `outer`'s. */
   private isInside(outer: Recorder): boolean {
-    return this.parent !== undefined && (this.parent === outer || this.parent.isInside(outer));
+    return (
+      this.parent !== undefined &&
+      (this.parent === outer || this.parent.isInside(outer))
+    );
   }
 
   /**
@@ -234,7 +239,9 @@ export class Recorder {
       return ReferenceError(
         `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
       );
-    return TypeError(`variable type mismatch: expected ${expected}, got ${x.ty.text}`);
+    return TypeError(
+      `variable type mismatch: expected ${expected}, got ${x.ty.text}`,
+    );
   }
 }
 
@@ -242,7 +249,9 @@ export class Recorder {
 export const recorder = (): Recorder => {
   const current = Recorder.current;
   if (current === undefined)
-    throw Error("no `fn` context found: this works only in the body of a function given to fn");
+    throw Error(
+      "no `fn` context found: this works only in the body of a function given to fn",
+    );
   return current;
 };
 
@@ -279,12 +288,16 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
   if (typeof x === "symbol") {
     const v = r.indexOf(x);
     if (v === undefined)
-      throw ReferenceError("variable is out of scope: this index belongs to another function");
+      throw ReferenceError(
+        "variable is out of scope: this index belongs to another function",
+      );
     return r.use(v, ty);
   }
   if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)
-    throw RangeError(`invalid value: ${x} is out of range, expected an index from 0 to ${ty.size - 1}`);
+    throw RangeError(
+      `invalid value: ${x} is out of range, expected an index from 0 to ${ty.size - 1}`,
+    );
   return r.constant(x, ty);
 };
 

@@ -1,24 +1,42 @@
 // From functions to numbers: `compile` and `interp`.
 
-import { type Leaf, putArgs, take } from "./convert";
+import { type Leaf, putArgs, putResult, take } from "./convert";
 import { core, mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
 import { MATH } from "./opcodes.gen";
-import { type Program, programOf } from "./program";
+import { programOf } from "./program";
 import type { Ty } from "./types";
 
 const PAGE = 65536;
 
 /** A leaf as the descriptor of a module gives it: kind of scalar, address or -1, number of scalars. */
-export type Slot = readonly [kind: "f" | "i" | "b", address: number, count: number];
+export type Slot = readonly [
+  kind: "f" | "i" | "b",
+  address: number,
+  count: number,
+];
+
+/** A leaf of an opaque function's call: kind, count, number of the argument, whether that is an address. */
+export type HostSlot = readonly [
+  kind: Slot[0],
+  count: number,
+  position: number,
+  inMemory: boolean,
+];
 
 /** What the core says of a compiled module. */
 export interface Descriptor {
   readonly pages: number;
+  /** The first address that the module does not use. */
   readonly end: number;
   readonly args: readonly Slot[];
   readonly results: readonly Slot[];
-  readonly hosts: readonly number[];
+  /** Of each opaque function: its number, and where a call has its arguments and results. */
+  readonly hosts: readonly (readonly [
+    number,
+    readonly HostSlot[],
+    readonly HostSlot[],
+  ])[];
 }
 
 export interface CompileOptions {
@@ -26,21 +44,12 @@ export interface CompileOptions {
   memory?: WebAssembly.Memory;
 }
 
-/** The first address of each shared memory that no function uses yet. */
-const used = new WeakMap<WebAssembly.Memory, number>();
-
-const imports = (
-  program: Program,
-  { hosts }: Descriptor,
-  memory?: WebAssembly.Memory,
-): WebAssembly.Imports => {
-  const functions: WebAssembly.ModuleImports = {};
-  for (const name of MATH) functions[name] = Math[name];
-  hosts.forEach((number, k) => {
-    functions[k] = program.hosts[number];
-  });
-  return memory === undefined ? { "": functions } : { "": functions, m: { "": memory } };
-};
+/** A compiled function, on ordinary values. */
+export interface Compiled {
+  (...args: unknown[]): unknown;
+  /** Give back its memory; after that it cannot be called. */
+  dispose(): void;
+}
 
 /** Views of a memory, made again when it has grown. */
 class Views {
@@ -75,36 +84,115 @@ const memoryLeaf = (views: Views, [kind, address]: Slot): Leaf => ({
   cells: () => views.of(kind),
 });
 
+/** An opaque function as a module calls it, with numbers and addresses. */
+const hostImport = (
+  f: FnData,
+  views: Views,
+  args: readonly HostSlot[],
+  results: readonly HostSlot[],
+): ((...passed: number[]) => number | void) => {
+  const host = f.host!;
+  const plain = (ty: Ty): boolean => ty.kind === "real";
+  if (f.params.every(plain) && plain(f.ret))
+    return host as (...passed: number[]) => number;
+  let passed: number[] = [];
+  const returned = [0];
+  const leaf = ([kind, , position, inMemory]: HostSlot): Leaf => ({
+    get start() {
+      return inMemory ? passed[position] >> SHIFT[kind] : Math.max(position, 0);
+    },
+    cells: () => (inMemory ? views.of(kind) : position < 0 ? returned : passed),
+  });
+  const from = args.map(leaf);
+  const to = results.map(leaf);
+  return (...given) => {
+    passed = given;
+    let at = 0;
+    const values = f.params.map((ty) => {
+      const value = take(from, at, 0, ty);
+      at += ty.leaves;
+      return value;
+    });
+    const result = host(...values);
+    passed = given; // the host may have called this very function
+    putResult(f, to, result);
+    return returned[0];
+  };
+};
+
+/** Memories that no function uses any more, for functions to come: a few. */
+const pool: WebAssembly.Memory[] = [];
+const POOLED = 8;
+
+/** Take a memory of so many pages, all zeros up to `end`. */
+const takeMemory = (pages: number, end: number): WebAssembly.Memory => {
+  // of those that are large enough the smallest, else the largest, which grows
+  pool.sort((a, b) => a.buffer.byteLength - b.buffer.byteLength);
+  const fits = pool.findIndex(
+    ({ buffer }) => buffer.byteLength >= pages * PAGE,
+  );
+  const [memory] = pool.splice(fits < 0 ? pool.length - 1 : fits, 1);
+  if (memory === undefined) return new WebAssembly.Memory({ initial: pages });
+  new Uint8Array(
+    memory.buffer,
+    0,
+    Math.min(end, memory.buffer.byteLength),
+  ).fill(0);
+  grow(memory, pages);
+  return memory;
+};
+
+const grow = (memory: WebAssembly.Memory, pages: number): void => {
+  const missing = pages - memory.buffer.byteLength / PAGE;
+  if (missing > 0) memory.grow(missing);
+};
+
+/** What happens when a function is dropped without `dispose`. */
+const dropped = new FinalizationRegistry((release: () => void) => release());
+
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
 export const compile = async (
   f: unknown,
-  { memory }: CompileOptions = {},
-): Promise<(...args: unknown[]) => unknown> => {
+  options: CompileOptions = {},
+): Promise<Compiled> => {
   const data = dataOf(f, "compile");
   const program = programOf(data);
-  const base = memory ? (used.get(memory) ?? 0) : 0;
-  const { bytes, descriptor } = await core().compile(program, base, memory !== undefined);
-  if (memory) {
-    const missing = descriptor.pages - memory.buffer.byteLength / PAGE;
-    if (missing > 0) memory.grow(missing);
-    used.set(memory, descriptor.end);
-  }
-  const { instance } = await WebAssembly.instantiate(
-    bytes as Uint8Array<ArrayBuffer>,
-    imports(program, descriptor, memory),
+  const given = options.memory;
+  const { bytes, descriptor } = await core().compile(
+    program,
+    given ? "shared" : "imported",
   );
-  return callable(data, descriptor, instance, memory);
+  const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
+  const memory = given ?? takeMemory(descriptor.pages, descriptor.end);
+  if (given) grow(given, descriptor.pages);
+  const views = new Views(memory);
+  const functions: WebAssembly.ModuleImports = {};
+  for (const name of MATH) functions[name] = Math[name];
+  descriptor.hosts.forEach(([number, args, results], k) => {
+    functions[k] = hostImport(program.opaque[number], views, args, results);
+  });
+  const instance = await WebAssembly.instantiate(module, {
+    "": functions,
+    m: { "": memory },
+  });
+  return callable(
+    data,
+    descriptor,
+    instance,
+    views,
+    given ? undefined : memory,
+  );
 };
 
+/** `own`: the memory to give back, if it is the function's own. */
 const callable = (
   data: FnData,
   descriptor: Descriptor,
   instance: WebAssembly.Instance,
-  given: WebAssembly.Memory | undefined,
-): ((...args: unknown[]) => unknown) => {
-  const { exports } = instance;
-  const enter = exports.f as (...args: number[]) => number;
-  const views = new Views(given ?? (exports.m as WebAssembly.Memory));
+  views: Views,
+  own: WebAssembly.Memory | undefined,
+): Compiled => {
+  let enter = instance.exports.f as ((...args: number[]) => number) | undefined;
   const passed: number[] = [];
   const args = descriptor.args.map((slot): Leaf => {
     if (slot[1] >= 0) return memoryLeaf(views, slot);
@@ -112,21 +200,41 @@ const callable = (
   });
   const returned = [0];
   const results = descriptor.results.map((slot): Leaf =>
-    slot[1] >= 0 ? memoryLeaf(views, slot) : { start: 0, cells: () => returned },
+    slot[1] >= 0
+      ? memoryLeaf(views, slot)
+      : { start: 0, cells: () => returned },
   );
-  const compiled = (...values: unknown[]): unknown => {
+  const compiled = ((...values: unknown[]): unknown => {
+    if (enter === undefined) throw Error(`${data.name} was disposed of`);
     putArgs(data, args, values);
     returned[0] = enter(...passed);
     return take(results, 0, 0, data.ret);
+  }) as Compiled;
+  const release = (): void => {
+    if (own && pool.length < POOLED) pool.push(own);
   };
+  const dispose = (): void => {
+    if (enter === undefined) return;
+    enter = undefined;
+    dropped.unregister(compiled);
+    release();
+  };
+  dropped.register(compiled, release, compiled);
   Object.defineProperty(compiled, "name", { value: data.name });
+  Object.defineProperty(compiled, "dispose", { value: dispose });
+  if (Symbol.dispose)
+    Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
   return compiled;
 };
 
-const sizeOf = (leaf: Ty): number => (leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1);
+const sizeOf = (leaf: Ty): number =>
+  leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
 
 /** The leaves of values of these types, in a row of numbers. */
-const rowLeaves = (types: readonly Ty[], row?: Float64Array): [Float64Array, Leaf[]] => {
+const rowLeaves = (
+  types: readonly Ty[],
+  row?: Float64Array,
+): [Float64Array, Leaf[]] => {
   const leaves = types.flatMap((ty) => ty.leafTypes);
   const sizes = leaves.map(sizeOf);
   const numbers = row ?? new Float64Array(sizes.reduce((a, b) => a + b, 0));
@@ -139,6 +247,25 @@ const rowLeaves = (types: readonly Ty[], row?: Float64Array): [Float64Array, Lea
     }),
   ];
 };
+
+/** An opaque function from the numbers of its arguments, in a row, to those of its result. */
+const rowHost =
+  (f: FnData) =>
+  (bytes: Uint8Array): Float64Array => {
+    const [, from] = rowLeaves(
+      f.params,
+      new Float64Array(bytes.slice().buffer),
+    );
+    let at = 0;
+    const values = f.params.map((ty) => {
+      const value = take(from, at, 0, ty);
+      at += ty.leaves;
+      return value;
+    });
+    const [row, to] = rowLeaves([f.ret]);
+    putResult(f, to, f.host!(...values));
+    return row;
+  };
 
 /** Numbers of interpreted programs, to be forgotten with the functions that `interp` gave. */
 const interpreted = new FinalizationRegistry((forget: () => void) => forget());
@@ -157,7 +284,8 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
     const [row, args] = rowLeaves(data.params);
     putArgs(data, args, values);
     if (run === undefined || made !== epoch) {
-      const kept = mainCore().interpret(programOf(data));
+      const program = programOf(data);
+      const kept = mainCore().interpret(program, program.opaque.map(rowHost));
       interpreted.register(interpreter, kept.forget);
       run = kept.run;
       made = epoch;
@@ -167,4 +295,3 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
   };
   return interpreter;
 };
-

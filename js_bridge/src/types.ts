@@ -18,7 +18,12 @@ const ELEM = Symbol("elem");
 
 /** The type of vectors from the index type `index`, a size, to `elem`. */
 export const Vec = (index: unknown, elem: unknown): unknown => {
-  if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index > LARGEST)
+  if (
+    typeof index !== "number" ||
+    !Number.isInteger(index) ||
+    index < 0 ||
+    index > LARGEST
+  )
     throw TypeError(
       `Vec: expected a size, got ${describe(index)}: this index type cannot be used as an index`,
     );
@@ -83,7 +88,8 @@ const make = (
       leaves: 0,
       ...rest,
     };
-    if (rest.leafTypes === undefined && kind !== "null") self.leafTypes = [self];
+    if (rest.leafTypes === undefined && kind !== "null")
+      self.leafTypes = [self];
     self.leaves = self.leafTypes.length;
     ty = self;
     interned.set(key, ty);
@@ -113,7 +119,8 @@ export const vecOf = (size: number, elem: Ty): Ty => {
   return make("vec", key, { text, size, elem, leafTypes });
 };
 
-const byName = ([a]: [string, Ty], [b]: [string, Ty]): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
+  a < b ? -1 : a > b ? 1 : 0;
 
 export const structOf = (entries: [string, Ty][]): Ty => {
   const order = entries.map(([name]) => name);
@@ -139,15 +146,25 @@ export const tyOf = (type: unknown): Ty => {
     case Null:
       return NULL;
   }
-  if (typeof type === "number" && Number.isInteger(type) && type >= 0 && type <= LARGEST)
+  if (
+    typeof type === "number" &&
+    Number.isInteger(type) &&
+    type >= 0 &&
+    type <= LARGEST
+  )
     return fin(type);
   if (typeof type !== "object" || type === null)
-    throw TypeError(`invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`);
+    throw TypeError(
+      `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
+    );
   let ty = known.get(type);
   if (ty === undefined) {
     if (ELEM in type && INDEX in type)
       ty = vecOf(type[INDEX] as number, tyOf(type[ELEM]));
-    else ty = structOf(Object.entries(type).map(([name, field]) => [name, tyOf(field)]));
+    else
+      ty = structOf(
+        Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
+      );
     known.set(type, ty);
   }
   return ty;
@@ -191,7 +208,9 @@ export const describe = (x: unknown): string => {
         : "a symbol";
     case "object": {
       const fields = Object.keys(x);
-      return fields.length ? `an object with ${fields.slice(0, 6).join(", ")}` : "an empty object";
+      return fields.length
+        ? `an object with ${fields.slice(0, 6).join(", ")}`
+        : "an empty object";
     }
     default:
       return String(x);

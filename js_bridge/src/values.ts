@@ -3,7 +3,17 @@
 // They leave nothing in the recording but the element reads that are really made.
 
 import { S } from "./opcodes.gen";
-import { boolId, indexId, invalid, realId, type Recorder, recorder, tanId, Var, within } from "./recorder";
+import {
+  boolId,
+  indexId,
+  invalid,
+  realId,
+  type Recorder,
+  recorder,
+  tanId,
+  Var,
+  within,
+} from "./recorder";
 import { fin, type Ty } from "./types";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
@@ -22,11 +32,16 @@ class Bundle {
   leaf(r: Recorder, k: number, ty: Ty): number {
     let id = this.ids[k];
     // a read recorded in a loop that has ended since may have been taken back
-    if (id === undefined || (this.read && !this.recorder.inScope(this.blocks[k]))) {
+    if (
+      id === undefined ||
+      (this.read && !this.recorder.inScope(this.blocks[k]))
+    ) {
       this.blocks[k] = this.recorder.block;
       id = this.ids[k] = this.read!(k);
     }
-    return r === this.recorder ? id : r.use(new Var(this.recorder, id, ty, this.block), ty);
+    return r === this.recorder
+      ? id
+      : r.use(new Var(this.recorder, id, ty, this.block), ty);
   }
 }
 
@@ -65,7 +80,8 @@ const present = (view: View): unknown => {
 const inScope = ({ bundle, ty }: View): Recorder => {
   const r = recorder();
   // any leaf will do to find out, and nothing is recorded for one that there is not
-  if (bundle.recorder !== r || !r.inScope(bundle.block)) r.reach(bundle.recorder, bundle.block, ty);
+  if (bundle.recorder !== r || !r.inScope(bundle.block))
+    r.reach(bundle.recorder, bundle.block, ty);
   return r;
 };
 
@@ -104,9 +120,12 @@ const vector: ProxyHandler<View> = {
     if (typeof method === "function") return method.bind(elements(view));
     throw noSuchKey(view.ty, key);
   },
-  has: (view, key) => typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
+  has: (view, key) =>
+    typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
   set(view) {
-    throw TypeError(`a symbolic ${view.ty.text} cannot be changed; build a new one`);
+    throw TypeError(
+      `a symbolic ${view.ty.text} cannot be changed; build a new one`,
+    );
   },
 };
 
@@ -127,7 +146,9 @@ const object: ProxyHandler<View> = {
   has: (view, key) => view.ty.fields.some(([name]) => name === key),
   ownKeys: (view) => [...view.ty.order],
   getOwnPropertyDescriptor: (view, key) =>
-    object.has!(view, key) ? { enumerable: true, configurable: true } : undefined,
+    object.has!(view, key)
+      ? { enumerable: true, configurable: true }
+      : undefined,
   set: vector.set,
 };
 
@@ -161,14 +182,22 @@ export const lift = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
   else liftObject(r, ty, x as Record<string, unknown>, ids);
 };
 
-const liftView = (r: Recorder, ty: Ty, { bundle, at, ty: given }: View, ids: number[]): void => {
-  if (given !== ty) throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
+const liftView = (
+  r: Recorder,
+  ty: Ty,
+  { bundle, at, ty: given }: View,
+  ids: number[],
+): void => {
+  if (given !== ty)
+    throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
   r.reach(bundle.recorder, bundle.block, ty);
-  for (let k = 0; k < ty.leaves; ++k) ids.push(bundle.leaf(r, at + k, ty.leafTypes[k]));
+  for (let k = 0; k < ty.leaves; ++k)
+    ids.push(bundle.leaf(r, at + k, ty.leafTypes[k]));
 };
 
 const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
-  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView)) throw invalid(x, ty.text);
+  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView))
+    throw invalid(x, ty.text);
   const array = x as ArrayLike<unknown>;
   if (array.length !== ty.size)
     throw RangeError(
@@ -189,9 +218,17 @@ const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
   for (const column of columns) ids.push(r.rowOf(S.VEC, column));
 };
 
-const liftObject = (r: Recorder, ty: Ty, x: Record<string, unknown>, ids: number[]): void => {
+const liftObject = (
+  r: Recorder,
+  ty: Ty,
+  x: Record<string, unknown>,
+  ids: number[],
+): void => {
   const given = Object.keys(x);
-  if (given.length !== ty.fields.length || !ty.fields.every(([name]) => Object.hasOwn(x, name)))
+  if (
+    given.length !== ty.fields.length ||
+    !ty.fields.every(([name]) => Object.hasOwn(x, name))
+  )
     throw TypeError(
       `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
     );

@@ -1,7 +1,13 @@
 // Pyodide with the core in it. A module worker when it is started as one, and a module to import
 // where the core is to run on the importing thread.
 
-import type { Compiled, Interpreted, MainCore } from "./core";
+import type {
+  Compiled,
+  Interpreted,
+  MainCore,
+  MemoryKind,
+  RowHost,
+} from "./core";
 import type { Program } from "./program";
 
 interface PyProxy {
@@ -15,8 +21,7 @@ interface Bridge {
     header: string,
     ints: Uint8Array,
     reals: Uint8Array,
-    base: number,
-    importMemory: boolean,
+    memory: MemoryKind,
   ): PyProxy;
   interpret_recording(
     number: number,
@@ -47,7 +52,8 @@ const fetchBytes = async (address: URL): Promise<Uint8Array> => {
   const response = await fetch(address).catch((cause) => {
     throw Error(`Rose could not load ${address}`, { cause });
   });
-  if (!response.ok) throw Error(`Rose could not load ${address}: ${response.status}`);
+  if (!response.ok)
+    throw Error(`Rose could not load ${address}: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 };
 
@@ -69,12 +75,21 @@ export const load = async (assets: string): Promise<MainCore> => {
   zip.catch(() => {}); // it is awaited below
   let python: Pyodide;
   try {
-    const { loadPyodide } = await import(/* @vite-ignore */ new URL("pyodide.mjs", folder).href);
-    const indexURL = folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
+    const { loadPyodide } = await import(
+      /* @vite-ignore */ new URL("pyodide.mjs", folder).href
+    );
+    const indexURL =
+      folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
     const missing = present(new URL("pyodide.asm.wasm", folder));
-    python = await Promise.race([loadPyodide({ indexURL }), missing.then(() => new Promise(() => {}))]);
+    python = await Promise.race([
+      loadPyodide({ indexURL }),
+      missing.then(() => new Promise(() => {})),
+    ]);
   } catch (cause) {
-    throw Error(`Rose could not load Python from ${folder}: ${messageOf(cause)}`, { cause });
+    throw Error(
+      `Rose could not load Python from ${folder}: ${messageOf(cause)}`,
+      { cause },
+    );
   }
   python.FS.writeFile(`/lib/${CORE}`, await zip);
   python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
@@ -86,20 +101,31 @@ class PythonCore implements MainCore {
 
   constructor(private readonly bridge: Bridge) {}
 
-  compile({ header, ints, reals }: Program, base: number, importMemory: boolean): Compiled {
+  compile({ header, ints, reals }: Program, memory: MemoryKind): Compiled {
     const result = said(() =>
-      this.bridge.compile_recording(header, bytesOf(ints), bytesOf(reals), base, importMemory),
+      this.bridge.compile_recording(
+        header,
+        bytesOf(ints),
+        bytesOf(reals),
+        memory,
+      ),
     );
     const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
     result.destroy();
     return { bytes, descriptor: JSON.parse(descriptor) };
   }
 
-  interpret({ header, ints, reals, hosts }: Program): Interpreted {
+  interpret({ header, ints, reals }: Program, hosts: RowHost[]): Interpreted {
     const number = ++this.programs;
     const { bridge } = this;
     said(() =>
-      bridge.interpret_recording(number, header, bytesOf(ints), bytesOf(reals), hosts),
+      bridge.interpret_recording(
+        number,
+        header,
+        bytesOf(ints),
+        bytesOf(reals),
+        hosts,
+      ),
     );
     return {
       run: (args) => {
@@ -126,10 +152,16 @@ const said = <T>(call: () => T): T => {
 const messageOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   const last = text.trim().split("\n").pop()!;
-  return /^[\w.]*DerivativeError: /.test(last) ? last.replace(/^[\w.]*: /, "") : last;
+  return /^[\w.]*DerivativeError: /.test(last)
+    ? last.replace(/^[\w.]*: /, "")
+    : last;
 };
 
-if (typeof WorkerGlobalScope === "function" && self instanceof WorkerGlobalScope && self.name === "rose") {
+if (
+  typeof WorkerGlobalScope === "function" &&
+  self instanceof WorkerGlobalScope &&
+  self.name === "rose"
+) {
   let core: Promise<MainCore> | undefined;
   self.onmessage = async ({ data }: MessageEvent) => {
     if (data.kind === "load") {
@@ -141,8 +173,11 @@ if (typeof WorkerGlobalScope === "function" && self instanceof WorkerGlobalScope
       return;
     }
     try {
-      const compiled = (await core!).compile(data, data.base, data.importMemory);
-      postMessage({ kind: "compiled", id: data.id, compiled }, { transfer: [compiled.bytes.buffer] });
+      const compiled = (await core!).compile(data, data.memory);
+      postMessage(
+        { kind: "compiled", id: data.id, compiled },
+        { transfer: [compiled.bytes.buffer] },
+      );
     } catch (error) {
       postMessage({ kind: "compiled", id: data.id, error: messageOf(error) });
     }

@@ -9,12 +9,7 @@ export const PRESETS = {
   hill: { text: "exp(-x*x-y*y)", x: [-2, 2], y: [-2, 2], point: [-0.6, -0.5] },
   saddle: { text: "x*y", x: [-2, 2], y: [-2, 2], point: [0.5, 0.5] },
   monkey: { text: "x^3-3*x*y^2", x: [-1, 1], y: [-1, 1], point: [0.3, 0.2] },
-  ripple: {
-    text: "cos(hypot(x,y))",
-    x: [-6, 6],
-    y: [-6, 6],
-    point: [2.6, 3],
-  },
+  eggs: { text: "cos(x)*cos(y)", x: [-3, 3], y: [-3, 3], point: [0.6, -0.4] },
   kink: {
     text: "max(abs(x),y*y)",
     x: [-1.5, 1.5],

@@ -73,9 +73,11 @@ const summaries = (times) =>
  * @param {string} what
  */
 export const mustAgree = (a, b, what) => {
-  if (a.length !== b.length) throw Error(`${what}: ${a.length} and ${b.length} numbers`);
+  if (a.length !== b.length)
+    throw Error(`${what}: ${a.length} and ${b.length} numbers`);
   let scale = 1;
   for (let i = 0; i < a.length; ++i) scale = Math.max(scale, Math.abs(a[i]));
   for (let i = 0; i < a.length; ++i)
-    if (!(Math.abs(a[i] - b[i]) <= 1e-10 * scale)) throw Error(`${what}[${i}]: ${a[i]} and ${b[i]}`);
+    if (!(Math.abs(a[i] - b[i]) <= 1e-10 * scale))
+      throw Error(`${what}[${i}]: ${a[i]} and ${b[i]}`);
 };

@@ -2,8 +2,7 @@
 import { compile, vjp } from "../../rose.js";
 import * as rose from "../../rose.js";
 import { Dual, Real, div, fn, gt, mul, select } from "../../rose.js";
-const max = (x, y) =>
-  select(gt(x, y), Real, x, y);
+const max = (x, y) => select(gt(x, y), Real, x, y);
 const sqrt = fn([Real], Real, (x) => rose.sqrt(x));
 sqrt.jvp = fn([Dual], Dual, ({ re: x, du: dx }) => {
   const y = sqrt(x);

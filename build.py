@@ -342,6 +342,7 @@ def generate(path: str, argv: tuple[str, ...]) -> str:
 def check() -> None:
     """What the continuous integration asks of the sources before it builds anything."""
     code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
+    code += ROOT.glob("*.md")  # whose examples in Python are formatted, too
     bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "src", BRIDGE / "build"]
     ruff = (PYTHON, "-m", "ruff")
     tools = BRIDGE / "node_modules"

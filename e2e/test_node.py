@@ -11,7 +11,7 @@ import pytest
 from rose_core.ops import OPS
 
 NAMES = (
-    "Bool Dual Null Real Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
+    "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready"
@@ -281,6 +281,35 @@ def test_closures_out_of_place(node: Run) -> None:
         "TypeError: inner.jvp: inner uses values of the function outer around it, of which a custom derivative "
         "knows nothing; pass them as arguments",
         "inner uses values of the function outer around it, so it can be called only there",
+    ]
+
+
+def test_sizes_that_calls_tell(node: Run) -> None:
+    body = """
+        const { Dual, Real, Size, Vec, compile, fn, jvp, mul, struct, sum, vec, vjp } = rose;
+        const n = Size("n"), m = Size("m");
+        const dot = fn([Vec(n, Real), Vec(n, Real)], Real, function dot(u, v) { return sum(n, (i) => mul(u[i], v[i])); });
+        const matvec = fn([Vec(m, Vec(n, Real)), Vec(n, Real)], Vec(m, Real), (A, x) => vec(m, Real, (i) => dot(A[i], x)));
+        const table = struct({ rows: Vec(n, Real), scale: Real });
+        const total = fn([table], Real, (t) => mul(t.scale, sum(n, (i) => t.rows[i])));
+        const product = await same(fn([Vec(3, Real)], Vec(2, Real), (x) => matvec([[1, 2, 3], [4, 5, 6]], x)), [1, 2, 3]);
+        const gradient = await same(fn([Vec(3, Real)], Vec(3, Real), (x) => vjp(dot)(x, x).grad(1)[0]), [1, 2, 3]);
+        const forward = await same(fn([Vec(2, Dual)], Dual, (x) => jvp(dot)(x, x)), [{ re: 1, du: 1 }, { re: 2, du: 0 }]);
+        const named = await same(total.at({ n: 2 }), { rows: [1, 2], scale: 3 });
+        attempt(() => fn([Vec(2, Real), Vec(3, Real)], Real, (a, b) => dot(a, b)));
+        attempt(() => dot.at({}));
+        attempt(() => fn([], Real, () => fn([n], Real, (i) => 1)(2)));
+        attempt(() => fn([], Vec(1, Real), () => vec(n, Real, (i) => 0)));
+        messages.push(await compile(dot).catch((error) => error.message));
+        return [product, gradient, forward, named, dot.at({ n: 2 }) === dot.at({ n: 2 }), messages];"""
+    *values, messages = evaluate(node, body)  # type: ignore[misc]
+    assert values == [[14, 32], [1, 2, 3], {"re": 5, "du": 2}, 9, True]
+    assert messages == [
+        "RangeError: argument 2 of dot: wrong array size: n is 2 elsewhere, and 3 here",
+        "TypeError: dot.at: expected a number for n, got undefined",
+        "TypeError: f: the arguments do not tell the size n; use .at({ n })",
+        "TypeError: the size n is known only in the body of a function that has it",
+        "compile: dot has sizes that are not known: n; give them with .at({ n })",
     ]
 
 

@@ -8,6 +8,8 @@ from rose_core.api import compile, interp
 from rose_core.declare import Vec, struct
 from rose_core.expand import DerivativeError
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
+from rose_core.generic import Generic
+from rose_core.sizes import Size
 from rose_core.trace import iadd, imod, index_operation, operation, zero
 from rose_core.types import BOOL as Bool
 from rose_core.types import DUAL as Dual
@@ -32,9 +34,11 @@ __all__ = [
     "DerivativeError",
     "Dual",
     "Function",
+    "Generic",
     "Null",
     "Real",
     "Record",
+    "Size",
     "Tan",
     "Vec",
     "abs",

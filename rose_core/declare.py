@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-from rose_core.types import UNIT, Array, Fin, Struct, Type, array, fin
+from rose_core.sizes import OpenVec, Size, sizes_in
+from rose_core.types import UNIT, Fin, Struct, Type, array, fin
 
 LARGEST = 2**31
 """The largest size of an index type: indices are 32-bit integers."""
@@ -20,6 +22,10 @@ def as_type(t: object) -> Type:
         return t
     if t is None:
         return UNIT
+    if isinstance(t, OpenVec):
+        return array(index_type(t.index), as_type(t.elem))
+    if isinstance(t, Size):
+        t = t.__index__()
     if isinstance(t, int) and not isinstance(t, bool):
         if not 0 <= t <= LARGEST:
             raise ValueError(f"an index type needs a size from 0 to {LARGEST}, not {t}")
@@ -32,20 +38,31 @@ def as_type(t: object) -> Type:
     raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}")
 
 
-def Vec(index: object, elem: object) -> Array:
-    """The type of vectors with one ``elem`` for each value of ``index``, an int for its size."""
-    size = as_type(index)
+def index_type(t: object) -> Fin:
+    """The index type an author means by ``t``, the size of a vector."""
+    size = as_type(t)
     if not isinstance(size, Fin):
-        raise TypeError(f"the size of a Vec must be a whole number, got {describe(index)}")
-    return array(size, as_type(elem))
+        raise TypeError(f"the size of a Vec must be a whole number, got {describe(t)}")
+    return size
 
 
-def struct(fields: object = None, /, **named: object) -> Struct:
+def Vec(index: object, elem: object) -> Any:
+    """The type of vectors with one ``elem`` for each value of ``index``, a size, which may be a `Size`."""
+    if sizes_in((index, elem)):
+        return OpenVec(index, elem)
+    return array(index_type(index), as_type(elem))
+
+
+def struct(fields: object = None, /, **named: object) -> Any:
     """A struct type, from a dict, from keywords, or as a decorator from a class's annotations."""
     if isinstance(fields, type):
         scope = {**vars(sys.modules[fields.__module__]), **sys._getframe(1).f_locals}
         fields = {name: annotated(field, scope) for name, field in fields.__annotations__.items()}
-    t = as_type(named if fields is None else fields)
+    elif fields is None:
+        fields = named
+    if isinstance(fields, dict) and sizes_in(fields):
+        return fields
+    t = as_type(fields)
     if not isinstance(t, Struct):
         raise TypeError(f"expected the fields of a struct, got {describe(fields)}")
     return t

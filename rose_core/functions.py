@@ -11,9 +11,11 @@ from typing import Any
 
 from rose_core import ops
 from rose_core.declare import annotated, as_type, describe
+from rose_core.generic import Generic
 from rose_core.ir import Func, is_real
+from rose_core.sizes import sizes_in
 from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap
-from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves, replace_scalar
+from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, array, dual, leaves, replace_scalar
 from rose_core.values import build, flatten
 
 
@@ -143,8 +145,10 @@ def _results(trace: Trace, f: Func, call: int) -> object:
     return wrap(trace, [trace.builder.get(call, k) for k in range(len(leaves(f.ret)))], f.ret)
 
 
-def fn(*args: object) -> Function:
-    """Define a function: ``fn([Real, Vec(3, Real)], Real, body)``, or ``@fn`` above an annotated one.
+def fn(*args: object) -> Any:
+    """Define a `Function`: ``fn([Real, Vec(3, Real)], Real, body)``, or ``@fn`` above an annotated one.
+
+    With a `Size` in the parameters' types it is a `Generic`, made anew for every set of sizes.
 
     Raises:
         TypeError: the signature is not one, or the body returns something else than it says.
@@ -156,13 +160,22 @@ def fn(*args: object) -> Function:
     elif len(args) == 3 and callable(args[2]):
         if not isinstance(args[0], (list, tuple)):
             raise TypeError(f"fn: expected a list of parameter types, got {describe(args[0])}")
-        params, ret, body = [as_type(t) for t in args[0]], as_type(args[1]), args[2]
+        params, ret, body = list(args[0]), args[1], args[2]
     else:
         raise TypeError(
             "fn takes parameter types, a result type and a body, or decorates an annotated function"
         )
     name = getattr(body, "__name__", "f")
-    func = Func("f" if name == "<lambda>" else name, params, ret)
+    name = "f" if name == "<lambda>" else name
+    if sizes := sizes_in(params):
+        return Generic(name, params, tuple(sizes), lambda: _trace(name, params, ret, body))
+    return _trace(name, params, ret, body)
+
+
+def _trace(name: str, written: Sequence[object], result: object, body: Callable[..., object]) -> Function:
+    """The function that one run of ``body`` makes."""
+    params, ret = [as_type(t) for t in written], as_type(result)
+    func = Func(name, params, ret)
     trace = Trace(func, traces[-1] if traces else None)
     traces.append(trace)
     try:
@@ -179,16 +192,16 @@ def fn(*args: object) -> Function:
     return Function(func, trace.captures)
 
 
-def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[Type], Type]:
+def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[object], object]:
     """The types in a function's annotations; ``local`` are the names where it is defined."""
     written = dict(body.__annotations__)
     code = body.__code__
     scope = {**body.__globals__, **local}
 
-    def type_of(name: str, what: str) -> Type:
+    def type_of(name: str, what: str) -> object:
         if name not in written:
             raise TypeError(f"@fn: {what} of {body.__name__} has no type annotation")
-        return as_type(annotated(written[name], scope))
+        return annotated(written[name], scope)
 
     params = [type_of(p, f"parameter {p}") for p in code.co_varnames[: code.co_argcount]]
     return params, type_of("return", "the result")
@@ -219,6 +232,9 @@ def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -
 
 def function_of(f: object, what: str) -> Function:
     """``f``, if it is a Rose function; ``what`` asks for it."""
+    if isinstance(f, Generic):
+        names = ", ".join(f"{size.name}=…" for size in f.sizes)
+        raise TypeError(f"{what}: {f.__name__} has sizes that are not known; give them with .at({names})")
     if not isinstance(f, Function):
         raise TypeError(f"{what}: expected a function made with fn or opaque, got {describe(f)}")
     return f
@@ -235,8 +251,10 @@ def closed(f: object, what: str) -> Func:
     return function.func
 
 
-def jvp(f: Function) -> Function:
+def jvp(f: Function | Generic) -> Any:
     """The forward derivative of ``f``: the same function on duals (paper, Section 4.2)."""
+    if isinstance(f, Generic):
+        return Generic(f"jvp_{f.__name__}", f.params, f.sizes, lambda: jvp(f.instance(f.now())))
     function = function_of(f, "jvp")
     g = function.func
     found = g.memo.get("jvp of")
@@ -290,12 +308,14 @@ class Pullback:
         return iter((self.ret, self.grad))
 
 
-def vjp(f: Function) -> Callable[..., Pullback]:
+def vjp(f: Function | Generic) -> Callable[..., Pullback]:
     """The reverse derivative of ``f``: called on arguments, gives its value and its pullback."""
-    g = function_of(f, "vjp")
+    if not isinstance(f, Generic):
+        function_of(f, "vjp")
 
     def pullback(*args: object) -> Pullback:
         trace = current()
+        g = f.at_args(args) if isinstance(f, Generic) else f
         return Pullback(trace, g.func, lift_args(trace, g, args))
 
     return pullback

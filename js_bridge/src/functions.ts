@@ -7,11 +7,14 @@ import {
   dualOf,
   isReal,
   REAL,
+  type SizeVar,
+  sizesIn,
   tangentOf,
   type Ty,
   tyOf,
   vecOf,
 } from "./types";
+import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { lift, wrap } from "./values";
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
@@ -37,31 +40,124 @@ export class FnData {
   ) {}
 }
 
+/** A function with sizes that are not known yet, made once for every set of them. */
+interface Generic {
+  readonly name: string;
+  /** The parameter types as the author wrote them. */
+  readonly params: readonly unknown[];
+  readonly sizes: ReadonlySet<SizeVar>;
+  /** The function at these sizes. */
+  at(sizes: Sizes): Fn;
+}
+
 const DATA = Symbol("function");
+const GENERIC = Symbol("generic");
 
 /** A function as authors hold it: callable on symbolic values. */
 export interface Fn {
   (...args: unknown[]): unknown;
-  [DATA]: FnData;
+  [DATA]?: FnData;
+  [GENERIC]?: Generic;
   jvp?: Fn;
+  /** Of a generic function: the function at these sizes, by name. */
+  at?: (sizes: Record<string, number>) => Fn;
 }
 
 /** How often a custom derivative was set: whatever was made from functions before may be out of date. */
 export let epoch = 0;
 
-/** What the bridge knows of `f`; throws if it is no function of ours. */
+/** What the bridge knows of `f`; throws if it is no function of ours, or one with unknown sizes. */
 export const dataOf = (f: unknown, what: string): FnData => {
-  const data = typeof f === "function" ? (f as Partial<Fn>)[DATA] : undefined;
-  if (data === undefined)
+  const { data, generic } = parts(f, what);
+  if (data) return data;
+  const names = [...generic!.sizes].map(({ name }) => name).join(", ");
+  throw TypeError(
+    `${what}: ${generic!.name} has sizes that are not known: ${names}; give them with .at({ ${names} })`,
+  );
+};
+
+const parts = (
+  f: unknown,
+  what: string,
+): { data?: FnData; generic?: Generic } => {
+  const { [DATA]: data, [GENERIC]: generic } = (
+    typeof f === "function" ? f : {}
+  ) as Partial<Fn>;
+  if (data === undefined && generic === undefined)
     throw TypeError(
       `${what}: expected a function made with fn or opaque, got ${describe(f)}`,
     );
-  return data;
+  return { data, generic };
+};
+
+/** `f` at the sizes that the arguments of a call have. */
+const atArgs = (f: unknown, args: readonly unknown[], what: string): FnData => {
+  const { data, generic } = parts(f, what);
+  if (data) return data;
+  const { name, params, sizes: wanted } = generic!;
+  const sizes: Sizes = new Map();
+  params.forEach((type, k) => {
+    try {
+      inferSizes(type, args[k], { wanted, sizes });
+    } catch (error) {
+      throw within(error, `argument ${k + 1} of ${name}`);
+    }
+  });
+  for (const size of wanted)
+    if (!sizes.has(size))
+      throw TypeError(
+        `${name}: the arguments do not tell the size ${size.name}; use .at({ ${size.name} })`,
+      );
+  return generic!.at(sizes)[DATA]!;
+};
+
+const makeGeneric = (
+  name: string,
+  params: readonly unknown[],
+  sizes: ReadonlySet<SizeVar>,
+  make: () => Fn,
+): Fn => {
+  const instances = new Map<string, Fn>();
+  let rule: Generic | undefined;
+  const generic: Generic = {
+    name,
+    params,
+    sizes,
+    at(given) {
+      const key = [...sizes].map((size) => given.get(size)).join();
+      let instance = instances.get(key);
+      if (instance === undefined) {
+        instances.set(key, (instance = withSizes(given, make)));
+        if (rule) instance.jvp = rule.at(given);
+      }
+      return instance;
+    },
+  };
+  const f = ((...args: unknown[]) => call(atArgs(f, args, name), args)) as Fn;
+  const at: Fn["at"] = (given) =>
+    generic.at(namedSizes(sizes, given, `${name}.at`));
+  Object.defineProperty(f, GENERIC, { value: generic });
+  Object.defineProperty(f, "at", { value: at });
+  let jvp: Fn | undefined;
+  Object.defineProperty(f, "name", { value: name });
+  Object.defineProperty(f, "jvp", {
+    get: () => jvp,
+    set(given: Fn) {
+      const found = parts(given, `${name}.jvp`).generic;
+      if (found === undefined || instances.size)
+        throw TypeError(
+          `${name}.jvp: expected a function with the same sizes, set before ${name} is first called`,
+        );
+      rule = found;
+      jvp = given;
+    },
+  });
+  return f;
 };
 
 const makeFn = (data: FnData): Fn => {
   const f = ((...args: unknown[]) => call(data, args)) as Fn;
-  f[DATA] = data;
+  Object.defineProperty(f, DATA, { value: data });
   Object.defineProperty(f, "name", { value: data.name });
   let jvp: Fn | undefined;
   Object.defineProperty(f, "jvp", {
@@ -113,10 +209,15 @@ export const fn = (
   ret: unknown,
   body: (...args: any[]) => unknown,
 ): Fn => {
-  const paramTypes = types(params, "fn");
-  const retType = tyOf(ret);
   if (typeof body !== "function")
     throw TypeError(`fn: expected a body, got ${describe(body)}`);
+  const sizes = sizesIn(params);
+  if (sizes.size)
+    return makeGeneric(body.name || "f", params as unknown[], sizes, () =>
+      fn(params, ret, body),
+    );
+  const paramTypes = types(params, "fn");
+  const retType = tyOf(ret);
   const outer = Recorder.current;
   const r = new Recorder(body.name || "f", outer);
   Recorder.current = r;
@@ -216,21 +317,27 @@ const forward = new WeakMap<FnData, Fn>();
 
 /** The forward derivative of `f`: the same function on dual numbers. */
 export const jvp = (f: unknown): Fn => {
-  const data = dataOf(f, "jvp");
-  let found = forward.get(data);
+  const { data, generic } = parts(f, "jvp");
+  if (generic) {
+    const { name, params, sizes } = generic;
+    const made = () =>
+      jvp(generic.at(new Map([...sizes].map((size) => [size, size.value!]))));
+    return makeGeneric(`jvp_${name}`, params, sizes, made);
+  }
+  let found = forward.get(data!);
   if (found === undefined) {
-    const params = data.params.map(dualOf);
+    const params = data!.params.map(dualOf);
     found = makeFn(
       new FnData(
-        `jvp_${data.name}`,
+        `jvp_${data!.name}`,
         params,
-        dualOf(data.ret),
+        dualOf(data!.ret),
         undefined,
         undefined,
         data,
       ),
     );
-    forward.set(data, found);
+    forward.set(data!, found);
   }
   return found;
 };
@@ -245,9 +352,10 @@ export const vjp = (
   ret: unknown;
   grad: (cot: unknown) => unknown;
 }) => {
-  const data = dataOf(f, "vjp");
+  parts(f, "vjp");
   return (...args) => {
     const r = recorder();
+    const data = atArgs(f, args, "vjp");
     const { block } = r;
     const ids = liftArgs(r, data, args);
     const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);

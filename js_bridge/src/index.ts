@@ -56,4 +56,4 @@ export {
   zero,
 } from "./ops";
 export { compile, interp } from "./run";
-export { Bool, Dual, Null, Real, struct, Tan, Vec } from "./types";
+export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";

@@ -13,17 +13,34 @@ export const Real = Symbol("Real");
 /** The type of tangents, which enter only linearly. */
 export const Tan = Symbol("Tan");
 
-const INDEX = Symbol("index");
-const ELEM = Symbol("elem");
+/** A size that becomes known when a function is called. */
+export class SizeVar {
+  /** The size, while a function is made for it. */
+  value: number | undefined;
+
+  constructor(readonly name: string) {}
+
+  valueOf(): number {
+    if (this.value === undefined)
+      throw TypeError(
+        `the size ${this.name} is known only in the body of a function that has it`,
+      );
+    return this.value;
+  }
+}
+
+/** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
+export const Size = (name = "n"): SizeVar => new SizeVar(name);
+
+export const INDEX = Symbol("index");
+export const ELEM = Symbol("elem");
+
+const isSize = (x: unknown): x is number =>
+  typeof x === "number" && Number.isInteger(x) && x >= 0 && x <= LARGEST;
 
 /** The type of vectors from the index type `index`, a size, to `elem`. */
 export const Vec = (index: unknown, elem: unknown): unknown => {
-  if (
-    typeof index !== "number" ||
-    !Number.isInteger(index) ||
-    index < 0 ||
-    index > LARGEST
-  )
+  if (!isSize(index) && !(index instanceof SizeVar))
     throw TypeError(
       `Vec: expected a size, got ${describe(index)}: this index type cannot be used as an index`,
     );
@@ -32,8 +49,23 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
 
 /** A struct type with the fields of `fields`. */
 export const struct = <T>(fields: T): T => {
-  tyOf(fields);
+  if (sizesIn(fields).size === 0) tyOf(fields);
   return fields;
+};
+
+/** The sizes in a type as an author writes it that are not known now. */
+export const sizesIn = (
+  type: unknown,
+  found = new Set<SizeVar>(),
+): Set<SizeVar> => {
+  if (type instanceof SizeVar) {
+    if (type.value === undefined) found.add(type);
+  } else if (typeof type === "object" && type !== null) {
+    if (INDEX in type) sizesIn(type[INDEX], found);
+    if (ELEM in type) sizesIn(type[ELEM], found);
+    for (const field of Object.values(type)) sizesIn(field, found);
+  }
+  return found;
 };
 
 /** A number with its tangent. */
@@ -134,6 +166,9 @@ export const structOf = (entries: [string, Ty][]): Ty => {
 /** The largest size: indices are 32-bit integers. */
 export const LARGEST = 2 ** 31;
 
+/** How often a type was read whose size varies. */
+let sizesRead = 0;
+
 /** The interned form of a type; throws if `type` is none. */
 export const tyOf = (type: unknown): Ty => {
   switch (type) {
@@ -146,26 +181,26 @@ export const tyOf = (type: unknown): Ty => {
     case Null:
       return NULL;
   }
-  if (
-    typeof type === "number" &&
-    Number.isInteger(type) &&
-    type >= 0 &&
-    type <= LARGEST
-  )
-    return fin(type);
+  if (isSize(type)) return fin(type);
+  if (type instanceof SizeVar) {
+    ++sizesRead;
+    return fin(type.valueOf());
+  }
   if (typeof type !== "object" || type === null)
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
   let ty = known.get(type);
   if (ty === undefined) {
+    const before = sizesRead;
     if (ELEM in type && INDEX in type)
-      ty = vecOf(type[INDEX] as number, tyOf(type[ELEM]));
+      ty = vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]));
     else
       ty = structOf(
         Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
       );
-    known.set(type, ty);
+    // what has a size that varies is another type every time
+    if (sizesRead === before) known.set(type, ty);
   }
   return ty;
 };

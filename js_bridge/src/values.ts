@@ -60,6 +60,12 @@ const VIEW = Symbol("view");
 export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
   present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
 
+/** The type of a symbolic vector or struct; undefined for anything else. */
+export const typeOfView = (x: unknown): Ty | undefined =>
+  typeof x === "object" && x !== null
+    ? (x as { [VIEW]?: View })[VIEW]?.ty
+    : undefined;
+
 /** What a view looks like to an author. */
 const present = (view: View): unknown => {
   const { bundle, at, ty } = view;

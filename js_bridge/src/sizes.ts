@@ -1,0 +1,93 @@
+// Sizes that are not known when a function is defined: `const n = Size("n")`, `Vec(n, Real)`.
+//
+// A function with such sizes in its parameters is made once for every set of sizes that it is called
+// with, so that its loops know their bounds like any other's.
+
+import { describe, ELEM, INDEX, SizeVar, type Ty, tyOf } from "./types";
+import { typeOfView } from "./values";
+
+/** Sizes by what they stand for. */
+export type Sizes = Map<SizeVar, number>;
+
+/** Run `action` with these sizes known. */
+export const withSizes = <T>(sizes: Sizes, action: () => T): T => {
+  const before = [...sizes.keys()].map((size) => size.value);
+  for (const [size, value] of sizes) size.value = value;
+  try {
+    return action();
+  } finally {
+    [...sizes.keys()].forEach((size, k) => {
+      size.value = before[k];
+    });
+  }
+};
+
+/** Sizes that are being found out: which are looked for, and what is known. */
+export interface Inference {
+  readonly wanted: ReadonlySet<SizeVar>;
+  readonly sizes: Sizes;
+}
+
+/** Find out sizes from an argument `x` for a parameter of type `type`. */
+export const inferSizes = (
+  type: unknown,
+  x: unknown,
+  sizes: Inference,
+): void => {
+  if (typeof type !== "object" || type === null) return;
+  const ty = typeOfView(x);
+  if (ty !== undefined) inferFromType(type, ty, sizes);
+  else if (typeof x !== "object" || x === null) return;
+  else if (INDEX in type && ELEM in type) {
+    const { length } = x as ArrayLike<unknown>;
+    if (typeof length !== "number") return;
+    bind(type[INDEX], length, sizes);
+    if (length) inferSizes(type[ELEM], (x as ArrayLike<unknown>)[0], sizes);
+  } else
+    for (const [name, field] of Object.entries(type))
+      inferSizes(field, (x as Record<string, unknown>)[name], sizes);
+};
+
+const inferFromType = (type: unknown, ty: Ty, sizes: Inference): void => {
+  if (typeof type !== "object" || type === null) return;
+  if (INDEX in type && ELEM in type) {
+    if (ty.kind !== "vec") return;
+    bind(type[INDEX], ty.size, sizes);
+    inferFromType(type[ELEM], ty.elem!, sizes);
+  } else
+    for (const [name, field] of ty.fields)
+      inferFromType((type as Record<string, unknown>)[name], field, sizes);
+};
+
+const bind = (
+  index: unknown,
+  value: number,
+  { wanted, sizes }: Inference,
+): void => {
+  if (!(index instanceof SizeVar) || !wanted.has(index)) return;
+  const known = sizes.get(index);
+  if (known !== undefined && known !== value)
+    throw RangeError(
+      `wrong array size: ${index.name} is ${known} elsewhere, and ${value} here`,
+    );
+  sizes.set(index, value);
+};
+
+/** The sizes that an author gives by name; throws unless they are those of `wanted`. */
+export const namedSizes = (
+  wanted: ReadonlySet<SizeVar>,
+  given: Record<string, number>,
+  what: string,
+): Sizes => {
+  const sizes: Sizes = new Map();
+  for (const size of wanted) {
+    const value = given?.[size.name];
+    if (typeof value !== "number")
+      throw TypeError(
+        `${what}: expected a number for ${size.name}, got ${describe(value)}`,
+      );
+    tyOf(value); // a proper size
+    sizes.set(size, value);
+  }
+  return sizes;
+};

@@ -1,0 +1,82 @@
+"""Functions that are generic in sizes."""
+
+import pytest
+
+from rose_core import Dual, Real, Size, Vec, compile, fn, interp, jvp, struct, sum, vec, vjp
+
+n, m = Size("n"), Size("m")
+
+
+@fn
+def dot(u: Vec(n, Real), v: Vec(n, Real)) -> Real:
+    return sum(n, lambda i: u[i] * v[i])
+
+
+def matvec(a, x):
+    return vec(m, Real, lambda i: dot(a[i], x))
+
+
+matvec = fn([Vec(m, Vec(n, Real)), Vec(n, Real)], Vec(m, Real), matvec)
+
+
+def test_sizes_are_those_of_the_arguments() -> None:
+    f = fn([Vec(3, Real)], Vec(2, Real), lambda x: matvec([[1, 2, 3], [4, 5, 6]], x))
+    assert list(compile(f)([1, 2, 3])) == list(interp(f)([1, 2, 3])) == [14, 32]
+
+
+def test_sizes_given_by_name() -> None:
+    assert compile(dot.at(n=2))([1, 2], [3, 4]) == 11
+    assert dot.at(n=2) is dot.at(n=2)
+    assert compile(dot.at(n=0))([], []) == 0
+
+
+def test_derivatives() -> None:
+    g = fn([Vec(3, Real)], Vec(3, Real), lambda x: vjp(dot)(x, x).grad(1)[0])
+    assert list(compile(g)([1, 2, 3])) == [1, 2, 3]
+    h = fn([Vec(2, Dual)], Dual, lambda x: jvp(dot)(x, x))
+    d = compile(h)([{"re": 1, "du": 1}, {"re": 2, "du": 0}])
+    assert (d.re, d.du) == (5, 2)
+
+
+def test_a_custom_derivative_at_every_size() -> None:
+    k = Size("k")
+    norm2 = fn([Vec(k, Real)], Real, lambda v: sum(k, lambda i: v[i] * v[i]))
+
+    def rule(v):
+        return {"re": sum(k, lambda i: v[i].re * v[i].re), "du": jvp(dot)(v, v).du * 10}
+
+    norm2.jvp = fn([Vec(k, Dual)], Dual, rule)
+    g = fn([Vec(2, Real)], Vec(2, Real), lambda v: vjp(norm2)(v).grad(1))
+    assert list(compile(g)([1, 2])) == [20, 40]
+
+
+def test_in_structs() -> None:
+    table = struct(rows=Vec(n, Real), scale=Real)
+    f = fn([table], Real, lambda t: sum(n, lambda i: t.rows[i]) * t.scale)
+    assert compile(fn([], Real, lambda: f({"rows": [1, 2, 3], "scale": 2})))() == 12
+    assert compile(f.at(n=2))({"rows": [1, 2], "scale": 3}) == 9
+
+
+def test_an_index_parameter() -> None:
+    f = fn([n, Vec(n, Real)], Real, lambda i, v: v[i])
+    assert compile(f.at(n=3))(1, [5, 6, 7]) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "message"),
+    [
+        (
+            lambda: fn([Vec(2, Real), Vec(3, Real)], Real, lambda a, b: dot(a, b)),
+            ValueError,
+            "argument 2 of dot: n is 2 elsewhere, and 3 here",
+        ),
+        (lambda: dot.at(), TypeError, "dot.at: expected n, got nothing"),
+        (lambda: dot.at(n=-1), ValueError, "an index type needs a size from 0 to"),
+        (lambda: compile(dot), TypeError, r"compile: dot has sizes that are not known; .* \.at\(n=…\)"),
+        (lambda: fn([], Real, lambda: fn([n], Real, lambda i: 1)(2)), TypeError, "do not tell the size n"),
+        (lambda: vec(n, Real, lambda i: 0), TypeError, "the size n is known only in the body"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, kind, message) -> None:
+    with pytest.raises(kind, match=message):
+        wrong()

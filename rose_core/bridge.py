@@ -37,12 +37,12 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     """
     gc.disable()  # the compiler makes many objects and no cycles worth looking for
     try:
-        recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"))
+        recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
         with deep_recursion():
             program = Program(Expansion(recording.root).root, memory)
     finally:
         gc.enable()
-    opaque = {f: k for k, f in enumerate(f for f in recording.functions if f.host is not None)}
+    opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
         "pages": program.pages,
         "end": program.end,
@@ -53,10 +53,14 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     return program.bytes, json.dumps(descriptor)
 
 
-def _numbers(buffer: bytes, format: str) -> list[int]:
+def _view(buffer: bytes, format: str) -> memoryview:
     """The numbers in a buffer, which in a browser is a typed array."""
     data = buffer if isinstance(buffer, bytes) else buffer.to_bytes()
-    return memoryview(data).cast(format).tolist()  # type: ignore[call-overload, no-any-return]
+    return memoryview(data).cast(format)  # type: ignore[call-overload, no-any-return]
+
+
+def _numbers(buffer: bytes, format: str) -> list[Any]:
+    return _view(buffer, format).tolist()
 
 
 def _slot(slot: Slot) -> tuple[str, int, int]:
@@ -96,7 +100,7 @@ def interpret_recording(
         run = next(remaining)
         return lambda *leaves: _leaves(f.result_types, _numbers(run(to_js(_row(leaves))), "d"))
 
-    recording = Recording(header, _numbers(ints, "i"), _numbers(reals, "d"), host)
+    recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"), host)
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root
 

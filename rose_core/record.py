@@ -20,14 +20,17 @@ from index ``x`` on, ``y`` of them:
 ===========  ==============================================================
 
 A program is a header (JSON: types, and per function its name, signature, results, derivative, the
-types and functions that its rows refer to by number, and the sizes of its lists), the ints of all
-functions in a row (rows, extra, types of literals), and their literals' values in a row.
+types and functions that its rows refer to by number, how it calls (``"c"``, ``"v"`` if there is a
+``VJP``), and the sizes of its lists), the ints of all functions in a row (rows, extra, types of
+literals), and their literals' values in a row. A literal is used once, so that rows are the same
+whichever literals are equal: `rose_core.share` makes one function of functions with the same rows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from rose_core.builder import Builder
@@ -48,6 +51,7 @@ from rose_core.ir import (
     is_real,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.share import REAL_COLUMN, Entry, Shape, share
 from rose_core.types import BOOL, REAL, TAN, UNIT, Struct, Type, array, fin, leaves, scalar_of
 
 TABLE_END = len(OPS)
@@ -76,55 +80,132 @@ def types_of(rows: Sequence[Any]) -> list[Type]:
 
 
 class Recording:
-    """A program as it arrived; `functions` are built in order, callees first."""
+    """A program as it arrived: ``root`` is its entry, ``opaque`` are its opaque functions in their order."""
 
     def __init__(
         self,
         header: str,
-        ints: Sequence[int],
+        ints: memoryview,
         reals: Sequence[float],
         host: Callable[[Func], Callable[..., list[Any]]] | None = None,
     ) -> None:
         """``host`` gives what an opaque function runs, asked in their order, if they are to be run here."""
         program = json.loads(header)
+        rows = program["functions"]
         self.types = types_of(program["types"])
-        self.functions: list[Func] = []
-        self._host = host
-        at = literals_at = 0
-        for entry in program["functions"]:
-            f = self._signature(entry)
-            self.functions.append(f)
-            if entry["kind"] == "fn":
-                rows, extra, literals = entry["sizes"]
-                values = reals[literals_at : literals_at + literals]
-                end = at + 3 * rows
-                kinds = ints[end + extra : end + extra + literals]
-                own_types = [self.types[t] for t in entry["types"]]
-                callees = [self.functions[k] for k in entry["callees"]]
-                literals_ = [(value, own_types[kind]) for value, kind in zip(values, kinds, strict=True)]
-                body = _Body(f, own_types, callees, literals_, ints[end : end + extra])
-                body.take([self.types[t] for t in entry["captures"]])
-                body.build(ints[at:end])
-                f.blocks[0].results = [body.env[r] for r in entry["results"]]
-                at = end + extra + literals
-                literals_at += literals
-        for f, entry in zip(self.functions, program["functions"], strict=True):
-            if entry["jvp"] >= 0:
-                f.jvp = self.functions[entry["jvp"]]
-        self.root = self.functions[program["root"]]
+        self.opaque: list[Func] = []
+        self._entries = self._read(rows, ints, reals)
+        derived = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
+        self._instances = share(list(self._entries.values()), {program["root"], *derived})
+        self._functions: dict[int, Func] = {}
+        """By number, those that stand alone."""
+        self._built: dict[Shape, Func] = {}
+        for k, row in enumerate(rows):
+            if k not in self._entries:
+                self._functions[k] = self._without_body(row, host)
+            elif self._instances[k].shape not in self._built:
+                self._build(self._instances[k].shape)
+        for k in derived:
+            self.function(k).jvp = self.function(rows[k]["jvp"])
+        self.root = self.function(program["root"])
 
-    def _signature(self, entry: dict[str, Any]) -> Func:
-        params = [self.types[t] for t in entry["params"]]
-        f = Func(entry["name"], params, self.types[entry["ret"]])
-        if entry["kind"] == "fn":
-            return f
+    def _read(self, rows: list[dict[str, Any]], ints: memoryview, reals: Sequence[float]) -> dict[int, Entry]:
+        """The functions that have a body, by number."""
+        entries: dict[int, Entry] = {}
+        types = self.types
+        at = literals_at = 0
+        for number, row in enumerate(rows):
+            if row["kind"] != "fn":
+                continue
+            count, extra, literals = row["sizes"]
+            end = at + 3 * count
+            stop = end + extra + literals
+            params = [types[t] for t in row["params"]]
+            entries[number] = Entry(
+                number,
+                row["name"],
+                params,
+                types[row["ret"]],
+                [leaf for t in (*params, *(types[t] for t in row["captures"])) for leaf in leaves(t)],
+                ints[at:end],
+                ints[end : end + extra].tolist(),
+                ints[end + extra : stop].tolist(),
+                reals[literals_at : literals_at + literals],
+                [types[t] for t in row["types"]],
+                row["callees"],
+                row["results"],
+                row["calls"],
+                (*row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
+            )
+            at = stop
+            literals_at += literals
+        return entries
+
+    def _without_body(
+        self, row: dict[str, Any], host: Callable[[Func], Callable[..., list[Any]]] | None
+    ) -> Func:
+        """An opaque function, or a forward derivative that is yet to be made."""
+        params = [self.types[t] for t in row["params"]]
+        f = Func(row["name"], params, self.types[row["ret"]])
         f.params = [leaf for t in params for leaf in leaves(t)]
-        if entry["kind"] == "opaque":
-            f.host = self._host(f) if self._host else _elsewhere
+        if row["kind"] == "opaque":
+            f.host = host(f) if host else _elsewhere
             f.effects = True
+            self.opaque.append(f)
         else:
-            f.derive_jvp(self.functions[entry["of"]])
+            f.derive_jvp(self.function(row["of"]))
         return f
+
+    def function(self, number: int) -> Func:
+        """A function with the parameters that its author gave it."""
+        found = self._functions.get(number)
+        if found is None:
+            instance = self._instances[number]
+            shared = self._built[instance.shape]
+            found = self._functions[number] = (
+                self._fixed(self._entries[number], shared) if instance.shape.columns else shared
+            )
+        return found
+
+    def _fixed(self, entry: Entry, shared: Func) -> Func:
+        """A function that calls a shared one with its own literals."""
+        f = Func(entry.name, entry.params, entry.ret)
+        b = Builder(f)
+        args = [b.param(t) for t in entry.leaves]
+        call = b.call(shared, [*args, *self.literals(entry.number, b, args)])
+        f.blocks[0].results = [b.get(call, k) for k in range(len(shared.result_types))]
+        return f
+
+    def callee(self, number: int) -> Func:
+        """The function to call, on the arguments and `literals`."""
+        return (
+            self._built[self._instances[number].shape] if number in self._instances else self.function(number)
+        )
+
+    def literals(
+        self, number: int, b: Builder, args: Sequence[int], known: Mapping[int, int] = MappingProxyType({})
+    ) -> list[int]:
+        """The values of a function's columns when it is called on ``args``, but for those ``known``."""
+        instance = self._instances.get(number)
+        if instance is None:
+            return []
+        found = []
+        for j, (column, value) in enumerate(zip(instance.shape.columns, instance.values, strict=True)):
+            if j in known:
+                found.append(known[j])
+            elif column.param == REAL_COLUMN:
+                found.append(b.real(value))
+            else:
+                array = args[column.param]  # type: ignore[index]
+                index = b.func.type_of(array).index  # type: ignore[attr-defined]
+                found.append(b.index(array, b.const(int(value), index)))
+        return found
+
+    def _build(self, shape: Shape) -> None:
+        body = _Body(self, shape)
+        body.build(shape.members[0].rows.tolist())
+        body.func.blocks[0].results = [body.env[r] for r in shape.members[0].results]
+        self._built[shape] = body.func
 
 
 def _constant(value: float, t: Type) -> float:
@@ -139,35 +220,36 @@ def _elsewhere(*_: object) -> list[Any]:
 class _Body:
     """Builds the body of one function from its rows."""
 
-    def __init__(
-        self,
-        func: Func,
-        types: Sequence[Type],
-        callees: Sequence[Func],
-        literals: Sequence[tuple[float, Type]],
-        extra: Sequence[int],
-    ) -> None:
-        self.func = func
-        self.types = types
-        self.callees = callees
-        self.b = Builder(func)
-        self.extra = extra
-        self.params: list[int] = []
+    def __init__(self, recording: Recording, shape: Shape) -> None:
+        entry = shape.members[0]
+        self.recording = recording
+        self.func = Func(entry.name, entry.params, entry.ret)
+        self.b = b = Builder(self.func)
+        self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
+        self.params = [b.param(t) for t in entry.leaves]
         """The ids of the parameters, and of what is captured from enclosing functions."""
-        self.has_tangents = False
-        constants = []
-        for value, t in literals:
-            self.has_tangents |= t is TAN
-            constants.append(self.b.const(_constant(value, t), t))
-        self.env: list[int] = constants[::-1]
+        self.has_tangents = any(scalar_of(t) is TAN for t in entry.leaves) or TAN in entry.types
+        self.elements: dict[int, int] = {}
+        """``INDEX`` row → the parameter that is its value."""
+        self.passed: dict[int, dict[int, int]] = {}
+        """``CALL`` row → column of the callee → the parameter that is its value."""
+        literals: dict[int, int] = {}
+        for column, t in zip(shape.columns, shape.element_types, strict=True):
+            param = b.param(t)
+            if column.callee_column >= 0:
+                self.passed.setdefault(column.source, {})[column.callee_column] = param
+            elif column.row >= 0:
+                self.elements[column.row] = param
+            else:
+                literals[column.source] = param
+        self.env: list[int] = []
+        for number, (value, kind) in enumerate(zip(entry.values, entry.kinds, strict=True)):
+            t = self.types[kind]
+            known = literals.get(number)
+            self.env.append(b.const(_constant(value, t), t) if known is None else known)
+        self.env.reverse()
 
-    def take(self, captures: Sequence[Type]) -> None:
-        """Add the parameters, all before anything else."""
-        types = [leaf for t in self.func.param_types for leaf in leaves(t)]
-        self.params = [self.b.param(t) for t in (*types, *captures)]
-        self.has_tangents |= any(scalar_of(t) is TAN for t in (*types, *captures))
-
-    def build(self, rows: Sequence[int]) -> None:
+    def build(self, rows: list[int]) -> None:
         constants = len(self.env)
         count = len(rows) // 3
         self.env = env = [0] * count + self.env
@@ -197,8 +279,10 @@ class _Body:
             pad()
             if op < TABLE_END:
                 env[position] = self._table_op(op, x, y)
+            elif position in self.elements:
+                env[position] = self.elements[position]
             else:
-                env[position] = self._structural(op, x, y)
+                env[position] = self._structural(position, op, x, y)
                 if op == FOR:
                     straight = False
         pad()
@@ -227,7 +311,7 @@ class _Body:
             )
         return b.op(op, *args, type=t)
 
-    def _structural(self, op: int, x: int, y: int) -> int:
+    def _structural(self, position: int, op: int, x: int, y: int) -> int:
         env, b = self.env, self.b
         operands = self.extra[x : x + y]
         if op == PARAM:
@@ -243,7 +327,10 @@ class _Body:
         if op == GET:
             return b.get(env[x], y)
         if op == CALL:
-            return b.call(self.callees[operands[0]], [env[k] for k in operands[1:]])
+            number = self.callees[operands[0]]
+            args = [env[k] for k in operands[1:]]
+            literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
+            return b.call(self.recording.callee(number), [*args, *literals])
         if op == ACCUM:
             return b.accum(env[x])
         if op == ADD_TO:
@@ -251,7 +338,8 @@ class _Body:
         if op == RESOLVE:
             return b.resolve(env[x])
         if op == VJP:
-            return b.vjp(self.callees[operands[0]], [env[k] for k in operands[1:]])
+            f = self.recording.function(self.callees[operands[0]])
+            return b.vjp(f, [env[k] for k in operands[1:]])
         if op == PULL:
             return b.pull(env[operands[0]], [env[k] for k in operands[1:]])
         raise ValueError(f"not an opcode of a recording: {op}")

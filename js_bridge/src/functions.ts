@@ -288,7 +288,7 @@ const captured = (r: Recorder, f: FnData): number[] => {
     try {
       const id = r.use(x, x.ty);
       // a forward derivative takes the tangent too, which is zero: the call is about its arguments
-      if (f.origin && isReal(x.ty)) ids.push(r.constant(0, tangentOf(x.ty)));
+      if (f.origin && isReal(x.ty)) ids.push(r.literal(0, tangentOf(x.ty)));
       ids.push(id);
     } catch (error) {
       throw within(error, `calling ${f.name}`);
@@ -358,6 +358,7 @@ export const vjp = (
     const data = atArgs(f, args, "vjp");
     const { block } = r;
     const ids = liftArgs(r, data, args);
+    r.takesVjp = true;
     const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);
     const grad = (cotangent: unknown): unknown => {
       if (recorder() !== r || !r.inScope(block))
@@ -420,7 +421,7 @@ export const sum = (index: unknown, body: (i: any) => unknown): Var => {
     throw TypeError(
       `sum: ${describe(index)} cannot be used as an index; expected a size`,
     );
-  const total = r.row(S.ACCUM, r.real(0), 0);
+  const total = r.row(S.ACCUM, r.literal(0, REAL), 0);
   r.loop(size, (i) => {
     r.row(S.ADD_TO, total, realId(r, body(i)));
     return [];

@@ -178,7 +178,7 @@ export const imod = (index: unknown, i: Nat): unknown => {
   const ty = indexType(index);
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   const a = v ? indexId(r, v.ty, i) : indexId(r, ANY, i);
-  return r.newIndex(r.row(OP.imod, a, r.constant(ty.size, ANY)), ty);
+  return r.newIndex(r.row(OP.imod, a, r.literal(ty.size, ANY)), ty);
 };
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */

@@ -47,14 +47,14 @@ export class Recorder {
   results: number[] = [];
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
+  /** Whether a reverse derivative is taken in the body. */
+  takesVjp = false;
   /** How many leaves the declared parameters have. */
   params = 0;
 
   /** The open blocks, outermost first. */
   private open = [0];
   private isOpen = [true];
-  private readonly reals = new Map<number, number>();
-  private readonly others = new Map<Ty, Map<number, number>>();
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private readonly indices = new Map<symbol, Var>();
   private readonly calleeNumbers = new Map<Callee, number>();
@@ -95,26 +95,11 @@ export class Recorder {
     return this.row(op, at, operands.length);
   }
 
-  /** The id of a real literal. */
-  real(x: number): number {
-    if (x === 0 && 1 / x < 0) return this.literal(x, REAL); // a Map takes -0 for 0
-    const known = this.reals.get(x);
-    if (known !== undefined) return known;
-    const id = this.literal(x, REAL);
-    this.reals.set(x, id);
-    return id;
-  }
-
-  /** The id of any other literal. */
-  constant(x: number, ty: Ty): number {
-    let known = this.others.get(ty);
-    if (known === undefined) this.others.set(ty, (known = new Map()));
-    let id = known.get(x);
-    if (id === undefined) known.set(x, (id = this.literal(x, ty)));
-    return id;
-  }
-
-  private literal(x: number, ty: Ty): number {
+  /**
+   * The id of a literal, a new one for every use: rows are to be the same in functions that differ
+   * in literals only.
+   */
+  literal(x: number, ty: Ty): number {
     this.literals.push(x);
     this.literalTypes.push(ty);
     return ~(this.literals.length - 1);
@@ -261,7 +246,7 @@ export const realId = (r: Recorder, x: unknown): number => {
     if (x.recorder === r && x.ty === REAL && r.inScope(x.block)) return x.id;
     return r.use(x, REAL);
   }
-  if (typeof x === "number") return r.real(x);
+  if (typeof x === "number") return r.literal(x, REAL);
   throw invalid(x, "Real");
 };
 
@@ -270,7 +255,7 @@ export const boolId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
     return r.use(x, BOOL);
   }
-  if (typeof x === "boolean") return r.constant(x ? 1 : 0, BOOL);
+  if (typeof x === "boolean") return r.literal(x ? 1 : 0, BOOL);
   throw invalid(x, "Bool");
 };
 
@@ -279,7 +264,7 @@ export const tanId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
     return r.use(x, TAN);
   }
-  if (x === ZERO) return r.constant(0, TAN);
+  if (x === ZERO) return r.literal(0, TAN);
   throw invalid(x, "Tan");
 };
 
@@ -298,7 +283,7 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
     throw RangeError(
       `invalid value: ${x} is out of range, expected an index from 0 to ${ty.size - 1}`,
     );
-  return r.constant(x, ty);
+  return r.literal(x, ty);
 };
 
 /** The error for a value that is not what was expected. */

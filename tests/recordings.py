@@ -1,0 +1,69 @@
+"""Recordings written by hand, in the form in which the bridge hands programs over."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from rose_core.ir import STRUCTURAL_NAMES
+from rose_core.ops import OPS
+from rose_core.ops import code as opcode
+from rose_core.record import END, Recording
+
+CODES = {name: len(OPS) + k for k, name in enumerate(STRUCTURAL_NAMES)} | {"end": END}
+
+
+class Writer:
+    """One function: rows by name, each giving its id; what is not an id is a literal."""
+
+    def __init__(self, name: str, params: Sequence[int], ret: int, types: Sequence[int]) -> None:
+        self.rows: list[int] = []
+        self.extra: list[int] = []
+        self.literals: list[tuple[float, int]] = []
+        self.callees: list[int] = []
+        self.entry: dict[str, Any] = {
+            "name": name, "kind": "fn", "params": list(params), "ret": ret, "jvp": -1,
+            "types": list(types), "captures": [],
+        }  # fmt: skip
+
+    def row(self, op: str, x: int, y: int = 0) -> int:
+        self.rows += [CODES[op] if op in CODES else opcode(op), x, y]
+        return len(self.rows) // 3 - 1
+
+    def rows_of(self, op: str, *operands: int) -> int:
+        at = len(self.extra)
+        self.extra += operands
+        return self.row(op, at, len(operands))
+
+    def literal(self, value: float, kind: int) -> int:
+        self.literals.append((value, kind))
+        return ~(len(self.literals) - 1)
+
+    def call(self, callee: int, *args: int, op: str = "call") -> int:
+        if callee not in self.callees:
+            self.callees.append(callee)
+        return self.rows_of(op, self.callees.index(callee), *args)
+
+
+def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]]) -> Recording:
+    """The program of these functions, the last of which is the entry."""
+    ints: list[int] = []
+    reals: list[float] = []
+    entries = []
+    for f, returned in zip(functions, results, strict=True):
+        ints += [*f.rows, *f.extra, *(kind for _, kind in f.literals)]
+        reals += [value for value, _ in f.literals]
+        vjp = CODES["vjp"] in f.rows[0::3]
+        entries.append(
+            {
+                **f.entry,
+                "sizes": [len(f.rows) // 3, len(f.extra), len(f.literals)],
+                "callees": f.callees,
+                "results": list(returned),
+                "calls": "v" if vjp else "c" if f.callees else "",
+            }
+        )
+    header = json.dumps({"types": types, "functions": entries, "root": len(functions) - 1})
+    return Recording(header, memoryview(array("i", ints)), reals)

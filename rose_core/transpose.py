@@ -47,9 +47,8 @@ if TYPE_CHECKING:
 
 _ADD, _SUB, _NEG, _SELECT = map(code, ("add", "sub", "neg", "select"))
 
-_COST = [4 if op.name in ("div", "sqrt") else 99 if isinstance(op.wasm, str) else 1 for op in OPS]
-_CHEAP = 4
-"""What computing a value again may cost at most, in additions, to be better than keeping it."""
+_CHEAP = [not isinstance(op.wasm, str) for op in OPS]
+"""Whether an op is an instruction of the machine, rather than a function of a library."""
 
 
 class _Loop:
@@ -111,18 +110,50 @@ class Reverse:
             return w
         found = loop.known.get(w)
         if found is None:
-            found = loop.known[w] = self._bring(w, loop)
+            self._bring(w)
+            found = loop.known[w]
         return found
 
-    def _bring(self, w: int, loop: _Loop) -> int:
+    def _bring(self, w: int) -> None:
+        """Make a value of the forward pass known in the backward pass, and what it is computed from."""
+        code, home = self.fb.code, self.fb.home
+        stack = [w]  # chains of operations can be long
+        while stack:
+            u = stack[-1]
+            known = self.by_forward[home[u]].known
+            if u not in known:
+                ins = code[u]
+                if not self._repeatable(u):
+                    known[u] = self._keep(u)
+                elif missing := [x for x in ins[1:] if self._is_missing(x)]:
+                    stack += missing
+                    continue
+                elif ins[0] == INDEX:
+                    known[u] = self.b.index(self.fetch(ins[1]), self.fetch(ins[2]))
+                else:
+                    known[u] = self.b.op(ins[0], *map(self.fetch, ins[1:]), type=self.fb.types[u])
+            stack.pop()
+
+    def _is_missing(self, x: int) -> bool:
+        """Whether the forward pass's ``x`` is not known yet."""
+        if x < 0:
+            return False
+        loop = self.by_forward.get(self.fb.home[x])
+        return loop is not None and x not in loop.known
+
+    def _repeatable(self, w: int) -> bool:
+        """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
+        op = self.fb.code[w][0]
+        if op == INDEX:
+            return True
+        return op < TABLE_END and _CHEAP[op] and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def _keep(self, w: int) -> int:
+        """A value of the forward pass, from the tape."""
         ins = self.fb.code[w]
-        op = ins[0]
-        if op == IDX:
+        loop = self.by_forward[self.fb.home[w]]
+        if ins[0] == IDX:
             return loop.index
-        if op != PARAM and self._cost(w) <= _CHEAP:
-            if op == INDEX:
-                return self.b.index(self.fetch(ins[1]), self.fetch(ins[2]))
-            return self.b.op(op, *[self.fetch(x) for x in ins[1:]], type=self.fb.types[w])
         if loop.index < 0:
             assert self.boundary
             return self.boundary.carry(w)
@@ -131,29 +162,6 @@ class Reverse:
             block.results.append(w)
         taped = self.fb.get(block.owner, block.results.index(w))
         return self.b.index(self.fetch(taped), loop.index)
-
-    def _cost(self, w: int) -> int:
-        """What computing ``w`` again would cost."""
-        if w < 0:
-            return 0
-        loop = self.by_forward.get(self.fb.home[w])
-        if loop is None or w in loop.known:
-            return 0
-        ins = self.fb.code[w]
-        op = ins[0]
-        if op in (IDX, PARAM):
-            return 0
-        if op == INDEX:
-            cost = 1
-        elif op < TABLE_END and not isinstance(self.fb.types[w], (Array, Ref)):
-            cost = _COST[op]
-        else:
-            return 99
-        for x in ins[1:]:
-            if cost > _CHEAP:
-                break
-            cost += self._cost(x)
-        return cost
 
     # -- cotangents --------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ VENV = ROOT / ".venv"
 STATE = ROOT / ".build"
 DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
+BENCH = ROOT / "e2e" / "bench"
 PYTHON = VENV / "bin" / "python"
 BROWSER = STATE / "browser.json"
 """What `setup` found: {"path", "version", "source"}. e2e/conftest.py reads it."""
@@ -165,7 +166,7 @@ def setup(browser: bool = True) -> None:
     step("python", [python, *pins("dev")], [PYTHON], make_venv)
     inputs: list[Path | str]
     inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
-    step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], npm_ci)
+    step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], lambda: npm_ci(BRIDGE))
     if browser:
         program = json.loads(BROWSER.read_text())["path"] if BROWSER.exists() else ""
         inputs = [
@@ -248,7 +249,8 @@ def node_version() -> str:
     return run(node(), "--version").strip()
 
 
-def npm_ci() -> str:
+def npm_ci(folder: Path) -> str:
+    """Install what the lock file in `folder` says."""
     program = node()
     if program.is_relative_to(VENV):
         cli = program.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
@@ -257,12 +259,20 @@ def npm_ci() -> str:
         npm = ["npm"]
     path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
     advice = "The packages come from npm: is there a way to it? (See `npm config list`.)"
-    run(*npm, "ci", "--prefix", BRIDGE, advice=advice, PATH=path)
+    run(*npm, "ci", "--prefix", folder, advice=advice, PATH=path)
     return f"Node {node_version()}"
 
 
 def find_browser() -> str:
     return run(PYTHON, "e2e/browser.py", PYTHONPATH=str(ROOT)).splitlines()[-1]
+
+
+def setup_peers() -> None:
+    """What the benchmarks compare with, which nothing else needs."""
+    inputs: list[Path | str]
+    inputs = [BENCH / "package.json", BENCH / "package-lock.json", node_version()]
+    outputs = [BENCH / "node_modules" / ".package-lock.json"]
+    step("peers", inputs, outputs, lambda: npm_ci(BENCH))
 
 
 # ---- build --------------------------------------------------------------------------
@@ -408,7 +418,7 @@ def test(args: list[str]) -> int:
 
 def bench(args: list[str]) -> int:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.call([PYTHON, "e2e/bench/run.py", *args], cwd=ROOT, env=env)
+    return subprocess.call([PYTHON, BENCH / "run.py", *args], cwd=ROOT, env=env)
 
 
 def prepare(verb: str, checked: bool) -> None:
@@ -422,6 +432,8 @@ def prepare(verb: str, checked: bool) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         # A reader who only wants to see the site has a browser already.
         setup(browser=verb in ("setup", "test", "bench"))
+        if verb == "bench":
+            setup_peers()
         if verb == "check" or (verb == "test" and checked):
             check()
         if verb in ("build", "serve", "test", "bench"):

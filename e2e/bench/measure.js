@@ -1,83 +1,117 @@
 // Measuring side by side: contenders take turns, and what counts is the median of their turns.
 
-/** @param {number[]} times */
-const median = (times) => {
+/** @typedef {{ median: number, q1: number, q3: number, min: number, turns: number }} Times */
+
+/**
+ * Median and quartiles.
+ *
+ * @param {number[]} times
+ * @returns {Times}
+ */
+export const summary = (times) => {
   const sorted = [...times].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1];
+  const at = (/** @type {number} */ part) => {
+    const k = part * (sorted.length - 1);
+    const low = sorted[Math.floor(k)];
+    return low + (k % 1) * (sorted[Math.ceil(k)] - low);
+  };
+  return {
+    median: at(0.5),
+    q1: at(0.25),
+    q3: at(0.75),
+    min: sorted[0],
+    turns: times.length,
+  };
+};
+
+/** Where results go, so that no engine finds out that nobody needs them. */
+export const sink = { last: /** @type {unknown} */ (undefined) };
+
+/** Call for at least so many milliseconds. */
+const callsIn = (
+  /** @type {number} */ least,
+  /** @type {() => unknown} */ call,
+) => {
+  const start = performance.now();
+  let count = 0;
+  let passed = 0;
+  do {
+    sink.last = call();
+    ++count;
+    passed = performance.now() - start;
+  } while (passed < least);
+  return { count, passed };
 };
 
 /**
- * Time per call of each contender, in microseconds: `{ name: { median, min, max } }`.
+ * Time per call of each contender in each of its turns, in microseconds.
+ *
+ * Turns are many and short: what else the machine does then spoils few of them, and strikes neighbours
+ * alike. A turn is as many calls as fill `turn` milliseconds, at least one; before the first, each contender
+ * runs for `warm` milliseconds, so that engines have optimised what they will.
  *
  * @param {Record<string, () => unknown>} contenders
- * @param {{ turns?: number, turn?: number }} [options] number of turns, and the least length of one in ms
+ * @param {{ turns?: number, turn?: number, warm?: number }} [options]
+ * @returns {Record<string, number[]>}
  */
-export const callTimes = (contenders, { turns = 9, turn = 20 } = {}) => {
-  /** @type {Record<string, number[]>} */
-  const times = {};
-  const calls = {};
-  for (const [name, call] of Object.entries(contenders)) {
-    times[name] = [];
-    // warm up until the engine has optimised it, and find out how many calls make a turn
-    const start = performance.now();
-    let count = 0;
-    while (performance.now() - start < 5 * turn) {
-      call();
-      ++count;
-    }
-    calls[name] = Math.max(1, Math.round(count / 5));
-  }
+export const callTimes = (
+  contenders,
+  { turns = 15, turn = 4, warm = 40 } = {},
+) => {
+  const names = Object.keys(contenders);
+  const calls = names.map((name) => {
+    const call = contenders[name];
+    callsIn(warm, call);
+    const { count, passed } = callsIn(turn, call); // now that it is warm
+    return Math.max(1, Math.round((count * turn) / passed));
+  });
+  /** @type {number[][]} */
+  const times = names.map(() => []);
   for (let k = 0; k < turns; ++k)
-    for (const [name, call] of Object.entries(contenders)) {
-      const n = calls[name];
+    names.forEach((name, contender) => {
+      const call = contenders[name];
+      const n = calls[contender];
       const start = performance.now();
-      for (let i = 0; i < n; ++i) call();
-      times[name].push(((performance.now() - start) * 1000) / n);
-    }
-  return summaries(times);
+      for (let i = 0; i < n; ++i) sink.last = call();
+      times[contender].push(((performance.now() - start) * 1000) / n);
+    });
+  return Object.fromEntries(names.map((name, k) => [name, times[k]]));
 };
 
 /**
- * Time of one run of each task, in milliseconds, the tasks taking turns.
+ * How many times longer `a` takes than `b`, turn by turn.
  *
- * @param {Record<string, () => unknown>} tasks which may be asynchronous
- * @param {number} [turns]
+ * @param {number[]} a
+ * @param {number[]} b
  */
-export const taskTimes = async (tasks, turns = 7) => {
-  /** @type {Record<string, number[]>} */
-  const times = {};
-  for (const name of Object.keys(tasks)) times[name] = [];
-  for (let k = -1; k < turns; ++k)
-    for (const [name, task] of Object.entries(tasks)) {
-      const start = performance.now();
-      await task();
-      if (k >= 0) times[name].push(performance.now() - start); // the first turn is for warmth
-    }
-  return summaries(times);
-};
+export const ratio = (a, b) => summary(a.map((time, k) => time / b[k])).median;
 
-/** @param {Record<string, number[]>} times */
-const summaries = (times) =>
-  Object.fromEntries(
-    Object.entries(times).map(([name, list]) => [
+/**
+ * Times of the stages of tasks, in milliseconds, the tasks taking turns. A task gives the times of its
+ * stages; the first turn is for warmth and not counted.
+ *
+ * @param {Record<string, () => Promise<Record<string, number>>>} tasks
+ * @param {number} [turns]
+ * @returns {Promise<Record<string, Record<string, Times>>>}
+ */
+export const stageTimes = async (tasks, turns = 5) => {
+  const names = Object.keys(tasks);
+  /** @type {Record<string, number>[][]} */
+  const times = names.map(() => []);
+  for (let k = -1; k < turns; ++k)
+    for (const [task, name] of names.entries()) {
+      const stages = await tasks[name]();
+      if (k >= 0) times[task].push(stages);
+    }
+  return Object.fromEntries(
+    names.map((name, k) => [
       name,
-      { median: median(list), min: Math.min(...list), max: Math.max(...list) },
+      Object.fromEntries(
+        Object.keys(times[k][0]).map((stage) => [
+          stage,
+          summary(times[k].map((stages) => stages[stage])),
+        ]),
+      ),
     ]),
   );
-
-/**
- * Throw unless two vectors agree.
- *
- * @param {ArrayLike<number>} a
- * @param {ArrayLike<number>} b
- * @param {string} what
- */
-export const mustAgree = (a, b, what) => {
-  if (a.length !== b.length)
-    throw Error(`${what}: ${a.length} and ${b.length} numbers`);
-  let scale = 1;
-  for (let i = 0; i < a.length; ++i) scale = Math.max(scale, Math.abs(a[i]));
-  for (let i = 0; i < a.length; ++i)
-    if (!(Math.abs(a[i] - b[i]) <= 1e-10 * scale))
-      throw Error(`${what}[${i}]: ${a[i]} and ${b[i]}`);
 };

@@ -1,0 +1,90 @@
+// One workload at one size: all contenders checked, then measured in turns.
+
+import { mustAgree } from "./agree.js";
+import { callTimes, ratio, stageTimes, summary } from "./measure.js";
+import * as c from "./peers/c.js";
+import { hand } from "./peers/hand.js";
+import * as rose from "./peers/rose.js";
+
+/** The first is what the others must agree with. */
+const PEERS = [hand, rose.ours, rose.original, c.plain, c.simd, c.libm];
+
+const libraries = new Map();
+
+const library = async (peer) => {
+  if (!libraries.has(peer)) libraries.set(peer, await peer.load());
+  return libraries.get(peer);
+};
+
+/**
+ * Measure the workload of a module at size `n`.
+ *
+ * @param {string} name  of the module in workloads/
+ * @param {number} n
+ * @param {{ omit: string[], calls?: object, stages?: number }} options  names of contenders that are
+ *   not there; how `callTimes` and `stageTimes` measure
+ */
+export const bench = async (name, n, { omit, calls, stages }) => {
+  const workload = await import(`./workloads/${name}.js`);
+  const input = workload.input(n);
+  const contenders = new Map();
+  /** @type {Record<string, object>} */
+  const found = {};
+  for (const peer of PEERS) {
+    const most = workload.limits?.[peer.name] ?? Infinity;
+    if (omit.includes(peer.name) || n > most || !peer.has(workload, n))
+      continue;
+    found[peer.name] = {};
+    const limit = workload.fails?.[peer.name] ?? Infinity;
+    try {
+      const lib = await library(peer);
+      contenders.set(peer, await peer.prepare(lib, workload, n, input));
+    } catch (error) {
+      if (n < limit) throw Error(`${peer.name}: ${error}`, { cause: error });
+      found[peer.name].failure = String(error).split("\n")[0].slice(0, 200);
+    }
+    if (n >= limit && contenders.has(peer))
+      throw Error(`${peer.name} was expected to fail, and works`);
+  }
+  check(contenders);
+
+  const times = {};
+  for (const [peer, contender] of contenders)
+    for (const what of ["value", "gradient"]) {
+      times[`${peer.name}: ${what}`] = contender[what];
+      const body = contender.body?.[what];
+      if (body) times[`${peer.name}: ${what}, body`] = body;
+    }
+  const turns = callTimes(times, calls);
+  for (const [key, time] of Object.entries(turns)) {
+    const [peer, what] = key.split(": ");
+    found[peer][what] = summary(time);
+    const reference = turns[`this: ${what}`];
+    if (reference) found[peer][what].ratio = ratio(reference, time);
+  }
+
+  const tasks = {};
+  for (const [peer, contender] of contenders) {
+    if (contender.bytes) found[peer.name].bytes = contender.bytes.gradient;
+    if (contender.compile) tasks[peer.name] = contender.compile;
+  }
+  const staged = await stageTimes(tasks, stages);
+  for (const [peer, times] of Object.entries(staged))
+    Object.assign(found[peer], times);
+  for (const contender of contenders.values()) contender.dispose?.();
+  return { n, operations: workload.operations?.(n), contenders: found };
+};
+
+/** Throw unless all contenders give the numbers of the first. */
+const check = (contenders) => {
+  let expected;
+  for (const [
+    { name, tolerance },
+    { numbers, value, gradient },
+  ] of contenders) {
+    const own = { value: numbers(value()), gradient: numbers(gradient()) };
+    expected ??= own;
+    for (const what of ["value", "gradient"])
+      mustAgree(own[what], expected[what], tolerance, `${what} of ${name}`);
+  }
+};

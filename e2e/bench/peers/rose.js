@@ -1,0 +1,70 @@
+// Rose: this one, and npm's `rose` 0.4.10, whose programs this one runs.
+
+import { flatten } from "../agree.js";
+import { watch } from "../probe.js";
+
+/** The arguments as an author has them: vectors as typed arrays, matrices as arrays of their rows. */
+const asArguments = ({ x, data = [] }) => [
+  x,
+  ...data.map(({ shape, values }) =>
+    shape.length === 1 ? values : rows(values, shape[1]),
+  ),
+];
+
+const rows = (values, length) =>
+  Array.from({ length: values.length / length }, (_, k) =>
+    values.subarray(k * length, (k + 1) * length),
+  );
+
+const rose = (name, load) => ({
+  name,
+  tolerance: 1e-9,
+  has: (workload) => workload.rose !== undefined,
+  load,
+  async prepare(lib, workload, n, input) {
+    const record = () => workload.rose(lib, n);
+    const { value, gradient, pack } = record();
+    const args = pack ? pack(...asArguments(input)) : asArguments(input);
+    const [f, g] = [await lib.compile(value), await lib.compile(gradient)];
+    const observe = async (fn) => {
+      const { result, seen } = await watch(() => lib.compile(fn));
+      result(...args);
+      return { ...seen, result };
+    };
+    const [seenF, seenG] = [await observe(value), await observe(gradient)];
+    return {
+      value: () => f(...args),
+      gradient: () => g(...args),
+      body: { value: seenF.call, gradient: seenG.call },
+      numbers: (result) => flatten(result),
+      bytes: { value: seenF.bytes, gradient: seenG.bytes },
+      async compile() {
+        const start = performance.now();
+        const { gradient } = record();
+        const recorded = performance.now();
+        const { result: call, seen } = await watch(() => lib.compile(gradient));
+        const compiled = performance.now();
+        call(...args);
+        const end = performance.now();
+        call.dispose?.();
+        return {
+          compile: compiled - start,
+          record: recorded - start,
+          engine: seen.compile + seen.instantiate,
+          "first call": end - compiled,
+        };
+      },
+      dispose() {
+        for (const call of [f, g, seenF.result, seenG.result]) call.dispose?.();
+      },
+    };
+  },
+});
+
+export const ours = rose("this", async () => {
+  const lib = await import("../../rose.js");
+  await lib.ready();
+  return lib;
+});
+
+export const original = rose("rose 0.4.10", () => import("rose"));

@@ -1,0 +1,54 @@
+"""Results of the benchmarks as tables to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+COLUMNS = ("value", "gradient", "value, body", "gradient, body")
+STAGES = ("compile", "record", "engine", "first call")
+
+
+def tables(workloads: Mapping[str, Any]) -> str:
+    return "\n".join(line for entry in workloads.values() for line in one(entry))
+
+
+def one(entry: Mapping[str, Any]) -> list[str]:
+    """A workload: for each size a line per contender. Times of calls are µs, of stages ms."""
+    rows = [("n", "", *COLUMNS, "± %", "this/it", "bodies", "grad/value", *STAGES, "bytes")]
+    for size in entry["sizes"]:
+        for name, found in size["contenders"].items():
+            rows.append((str(size["n"]), name, *cells(found)))
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    lines = [
+        "  ".join(
+            c.ljust(w) if k == 1 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=False))
+        )
+        for row in rows
+    ]
+    return [f"\n{entry['title']}", *lines]
+
+
+def cells(found: Mapping[str, Any]) -> list[str]:
+    if "failure" in found:
+        return ["fails"]
+    gradient = found["gradient"]
+    spread = 100 * (gradient["q3"] - gradient["q1"]) / gradient["median"]
+    return [
+        *(number(found.get(c)) for c in COLUMNS),
+        f"{spread:.0f}",
+        digits(gradient["ratio"]),
+        digits(found["gradient, body"]["ratio"]) if "gradient, body" in found else "",
+        digits(gradient["median"] / found["value"]["median"]),
+        *(number(found.get(c)) for c in STAGES),
+        str(found.get("bytes", "")),
+    ]
+
+
+def number(time: Mapping[str, float] | None) -> str:
+    return digits(time["median"]) if time else ""
+
+
+def digits(x: float) -> str:
+    return f"{x:.3g}" if x < 1000 else f"{x:.0f}"

@@ -1,0 +1,75 @@
+"""The harness of the benchmarks, at sizes that tell nothing of speed: that it measures, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Error, Page
+
+from build import BENCH, DIST
+from e2e.bench.c.build import RECORD, fingerprint
+from e2e.bench.run import ISOLATED, WORKLOADS
+from e2e.bench.tables import tables
+from e2e.server import Server
+
+FROM_REGISTRIES = ["rose 0.4.10"]
+QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0}, "stages": 1}
+
+
+@pytest.fixture
+def bench(page: Page) -> Iterator[Page]:
+    """The benchmarks' page."""
+    with Server({"/bench/": BENCH, "/": DIST}, headers=ISOLATED, quiet=True) as server:
+        page.goto(f"{server.origin}/bench/page.html")
+        page.wait_for_function("window.bench !== undefined")
+        yield page
+
+
+def test_every_workload_agrees_and_is_measured(bench: Page) -> None:
+    omit = [*FROM_REGISTRIES, "C -O3 simd, libm"]
+    for name in WORKLOADS:
+        workload: dict[str, Any] = bench.evaluate(
+            f"import('./workloads/{name}.js').then((w) => ({{ ...w }}))"
+        )
+        n = min(workload["sizes"])
+        found = bench.evaluate("(args) => bench(...args)", [name, n, {"omit": omit, **QUICK}])
+        ours = found["contenders"]["this"]
+        assert ours["gradient"]["median"] > 0 and ours["gradient"]["turns"] == 2, name
+        assert ours["gradient, body"]["ratio"] == 1, name
+        assert ours["bytes"] > 100 and ours["compile"]["median"] > 0, name
+        assert "C -O3 simd" in found["contenders"], name
+        text = tables({name: {"title": workload["title"], "sizes": [found]}})
+        assert workload["title"] in text and len(text.splitlines()) == 3 + len(found["contenders"]), name
+
+
+@pytest.fixture
+def agree(bench: Page) -> Callable[..., Any]:
+    call = "(args) => import('./agree.js').then(({ mustAgree }) => mustAgree(...args))"
+    return lambda *args: bench.evaluate(call, args)
+
+
+def test_contenders_that_differ_are_refused(agree: Callable[..., Any]) -> None:
+    agree([1, 2e6], [1.1, 2e6], 1e-6, "gradient of x")  # small beside the largest
+    with pytest.raises(Error, match=r"gradient of x\[1\] is 2\.1, not 2"):
+        agree([1, 2.1], [1, 2], 1e-6, "gradient of x")
+    with pytest.raises(Error, match="3 numbers, not 2"):
+        agree([1, 2, 3], [1, 2], 1e-6, "gradient of x")
+    with pytest.raises(Error, match=r"\[0\] is (NaN|null), not 1"):
+        agree([float("nan")], [1], 1e-6, "gradient of x")
+
+
+def test_medians_quartiles_and_paired_ratios(bench: Page) -> None:
+    code = """() => import("./measure.js").then(({ ratio, summary }) =>
+      [summary([5, 1, 4, 2, 3]), ratio([2, 30, 4], [1, 10, 2])])"""
+    times, ratio = bench.evaluate(code)
+    assert times == {"median": 3, "q1": 2, "q3": 4, "min": 1, "turns": 5}
+    assert ratio == 2
+
+
+def test_the_modules_of_c_are_made_of_their_sources() -> None:
+    assert json.loads(RECORD.read_text())["modules"] == fingerprint(), "run: python3 e2e/bench/c/build.py"
+    kept = {path.name for path in RECORD.parent.glob("*.wasm")}
+    assert kept == set(fingerprint())

@@ -170,7 +170,22 @@ class Builder:
         return self._append((PARAM, len(self.func.params) - 1), type, 0)
 
     def vec(self, elems: Sequence[int], type: Type) -> int:
-        return self.pure((VEC, *elems), type)
+        """``[x, …]``; all elements of a vector in their order are that vector."""
+        whole = self._whole(elems, type)
+        return self.pure((VEC, *elems), type) if whole is None else whole
+
+    def _whole(self, elems: Sequence[int], type: Type) -> int | None:
+        """The vector that has just these elements, if there is one."""
+        if not elems or elems[0] < 0:
+            return None
+        first = self.code[elems[0]]
+        if first[0] != INDEX or first[2] >= 0 or self.types[first[1]] != type:
+            return None
+        for k, x in enumerate(elems):
+            ins = self.code[x] if x >= 0 else first
+            if ins[0] != INDEX or ins[1] != first[1] or ins[2] >= 0 or self.pool[~ins[2]][0] != k or x < 0:
+                return None
+        return first[1]
 
     def index(self, v: int, i: int) -> int:
         """``v[i]``."""

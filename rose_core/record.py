@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from operator import add
 from types import MappingProxyType
 from typing import Any
 
@@ -51,8 +52,9 @@ from rose_core.ir import (
     is_real,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.roll import Row, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, share
-from rose_core.types import BOOL, REAL, TAN, UNIT, Struct, Type, array, fin, leaves, scalar_of
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Struct, Type, array, fin, leaves, scalar_of
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
@@ -223,6 +225,7 @@ class _Body:
     def __init__(self, recording: Recording, shape: Shape) -> None:
         entry = shape.members[0]
         self.recording = recording
+        self.entry = entry
         self.func = Func(entry.name, entry.params, entry.ret)
         self.b = b = Builder(self.func)
         self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
@@ -233,6 +236,8 @@ class _Body:
         """``INDEX`` row → the parameter that is its value."""
         self.passed: dict[int, dict[int, int]] = {}
         """``CALL`` row → column of the callee → the parameter that is its value."""
+        self.rolled: dict[int, tuple[int, int]] = {}
+        """``CALL`` row that became a turn of a loop → the loop, and which turn."""
         literals: dict[int, int] = {}
         for column, t in zip(shape.columns, shape.element_types, strict=True):
             param = b.param(t)
@@ -250,9 +255,16 @@ class _Body:
         self.env.reverse()
 
     def build(self, rows: list[int]) -> None:
-        constants = len(self.env)
-        count = len(rows) // 3
-        self.env = env = [0] * count + self.env
+        """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
+        self.env = env = [0] * (len(rows) // 3) + self.env
+        planned = plan(self.entry, rows, self._same) if self.entry.calls else None
+        if planned is not None:
+            for item in planned:
+                if isinstance(item, Row):
+                    self._row_of_calls(rows, item)
+                else:
+                    self._row(item, *rows[3 * item : 3 * item + 3])
+            return
         b = self.b
         code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
         straight = not self.has_tangents
@@ -277,16 +289,53 @@ class _Body:
                 env[position] = b.unary(op, u)
                 continue
             pad()
-            if op < TABLE_END:
-                env[position] = self._table_op(op, x, y)
-            elif position in self.elements:
-                env[position] = self.elements[position]
-            else:
-                env[position] = self._structural(position, op, x, y)
-                if op == FOR:
-                    straight = False
+            self._row(position, op, x, y)
+            straight = straight and op != FOR
         pad()
-        assert len(env) == count + constants
+
+    def _row(self, position: int, op: int, x: int, y: int) -> None:
+        if op < TABLE_END:
+            self.env[position] = self._table_op(op, x, y)
+        elif position in self.elements:
+            self.env[position] = self.elements[position]
+        else:
+            self.env[position] = self._structural(position, op, x, y)
+
+    def _same(self, callee: int, args: Sequence[int]) -> object:
+        """What calls in one loop have in common: the function, and the vectors that it gets."""
+        f = self.recording.callee(callee)
+        if f.effects:
+            return None
+        return f, *(a for a, t in zip(args, f.params, strict=False) if isinstance(t, Array))
+
+    def _row_of_calls(self, rows: list[int], row: Row) -> None:
+        """One loop for these calls."""
+        env, b, extra = self.env, self.b, self.extra
+        numbers, args, literals = [], [], []
+        for at in row.calls:
+            x, y = rows[3 * at + 1], rows[3 * at + 2]
+            numbers.append(self.callees[extra[x]])
+            args.append([env[k] for k in extra[x + 1 : x + y]])
+            literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
+        size = fin(len(row.calls))
+        i = b.open_for(size)
+        passed = [self._pick(i, size, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
+        call = b.call(self.recording.callee(numbers[0]), passed)
+        results = range(len(self.recording.callee(numbers[0]).result_types))
+        loop = b.close_for([b.get(call, k) for k in results])
+        for turn, at in enumerate(row.calls):
+            self.rolled[at] = loop, b.const(turn, size)
+
+    def _pick(self, i: int, size: Type, ids: list[int]) -> int:
+        """The one of these values whose turn it is."""
+        b = self.b
+        if len(set(ids)) == 1:
+            return ids[0]
+        reads = [b.code[v] if v >= 0 else () for v in ids]
+        vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
+        if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
+            return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
+        return b.index(b.vec(ids, array(size, self.func.type_of(ids[0]))), i)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
         env, b = self.env, self.b
@@ -325,6 +374,9 @@ class _Body:
         if op == END:
             return b.close_for([env[k] for k in operands])
         if op == GET:
+            if x in self.rolled:
+                loop, turn = self.rolled[x]
+                return b.index(b.get(loop, y), turn)
             return b.get(env[x], y)
         if op == CALL:
             number = self.callees[operands[0]]

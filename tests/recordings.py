@@ -54,7 +54,7 @@ def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[S
     entries = []
     for f, returned in zip(functions, results, strict=True):
         ints += [*f.rows, *f.extra, *(kind for _, kind in f.literals)]
-        reals += [value for value, _ in f.literals]
+        reals += [float(value) for value, _ in f.literals]
         vjp = CODES["vjp"] in f.rows[0::3]
         entries.append(
             {

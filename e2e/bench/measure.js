@@ -27,28 +27,32 @@ export const summary = (times) => {
 /** Where results go, so that no engine finds out that nobody needs them. */
 export const sink = { last: /** @type {unknown} */ (undefined) };
 
-/** Call for at least so many milliseconds. */
-const callsIn = (
-  /** @type {number} */ least,
-  /** @type {() => unknown} */ call,
-) => {
+/**
+ * Call for at least so many milliseconds, `batch` times between looks at the clock.
+ *
+ * @param {() => unknown} call
+ * @param {number} least
+ * @param {number} batch
+ * @returns {number} milliseconds per call
+ */
+const timePerCall = (call, least, batch) => {
   const start = performance.now();
   let count = 0;
   let passed = 0;
   do {
-    sink.last = call();
-    ++count;
+    for (let i = 0; i < batch; ++i) sink.last = call();
+    count += batch;
     passed = performance.now() - start;
   } while (passed < least);
-  return { count, passed };
+  return passed / count;
 };
 
 /**
  * Time per call of each contender in each of its turns, in microseconds.
  *
  * Turns are many and short: what else the machine does then spoils few of them, and strikes neighbours
- * alike. A turn is as many calls as fill `turn` milliseconds, at least one; before the first, each contender
- * runs for `warm` milliseconds, so that engines have optimised what they will.
+ * alike. A turn is `turn` milliseconds or a little more, and never shorter than one call; before the
+ * first, each contender runs for `warm` milliseconds, so that engines have optimised what they will.
  *
  * @param {Record<string, () => unknown>} contenders
  * @param {{ turns?: number, turn?: number, warm?: number }} [options]
@@ -59,22 +63,18 @@ export const callTimes = (
   { turns = 15, turn = 4, warm = 40 } = {},
 ) => {
   const names = Object.keys(contenders);
-  const calls = names.map((name) => {
-    const call = contenders[name];
-    callsIn(warm, call);
-    const { count, passed } = callsIn(turn, call); // now that it is warm
-    return Math.max(1, Math.round((count * turn) / passed));
+  const batches = names.map((name) => {
+    timePerCall(contenders[name], warm, 1);
+    const each = timePerCall(contenders[name], turn, 1); // now that it is warm
+    return Math.max(1, Math.round(turn / 8 / each));
   });
   /** @type {number[][]} */
   const times = names.map(() => []);
   for (let k = 0; k < turns; ++k)
-    names.forEach((name, contender) => {
-      const call = contenders[name];
-      const n = calls[contender];
-      const start = performance.now();
-      for (let i = 0; i < n; ++i) sink.last = call();
-      times[contender].push(((performance.now() - start) * 1000) / n);
-    });
+    for (const [contender, name] of names.entries()) {
+      const each = timePerCall(contenders[name], turn, batches[contender]);
+      times[contender].push(1000 * each);
+    }
   return Object.fromEntries(names.map((name, k) => [name, times[k]]));
 };
 

@@ -273,6 +273,11 @@ def setup_peers() -> None:
     inputs = [BENCH / "package.json", BENCH / "package-lock.json", node_version()]
     outputs = [BENCH / "node_modules" / ".package-lock.json"]
     step("peers", inputs, outputs, lambda: npm_ci(BENCH))
+    entry = BENCH / "peers" / "tensorflow.bundle.js"
+    bundle = STATE / "bench" / "libraries" / "tensorflow.js"
+    esbuild = [node(), BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"]
+    options = ["--bundle", "--format=esm", "--minify", "--log-level=error", f"--outfile={bundle}"]
+    step("peers' bundle", [*inputs, entry], [bundle], lambda: run(*esbuild, entry, *options) and "")
 
 
 # ---- build --------------------------------------------------------------------------

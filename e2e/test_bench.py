@@ -15,7 +15,7 @@ from e2e.bench.run import ISOLATED, WORKLOADS
 from e2e.bench.tables import tables
 from e2e.server import Server
 
-FROM_REGISTRIES = ["rose 0.4.10"]
+FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]
 QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0}, "stages": 1}
 
 
@@ -39,7 +39,7 @@ def test_every_workload_agrees_and_is_measured(bench: Page) -> None:
         ours = found["contenders"]["this"]
         assert ours["gradient"]["median"] > 0 and ours["gradient"]["turns"] == 2, name
         assert ours["gradient, body"]["ratio"] == 1, name
-        assert ours["bytes"] > 100 and ours["compile"]["median"] > 0, name
+        assert ours["bytes"] > 8 and ours["compile"]["median"] > 0, name
         assert "C -O3 simd" in found["contenders"], name
         text = tables({name: {"title": workload["title"], "sizes": [found]}})
         assert workload["title"] in text and len(text.splitlines()) == 3 + len(found["contenders"]), name

@@ -4,10 +4,21 @@ import { mustAgree } from "./agree.js";
 import { callTimes, ratio, stageTimes, summary } from "./measure.js";
 import * as c from "./peers/c.js";
 import { hand } from "./peers/hand.js";
+import { jax } from "./peers/jax.js";
 import * as rose from "./peers/rose.js";
+import { tensorflow } from "./peers/tensorflow.js";
 
 /** The first is what the others must agree with. */
-const PEERS = [hand, rose.ours, rose.original, c.plain, c.simd, c.libm];
+const PEERS = [
+  hand,
+  rose.ours,
+  rose.original,
+  c.plain,
+  c.simd,
+  c.libm,
+  tensorflow,
+  jax,
+];
 
 const libraries = new Map();
 

@@ -27,7 +27,8 @@ from e2e.server import Server
 
 HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
-WORKLOADS = ["rosenbrock_unrolled", "rosenbrock", "logsumexp", "logistic"]
+WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power logsumexp logistic mlp
+    springs kmeans""".split()
 
 ISOLATED = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -62,7 +63,12 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
         "machine": machine(),
         "workloads": {},
     }
-    mounts = {"/bench/libm/": libm, "/bench/": HERE, "/": DIST}
+    mounts = {
+        "/bench/libm/": libm,
+        "/bench/libraries/": STATE / "bench" / "libraries",
+        "/bench/": HERE,
+        "/": DIST,
+    }
     with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         results["browser"] = f"Chromium {browser.version}"

@@ -76,3 +76,14 @@ const define = ({ Dual, Real, div, fn, mul, neg, opaque }) => {
   derivative(cos, (x, du) => neg(mul(du, sin(x))));
   return { exp, log, sin, cos };
 };
+
+/** Arithmetic of jax-js that leaves its operands to be used again. */
+export const keeping = (np) => {
+  const kept = (x) => (typeof x === "number" ? x : x.ref);
+  const op = (f) => (a, b) => f(kept(a), kept(b));
+  return { add: op(np.add), mul: op(np.multiply), sub: op(np.subtract) };
+};
+
+/** The smaller of two numbers. */
+export const smaller = (lib, a, b) =>
+  isOriginal(lib) ? lib.select(lib.lt(a, b), lib.Real, a, b) : lib.min(a, b);

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 RECORD = HERE / "built.json"
 LIBC = Path("/usr/lib/wasm32-wasi/libc.a")
 
-STRAIGHT = {"rosenbrock": (10, 100)}
+STRAIGHT = {"ackley": (10, 100), "rosenbrock": (10, 100)}
 """Sources that are made as straight-line code, too, for these sizes."""
 
 BASE = ("--target=wasm32", "-O3", "-mbulk-memory", "-fno-math-errno", "-std=c11", "-Wall", "-Werror")

@@ -47,7 +47,8 @@ const c = (name, suffix, folder, fits = () => true) => ({
       gradient() {
         cells.set(x, at >> 3);
         bodies.gradient();
-        return cells.slice(to >> 3, (to >> 3) + x.length);
+        const from = to >> 3;
+        return x.length > 1 ? cells.slice(from, from + x.length) : cells[from];
       },
       body: bodies,
       numbers: (result) => (typeof result === "number" ? [result] : result),

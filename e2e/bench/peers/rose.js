@@ -4,8 +4,8 @@ import { flatten } from "../agree.js";
 import { watch } from "../probe.js";
 
 /** The arguments as an author has them: vectors as typed arrays, matrices as arrays of their rows. */
-const asArguments = ({ x, data = [] }) => [
-  x,
+const asArguments = (workload, { x, data = [] }) => [
+  workload.first?.(x) ?? x,
   ...data.map(({ shape, values }) =>
     shape.length === 1 ? values : rows(values, shape[1]),
   ),
@@ -24,7 +24,8 @@ const rose = (name, load) => ({
   async prepare(lib, workload, n, input) {
     const record = () => workload.rose(lib, n);
     const { value, gradient, pack } = record();
-    const args = pack ? pack(...asArguments(input)) : asArguments(input);
+    const given = asArguments(workload, input);
+    const args = pack ? pack(...given) : given;
     const [f, g] = [await lib.compile(value), await lib.compile(gradient)];
     const observe = async (fn) => {
       const { result, seen } = await watch(() => lib.compile(fn));

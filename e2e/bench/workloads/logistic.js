@@ -56,3 +56,11 @@ export const js = (n) => ({
 });
 
 export const c = { file: "logistic", math: true };
+
+export const tensorflow = (tf) => (w, X, y) => {
+  const z = tf.squeeze(tf.matMul(X, tf.expandDims(w, 1)), [1]);
+  return tf.sum(tf.log(tf.add(1, tf.exp(tf.neg(tf.mul(y, z))))));
+};
+
+export const jax = (np) => (w, X, y) =>
+  np.log(np.exp(y.mul(np.dot(X, w)).neg()).add(1)).sum();

@@ -30,3 +30,6 @@ export const js = (n) => ({
 });
 
 export const c = { file: "logsumexp", math: true };
+
+export const tensorflow = (tf) => (x) => tf.log(tf.sum(tf.exp(x)));
+export const jax = (np) => (x) => np.log(np.exp(x).sum());

@@ -1,6 +1,6 @@
 // The Rosenbrock function with loops: Σ 100 (x[i+1] - x[i]²)² + (1 - x[i])².
 
-import { gradientOfFirst, neighbours, wave } from "../vocabulary.js";
+import { gradientOfFirst, keeping, neighbours, wave } from "../vocabulary.js";
 
 export const title = "Rosenbrock, with loops";
 export const sizes = [10, 100, 1_000, 10_000, 100_000];
@@ -42,3 +42,13 @@ export const js = (n) => ({
 });
 
 export const c = { file: "rosenbrock" };
+
+export const tensorflow = (tf, n) => (x) => {
+  const a = tf.slice(x, 0, n - 1);
+  return tf.sum(term(tf, a, tf.slice(x, 1, n - 1)));
+};
+
+export const jax = (np, n) => (x) => {
+  const a = x.ref.slice([0, n - 1]);
+  return term(keeping(np), a, x.slice([1, n])).sum();
+};

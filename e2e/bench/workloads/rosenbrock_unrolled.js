@@ -1,6 +1,6 @@
 // The Rosenbrock function, unrolled: every term is recorded.
 
-import { gradientOfFirst, wave } from "../vocabulary.js";
+import { gradientOfFirst, keeping, wave } from "../vocabulary.js";
 import { js as loops, term } from "./rosenbrock.js";
 
 export const title = "Rosenbrock, unrolled";
@@ -20,3 +20,22 @@ export const rose = (lib, n) => {
 
 export const js = loops;
 export const c = { file: "rosenbrock", straight: [10, 100] };
+
+export const tensorflow = (tf) => (x) => {
+  const all = tf.unstack(x);
+  return all
+    .slice(1)
+    .map((b, i) => term(tf, all[i], b))
+    .reduce((a, b) => tf.add(a, b));
+};
+
+export const jax = (np, n) => (x) => {
+  const words = keeping(np);
+  const all = Array.from({ length: n }, (_, i) => x.ref.slice(i));
+  return all
+    .slice(1)
+    .map((b, i) => term(words, all[i], b))
+    .reduce((a, b) => words.add(a, b));
+};
+
+export const limits = { "TensorFlow.js": 1_000, "jax-js": 100 };

@@ -1,0 +1,5 @@
+// What `build.py bench` bundles into one module: TensorFlow.js with all gradients and the cpu backend.
+
+export * from "@tensorflow/tfjs-core";
+import "@tensorflow/tfjs-core/dist/register_all_gradients";
+import "@tensorflow/tfjs-backend-cpu";

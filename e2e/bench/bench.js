@@ -41,23 +41,36 @@ export const bench = async (name, n, { omit, calls, stages }) => {
   const contenders = new Map();
   /** @type {Record<string, object>} */
   const found = {};
+  let expected;
   for (const peer of PEERS) {
     const most = workload.limits?.[peer.name] ?? Infinity;
     if (omit.includes(peer.name) || n > most || !peer.has(workload, n))
       continue;
     found[peer.name] = {};
-    const limit = workload.fails?.[peer.name] ?? Infinity;
-    try {
-      const lib = await library(peer);
-      contenders.set(peer, await peer.prepare(lib, workload, n, input));
-    } catch (error) {
-      if (n < limit) throw Error(`${peer.name}: ${error}`, { cause: error });
-      found[peer.name].failure = String(error).split("\n")[0].slice(0, 200);
+    const { failure, contender, numbers } = await prepare(
+      peer,
+      workload,
+      n,
+      input,
+    );
+    const fails = n >= (workload.fails?.[peer.name] ?? Infinity);
+    if (fails && !failure) throw Error(`${peer.name} was to fail, and works`);
+    if (failure) {
+      if (!fails) throw Error(`${peer.name}: ${failure}`, { cause: failure });
+      const [line] = String(failure).split("\n");
+      found[peer.name].failure = line.slice(0, 200);
+      continue;
     }
-    if (n >= limit && contenders.has(peer))
-      throw Error(`${peer.name} was expected to fail, and works`);
+    contenders.set(peer, contender);
+    expected ??= numbers;
+    for (const what of ["value", "gradient"])
+      mustAgree(
+        numbers[what],
+        expected[what],
+        peer.tolerance,
+        `${what} of ${peer.name}`,
+      );
   }
-  check(contenders);
 
   const times = {};
   for (const [peer, contender] of contenders)
@@ -86,16 +99,17 @@ export const bench = async (name, n, { omit, calls, stages }) => {
   return { n, operations: workload.operations?.(n), contenders: found };
 };
 
-/** Throw unless all contenders give the numbers of the first. */
-const check = (contenders) => {
-  let expected;
-  for (const [
-    { name, tolerance },
-    { numbers, value, gradient },
-  ] of contenders) {
-    const own = { value: numbers(value()), gradient: numbers(gradient()) };
-    expected ??= own;
-    for (const what of ["value", "gradient"])
-      mustAgree(own[what], expected[what], tolerance, `${what} of ${name}`);
+/** A contender and the numbers that it gives, or why there are none. */
+const prepare = async (peer, workload, n, input) => {
+  try {
+    const lib = await library(peer);
+    const contender = await peer.prepare(lib, workload, n, input);
+    const { numbers, value, gradient } = contender;
+    return {
+      contender,
+      numbers: { value: numbers(value()), gradient: numbers(gradient()) },
+    };
+  } catch (failure) {
+    return { failure };
   }
 };

@@ -12,11 +12,11 @@ from playwright.sync_api import Error, Page
 from build import BENCH, DIST
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, WORKLOADS
-from e2e.bench.tables import tables
+from e2e.bench.tables import table
 from e2e.server import Server
 
 FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]
-QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0}, "stages": 1}
+QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0}, "stages": {"turns": 1, "warm": 0}}
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_every_workload_agrees_and_is_measured(bench: Page) -> None:
         assert ours["gradient, body"]["ratio"] == 1, name
         assert ours["bytes"] > 8 and ours["compile"]["median"] > 0, name
         assert "C -O3 simd" in found["contenders"], name
-        text = tables({name: {"title": workload["title"], "sizes": [found]}})
+        text = table({"title": workload["title"], "sizes": [found]})
         assert workload["title"] in text and len(text.splitlines()) == 3 + len(found["contenders"]), name
 
 

@@ -32,7 +32,7 @@ const library = async (peer) => {
  *
  * @param {string} name  of the module in workloads/
  * @param {number} n
- * @param {{ omit: string[], calls?: object, stages?: number }} options  names of contenders that are
+ * @param {{ omit: string[], calls?: object, stages?: object }} options  names of contenders that are
  *   not there; how `callTimes` and `stageTimes` measure
  */
 export const bench = async (name, n, { omit, calls, stages }) => {
@@ -90,7 +90,9 @@ export const bench = async (name, n, { omit, calls, stages }) => {
   const tasks = {};
   for (const [peer, contender] of contenders) {
     if (contender.bytes) found[peer.name].bytes = contender.bytes.gradient;
-    if (contender.compile) tasks[peer.name] = contender.compile;
+    if (peer.first)
+      tasks[peer.name] = () =>
+        peer.first(libraries.get(peer), workload, n, input);
   }
   const staged = await stageTimes(tasks, stages);
   for (const [peer, times] of Object.entries(staged))
@@ -112,4 +114,20 @@ const prepare = async (peer, workload, n, input) => {
   } catch (failure) {
     return { failure };
   }
+};
+
+/**
+ * Milliseconds from nothing to the first gradient, when this page has done nothing else: loading the
+ * library, and all of it.
+ *
+ * @param {string} name  of a contender
+ */
+export const start = async (name) => {
+  const workload = await import("./workloads/rosenbrock.js");
+  const peer = PEERS.find((peer) => peer.name === name);
+  const began = performance.now();
+  const lib = await library(peer);
+  const loaded = performance.now();
+  await peer.first(lib, workload, 10, workload.input(10));
+  return { load: loaded - began, start: performance.now() - began };
 };

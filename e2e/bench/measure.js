@@ -88,17 +88,17 @@ export const ratio = (a, b) => summary(a.map((time, k) => time / b[k])).median;
 
 /**
  * Times of the stages of tasks, in milliseconds, the tasks taking turns. A task gives the times of its
- * stages; the first turn is for warmth and not counted.
+ * stages; the first two turns are for warmth and not counted.
  *
  * @param {Record<string, () => Promise<Record<string, number>>>} tasks
- * @param {number} [turns]
+ * @param {{ turns?: number, warm?: number }} [options]
  * @returns {Promise<Record<string, Record<string, Times>>>}
  */
-export const stageTimes = async (tasks, turns = 5) => {
+export const stageTimes = async (tasks, { turns = 7, warm = 2 } = {}) => {
   const names = Object.keys(tasks);
   /** @type {Record<string, number>[][]} */
   const times = names.map(() => []);
-  for (let k = -1; k < turns; ++k)
+  for (let k = -warm; k < turns; ++k)
     for (const [task, name] of names.entries()) {
       const stages = await tasks[name]();
       if (k >= 0) times[task].push(stages);

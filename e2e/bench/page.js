@@ -1,5 +1,6 @@
-// Gives `window.bench` to whoever drives this page: e2e/bench/run.py.
+// Gives `window.bench` and `window.start` to whoever drives this page: e2e/bench/run.py.
 
-import { bench } from "./bench.js";
+import { bench, start } from "./bench.js";
 
 window.bench = bench;
+window.start = start;

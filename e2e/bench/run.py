@@ -14,14 +14,16 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, ROOT, STATE
 from e2e.bench.c.build import build_libm
-from e2e.bench.tables import tables
+from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
 from e2e.server import Server
 
@@ -29,6 +31,8 @@ HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power logsumexp logistic mlp
     springs kmeans""".split()
+START = "start"
+LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -47,45 +51,84 @@ def machine() -> dict[str, object]:
     }
 
 
-def measure(page: Page, name: str, n: int, omit: list[str]) -> dict[str, Any]:
-    call = "([name, n, options]) => bench(name, n, options)"
-    found: dict[str, Any] = page.evaluate(call, [name, n, {"omit": omit}])
+Host = tuple[Browser, str]
+"""A browser, and the address of the benchmarks' page."""
+
+
+@contextmanager
+def host() -> Iterator[Host]:
+    path = json.loads(BROWSER.read_text())["path"]
+    built = STATE / "bench"
+    mounts = {"/bench/libm/": built / "c", "/bench/libraries/": built / "libraries"}
+    mounts |= {"/bench/": HERE, "/": DIST}
+    with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser, f"{server.origin}/bench/page.html"
+        browser.close()
+
+
+@contextmanager
+def new_page(host: Host) -> Iterator[Page]:
+    """A page that has seen nothing."""
+    browser, address = host
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(600_000)
+    page.goto(address)
+    page.wait_for_function("window.bench !== undefined")
+    yield page
+    context.close()
+
+
+def measure(host: Host, name: str, sizes: list[int], omit: list[str]) -> dict[str, Any]:
+    """A workload at its sizes, or at those of them that are given."""
+    with new_page(host) as page:
+        module = f"import('./workloads/{name}.js').then(({{ title, sizes }}) => ({{ title, sizes }}))"
+        entry: dict[str, Any] = page.evaluate(module)
+        call = "(args) => bench(...args)"
+        chosen = [n for n in entry["sizes"] if not sizes or n in sizes]
+        entry["sizes"] = [page.evaluate(call, [name, n, {"omit": omit}]) for n in chosen]
+    return entry
+
+
+def starts(host: Host, turns: int = 5) -> dict[str, list[dict[str, float]]]:
+    """Times of each library from a fresh page to a first gradient, in turns."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in LIBRARIES}
+    for _ in range(turns):
+        for name, times in found.items():
+            with new_page(host) as page:
+                times.append(page.evaluate("(name) => start(name)", name))
     return found
 
 
 def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
     """All results, as JSON keeps them."""
-    path = json.loads(BROWSER.read_text())["path"]
-    libm = STATE / "bench" / "c"
-    omit = [] if build_libm(libm) else ["C -O3 simd, libm"]
-    results: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "machine": machine(),
-        "workloads": {},
-    }
-    mounts = {
-        "/bench/libm/": libm,
-        "/bench/libraries/": STATE / "bench" / "libraries",
-        "/bench/": HERE,
-        "/": DIST,
-    }
-    with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        results["browser"] = f"Chromium {browser.version}"
+    omit = [] if build_libm(STATE / "bench" / "c") else ["C -O3 simd, libm"]
+    with host() as running:
+        results: dict[str, Any] = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "machine": machine(),
+            "browser": f"Chromium {running[0].version}",
+            "workloads": {},
+        }
         for name in names:
-            page = browser.new_page()
-            page.set_default_timeout(600_000)
-            page.goto(f"{server.origin}/bench/page.html")
-            page.wait_for_function("window.bench !== undefined")
-            module = f"import('./workloads/{name}.js').then(({{ title, sizes }}) => ({{ title, sizes }}))"
-            entry = page.evaluate(module)
-            chosen = [n for n in entry["sizes"] if not sizes or n in sizes]
-            entry["sizes"] = [measure(page, name, n, omit) for n in chosen]
-            results["workloads"][name] = entry
-            print(tables({name: entry}), flush=True)
-            page.close()
-        browser.close()
+            if name == START:
+                results[START] = starts(running)
+                print(start_table(results[START]), flush=True)
+            else:
+                entry = measure(running, name, sizes, omit)
+                results["workloads"][name] = entry
+                print(table(entry), flush=True)
     return results
+
+
+def rounded(x: Any) -> Any:
+    """Numbers as exact as they are repeatable."""
+    if isinstance(x, float):
+        return float(f"{x:.4g}")
+    if isinstance(x, dict):
+        return {key: rounded(value) for key, value in x.items()}
+    return [rounded(item) for item in x] if isinstance(x, list) else x
 
 
 def main(arguments: list[str]) -> int:
@@ -94,11 +137,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], default=[])
     parser.add_argument("--keep", action="store_true", help=f"as {KEPT.relative_to(ROOT)}")
     chosen = parser.parse_args(arguments)
-    unknown = [name for name in chosen.name if name not in WORKLOADS]
+    unknown = [name for name in chosen.name if name not in [START, *WORKLOADS]]
     if unknown:
-        parser.error(f"there is no {unknown[0]}; there are {', '.join(WORKLOADS)}")
-    results = run(chosen.name or WORKLOADS, chosen.sizes)
-    text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        parser.error(f"there is no {unknown[0]}; there are {START}, {', '.join(WORKLOADS)}")
+    results = run(chosen.name or [START, *WORKLOADS], chosen.sizes)
+    text = json.dumps(rounded(results), ensure_ascii=False, separators=(",", ":"))
+    text = text.replace('{"n":', '\n{"n":') + "\n"
     (STATE / "bench.json").write_text(text)
     if chosen.keep:
         KEPT.write_text(text)

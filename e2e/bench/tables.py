@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from statistics import median
 from typing import Any
 
 COLUMNS = ("value", "gradient", "value, body", "gradient, body")
 STAGES = ("compile", "record", "engine", "first call")
 
 
-def tables(workloads: Mapping[str, Any]) -> str:
-    return "\n".join(line for entry in workloads.values() for line in one(entry))
+def start_table(starts: Mapping[str, list[dict[str, float]]]) -> str:
+    rows: list[tuple[str, ...]] = [("", "load (ms)", "to a first gradient (ms)", "from", "to")]
+    for name, times in starts.items():
+        whole = sorted(time["start"] for time in times)
+        load = median(time["load"] for time in times)
+        rows.append((name, *map(digits, (load, median(whole), whole[0], whole[-1]))))
+    return aligned("From a fresh page", rows, names=0)
 
 
-def one(entry: Mapping[str, Any]) -> list[str]:
+def table(entry: Mapping[str, Any]) -> str:
     """A workload: for each size a line per contender. Times of calls are µs, of stages ms."""
     rows = [("n", "", *COLUMNS, "± %", "this/it", "bodies", "grad/value", *STAGES, "bytes")]
     for size in entry["sizes"]:
         for name, found in size["contenders"].items():
             rows.append((str(size["n"]), name, *cells(found)))
+    return aligned(entry["title"], rows, names=1)
+
+
+def aligned(title: str, rows: Sequence[tuple[str, ...]], names: int) -> str:
+    """The rows in columns, of which number `names` holds words."""
     widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
     lines = [
         "  ".join(
-            c.ljust(w) if k == 1 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=False))
+            cell.ljust(width) if k == names else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=False))
         )
         for row in rows
     ]
-    return [f"\n{entry['title']}", *lines]
+    return "\n".join([f"\n{title}", *lines])
 
 
 def cells(found: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,14 @@ export const tensorflow = {
     await tf.ready();
     return tf;
   },
+  async first(tf, workload, n, input) {
+    const { gradient, dispose } = await this.prepare(tf, workload, n, input);
+    const start = performance.now();
+    gradient();
+    const end = performance.now();
+    dispose();
+    return { "first call": end - start };
+  },
   async prepare(tf, workload, n, { x, data = [] }) {
     const tensors = data.map(({ values, shape }) =>
       tf.tensor(new Float32Array(values), shape),

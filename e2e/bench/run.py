@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median, quantiles
 from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -91,14 +92,22 @@ def measure(host: Host, name: str, sizes: list[int], omit: list[str]) -> dict[st
     return entry
 
 
-def starts(host: Host, turns: int = 5) -> dict[str, list[dict[str, float]]]:
-    """Times of each library from a fresh page to a first gradient, in turns."""
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in LIBRARIES}
+def starts(host: Host, turns: int = 5) -> dict[str, dict[str, float]]:
+    """Milliseconds of each library from a fresh page to a first gradient, in turns: quartiles."""
+    times: dict[str, list[float]] = {name: [] for name in LIBRARIES}
+    loads: dict[str, list[float]] = {name: [] for name in LIBRARIES}
     for _ in range(turns):
-        for name, times in found.items():
+        for name in LIBRARIES:
             with new_page(host) as page:
-                times.append(page.evaluate("(name) => start(name)", name))
-    return found
+                found = page.evaluate("(name) => start(name)", name)
+                times[name].append(found["start"])
+                loads[name].append(found["load"])
+    return {name: {**quartiles(times[name]), "load": median(loads[name])} for name in LIBRARIES}
+
+
+def quartiles(times: list[float]) -> dict[str, float]:
+    q1, middle, q3 = quantiles(times, n=4, method="inclusive")
+    return {"median": middle, "q1": q1, "q3": q3}
 
 
 def run(names: list[str], sizes: list[int]) -> dict[str, Any]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from statistics import median
 from typing import Any
 
 COLUMNS = ("value", "gradient", "value, body", "gradient, body")
 STAGES = ("compile", "record", "engine", "first call")
 
 
-def start_table(starts: Mapping[str, list[dict[str, float]]]) -> str:
-    rows: list[tuple[str, ...]] = [("", "load (ms)", "to a first gradient (ms)", "from", "to")]
-    for name, times in starts.items():
-        whole = sorted(time["start"] for time in times)
-        load = median(time["load"] for time in times)
-        rows.append((name, *map(digits, (load, median(whole), whole[0], whole[-1]))))
-    return aligned("From a fresh page", rows, names=0)
+def start_table(starts: Mapping[str, Mapping[str, float]]) -> str:
+    """Milliseconds from a fresh page to a first gradient."""
+    columns = ("load", "median", "q1", "q3")
+    rows = [(name, *(digits(times[c]) for c in columns)) for name, times in starts.items()]
+    return aligned("From a fresh page to a first gradient", [("", *columns), *rows], names=0)
 
 
 def table(entry: Mapping[str, Any]) -> str:

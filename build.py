@@ -7,6 +7,7 @@
     python3 build.py check           formatting, linting and types, as CI does it first
     python3 build.py test [-- ARGS]  check, build, run all tests; ARGS go to pytest
     python3 build.py bench [NAME]    build, then run the benchmarks (or one of them)
+    python3 build.py bench --cpython the same functions against libraries for Python
 
 Each verb runs the ones before it as far as it needs them. A step whose inputs have
 the content that they had when it last succeeded is skipped: `.build/steps.json`
@@ -44,6 +45,7 @@ DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
 BENCH = ROOT / "e2e" / "bench"
 PYTHON = VENV / "bin" / "python"
+CPYTHON = STATE / "bench" / "venv" / "bin" / "python"
 BROWSER = STATE / "browser.json"
 """What `setup` found: {"path", "version", "source"}. e2e/conftest.py reads it."""
 
@@ -215,9 +217,9 @@ def make_venv() -> str:
     return f"Python {sys.version.split()[0]}, {len(pins('dev'))} packages"
 
 
-def pip_install(group: str) -> None:
+def pip_install(group: str, python: Path = PYTHON) -> None:
     advice = "The packages come from PyPI: is there a way to it? (See `pip config list`.)"
-    pip = (PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
     run(*pip, *pins(group), advice=advice)
 
 
@@ -265,6 +267,13 @@ def npm_ci(folder: Path) -> str:
 
 def find_browser() -> str:
     return run(PYTHON, "e2e/browser.py", PYTHONPATH=str(ROOT)).splitlines()[-1]
+
+
+def setup_cpython() -> str:
+    """An environment with the Python libraries that the benchmarks compare with."""
+    run(PYTHON, "-m", "venv", "--clear", CPYTHON.parents[1])
+    pip_install("bench", CPYTHON)
+    return f"{len(pins('bench'))} packages"
 
 
 def setup_peers() -> None:
@@ -421,12 +430,13 @@ def test(args: list[str]) -> int:
     return subprocess.call([PYTHON, "-m", "pytest", *where, *args], cwd=ROOT)
 
 
-def bench(args: list[str]) -> int:
+def bench(args: list[str], cpython: bool) -> int:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.call([PYTHON, BENCH / "run.py", *args], cwd=ROOT, env=env)
+    script = [CPYTHON, BENCH / "cpython.py"] if cpython else [PYTHON, BENCH / "run.py"]
+    return subprocess.call([*script, *args], cwd=ROOT, env=env)
 
 
-def prepare(verb: str, checked: bool) -> None:
+def prepare(verb: str, checked: bool, cpython: bool) -> None:
     """Set up, check and build as far as `verb` needs it, one build.py at a time."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
@@ -437,7 +447,9 @@ def prepare(verb: str, checked: bool) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         # A reader who only wants to see the site has a browser already.
         setup(browser=verb in ("setup", "test", "bench"))
-        if verb == "bench":
+        if verb == "bench" and cpython:
+            step("cpython peers", pins("bench"), [CPYTHON], setup_cpython)
+        elif verb == "bench":
             setup_peers()
         if verb == "check" or (verb == "test" and checked):
             check()
@@ -465,15 +477,17 @@ def main() -> int:
     options.add_argument("--no-check", action="store_true", help="go straight to the tests")
     options = verbs.add_parser("bench")
     options.add_argument("name", nargs="*")
+    options.add_argument("--cpython", action="store_true", help="against Python libraries instead")
     chosen = parser.parse_args(arguments)
     try:
-        prepare(chosen.verb, checked=not getattr(chosen, "no_check", False))
+        settings = vars(chosen)
+        prepare(chosen.verb, not settings.get("no_check"), settings.get("cpython", False))
         if chosen.verb == "serve":
             serve(chosen.host, chosen.port)
         elif chosen.verb == "test":
             return test(passed)
         elif chosen.verb == "bench":
-            return bench([*chosen.name, *passed])
+            return bench([*chosen.name, *passed], chosen.cpython)
     except BuildError as error:
         print(f"\nerror: {error}", file=sys.stderr)
         if error.advice:

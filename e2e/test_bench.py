@@ -45,6 +45,13 @@ def test_every_workload_agrees_and_is_measured(bench: Page) -> None:
         assert workload["title"] in text and len(text.splitlines()) == 3 + len(found["contenders"]), name
 
 
+def test_a_workload_may_measure_by_itself(bench: Page) -> None:
+    code = "export const measure = (n, { stages }) => ({ this: { gradient: n + stages.turns } });"
+    bench.route("**/workloads/own.js", lambda route: route.fulfill(content_type="text/javascript", body=code))
+    found = bench.evaluate("(args) => bench(...args)", ["own", 7, {"omit": [], **QUICK}])
+    assert found == {"n": 7, "contenders": {"this": {"gradient": 8}}}
+
+
 @pytest.fixture
 def agree(bench: Page) -> Callable[..., Any]:
     call = "(args) => import('./agree.js').then(({ mustAgree }) => mustAgree(...args))"

@@ -37,6 +37,9 @@ const library = async (peer) => {
  */
 export const bench = async (name, n, { omit, calls, stages }) => {
   const workload = await import(`./workloads/${name}.js`);
+  // what is more than a function has contenders of its own
+  if (workload.measure)
+    return { n, contenders: await workload.measure(n, { calls, stages }) };
   const input = workload.input(n);
   const contenders = new Map();
   /** @type {Record<string, object>} */

@@ -77,9 +77,10 @@ export const bench = async (name, n, { omit, calls, stages }) => {
   const times = {};
   for (const [peer, contender] of contenders)
     for (const what of ["value", "gradient"]) {
-      times[`${peer.name}: ${what}`] = contender[what];
-      const body = contender.body?.[what];
-      if (body) times[`${peer.name}: ${what}, body`] = body;
+      const bytes = contender.bytes?.[what];
+      times[`${peer.name}: ${what}`] = { call: contender[what], bytes };
+      const call = contender.body?.[what];
+      if (call) times[`${peer.name}: ${what}, body`] = { call, bytes };
     }
   const turns = callTimes(times, calls);
   for (const [key, time] of Object.entries(turns)) {

@@ -117,7 +117,7 @@ class Expansion:
             if rule is not None:
                 found = CustomJvp(f, self.expand(rule))
             else:
-                self._require_body(f)
+                self.require_body(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
             self._jvps[f, varying] = found
         return found
@@ -128,15 +128,15 @@ class Expansion:
         if found is None:
             rule = f.jvp
             if rule is None:
-                self._require_body(f)
+                self.require_body(f)
             func = f if rule is not None else self.expand(f)
             body = func if rule is None else self.expand(rule)
             found = self._transposed[f, varying] = Transposed(func, body, varying, self.transposed)
         return found
 
     @staticmethod
-    def _require_body(f: Func) -> None:
-        if f.host is not None:
+    def require_body(f: Func) -> None:
+        if f.host is not None or f.opaque:
             raise DerivativeError(f"the opaque function {f.name} has no derivative; set {f.name}.jvp")
 
     def used_once(self, f: Func) -> bool:
@@ -218,7 +218,9 @@ class _Expander(Replay):
         real = [k for k, t in enumerate(f.params) if is_real(t)]
         wanted = {real[j] for pull in pulls for j in self.wanted[pull]}
         varying = tuple(k in wanted for k in range(len(f.params)))
-        if len(pulls) == 1 and f.jvp is None and f.host is None and self.expansion.used_once(f):
+        if f.jvp is None:
+            self.expansion.require_body(f)
+        if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
             body = self.expansion.plain(f)
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion.transposed)
             self.given[v] = lin.run()

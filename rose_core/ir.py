@@ -78,7 +78,8 @@ class Func:
 
     __slots__ = (
         "blocks", "callees", "code", "effects", "generics", "home", "host", "instance", "jvp", "memo", "name",
-        "origin", "param_names", "param_types", "params", "pool", "ret", "straight", "structured", "types",
+        "opaque", "origin", "param_names", "param_types", "params", "pool", "ret", "straight", "structured",
+        "types",
     )  # fmt: skip
 
     def __init__(self, name: str, param_types: Sequence[Type], ret: Type) -> None:
@@ -102,6 +103,8 @@ class Func:
         """The custom derivative, a function on duals (paper, Section 3.2)."""
         self.host: Callable[..., list[Any]] | None = None
         """What an opaque function runs: from argument leaves to result leaves."""
+        self.opaque = False
+        """Whether a body is there to be run, but not to be differentiated."""
         self.effects = False
         """Whether a call may do more than give a value: an opaque function runs in it."""
         self.generics: list[TypeVar] = []

@@ -137,7 +137,8 @@ class Recording:
                 row["callees"],
                 row["results"],
                 row["calls"],
-                (*row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
+                row["opaque"],
+                (row["opaque"], *row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
             )
             at = stop
             literals_at += literals
@@ -152,7 +153,7 @@ class Recording:
         f.params = [leaf for t in params for leaf in leaves(t)]
         if row["kind"] == "opaque":
             f.host = host(f) if host else _elsewhere
-            f.effects = True
+            f.effects = not row["pure"]
             self.opaque.append(f)
         else:
             f.derive_jvp(self.function(row["of"]))
@@ -227,6 +228,7 @@ class _Body:
         self.recording = recording
         self.entry = entry
         self.func = Func(entry.name, entry.params, entry.ret)
+        self.func.opaque = entry.opaque
         self.b = b = Builder(self.func)
         self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
         self.params = [b.param(t) for t in entry.leaves]

@@ -46,6 +46,8 @@ class Entry:
     results: list[int]
     calls: str
     """How it calls functions: ``""`` for not at all, ``"c"``, or ``"v"`` if a `vjp` is among that."""
+    opaque: bool
+    """Whether its derivative is only what its author sets."""
     signature: object
     """Equal for functions with the same types, of parameters, results and literals."""
 

@@ -85,8 +85,9 @@ class Reverse:
         self.boundary = boundary
         """What carries values between the two functions; None where both passes share one."""
         self.stack = [_Loop(0 if boundary else -1, b.open[-1], -1)]
-        self.straight = self.func.straight and len(b.open) == 1
-        if self.straight:
+        self.flat = len(self.func.blocks) == 1 and len(b.open) == 1
+        """Whether everything is in the body of a function, nothing in loops."""
+        if self.flat:
             self.stack[0].cotangents = Sums(len(forward.env), b)
         self.source_block: dict[int, _Loop] = {0: self.stack[0]}
         self.by_forward: dict[int, _Loop] = {0: self.stack[0]} if boundary else {}
@@ -116,23 +117,35 @@ class Reverse:
 
     def _bring(self, w: int) -> None:
         """Make a value of the forward pass known in the backward pass, and what it is computed from."""
-        code, home = self.fb.code, self.fb.home
+        code, home, by_forward, b = self.fb.code, self.fb.home, self.by_forward, self.b
         stack = [w]  # chains of operations can be long
         while stack:
             u = stack[-1]
-            known = self.by_forward[home[u]].known
-            if u not in known:
-                ins = code[u]
-                if not self._repeatable(u):
-                    known[u] = self._keep(u)
-                elif missing := [x for x in ins[1:] if self._is_missing(x)]:
-                    stack += missing
-                    continue
-                elif ins[0] == INDEX:
-                    known[u] = self.b.index(self.fetch(ins[1]), self.fetch(ins[2]))
-                else:
-                    known[u] = self.b.op(ins[0], *map(self.fetch, ins[1:]), type=self.fb.types[u])
+            known = by_forward[home[u]].known
+            if u in known:
+                stack.pop()
+                continue
+            if not self._repeatable(u):
+                known[u] = self._keep(u)
+                stack.pop()
+                continue
+            ins = code[u]
+            operands = []
+            for x in ins[1:]:
+                y = known.get(x)
+                if y is None:
+                    if self._is_missing(x):
+                        stack.append(x)
+                        continue
+                    y = self.fetch(x)
+                operands.append(y)
+            if stack[-1] != u:
+                continue
             stack.pop()
+            if ins[0] == INDEX:
+                known[u] = b.index(*operands)
+            else:
+                known[u] = b.op(ins[0], *operands, type=self.fb.types[u])
 
     def _is_missing(self, x: int) -> bool:
         """Whether the forward pass's ``x`` is not known yet."""
@@ -286,8 +299,8 @@ class Reverse:
 
     def block(self, number: int) -> None:
         code, active = self.func.code, self.lin.active
-        if self.straight:
-            self._straight()
+        if self.flat:
+            self._flat()
             return
         for v in reversed(self.func.blocks[number].order):
             ins = code[v]
@@ -298,8 +311,8 @@ class Reverse:
             elif op in _STRUCTURAL:
                 _STRUCTURAL[op](self, v, ins)
 
-    def _straight(self) -> None:
-        """The sweep over a straight function: `rose_core.sweep` does the scalars."""
+    def _flat(self) -> None:
+        """The sweep over a function without loops: `rose_core.sweep` does the scalars."""
         n = len(self.func.code)
         if self.boundary:
             values: list[int | None] = [None] * n
@@ -314,22 +327,28 @@ class Reverse:
         def visit(v: int, ins: tuple[int, ...]) -> None:
             if ins[0] < TABLE_END:
                 self.table_op(v, ins)
-            elif ins[0] != PARAM:
+            elif ins[0] in _STRUCTURAL:
                 _STRUCTURAL[ins[0]](self, v, ins)
 
-        code, types = self.func.code, self.func.types
-        scalars, arrays = range(n - 1, -1, -1), [v for v in range(n) if isinstance(types[v], Array)]
-        cotangents = self.stack[0].cotangents
-        if not arrays or code[arrays[-1]][0] == PARAM:
-            sweep(scalars, code, cotangents, values, self.lin.active, fetch, self.b, visit)
-            return
-        # arrays have no cotangent in the list, so the sweep pauses at each
+        code, cotangents, active = self.func.code, self.stack[0].cotangents, self.lin.active
         stop = n
-        for v in reversed(arrays):
-            sweep(range(stop - 1, v, -1), code, cotangents, values, self.lin.active, fetch, self.b, visit)
+        for v in reversed(self._without_sum()):
+            sweep(range(stop - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit)
             visit(v, code[v])
             stop = v
-        sweep(range(stop - 1, -1, -1), code, cotangents, values, self.lin.active, fetch, self.b, visit)
+        sweep(range(stop - 1, -1, -1), code, cotangents, values, active, fetch, self.b, visit)
+
+    def _without_sum(self) -> list[int]:
+        """What has no cotangent among those of the scalars, and must be visited all the same."""
+        code, types = self.func.code, self.func.types
+        if self.func.straight:
+            found = [v for v, t in enumerate(types) if isinstance(t, Array)]
+            return [] if found and code[found[-1]][0] == PARAM else found
+        return [
+            v
+            for v, t in enumerate(types)
+            if isinstance(t, (Array, Ref)) or code[v][0] in (CALL, ADD_TO, RESOLVE)
+        ]
 
     def table_op(self, v: int, ins: tuple[int, ...]) -> None:
         """An op of the table: its transposed template."""

@@ -25,7 +25,7 @@ class Writer:
         self.callees: list[int] = []
         self.entry: dict[str, Any] = {
             "name": name, "kind": "fn", "params": list(params), "ret": ret, "jvp": -1,
-            "types": list(types), "captures": [],
+            "types": list(types), "captures": [], "opaque": False,
         }  # fmt: skip
 
     def row(self, op: str, x: int, y: int = 0) -> int:

@@ -1,6 +1,6 @@
 // Defining, calling and differentiating functions.
 
-import { S } from "./opcodes.gen";
+import { OP, S } from "./opcodes.gen";
 import { realId, Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
@@ -37,6 +37,8 @@ export class FnData {
     readonly host?: (...args: unknown[]) => unknown,
     /** The function that this is the forward derivative of. */
     readonly origin?: FnData,
+    /** Whether Rose may not look into it to find its derivative. */
+    readonly isOpaque = host !== undefined,
   ) {}
 }
 
@@ -216,15 +218,24 @@ export const fn = (
     return makeGeneric(body.name || "f", params as unknown[], sizes, () =>
       fn(params, ret, body),
     );
-  const paramTypes = types(params, "fn");
-  const retType = tyOf(ret);
+  return makeFn(define(body.name || "f", types(params, "fn"), tyOf(ret), body));
+};
+
+/** Record what `body` does. */
+const define = (
+  name: string,
+  params: readonly Ty[],
+  ret: Ty,
+  body: (...args: any[]) => unknown,
+  isOpaque = false,
+): FnData => {
   const outer = Recorder.current;
-  const r = new Recorder(body.name || "f", outer);
+  const r = new Recorder(name, outer);
   Recorder.current = r;
   try {
-    r.params = paramTypes.reduce((n, ty) => n + ty.leaves, 0);
+    r.params = params.reduce((n, ty) => n + ty.leaves, 0);
     let leaf = 0;
-    const args = paramTypes.map((ty) =>
+    const args = params.map((ty) =>
       wrap(
         r,
         ty,
@@ -233,16 +244,29 @@ export const fn = (
     );
     const value = body(...args);
     try {
-      lift(r, retType, value, r.results);
+      lift(r, ret, value, r.results);
     } catch (error) {
-      throw within(error, `the result of ${r.name}`);
+      throw within(error, `the result of ${name}`);
     }
   } finally {
     Recorder.current = outer;
     r.close();
   }
-  return makeFn(new FnData(r.name, paramTypes, retType, r));
+  return new FnData(name, params, ret, r, undefined, undefined, isOpaque);
 };
+
+/** The functions of `Math` that do nothing but compute, and the operations that are the same. */
+const MATH = new Map<unknown, number | undefined>(
+  Object.getOwnPropertyNames(Math)
+    .filter((name) => name !== "random")
+    .map((name) => [
+      Math[name as "sin"],
+      (OP as Record<string, number | undefined>)[name],
+    ]),
+);
+
+/** Whether calls of a host function may be left out, put together or done in any order. */
+export const isPure = (host: unknown): boolean => MATH.has(host);
 
 /** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
 export const opaque = (
@@ -254,9 +278,27 @@ export const opaque = (
   const retType = tyOf(ret);
   if (typeof host !== "function")
     throw TypeError(`opaque: expected a function, got ${describe(host)}`);
-  return makeFn(
-    new FnData(host.name || "opaque", paramTypes, retType, undefined, host),
-  );
+  const name = host.name || "opaque";
+  const op = MATH.get(host);
+  if (
+    op !== undefined &&
+    retType === REAL &&
+    paramTypes.length === host.length &&
+    paramTypes.every((ty) => ty === REAL)
+  )
+    return makeFn(
+      define(
+        name,
+        paramTypes,
+        REAL,
+        (x: Var, y?: Var) => {
+          const r = recorder();
+          return new Var(r, r.row(op, x.id, y?.id ?? 0), REAL, r.block);
+        },
+        true,
+      ),
+    );
+  return makeFn(new FnData(name, paramTypes, retType, undefined, host));
 };
 
 /** The leaves of the arguments of a call. */

@@ -1,7 +1,7 @@
 // A program in the form that the core takes: a header in JSON, ints, and literals.
 // `rose_core/record.py` describes it.
 
-import type { FnData } from "./functions";
+import { type FnData, isPure } from "./functions";
 import type { Ty } from "./types";
 
 /** A function and all it needs, flat. */
@@ -78,13 +78,18 @@ class TypeTable {
   }
 }
 
-/** Put together the program whose entry is `root`. */
-export const programOf = (root: FnData): Program => {
+/** Throw if `root` is of use only in the function around it. */
+export const checkStandsAlone = (root: FnData): void => {
   if (root.captures.length)
     throw TypeError(
       `${root.name} uses values of the function ${root.captures[0].recorder.name} around it, ` +
         "so it can be called only there",
     );
+};
+
+/** Put together the program whose entry is `root`. */
+export const programOf = (root: FnData): Program => {
+  checkStandsAlone(root);
   const functions = reachable(root);
   const numbers = new Map(functions.map((f, k) => [f, k]));
   const table = new TypeTable();
@@ -110,7 +115,7 @@ export const programOf = (root: FnData): Program => {
     };
     const r = f.recording;
     if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };
-    if (!r) return { ...common, kind: "opaque" };
+    if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
     put(r.extra);
     put(r.literalTypes.map((ty) => r.type(ty)));
@@ -119,6 +124,7 @@ export const programOf = (root: FnData): Program => {
     return {
       ...common,
       kind: "fn",
+      opaque: f.isOpaque,
       sizes: [r.length / 3, r.extra.length, r.literals.length],
       types: r.types.map((ty) => table.number(ty)),
       captures: r.captures.map((x) => table.number(x.ty)),

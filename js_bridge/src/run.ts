@@ -4,7 +4,8 @@ import { type Leaf, putArgs, putResult, take } from "./convert";
 import { core, mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
 import { MATH } from "./opcodes.gen";
-import { programOf } from "./program";
+import { evaluate, takesDerivatives, type Value } from "./evaluate";
+import { checkStandsAlone, programOf } from "./program";
 import type { Ty } from "./types";
 
 const PAGE = 65536;
@@ -147,8 +148,13 @@ const grow = (memory: WebAssembly.Memory, pages: number): void => {
   if (missing > 0) memory.grow(missing);
 };
 
-/** What happens when a function is dropped without `dispose`. */
-const dropped = new FinalizationRegistry((release: () => void) => release());
+/** Keep a memory that no function uses any more. */
+const giveBack = (memory: WebAssembly.Memory): void => {
+  if (pool.length < POOLED) pool.push(memory);
+};
+
+/** Functions that are dropped without `dispose`. It holds their memories, and must not hold them. */
+const dropped = new FinalizationRegistry(giveBack);
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
 export const compile = async (
@@ -210,16 +216,13 @@ const callable = (
     returned[0] = enter(...passed);
     return take(results, 0, 0, data.ret);
   }) as Compiled;
-  const release = (): void => {
-    if (own && pool.length < POOLED) pool.push(own);
-  };
   const dispose = (): void => {
     if (enter === undefined) return;
     enter = undefined;
     dropped.unregister(compiled);
-    release();
+    if (own) giveBack(own);
   };
-  dropped.register(compiled, release, compiled);
+  if (own) dropped.register(compiled, own, compiled);
   Object.defineProperty(compiled, "name", { value: data.name });
   Object.defineProperty(compiled, "dispose", { value: dispose });
   if (Symbol.dispose)
@@ -267,14 +270,35 @@ const rowHost =
     return row;
   };
 
+/** The leaves of these types, from a row of numbers. */
+const leavesOf = (types: readonly Ty[], row: Float64Array): Value[] => {
+  let at = 0;
+  const next = (leaf: Ty): Value =>
+    leaf.kind === "vec"
+      ? Array.from({ length: leaf.size }, () => next(leaf.elem!))
+      : row[at++];
+  return types.flatMap((ty) => ty.leafTypes.map(next));
+};
+
+const numbersIn = (x: Value): number[] =>
+  typeof x === "number" ? [x] : x.flatMap(numbersIn);
+
+/** All numbers of leaves, in a row. */
+const rowOf = (leaves: readonly Value[]): Float64Array =>
+  Float64Array.from(leaves.flatMap(numbersIn));
+
+/** Run an opaque function on leaves. */
+const runHost = (f: FnData, args: Value[]): Value[] =>
+  leavesOf([f.ret], rowHost(f)(new Uint8Array(rowOf(args).buffer)));
+
 /** Numbers of interpreted programs, to be forgotten with the functions that `interp` gave. */
 const interpreted = new FinalizationRegistry((forget: () => void) => forget());
 
 /**
  * Run `f` by the interpreter, on ordinary values: slow, and by definition right.
  *
- * Needs the core on this thread: the default in Node, `configure({ core: "main" })` in a page, and
- * `await ready()` before.
+ * Where a derivative is taken in it, it needs the core on this thread: the default in Node,
+ * `configure({ core: "main" })` in a page, and `await ready()` before.
  */
 export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
   const data = dataOf(f, "interp");
@@ -284,14 +308,24 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
     const [row, args] = rowLeaves(data.params);
     putArgs(data, args, values);
     if (run === undefined || made !== epoch) {
-      const program = programOf(data);
-      const kept = mainCore().interpret(program, program.opaque.map(rowHost));
-      interpreted.register(interpreter, kept.forget);
-      run = kept.run;
+      run = takesDerivatives(data) ? byCore(data, interpreter) : byRows(data);
       made = epoch;
     }
     const [, results] = rowLeaves([data.ret], run(row));
     return take(results, 0, 0, data.ret);
   };
   return interpreter;
+};
+
+const byRows = (data: FnData) => {
+  checkStandsAlone(data);
+  return (row: Float64Array) =>
+    rowOf(evaluate(data, leavesOf(data.params, row), runHost));
+};
+
+const byCore = (data: FnData, interpreter: object) => {
+  const program = programOf(data);
+  const kept = mainCore().interpret(program, program.opaque.map(rowHost));
+  interpreted.register(interpreter, kept.forget);
+  return kept.run;
 };

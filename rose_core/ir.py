@@ -77,9 +77,9 @@ class Func:
     """A function: its signature, its body, and what is known about it from outside."""
 
     __slots__ = (
-        "blocks", "callees", "code", "effects", "fault", "generics", "home", "host", "instance", "jvp", "memo",
-        "name", "origin", "param_names", "param_types", "params", "pool", "ret", "straight", "structured",
-        "types",
+        "blocks", "callees", "code", "effects", "fault", "generics", "home", "host", "instance", "jvp",
+        "memo", "name", "origin", "param_names", "param_types", "params", "pool", "ret", "straight",
+        "structured", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, param_types: Sequence[Type], ret: Type) -> None:

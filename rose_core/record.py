@@ -19,11 +19,12 @@ from index ``x`` on, ``y`` of them:
 ``PULL``     extra: ``VJP``, cotangents…
 ===========  ==============================================================
 
-A program is a header (JSON: types, and per function its name, signature, results, derivative
-or what is wrong with it, the types and functions that its rows refer to by number, how it calls (``"c"``, ``"v"`` if there is a
-``VJP``), and the sizes of its lists), the ints of all functions in a row (rows, extra, types of
-literals), and their literals' values in a row. A literal is used once, so that rows are the same
-whichever literals are equal: `rose_core.share` makes one function of functions with the same rows.
+A program is a header (JSON: types, and per function its name, signature, results, derivative or what
+is wrong with it, the types and functions that its rows refer to by number, how it calls (``"c"``,
+``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions in a row (rows,
+extra, types of literals), and their literals' values in a row. A literal is used once, so that rows are
+the same whichever literals are equal: `rose_core.share` makes one function of functions with the same
+rows.
 """
 
 from __future__ import annotations

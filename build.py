@@ -44,6 +44,7 @@ STATE = ROOT / ".build"
 DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
 BENCH = ROOT / "e2e" / "bench"
+PENROSE = ROOT / "e2e" / "clients" / "penrose"
 PYTHON = VENV / "bin" / "python"
 CPYTHON = STATE / "bench" / "venv" / "bin" / "python"
 BROWSER = STATE / "browser.json"
@@ -355,6 +356,36 @@ def copy_site() -> str:
     return f"{len(list(files(DIST / 'site')))} files"
 
 
+def bundle_penrose() -> None:
+    """Penrose twice, for tests and benchmarks: with our rose, and with the one that it was written for."""
+    inputs: list[Path | str]
+    lock = PENROSE / "package-lock.json"
+    inputs = [PENROSE / "package.json", lock, node_version()]
+    outputs = [PENROSE / "node_modules" / ".package-lock.json"]
+    step("penrose", inputs, outputs, lambda: npm_ci(PENROSE))
+    esbuild: list[str | Path] = [node(), BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"]
+    entry = PENROSE / "client.js"
+    options = ["--bundle", "--format=esm", "--target=es2022", "--log-level=error"]
+    inputs = [lock, BRIDGE / "package-lock.json", entry]
+    # Of the original's two builds of its core, the one that is a single file.
+    core = PENROSE / "node_modules" / "@rose-lang" / "wasm" / "dist" / "index.js"
+    for name, module, path in (("ours", "rose", DIST / "rose.js"), ("original", "@rose-lang/wasm", core)):
+        file = STATE / "penrose" / f"{name}.js"
+        command: list[str | Path] = [
+            *esbuild,
+            entry,
+            *options,
+            f"--alias:{module}={path}",
+            f"--outfile={file}",
+        ]
+        step(f"penrose, {name}", [*inputs, path], [file], functools.partial(quietly, command))
+
+
+def quietly(command: list[str | Path]) -> None:
+    """Run a command as an action of a step, whose output says nothing."""
+    run(*command)
+
+
 def generate(path: str, argv: tuple[str, ...]) -> str:
     (ROOT / path).write_text(run(PYTHON, *argv))
     return ""
@@ -390,9 +421,11 @@ def check() -> None:
     lint("format js", where, *prettier, "--check", *styled, fix=fix)
     tsc = tools / "typescript" / "bin" / "tsc"
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
-    if '"resolved"' in (BRIDGE / "package-lock.json").read_text():
-        advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
-        failures.append(BuildError("js_bridge/package-lock.json holds download addresses", advice))
+    for folder in (BRIDGE, BENCH, PENROSE):
+        lock = folder / "package-lock.json"
+        if '"resolved"' in lock.read_text():
+            advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
+            failures.append(BuildError(f"{lock.relative_to(ROOT)} holds download addresses", advice))
     for path, argv in GENERATED.items():
         if not (ROOT / path).exists() or (ROOT / path).read_text() != run(PYTHON, *argv):
             failures.append(BuildError(f"{path} is stale", "python3 build.py build writes it anew."))
@@ -455,6 +488,8 @@ def prepare(verb: str, checked: bool, cpython: bool) -> None:
             check()
         if verb in ("build", "serve", "test", "bench"):
             build()
+        if verb in ("test", "bench"):
+            bundle_penrose()
 
 
 def main() -> int:

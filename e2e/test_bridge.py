@@ -93,11 +93,12 @@ def test_core_in_a_worker_by_default(page: Page, site_url: str) -> None:
         + """
         await rose.ready();
         let message;
-        try { rose.interp(f)(2); } catch (error) { message = error.message; }
-        return [(await rose.compile(f))(2), message];"""
+        const slope = rose.fn([rose.Real], rose.Real, (x) => rose.vjp(f)(x).grad(1));
+        try { rose.interp(slope)(2); } catch (error) { message = error.message; }
+        return [(await rose.compile(f))(2), rose.interp(f)(2), message];"""
     )
-    value, message = in_page(page, site_url, body)  # type: ignore[misc]
-    assert value == 8
+    compiled, interpreted, message = in_page(page, site_url, body)  # type: ignore[misc]
+    assert compiled == interpreted == 8
     assert 'configure({ core: "main" })' in message
     assert len(page.workers) == 1
 

@@ -166,7 +166,7 @@ MISTAKES = [
     ("fn([Real], 'Real', (x) => x)", 'TypeError: invalid type: the string "Real"; expected Real, Vec(3, Real), a size or the like'),
     ("Vec(1.5, Real)", "TypeError: Vec: expected a size, got 1.5: this index type cannot be used as an index"),
     ("vjp((x) => x)", "TypeError: vjp: expected a function made with fn or opaque, got a function"),
-    ("square.jvp = square", "TypeError: square.jvp: expected a function ({ re: Real, du: Tan }) -> { re: Real, du: Tan }, got (Real) -> Real"),
+    ("square.jvp = (x) => x", "TypeError: square.jvp: expected a function made with fn or opaque, got a function"),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core and assets"),
@@ -188,6 +188,37 @@ def test_mistakes(node: Run) -> None:
     assert value == 9
     for (action, expected), message in zip(MISTAKES, messages, strict=True):
         assert message == expected, action
+
+
+def test_a_wrong_derivative_is_told_of_when_it_is_needed(node: Run) -> None:
+    body = """
+        const { Dual, Real, Vec, compile, fn, interp, jvp, mul, opaque, sin, vjp } = rose;
+        const host = opaque([Real], Real, function host(x) { return 2 * x; });
+        const twice = fn([Real], Real, function twice(x) { return mul(2, x); });
+        const thrice = fn([Real], Real, function thrice(x) { return mul(3, x); });
+        host.jvp = fn([Dual, Dual], Dual, (x) => x);
+        thrice.jvp = twice;
+        const values = [];
+        for (const wrong of [host, thrice]) {
+            const f = fn([Real], Real, (x) => mul(sin(wrong(1)), wrong(x)));
+            values.push((await compile(f))(0.5));
+            for (const derivative of [fn([Real], Real, (x) => vjp(f)(x).grad(1)), jvp(wrong)]) {
+                const fail = await compile(derivative).then(() => () => {}, (error) => () => { throw error; });
+                attempt(fail);
+            }
+            attempt(() => interp(jvp(f))({ re: 1, du: 1 }));
+        }
+        const constant = fn([Real], Real, (x) => mul(host(1), twice(x)));
+        values.push((await compile(fn([Real], Real, (x) => vjp(constant)(x).grad(1))))(7));
+        thrice.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: mul(3, re), du: mul(5, du) }));
+        values.push((await compile(fn([Real], Real, (x) => vjp(thrice)(x).grad(1))))(7));
+        return [messages, values];"""
+    messages, values = evaluate(node, body)  # type: ignore[misc]
+    dual = "{ re: Real, du: Tan }"
+    wrong = f"Error: host.jvp: expected a function ({dual}) -> {dual}, got ({dual}, {dual}) -> {dual}"
+    other = f"Error: thrice.jvp: expected a function ({dual}) -> {dual}, got (Real) -> Real"
+    assert messages == [wrong] * 3 + [other] * 3
+    assert values == pytest.approx([math.sin(2), 1.5 * math.sin(3), 4, 5])
 
 
 def test_mistakes_when_calling(node: Run) -> None:

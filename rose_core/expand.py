@@ -100,6 +100,7 @@ class Expansion:
         copy.blocks[0].results = expander.run()
         copy.effects = f.effects
         copy.jvp = f.jvp
+        copy.fault = f.fault
         return copy
 
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
@@ -117,7 +118,7 @@ class Expansion:
             if rule is not None:
                 found = CustomJvp(f, self.expand(rule))
             else:
-                self.require_body(f)
+                self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
             self._jvps[f, varying] = found
         return found
@@ -128,14 +129,16 @@ class Expansion:
         if found is None:
             rule = f.jvp
             if rule is None:
-                self.require_body(f)
+                self.require_derivative(f)
             func = f if rule is not None else self.expand(f)
             body = func if rule is None else self.expand(rule)
             found = self._transposed[f, varying] = Transposed(func, body, varying, self.transposed)
         return found
 
     @staticmethod
-    def require_body(f: Func) -> None:
+    def require_derivative(f: Func) -> None:
+        if f.fault:
+            raise DerivativeError(f.fault)
         if f.host is not None or f.opaque:
             raise DerivativeError(f"the opaque function {f.name} has no derivative; set {f.name}.jvp")
 
@@ -219,7 +222,7 @@ class _Expander(Replay):
         wanted = {real[j] for pull in pulls for j in self.wanted[pull]}
         varying = tuple(k in wanted for k in range(len(f.params)))
         if f.jvp is None:
-            self.expansion.require_body(f)
+            self.expansion.require_derivative(f)
         if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
             body = self.expansion.plain(f)
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion.transposed)

@@ -77,9 +77,9 @@ class Func:
     """A function: its signature, its body, and what is known about it from outside."""
 
     __slots__ = (
-        "blocks", "callees", "code", "effects", "generics", "home", "host", "instance", "jvp", "memo", "name",
-        "opaque", "origin", "param_names", "param_types", "params", "pool", "ret", "straight", "structured",
-        "types",
+        "blocks", "callees", "code", "effects", "fault", "generics", "home", "host", "instance", "jvp",
+        "memo", "name", "opaque", "origin", "param_names", "param_types", "params", "pool", "ret", "straight",
+        "structured", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, param_types: Sequence[Type], ret: Type) -> None:
@@ -101,6 +101,8 @@ class Func:
         self.callees: list[Func] = []
         self.jvp: Func | None = None
         """The custom derivative, a function on duals (paper, Section 3.2)."""
+        self.fault = ""
+        """What is wrong with the custom derivative that the author gave, and ``jvp`` is not."""
         self.host: Callable[..., list[Any]] | None = None
         """What an opaque function runs: from argument leaves to result leaves."""
         self.opaque = False

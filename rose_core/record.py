@@ -19,11 +19,12 @@ from index ``x`` on, ``y`` of them:
 ``PULL``     extra: ``VJP``, cotangents…
 ===========  ==============================================================
 
-A program is a header (JSON: types, and per function its name, signature, results, derivative, the
-types and functions that its rows refer to by number, how it calls (``"c"``, ``"v"`` if there is a
-``VJP``), and the sizes of its lists), the ints of all functions in a row (rows, extra, types of
-literals), and their literals' values in a row. A literal is used once, so that rows are the same
-whichever literals are equal: `rose_core.share` makes one function of functions with the same rows.
+A program is a header (JSON: types, and per function its name, signature, results, derivative or what
+is wrong with it, the types and functions that its rows refer to by number, how it calls (``"c"``,
+``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions in a row (rows,
+extra, types of literals), and their literals' values in a row. A literal is used once, so that rows are
+the same whichever literals are equal: `rose_core.share` makes one function of functions with the same
+rows.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ class Recording:
         self.opaque: list[Func] = []
         self._entries = self._read(rows, ints, reals)
         derived = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
-        self._instances = share(list(self._entries.values()), {program["root"], *derived})
+        faulty = {k for k, row in enumerate(rows) if "fault" in row}
+        self._instances = share(list(self._entries.values()), {program["root"], *derived, *faulty})
         self._functions: dict[int, Func] = {}
         """By number, those that stand alone."""
         self._built: dict[Shape, Func] = {}
@@ -109,6 +111,8 @@ class Recording:
                 self._build(self._instances[k].shape)
         for k in derived:
             self.function(k).jvp = self.function(rows[k]["jvp"])
+        for k in faulty:
+            self.function(k).fault = rows[k]["fault"]
         self.root = self.function(program["root"])
 
     def _read(self, rows: list[dict[str, Any]], ints: memoryview, reals: Sequence[float]) -> dict[int, Entry]:

@@ -21,6 +21,11 @@ import { lift, wrap } from "./values";
 export class FnData {
   /** The custom derivative. */
   jvp: FnData | undefined;
+  /**
+   * Why what was set as custom derivative is none. It is told when the derivative is needed: programs
+   * that set a wrong one and never take it are in use.
+   */
+  fault: string | undefined;
 
   /** Values of enclosing functions that it uses. */
   get captures(): readonly Var[] {
@@ -166,17 +171,6 @@ const makeFn = (data: FnData): Fn => {
     get: () => jvp,
     set(rule: Fn) {
       const given = dataOf(rule, `${data.name}.jvp`);
-      const params = data.params.map(dualOf);
-      const ret = dualOf(data.ret);
-      if (
-        given.ret !== ret ||
-        given.params.length !== params.length ||
-        given.params.some((ty, k) => ty !== params[k])
-      )
-        throw TypeError(
-          `${data.name}.jvp: expected a function (${texts(params)}) -> ${ret.text}, ` +
-            `got (${texts(given.params)}) -> ${given.ret.text}`,
-        );
       for (const { captures, name } of [data, given])
         if (captures.length)
           throw TypeError(
@@ -184,11 +178,28 @@ const makeFn = (data: FnData): Fn => {
               "of which a custom derivative knows nothing; pass them as arguments",
           );
       jvp = rule;
-      data.jvp = given;
+      data.fault = misfit(data, given);
+      data.jvp = data.fault ? undefined : given;
       ++epoch;
     },
   });
   return f;
+};
+
+/** What is wrong with the types of `rule` as the derivative of `f`, if anything. */
+const misfit = (f: FnData, rule: FnData): string | undefined => {
+  const params = f.params.map(dualOf);
+  const ret = dualOf(f.ret);
+  if (
+    rule.ret === ret &&
+    rule.params.length === params.length &&
+    rule.params.every((ty, k) => ty === params[k])
+  )
+    return undefined;
+  return (
+    `${f.name}.jvp: expected a function (${texts(params)}) -> ${ret.text}, ` +
+    `got (${texts(rule.params)}) -> ${rule.ret.text}`
+  );
 };
 
 const texts = (types: readonly Ty[]): string =>

@@ -112,6 +112,7 @@ export const programOf = (root: FnData): Program => {
       params: f.params.map((ty) => table.number(ty)),
       ret: table.number(f.ret),
       jvp: f.jvp ? numbers.get(f.jvp) : -1,
+      fault: f.fault,
     };
     const r = f.recording;
     if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };

@@ -1,0 +1,7 @@
+// Gives `window.clients` to whoever drives this page: Penrose with our rose and with its own.
+
+import * as original from "./bundles/original.js";
+import * as ours from "./bundles/ours.js";
+
+await ours.start(new URL("../", import.meta.url));
+window.clients = { ours, original };

@@ -4,8 +4,8 @@ import * as penrose from "@penrose/core";
 import * as rose from "rose";
 
 /** Load our core, if this is the bundle with it, from the folder `assets`. */
-export const start = async (assets) => {
-  rose.configure?.({ assets, core: "main" });
+export const start = async (assets, core = "worker") => {
+  rose.configure?.({ assets, core });
   await rose.ready?.();
 };
 
@@ -52,6 +52,17 @@ export const numbers = (state) => {
 /** What stands for every image that a diagram asks for. */
 const PHOTO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><rect width="4" height="3" fill="#fc8" /></svg>';
+
+/** The same state with its energy and gradient recorded, differentiated and compiled once more. */
+export const anew = async (state) => {
+  const { inputs, objFns, constrFns } = state;
+  const gradient = await penrose.genGradient(
+    inputs.map(({ handle }) => handle),
+    objFns.map(({ output }) => output),
+    constrFns.map(({ output }) => output),
+  );
+  return { ...state, gradient };
+};
 
 /** The picture. */
 export const draw = (state) =>

@@ -3,5 +3,6 @@
 import * as original from "./bundles/original.js";
 import * as ours from "./bundles/ours.js";
 
-await ours.start(new URL("../", import.meta.url));
+const core = new URLSearchParams(location.search).get("core") ?? "worker";
+await ours.start(new URL("../", import.meta.url), core);
 window.clients = { ours, original };

@@ -35,13 +35,18 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     (``[kind, address, count]`` per leaf), and for every opaque function that the module imports
     ``hosts``: its number, and where the call has its arguments and results (`_host`).
     """
-    gc.disable()  # the compiler makes many objects and no cycles worth looking for
+    gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
-        recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
-        with deep_recursion():
-            program = Program(Expansion(recording.root).root, memory)
+        return _compile(header, ints, reals, memory)
     finally:
+        gc.collect(0)
         gc.enable()
+
+
+def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
+    recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
+    with deep_recursion():
+        program = Program(Expansion(recording.root).root, memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
         "pages": program.pages,

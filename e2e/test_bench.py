@@ -9,20 +9,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import Error, Page
 
-from build import BENCH, DIST
+from build import BENCH, DIST, PENROSE, STATE
+from e2e.bench import penrose
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, WORKLOADS
 from e2e.bench.tables import table
 from e2e.server import Server
 
 FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]
-QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0}, "stages": {"turns": 1, "warm": 0}}
+QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0, "warmBytes": 1e12}, "stages": {"turns": 1, "warm": 0}}
 
 
 @pytest.fixture
 def bench(page: Page) -> Iterator[Page]:
     """The benchmarks' page."""
-    with Server({"/bench/": BENCH, "/": DIST}, headers=ISOLATED, quiet=True) as server:
+    mounts = {"/bench/": BENCH, "/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE, "/": DIST}
+    with Server(mounts, headers=ISOLATED, quiet=True) as server:
         page.goto(f"{server.origin}/bench/page.html")
         page.wait_for_function("window.bench !== undefined")
         yield page
@@ -50,6 +52,17 @@ def test_a_workload_may_measure_by_itself(bench: Page) -> None:
     bench.route("**/workloads/own.js", lambda route: route.fulfill(content_type="text/javascript", body=code))
     found = bench.evaluate("(args) => bench(...args)", ["own", 7, {"omit": [], **QUICK}])
     assert found == {"n": 7, "contenders": {"this": {"gradient": 8}}}
+
+
+def test_diagrams_are_measured_with_either_rose(bench: Page) -> None:
+    found = penrose.measure(bench, ["sets", "scalars"], QUICK)
+    for name, diagram in found.items():
+        for library, measured in diagram.items():
+            for what in ("compile", "record", "engine", "gradient", "body"):
+                assert measured[what]["median"] > 0, (name, library, what)
+        assert diagram["ours"]["bytes"] < diagram["original"]["bytes"], name
+    lines = penrose.table(found).splitlines()
+    assert [line.split()[0] for line in lines[3:]] == ["sets", "scalars", "median", "largest"]
 
 
 @pytest.fixture

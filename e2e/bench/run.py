@@ -22,7 +22,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from build import BROWSER, DIST, ROOT, STATE
+from build import BROWSER, DIST, PENROSE, ROOT, STATE
+from e2e.bench import penrose
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -33,6 +34,8 @@ KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power logsumexp logistic mlp
     springs kmeans""".split()
 START = "start"
+DIAGRAMS = "penrose"
+ALL = [START, *WORKLOADS, DIAGRAMS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -61,6 +64,7 @@ def host() -> Iterator[Host]:
     path = json.loads(BROWSER.read_text())["path"]
     built = STATE / "bench"
     mounts = {"/bench/libm/": built / "c", "/bench/libraries/": built / "libraries"}
+    mounts |= {"/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE}
     mounts |= {"/bench/": HERE, "/": DIST}
     with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -124,6 +128,10 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
             if name == START:
                 results[START] = starts(running)
                 print(start_table(results[START]), flush=True)
+            elif name == DIAGRAMS:
+                with new_page(running) as page:
+                    results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})
+                print(penrose.table(results[DIAGRAMS]), flush=True)
             else:
                 entry = measure(running, name, sizes, omit)
                 results["workloads"][name] = entry
@@ -146,10 +154,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], default=[])
     parser.add_argument("--keep", action="store_true", help=f"as {KEPT.relative_to(ROOT)}")
     chosen = parser.parse_args(arguments)
-    unknown = [name for name in chosen.name if name not in [START, *WORKLOADS]]
+    unknown = [name for name in chosen.name if name not in ALL]
     if unknown:
-        parser.error(f"there is no {unknown[0]}; there are {START}, {', '.join(WORKLOADS)}")
-    results = run(chosen.name or [START, *WORKLOADS], chosen.sizes)
+        parser.error(f"there is no {unknown[0]}; there are {', '.join(ALL)}")
+    results = run(chosen.name or ALL, chosen.sizes)
     text = json.dumps(rounded(results), ensure_ascii=False, separators=(",", ":"))
     text = text.replace('{"n":', '\n{"n":') + "\n"
     (STATE / "bench.json").write_text(text)

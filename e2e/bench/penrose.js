@@ -1,0 +1,74 @@
+// Penrose's diagrams with our rose and with its own, side by side.
+
+import * as original from "../penrose/bundles/original.js";
+import * as ours from "../penrose/bundles/ours.js";
+import { mustAgree } from "./agree.js";
+import { callTimes, stageTimes, summary } from "./measure.js";
+import { watch } from "./probe.js";
+
+const LIBRARIES = { ours, original };
+
+const text = async (address) => (await fetch(address)).text();
+
+const trio = async (name) => {
+  const file = (kind) => text(`../penrose/diagrams/${name}/${name}.${kind}`);
+  const [domain, substance, style] = await Promise.all(
+    ["domain", "substance", "style"].map(file),
+  );
+  return { domain, substance, style, variation: "rose" };
+};
+
+let started;
+
+/**
+ * Measure a diagram: milliseconds from Penrose's expressions to a function (`compile`), of which until
+ * the function is recorded (`record`; npm's rose differentiates and emits meanwhile) and in the engine
+ * (`engine`); microseconds of a call of the gradient as Penrose makes it (`gradient`), and of its
+ * WebAssembly alone (`body`); and bytes.
+ *
+ * @param {string} name
+ * @param {{ calls?: object, stages?: object }} [options]
+ */
+export const measure = async (name, { calls, stages } = {}) => {
+  await (started ??= ours.start(new URL("../", import.meta.url)));
+  const diagram = await trio(name);
+  /** @type {Record<string, object>} */
+  const found = {};
+  const tasks = {};
+  const called = {};
+  let expected;
+  for (const [library, client] of Object.entries(LIBRARIES)) {
+    const state = await client.load(diagram);
+    const [stage] = state.optStages;
+    tasks[library] = async () => {
+      const start = performance.now();
+      let recorded = start;
+      const { seen } = await watch(() => {
+        const made = client.anew(state);
+        recorded = performance.now();
+        return made;
+      });
+      return {
+        compile: performance.now() - start,
+        record: recorded - start,
+        engine: seen.compile + seen.instantiate,
+      };
+    };
+    const { result, seen } = await watch(() => client.anew(state));
+    const call = () => client.evaluate(result, stage);
+    const { phi } = call();
+    expected ??= phi;
+    mustAgree([phi], [expected], 1e-9, `the energy of ${name}`);
+    found[library] = { bytes: seen.bytes };
+    called[library] = { call, bytes: seen.bytes };
+    called[`${library}, body`] = { call: seen.call, bytes: seen.bytes };
+  }
+  const times = callTimes(called, calls);
+  const staged = await stageTimes(tasks, { turns: 5, ...stages });
+  for (const library of Object.keys(LIBRARIES))
+    Object.assign(found[library], staged[library], {
+      gradient: summary(times[library]),
+      body: summary(times[`${library}, body`]),
+    });
+  return found;
+};

@@ -30,7 +30,7 @@ rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import add
 from types import MappingProxyType
 from typing import Any
@@ -52,13 +52,16 @@ from rose_core.ir import (
     Func,
     is_real,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, share
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Struct, Type, array, fin, leaves, scalar_of
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
+
+_NEG, _SUB = code("neg"), code("sub")
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
 """Ops from reals to a real."""
@@ -254,20 +257,27 @@ class _Body:
             else:
                 literals[column.source] = param
         self.env: list[int] = []
-        for number, (value, kind) in enumerate(zip(entry.values, entry.kinds, strict=True)):
-            t = self.types[kind]
-            known = literals.get(number)
-            self.env.append(b.const(_constant(value, t), t) if known is None else known)
+        ids: dict[tuple[float, int], int] = {}
+        for literal in zip(entry.values, entry.kinds, strict=True):
+            v = ids.get(literal)
+            if v is None or literal[0] == 0:  # which of the zeros?
+                t = self.types[literal[1]]
+                v = ids[literal] = b.const(_constant(literal[0], t), t)
+            self.env.append(v)
+        for number, param in literals.items():
+            self.env[number] = param
         self.env.reverse()
 
     def build(self, rows: list[int]) -> None:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
         self.env = env = [0] * (len(rows) // 3) + self.env
-        planned = plan(self.entry, rows, self._same) if self.entry.calls else None
+        planned = self._plan(rows)
         if planned is not None:
             for item in planned:
                 if isinstance(item, Row):
                     self._row_of_calls(rows, item)
+                elif isinstance(item, Repeat):
+                    self._repeat(item)
                 else:
                     self._row(item, *rows[3 * item : 3 * item + 3])
             return
@@ -298,6 +308,17 @@ class _Body:
             self._row(position, op, x, y)
             straight = straight and op != FOR
         pad()
+
+    def _plan(self, rows: list[int]) -> Iterator[int | Row | Repeat] | None:
+        """In what order to build the rows, where some of them are to be loops."""
+        if self.entry.calls:
+            calls = plan(self.entry, rows, self._same)
+            if calls is not None:
+                return calls
+        if self.has_tangents or self.elements or self.passed:
+            return None
+        found = repeats(self.entry, rows)
+        return order(found, len(rows) // 3) if found else None
 
     def _row(self, position: int, op: int, x: int, y: int) -> None:
         if op < TABLE_END:
@@ -332,6 +353,33 @@ class _Body:
         for turn, at in enumerate(row.calls):
             self.rolled[at] = loop, b.const(turn, size)
 
+    def _repeat(self, repeat: Repeat) -> None:
+        """One loop for these copies of the same rows."""
+        env, b, size = self.env, self.b, fin(repeat.count)
+        sums = {row: b.accum(env[first]) for row, first in repeat.sums.items()}
+        i = b.open_for(size)
+        values: list[int] = []
+        for row, (op, operands) in enumerate(repeat.rows):
+            args = [
+                values[row - x.back] if x.back else self._pick(i, size, [env[v] for v in x.ids])
+                for x in operands
+            ]
+            if row in sums:
+                (term,) = args
+                values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
+            else:
+                values.append(b.index(*args) if op == INDEX else self._operation(op, args))
+        kept = [row for row in repeat.used if row not in sums]
+        loop = b.close_for([values[row] for row in kept])
+        for number, row in enumerate(kept):
+            column = b.get(loop, number)
+            for copy in repeat.used[row]:
+                at = repeat.start + copy * repeat.length + row
+                env[at] = b.index(column, b.const(copy, size))
+        for row, total in sums.items():
+            if row in repeat.used:
+                env[repeat.start + (repeat.count - 1) * repeat.length + row] = b.resolve(total)
+
     def _pick(self, i: int, size: Type, ids: list[int]) -> int:
         """The one of these values whose turn it is."""
         b = self.b
@@ -344,13 +392,17 @@ class _Body:
         return b.index(b.vec(ids, array(size, self.func.type_of(ids[0]))), i)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
-        env, b = self.env, self.b
+        env = self.env
         if op < UNARY_END:
-            args = [env[x]]
-        elif op < BINARY_END:
-            args = [env[x], env[y]]
-        else:
-            args = [env[k] for k in self.extra[x : x + y]]
+            return self._operation(op, [env[x]])
+        if op < BINARY_END:
+            return self._operation(op, [env[x], env[y]])
+        return self._operation(op, [env[k] for k in self.extra[x : x + y]])
+
+    def _operation(self, op: int, args: Sequence[int]) -> int:
+        """An operation of the table; its type follows from the operands."""
+        b = self.b
+        if op >= BINARY_END:
             return b.op(op, *args)
         row = OPS[op]
         type_of = self.func.type_of

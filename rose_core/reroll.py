@@ -1,0 +1,233 @@
+"""Loops that an author's language has unrolled: found again in the rows of a recording.
+
+A page's own ``for`` loop around symbolic operations leaves the same rows over and over, which differ in
+literals, in elements of vectors, and in results of earlier rows. A long run of such copies becomes a
+loop: what differs stands in tables, and a sum that goes on from copy to copy is an accumulator, which
+adds in the same order and so gives the same bits. Anything else that one copy has from the one before
+makes it no loop for us.
+
+Copies are found by comparing opcodes as bytes, and checked a column at a time: the operands that one row
+has in all copies are a slice of the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rose_core.ir import INDEX
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.share import Entry
+
+FEWEST_ROWS = 2048
+"""Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
+
+FEWEST_COPIES = 16
+
+LONGEST = 2048
+"""The most rows of a copy."""
+
+_PROBE = 12
+"""Rows that are compared to find out where the next copy may start."""
+
+_STEP = 7
+"""Rows to move on where no copies are found; it has no factor in common with most lengths of copies."""
+
+_ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
+_OTHER = 255
+_TOKENS = bytes(op if op <= _SELECT or op == INDEX else _OTHER for op in range(256))
+
+
+@dataclass(slots=True)
+class Operand:
+    """What one row of a copy has as operand, in all copies."""
+
+    back: int = 0
+    """How many rows before it in the copy its value is; 0 if it is from outside of the copies."""
+    ids: list[int] = field(default_factory=list)
+    """The values from outside, one for each copy."""
+
+
+@dataclass(slots=True)
+class Repeat:
+    """Copies of ``length`` rows each, ``count`` of them, the first at ``start``."""
+
+    start: int
+    length: int
+    count: int
+    rows: list[tuple[int, list[Operand]]]
+    """Opcode and operands of each row; of a sum the operand that is added."""
+    sums: dict[int, int]
+    """Row of a sum that goes through all copies → where it starts from."""
+    used: dict[int, list[int]]
+    """Row → the copies of it that are used after the loop."""
+
+
+def repeats(entry: Entry, rows: list[int]) -> list[Repeat]:
+    """The runs of copies in the rows of a function, in their order."""
+    n = len(rows) // 3
+    if n < FEWEST_ROWS:
+        return []
+    ops, search = rows[0::3], _Search(entry, rows)
+    tokens = bytes(ops).translate(_TOKENS)
+    found: list[Repeat] = []
+    at = 0
+    while at + FEWEST_ROWS <= n:
+        repeat = next(search.candidates(tokens, at), None)
+        if repeat is None:
+            at += _STEP
+        else:
+            found.append(repeat)
+            at = repeat.start + repeat.length * repeat.count
+    return found
+
+
+class _Search:
+    def __init__(self, entry: Entry, rows: list[int]) -> None:
+        self.entry = entry
+        self.ops, self.xs, self.ys = rows[0::3], rows[1::3], rows[2::3]
+        self._last: list[int] | None = None
+
+    @property
+    def last(self) -> list[int]:
+        """For each row the last one that uses it; beyond all rows for what has operands in a list."""
+        if self._last is None:
+            n = len(self.ops)
+            last = self._last = [-1] * n
+            for k, (op, x, y) in enumerate(zip(self.ops, self.xs, self.ys, strict=True)):
+                if op < BINARY_END or op == INDEX:
+                    if x >= 0:
+                        last[x] = k
+                    if y >= 0 and op >= UNARY_END:
+                        last[y] = k
+                elif op == _SELECT:
+                    for v in self.entry.extra[x : x + y]:
+                        if v >= 0:
+                            last[v] = k
+            listed = {v for v in self._listed() if v >= 0}
+            for v in listed:
+                last[v] = n
+        return self._last
+
+    def _listed(self) -> Iterator[int]:
+        yield from self.entry.results
+        for op, x, y in zip(self.ops, self.xs, self.ys, strict=True):
+            if op >= len(OPS) and op != INDEX:
+                yield from (v for v in self.entry.extra[x : x + y] if v < len(self.ops))
+                if x < len(self.ops):
+                    yield from (v for v in (x, y) if v < len(self.ops))
+
+    def candidates(self, tokens: bytes, at: int) -> Iterator[Repeat]:
+        """Runs of copies that start at a row, or soon after it."""
+        probe = tokens[at : at + _PROBE]
+        next_at = at
+        for _ in range(4):
+            next_at = tokens.find(probe, next_at + 1, at + LONGEST + _PROBE)
+            if next_at < 0:
+                return
+            length = next_at - at
+            copy = tokens[at:next_at]
+            if _OTHER in copy:
+                return
+            count = 1
+            while tokens.startswith(copy, at + count * length):
+                count += 1
+            if count >= FEWEST_COPIES and count * length >= FEWEST_ROWS:
+                repeat = self._check(at, length, count)
+                if repeat is not None:
+                    yield repeat
+
+    def _columns(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
+        """The operands of one row in all copies, a list for each operand."""
+        place = slice(at + row, at + row + length * count, length)
+        op, xs = self.ops[at + row], self.xs[place]
+        if op < UNARY_END:
+            return [xs]
+        if op < BINARY_END or op == INDEX:
+            return [xs, self.ys[place]]
+        return [[self.entry.extra[x + k] for x in xs] for k in range(3)]
+
+    def _check(self, at: int, length: int, count: int) -> Repeat | None:
+        """The loop of these copies, perhaps from a later row on; None if they are no loop."""
+        start = self._cut(at, length, count)
+        if start is None:
+            return None
+        count -= start > at
+        found = self._loop(start, length, count)
+        # the first copy may differ from the others, where a sum starts
+        return found or self._loop(start + length, length, count - 1)
+
+    def _cut(self, at: int, length: int, count: int) -> int | None:
+        """The first row at which copies can start, so that none needs what the one before computed."""
+        crossed = [0] * (length + 1)
+        for row in range(length):
+            for column in self._columns(at, row, length, count):
+                back = at + row + length - column[1]
+                if 0 < back < length and column[2] == column[1] + length and back > row:
+                    # from the copy before: no copy can start between the two
+                    crossed[0] += 1
+                    crossed[row + 1] -= 1
+                    crossed[row - back + length + 1] += 1
+                elif 0 < back < length and column[2] == column[1] + length:
+                    crossed[row - back + 1] += 1
+                    crossed[row + 1] -= 1
+        total = 0
+        for row in range(length):
+            total += crossed[row]
+            if not total:
+                return at + row
+        return None
+
+    def _loop(self, start: int, length: int, count: int) -> Repeat | None:
+        end = start + length * count
+        repeat = Repeat(start, length, count, [], {}, {})
+        for row in range(length):
+            op = self.ops[start + row]
+            columns = self._columns(start, row, length, count)
+            sums = [
+                k for k, c in enumerate(columns) if c[1:] == list(range(start + row, end - length, length))
+            ]
+            if sums:
+                # one operand is this very row in the copy before
+                if len(sums) > 1 or not (op == _ADD or (op == _SUB and sums == [0])):
+                    return None
+                first = columns.pop(sums[0])[0]
+                if first >= start:
+                    return None
+                repeat.sums[row] = first
+            operands = []
+            for column in columns:
+                back = start + row - column[0]
+                if 0 < back <= row and column == list(range(column[0], column[0] + length * count, length)):
+                    operands.append(Operand(back))
+                elif max(column) < start:
+                    operands.append(Operand(0, column))
+                else:
+                    return None
+            repeat.rows.append((op, operands))
+        for row, (_, operands) in enumerate(repeat.rows):
+            if any(operand.back and row - operand.back in repeat.sums for operand in operands):
+                return None  # a sum so far
+        self._note_uses(repeat, end)
+        if all(op == INDEX for op, _ in repeat.rows):
+            return None  # it would copy a vector
+        if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
+            return None
+        return repeat
+
+    def _note_uses(self, repeat: Repeat, end: int) -> None:
+        for row in range(repeat.length):
+            uses = self.last[repeat.start + row : end : repeat.length]
+            copies = [k for k, last in enumerate(uses) if last >= end]
+            if copies:
+                repeat.used[row] = copies
+
+
+def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:
+    """All rows of a function, by position, and loops in place of those that are in one."""
+    at = 0
+    for repeat in found:
+        yield from range(at, repeat.start)
+        yield repeat
+        at = repeat.start + repeat.length * repeat.count
+    yield from range(at, n)

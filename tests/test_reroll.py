@@ -1,0 +1,173 @@
+"""Loops that were unrolled while recording are found again, and only where they are loops."""
+
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from recordings import Writer, recording
+
+from rose_core import reroll
+from rose_core.expand import Expansion
+from rose_core.host import instantiate
+from rose_core.interp import call
+from rose_core.ir import FOR, Func
+from rose_core.program import Program
+
+REAL, SIZE, VEC = range(3)
+N = 400
+TYPES = ["real", N, ["vec", N, 0]]
+V = [math.sin(3 * k) for k in range(N)]
+
+
+def build(body: Callable[[Writer, int], int]) -> tuple[Func, Func]:
+    """The function of a body, which gets the vector, and its gradient."""
+    f = Writer("f", [VEC], REAL, [REAL, SIZE, VEC])
+    result = body(f, f.row("param", 0))
+    g = Writer("g", [VEC], VEC, [REAL])
+    pull = g.rows_of("pull", g.call(0, g.row("param", 0), op="vjp"), g.literal(1, 0))
+    programs = [([f], [[result]]), ([f, g], [[result], [g.row("get", pull)]])]
+    first, second = (Expansion(recording(TYPES, fs, rs).root).root for fs, rs in programs)
+    return first, second
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reroll, "FEWEST_ROWS", 200)
+
+
+def loops(f: Func) -> int:
+    return sum(ins[0] == FOR for ins in f.code)
+
+
+def straight(body: Callable[[Writer, int], int], monkeypatch: pytest.MonkeyPatch) -> tuple[Func, Func]:
+    with monkeypatch.context() as patch:
+        patch.setattr(reroll, "FEWEST_ROWS", 1 << 40)
+        return build(body)
+
+
+def read(f: Writer, v: int, k: int) -> int:
+    return f.row("index", v, f.literal(k, 1))
+
+
+def rosenbrock(f: Writer, v: int) -> int:
+    total = f.literal(0, 0)
+    for k in range(N - 1):
+        a = f.row("sub", read(f, v, k + 1), f.row("mul", read(f, v, k), read(f, v, k)))
+        b = f.row("sub", f.literal(1, 0), read(f, v, k))
+        term = f.row("add", f.row("mul", f.literal(100, 0), f.row("mul", a, a)), f.row("mul", b, b))
+        total = f.row("add", total, term)
+    return total
+
+
+def from_the_first(f: Writer, v: int) -> int:
+    """A sum that starts with its first term; all elements are read ahead."""
+    elements = [read(f, v, k) for k in range(N)]
+    terms = []
+    for k in range(N):
+        x = elements[(7 * k) % N]
+        terms.append(f.row("sin", f.row("mul", x, f.row("mul", x, f.literal(0.5 + k, 0)))))
+    total = terms[0]
+    for term in terms[1:]:
+        total = f.row("sub", total, f.row("mul", term, f.row("mul", term, f.row("mul", term, term))))
+    return total
+
+
+def chosen(f: Writer, v: int) -> int:
+    total = f.literal(-0.0, 0)
+    for k in range(N):
+        x = read(f, v, k)
+        p = f.row("lt", x, f.literal(0.25 * (k % 5), 0))
+        y = f.rows_of("select", p, f.row("mul", x, f.row("mul", x, x)), f.literal(k, 0))
+        total = f.row("add", f.row("neg", f.row("sqrt", f.row("add", y, f.literal(9, 0)))), total)
+    return total
+
+
+def two_sums(f: Writer, v: int) -> int:
+    total, product = f.literal(1, 0), f.literal(2, 0)
+    for k in range(N):
+        x = read(f, v, k)
+        total = f.row("add", total, f.row("mul", x, f.row("exp", x)))
+        product = f.row("sub", product, f.row("mul", x, f.row("cos", x)))
+    return f.row("mul", total, product)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"), [(rosenbrock, 1), (from_the_first, 2), (chosen, 1), (two_sums, 1)]
+)
+def test_loops_give_the_same_bits(body, expected, monkeypatch) -> None:
+    f, g = build(body)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert loops(f) == expected
+    assert loops(flat) == 0
+    assert len(f.code) < len(flat.code) / 3
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-13, abs=1e-13 * max(map(abs, wanted)))
+
+
+def recurrence(f: Writer, v: int) -> int:
+    """Every step needs the one before."""
+    x = f.literal(0.5, 0)
+    for k in range(N):
+        x = f.row("add", f.row("sin", f.row("mul", x, f.literal(1.5, 0))), read(f, v, k))
+    return x
+
+
+def partial_sums(f: Writer, v: int) -> int:
+    """The sum so far is used on the way."""
+    total = other = f.literal(0, 0)
+    for k in range(N):
+        total = f.row("add", total, f.row("mul", read(f, v, k), read(f, v, k)))
+        other = f.row("add", other, f.row("sqrt", total))
+    return other
+
+
+@pytest.mark.parametrize("body", [recurrence, partial_sums])
+def test_what_is_no_loop_stays(body, monkeypatch) -> None:
+    f, _ = build(body)
+    assert loops(f) == 0
+    assert call(f, [V]) == call(straight(body, monkeypatch)[0], [V])
+
+
+def operand(f: Writer, own: list[int], known: list[int], scale: float, p: float) -> int:
+    """One of a copy's own values, of those from before, or a literal, as ``p`` says."""
+    if own and p < 0.7:
+        return own[int(p / 0.7 * len(own))]
+    return f.literal(p * scale, 0) if p < 0.9 else known[int(50 * p) % 5]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_copies(seed: int, monkeypatch) -> None:
+    """Copies of random rows, some of them broken by a row that is different."""
+    random.seed(seed)
+    length, copies = random.randint(3, 40), random.randint(60, 200)
+    kinds = [random.choice(["add", "sub", "mul", "sin", "read", "max"]) for _ in range(length)]
+    picks = [[random.random() for _ in range(4)] for _ in range(length)]
+    broken = {random.randrange(copies): random.randrange(length) for _ in range(random.randint(0, 2))}
+    ahead = random.random() < 0.5
+
+    def body(f: Writer, v: int) -> int:
+        known = [read(f, v, k) for k in range(5)]
+        total = f.literal(0, 0)
+        for copy in range(copies):
+            own: list[int] = []
+            for row, (kind, pick) in enumerate(zip(kinds, picks, strict=True)):
+                scale = (copy + 1) / copies
+                x, y, z = (operand(f, own, known, scale, p) for p in pick[:3])
+                if kind == "read":
+                    own.append(read(f, v, (copy * (2 if ahead else 1) + row) % N))
+                elif kind == "sin" or broken.get(copy) == row:
+                    own.append(f.row("sin", x))
+                else:
+                    own.append(f.row(kind, y, z))
+            total = f.row("add", total, f.row("mul", own[-1], f.literal(0.25, 0)))
+            if copy % 50 == 3:
+                known[copy % 5] = own[len(own) // 2]
+        return f.row("add", total, known[3])
+
+    f, g = build(body)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert call(f, [V]) == call(flat, [V]) == pytest.approx(instantiate(Program(f))([V]), rel=1e-14)
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted)))

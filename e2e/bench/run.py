@@ -157,6 +157,8 @@ def main(arguments: list[str]) -> int:
     unknown = [name for name in chosen.name if name not in ALL]
     if unknown:
         parser.error(f"there is no {unknown[0]}; there are {', '.join(ALL)}")
+    if chosen.keep and (chosen.name or chosen.sizes):
+        parser.error("--keep is for all of them")
     results = run(chosen.name or ALL, chosen.sizes)
     text = json.dumps(rounded(results), ensure_ascii=False, separators=(",", ":"))
     text = text.replace('{"n":', '\n{"n":') + "\n"

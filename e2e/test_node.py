@@ -14,7 +14,7 @@ NAMES = (
     "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
-    "min max configure ready"
+    "min max configure ready cond fori scan whileLoop real index isub imul imin imax"
 ).split()
 
 Run = Callable[[str], str]
@@ -41,7 +41,7 @@ def evaluate(node: Run, body: str) -> object:
 
 def test_the_names(node: Run) -> None:
     assert evaluate(node, "return Object.keys(rose)") == sorted(NAMES)
-    table = {op.name for op in OPS}
+    table = {op.name for op in OPS} - {"bound", "narrow", "turns"}
     assert table <= set(NAMES)
 
 
@@ -406,3 +406,89 @@ def test_call_graphs(node: Run, height: int) -> None:
         return (await compile(jvp(f)))({{ re: 2, du: 3 }});"""
     expected = {"re": 2**21, "du": 3 * 2**20} if height == 20 else {"re": 2002, "du": 3}
     assert evaluate(node, body) == expected
+
+
+def test_control_flow(node: Run) -> None:
+    """Choices and loops, and their derivatives in reverse, twice."""
+    body = """
+        const { Real, Vec, add, compile, cond, fn, fori, gt, index, isub, lt, mul, real, scan, sqrt, struct, vjp,
+            whileLoop } = rose;
+        const V = Vec(5, Real);
+        const grad = (f) => fn([Real], Real, (x) => vjp(f)(x).grad(1));
+        const gradient = (f) => fn([V], V, (v) => vjp(f)(v).grad([1, 1, 1, 1, 1]));
+        const guarded = fn([Real], Real, (x) => cond(gt(x, 0), Real, () => sqrt(x), () => 0));
+        const cube = fn([Real], Real, (x) => fori(3, Real, 1, (i, s) => mul(s, x)));
+        const state = struct({ y: Real, n: 9 });
+        const eighth = fn([Real, 9], Real, (x, n) => whileLoop(state, { y: x, n }, (s) => rose.igt(9, s.n, 0),
+            (s) => ({ y: mul(s.y, s.y), n: isub(9, s.n, 1) })).y);
+        const power = fn([Real], Real, (x) => eighth(x, 3));
+        const sums = fn([V], V, (v) => scan(5, Real, 0, (s, i) => {
+            const t = add(s, mul(v[i], v[i]));
+            return [t, t];
+        })[1]);
+        const turned = fn([V], V, (v) => fori(5, V, v, (i, s) => s.set(i, mul(s[isub(5, 4, i)], s[i]))));
+        const picked = fn([V, Real], Real, (v, x) => v[index(5, x)]);
+        return [
+            await same(guarded, 4), await same(guarded, -1), await same(grad(guarded), 4),
+            await same(grad(guarded), 0), await same(grad(grad(guarded)), -1),
+            await same(cube, 2), await same(grad(cube), 2), await same(grad(grad(cube)), 2),
+            await same(power, 1.5), await same(grad(power), 1.5), await same(grad(grad(power)), 1.5),
+            await same(sums, [1, 2, 3, 4, 5]), await same(gradient(sums), [1, 2, 3, 4, 5]),
+            await same(turned, [1, 2, 3, 4, 5]), await same(gradient(turned), [1, 2, 3, 4, 5]),
+            await same(picked, [5, 6, 7, 8, 9], 3),
+        ];
+    """
+    results = evaluate(node, body)
+    assert isinstance(results, list)
+    assert results[:8] == [2, 0, 0.25, 0, 0, 8, 12, 12]
+    assert results[8:11] == pytest.approx([1.5**8, 8 * 1.5**7, 56 * 1.5**6])
+    assert results[11:13] == [[1, 5, 14, 30, 55], [10, 16, 18, 16, 10]]
+    assert results[13] == [5, 8, 9, 32, 25]
+    assert results[14] == [30, 20, 6, 18, 11]
+    assert results[15] == 8
+
+
+def test_what_goes_wrong_in_a_run(node: Run) -> None:
+    """Both engines say the same, and the compiled function can be called again."""
+    body = """
+        const { Real, add, compile, fn, fori, gt, iadd, index, interp, real, whileLoop } = rose;
+        const cases = [
+            [fn([5], 5, (i) => iadd(5, i, 3)), 4, 1],
+            [fn([Real], 5, (x) => index(5, x)), 2.5, 2],
+            [fn([Real], Real, (n) => fori(n, Real, 0, (i, s) => add(s, real(i)))), NaN, 4],
+            [fn([Real], Real, (x) => whileLoop(Real, x, (s) => gt(s, 0), (s) => add(s, 1), { limit: 9 })), 1, -1],
+        ];
+        for (const [f, bad, good] of cases)
+            for (const run of [interp(f), await compile(f)]) {
+                attempt(() => run(bad));
+                messages.push(run(good));
+            }
+        attempt(() => fn([5], 5, (i) => iadd(5, i, 7)));
+        attempt(() => fn([Real], Real, (x) => fori(3, Real, x, () => true)));
+        attempt(() => fn([Real], Real, (x) => fori(true, Real, x, () => x)));
+        attempt(() => fn([Real], Real, (x) => fori(3, Real, x, (i, s) => s, { checkpoint: 0 })));
+        attempt(() => fn([Real], Real, (x) => whileLoop(Real, x, () => x, () => x)));
+        attempt(() => fn([Real], Real, (x) => rose.cond(true, Real, 1, 2)));
+        return messages;
+    """
+    messages = evaluate(node, body)
+    assert isinstance(messages, list)
+    told = [
+        ("an index is out of range: 7, expected a whole number from 0 to 4", 4),
+        ("a number cannot be an index: 2.5, expected a whole number from 0 to 4", 2),
+        ("a loop cannot turn NaN times, expected a whole number from 0 to 2147483647", 6),
+        ("a loop did not end within its limit of 9 turns", -1),
+    ]
+    for k, (text, value) in enumerate(told):
+        interpreted, first, compiled, second = messages[4 * k : 4 * k + 4]
+        assert interpreted == f"Error: {text}"
+        assert compiled == f"RangeError: {text}"
+        assert first == second == value
+    assert messages[16:] == [
+        "RangeError: iadd: 7 to 11 is out of range, expected an index from 0 to 4",
+        "TypeError: the state that the body of fori gives: invalid value: expected Real, got true",
+        "TypeError: fori: expected a size, an index or a Real as the number of turns, got true",
+        'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',
+        "TypeError: the test of whileLoop: variable type mismatch: expected Bool, got Real",
+        "TypeError: cond: expected a function, got 1",
+    ]

@@ -5,12 +5,26 @@ with `compile`. The same package runs under CPython, with wasmtime, and in a web
 """
 
 from rose_core.api import compile, interp
+from rose_core.control import cond, fori, scan, while_loop
 from rose_core.declare import Vec, struct
+from rose_core.errors import RunError
 from rose_core.expand import DerivativeError
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.sizes import Size
-from rose_core.trace import iadd, imod, index_operation, operation, zero
+from rose_core.trace import (
+    iadd,
+    imax,
+    imin,
+    imod,
+    imul,
+    index,
+    index_operation,
+    isub,
+    operation,
+    real,
+    zero,
+)
 from rose_core.types import BOOL as Bool
 from rose_core.types import DUAL as Dual
 from rose_core.types import REAL as Real
@@ -38,6 +52,7 @@ __all__ = [
     "Null",
     "Real",
     "Record",
+    "RunError",
     "Size",
     "Tan",
     "Vec",
@@ -51,6 +66,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "compile",
+    "cond",
     "cos",
     "cosh",
     "div",
@@ -59,6 +75,7 @@ __all__ = [
     "expm1",
     "floor",
     "fn",
+    "fori",
     "geq",
     "gt",
     "hypot",
@@ -69,9 +86,14 @@ __all__ = [
     "igt",
     "ileq",
     "ilt",
+    "imax",
+    "imin",
     "imod",
+    "imul",
+    "index",
     "ineq",
     "interp",
+    "isub",
     "jvp",
     "leq",
     "log",
@@ -88,6 +110,8 @@ __all__ = [
     "opaque",
     "or_",
     "pow",
+    "real",
+    "scan",
     "select",
     "sign",
     "sin",
@@ -101,6 +125,7 @@ __all__ = [
     "trunc",
     "vec",
     "vjp",
+    "while_loop",
     "xor",
     "zero",
 ]  # fmt: skip

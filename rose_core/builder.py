@@ -6,32 +6,44 @@ import math
 from collections.abc import Sequence
 
 from rose_core import simplify
+from rose_core.indices import MOST
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     MEMBER,
     PARAM,
     PULL,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
+    SET,
     TUPLE,
     VEC,
     VJP,
+    ZEROS,
     Block,
     Func,
+    Spec,
     fields_of,
-    is_real,
+    result_type,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, array, ref
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, ref
 
 _OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
+_SMALL = 17
+"""An update makes a new vector of the elements of one that has fewer than this."""
+
+COUNT = fin(MOST + 1)
+"""The type of a number of turns that is known."""
+
 _COMMUTES = [op.commutes for op in OPS]
 
 
@@ -196,6 +208,8 @@ class Builder:
         ins = self.code[v]
         if i < 0 and ins[0] == VEC:
             return ins[1 + int(self.pool[~i][0])]
+        if ins[0] == SET and (ins[2] == i or (ins[2] < 0 and i < 0)):
+            return ins[3] if ins[2] == i else self.index(ins[1], i)
         key = (INDEX, v, i)
         found = self.table.get(key)
         if found is not None:
@@ -223,21 +237,11 @@ class Builder:
         return block.owner
 
     def get(self, v: int, k: int) -> int:
-        """Result ``k`` of a ``FOR`` or a call."""
-        ins = self.code[v]
-        if ins[0] == FOR:
-            block = self.blocks[ins[1]]
-            type: Type = array(block.size, self.func.type_of(block.results[k]))
-        elif ins[0] == CALL or ins[0] == VJP:
-            type = self.func.callees[ins[1]].result_types[k]
-        else:  # a PULL has a result for every real leaf of the arguments
-            f = self.func.callees[self.code[ins[1]][1]]
-            type = [t for t in f.params if is_real(t)][k]
-        return self._got(v, k, type)
-
-    def _got(self, v: int, k: int, type: Type) -> int:
+        """Result ``k`` of a loop or a call."""
         found = self.table.get((GET, v, k))
-        return self._append((GET, v, k), type, self.home[v]) if found is None else found
+        if found is not None:
+            return found
+        return self._append((GET, v, k), result_type(self.func, v, k), self.home[v])
 
     def callee(self, f: Func) -> int:
         k = self.callees.get(f)
@@ -267,6 +271,56 @@ class Builder:
     def pull(self, vjp: int, cotangents: Sequence[int]) -> int:
         """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
         return self.pure((PULL, vjp, *cotangents), UNIT)
+
+    def cond(self, p: int, f: Func, f_args: Sequence[int], g: Func, g_args: Sequence[int]) -> int:
+        """Call ``f`` where ``p`` holds, else ``g``, on arguments of its own; results are got with `get`."""
+        key = (COND, self.callee(f), self.callee(g), len(f_args), p, *f_args, *g_args)
+        return self._calling(key, (f, g), 4)
+
+    def loop(
+        self,
+        spec: Spec,
+        count: int,
+        body: Func,
+        state: Sequence[int],
+        args: Sequence[int],
+        test: Func | None = None,
+        test_args: Sequence[int] = (),
+    ) -> int:
+        """Turn ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
+        if count < 0:  # one type for all that are known
+            count = self.const(self.pool[~count][0], COUNT)
+        specs = self.func.specs
+        if spec not in specs:
+            specs.append(spec)
+        functions = (body, test) if test else (body,)
+        numbers = self.callee(body), self.callee(test) if test else -1
+        key = (LOOP, specs.index(spec), *numbers, count, *state, *args, *test_args)
+        return self._calling(key, functions, 4)
+
+    def _calling(self, key: tuple[int, ...], functions: Sequence[Func], operands_from: int) -> int:
+        """An instruction that calls functions, which stays in its place where one of them has effects."""
+        self.func.straight = False
+        effects = any(f.effects for f in functions)
+        if effects or any(isinstance(t, Ref) for f in functions for t in f.params):
+            self.func.effects |= effects
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from)
+
+    def set(self, v: int, i: int, x: int) -> int:
+        """The array ``v`` with ``x`` at ``i``."""
+        type = self.func.type_of(v)
+        if v >= 0 and i < 0 and self.code[v][0] == VEC and len(self.code[v]) <= _SMALL:
+            elems = list(self.code[v][1:])
+            elems[int(self.pool[~i][0])] = x
+            return self.vec(elems, type)
+        self.func.straight = False
+        return self.pure((SET, v, i, x), type)
+
+    def zeros(self, v: int, type: Type) -> int:
+        """Zeros of the shape of ``v``, which is known at run time only."""
+        self.func.straight = False
+        return self.pure((ZEROS, v), type)
 
     def accum(self, init: int, block: int | None = None) -> int:
         """A new accumulator that starts from ``init``."""

@@ -7,32 +7,43 @@ calls itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     MEMBER,
     PARAM,
     PULL,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
+    SET,
     STRUCTURAL_NAMES,
     TUPLE,
     VEC,
     VJP,
+    ZEROS,
+    CondSite,
     Func,
+    LoopSite,
     fields_of,
     is_real,
+    result_count,
+    result_type,
 )
 from rose_core.ops import OPS
 from rose_core.types import (
     BOOL,
     REAL,
+    RUN,
     TAN,
     TYPE,
     UNIT,
@@ -44,8 +55,9 @@ from rose_core.types import (
     Struct,
     Type,
     TypeVar,
-    array,
     ref,
+    replace_scalar,
+    scalar_of,
 )
 from rose_core.types import (
     INDEX as INDEX_KIND,
@@ -201,10 +213,26 @@ class _Checker:
         if op == GET:
             return self.get_type(v, ins[1], ins[2])
         if op in (CALL, VJP):
-            callee = f.callees[ins[1]]
-            types = [self.operand(x, v) for x in ins[2:]]
-            self.require(types == callee.params, f"{callee.name} takes {callee.params}, got {types}", v)
+            self.call(v, f.callees[ins[1]], ins[2:])
             return UNIT
+        if op == COND:
+            self.cond(v, CondSite(f, ins))
+            return UNIT
+        if op == LOOP:
+            self.loop(v, LoopSite(f, ins))
+            return UNIT
+        if op == SET:
+            t = self.operand(ins[1], v)
+            self.require(isinstance(t, Array), f"{t} has no elements", v)
+            assert isinstance(t, Array)
+            types = [self.operand(x, v) for x in ins[2:]]
+            self.require(types == [t.index, t.elem], f"expected {t.index} and {t.elem}, got {types}", v)
+            return t
+        if op == ZEROS:
+            t, zeros = self.operand(ins[1], v), f.types[v]
+            self.require(is_real(t) and scalar_of(zeros) in (REAL, TAN), "only Reals have a zero", v)
+            self.require(replace_scalar(t, scalar_of(zeros)) == zeros, f"it has the shape of {t}", v)
+            return zeros
         if op == PULL:
             self.require(f.code[ins[1]][0] == VJP, "it has no vjp to pull through", v)
             results = [t for t in f.callees[f.code[ins[1]][1]].result_types if is_real(t)]
@@ -241,7 +269,8 @@ class _Checker:
             self.require(isinstance(inner, Array), f"{t} has no elements", v)
             assert isinstance(inner, Array)
             i = self.operand(ins[2], v)
-            self.require(i == inner.index, f"expected an index of type {inner.index}, got {i}", v)
+            fits = i == inner.index or (inner.index is RUN and isinstance(i, Fin))
+            self.require(fits, f"expected an index of type {inner.index}, got {i}", v)
             if ins[2] < 0 and isinstance(i, Fin):
                 self.require(0 <= int(self.f.pool[~ins[2]][0]) < i.size, "the index is out of range", v)
             return ref(inner.elem) if op == REF_INDEX else inner.elem
@@ -263,19 +292,38 @@ class _Checker:
         self.require(x == t.inner, f"expected {t.inner}, got {x}", v)
         return UNIT
 
+    def call(self, v: int, f: Func, args: Sequence[int], first: Sequence[Type] = ()) -> None:
+        """Check that ``f`` takes values of the types ``first``, and then ``args``."""
+        types = [*first, *(self.operand(x, v) for x in args)]
+        self.require(types == f.params, f"{f.name} takes {f.params}, got {types}", v)
+
+    def cond(self, v: int, site: CondSite) -> None:
+        self.require(self.operand(site.p, v) is BOOL, "expected a Bool", v)
+        for f, args in zip(site.functions, site.args, strict=True):
+            self.call(v, f, args)
+        yes, no = (f.result_types for f in site.functions)
+        self.require(yes == no, f"its branches give {yes} and {no}", v)
+
+    def loop(self, v: int, site: LoopSite) -> None:
+        spec, body, test = site.spec, site.body, site.test
+        count = self.operand(site.count, v)
+        self.require(isinstance(count, Fin), f"expected a number of turns, got {count}", v)
+        self.require(isinstance(spec.index, Fin), f"turns cannot be numbered by {spec.index}", v)
+        self.call(v, body, [*site.state, *site.args], [spec.index])
+        state = [self.operand(x, v) for x in site.state]
+        results = body.result_types
+        self.require(not any(isinstance(t, Ref) for t in state), "its state has an accumulator", v)
+        self.require(results[: spec.carries] == state, f"its state {state} becomes {results}", v)
+        self.require(len(results) >= spec.carries + spec.outputs, "it keeps too little", v)
+        if test:
+            self.call(v, test, [*site.state, *site.test_args])
+            self.require(test.result_types == [BOOL], f"its test gives {test.result_types}", v)
+        else:
+            self.require(not site.test_args, "it has arguments for a test", v)
+
     def get_type(self, v: int, of: int, k: int) -> Type:
         f = self.f
         self.operand(of, v)
-        ins = f.code[of]
-        if ins[0] == FOR:
-            block = f.blocks[ins[1]]
-            self.require(k < len(block.results), f"the loop has no result {k}", v)
-            return array(block.size, f.type_of(block.results[k]))
-        if ins[0] == PULL:
-            reals = [t for t in f.callees[f.code[ins[1]][1]].params if is_real(t)]
-            self.require(k < len(reals), f"there is no cotangent {k}", v)
-            return reals[k]
-        self.require(ins[0] in (CALL, VJP), f"{of} has no results", v)
-        types = f.callees[ins[1]].result_types
-        self.require(k < len(types), f"the call has no result {k}", v)
-        return types[k]
+        self.require(f.code[of][0] in (FOR, CALL, VJP, PULL, COND, LOOP), f"{of} has no results", v)
+        self.require(k < result_count(f, of), f"{of} has no result {k}", v)
+        return result_type(f, of, k)

@@ -6,7 +6,22 @@ the expression that uses it; the others are *rooted*: computed once, before that
 
 from __future__ import annotations
 
-from rose_core.ir import ACCUM, ADD_TO, CALL, FOR, GET, IDX, PARAM, REF_INDEX, RESOLVE, Func
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    IDX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    Func,
+    callees,
+    operands,
+)
 from rose_core.ops import OPS
 from rose_core.types import Ref
 
@@ -108,9 +123,12 @@ class Demand:
                         self._get(r, code[r])
                     self._use(r, ins[1])
                 continue
-            for x in ins[2:] if op == CALL else ins[1:]:
+            settled = op in (COND, LOOP)  # what is taken where more than one thing may happen
+            for x in operands(ins, func.blocks):
                 uses[x] += 1
                 height[x] = h
+                if settled:
+                    rooted[x] = 1
                 if x >= 0 and home[x] != block:
                     rooted[x] = 1
         for anchors in self.anchors:
@@ -135,14 +153,14 @@ class Demand:
             roots: list[int] = []
             if ins[0] == ADD_TO:
                 roots = self._accumulators(ins[1])
-            elif ins[0] == CALL:
+            elif ins[0] in (CALL, COND, LOOP):
                 roots = [
                     r
-                    for x in ins[2:]
+                    for x in operands(ins, func.blocks)
                     if x >= 0 and isinstance(func.types[x], Ref)
                     for r in self._accumulators(x)
                 ]
-                if func.callees[ins[1]].effects:
+                if any(func.callees[k].effects for k in callees(ins)):
                     roots.append(-1)
             if roots:
                 touched[v] = set(roots)

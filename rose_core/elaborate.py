@@ -10,10 +10,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rose_core.builder import Builder
-from rose_core.flatten import substitute
-from rose_core.ir import Func, fields_of
+from rose_core.declare import LARGEST
+from rose_core.flatten import flatten, substitute
+from rose_core.ir import Func, Spec, fields_of
 from rose_core.ops import OPS, Op
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct, Type, array, fin
+from rose_core.types import (
+    BOOL,
+    REAL,
+    RUN,
+    TAN,
+    UNIT,
+    Array,
+    Fin,
+    Pair,
+    Ref,
+    Struct,
+    Type,
+    array,
+    fin,
+    is_tape,
+    replace_scalar,
+)
 
 Tree = tuple[Any, ...]
 """A kind, a position in the text, and parts."""
@@ -110,6 +127,8 @@ class Elaboration:
             ids.append(self.value(part, elem))
             elem = self.type(ids[-1])
         t = expected if isinstance(expected, Array) else array(fin(len(ids)), elem or UNIT)
+        if is_tape(t) and not ids:
+            return self.b.const(0.0, t)
         return self.b.vec(ids, t)
 
     def _for(self, tree: Tree, expected: Type | None) -> int:
@@ -171,10 +190,10 @@ class Elaboration:
         v = self.value(tree[2])
         t = self.type(v)
         if isinstance(t, Ref) and isinstance(t.inner, Array):
-            return self.b.ref_index(v, self.value(tree[3], t.inner.index))
+            return self.b.ref_index(v, self.value(tree[3], None if t.inner.index is RUN else t.inner.index))
         if not isinstance(t, Array):
             raise self.error(tree, f"{t} has no elements")
-        return self.b.index(v, self.value(tree[3], t.index))
+        return self.b.index(v, self.value(tree[3], None if t.index is RUN else t.index))
 
     def _field(self, tree: Tree, _: Type | None) -> int:
         v = self.value(tree[2])
@@ -229,14 +248,76 @@ class Elaboration:
                     if t is TAN and rows and rows[0].tangent == "TT"
                     else None
                 )
-            found[k] = self.value(operands[k], hint)
+            sized = k == 1 and rows and all(op.sized for op in rows)
+            if sized or isinstance(hint, Fin):  # operands may be indices of any types
+                whole = fin(LARGEST + 1) if operands[k][0] == "number" else None
+                found[k] = self.value(operands[k], whole)
+            else:
+                found[k] = self.value(operands[k], hint)
         ids = [found[k] for k in range(len(operands))]
         types = [self.type(v) for v in ids]
         for op in rows:
-            out = _typed(op, types)
+            out = _typed(op, types, expected)
             if out is not None:
                 return self.b.op(op.code, *ids, type=out)
         raise self.error(tree, f"{symbol} does not apply to {', '.join(map(str, types))}")
+
+    def _if(self, tree: Tree, _: Type | None) -> int:
+        """A choice of which one side runs; both are calls."""
+        p = self.value(tree[2], BOOL)
+        (f, yes), (g, no) = (self._flat_call(side, ()) for side in tree[3:])
+        if f.result_types != g.result_types:
+            raise self.error(tree, f"{f.name} gives {f.result_types}, {g.name} {g.result_types}")
+        choice = self.b.cond(p, f, yes, g, no)
+        return self._tuple_of([self.b.get(choice, k) for k in range(len(f.result_types))])
+
+    def _loop(self, tree: Tree, _: Type | None) -> int:
+        _, _, index, down, count, start, body, test, must_end, outputs, checkpoint = tree
+        n = self.value(count, None if count[0] != "number" else fin(LARGEST))
+        name = body[2]
+        types = self._flat(body, str(name)).params
+        state = [self.value(x, t) for x, t in zip(start, types[1:], strict=False)]
+        given = [index, *map(self.type, state)]
+        f, args = self._flat_call(body, given)
+        g, test_args = self._flat_call(test, given[1:]) if test else (None, [])
+        spec = Spec(len(state), index, outputs, down, must_end, checkpoint)
+        loop = self.b.loop(spec, n, f, state, args, g, test_args)
+        return self._tuple_of([self.b.get(loop, k) for k in range(len(f.result_types) + 1)])
+
+    def _flat(self, tree: Tree, name: str) -> Func:
+        """The function of a branch or a loop, on leaves."""
+        f = self.functions.get(name)
+        if tree[0] != "call" or f is None or f.generics:
+            raise self.error(tree, f"expected a call of a function, found {name}")
+        return flatten(f)
+
+    def _flat_call(self, tree: Tree, first: Sequence[Type]) -> tuple[Func, list[int]]:
+        """The function of a branch or a loop and its arguments, but for ``first``, which it gets besides."""
+        f = self._flat(tree, str(tree[2]))
+        types = f.params[len(first) :]
+        args = tree[4:]
+        if f.params[: len(first)] != list(first) or len(args) != len(types):
+            raise self.error(tree, f"{f.name} takes {f.params}")
+        return f, [self.value(a, t) for a, t in zip(args, types, strict=True)]
+
+    def _tuple_of(self, ids: Sequence[int]) -> int:
+        """Several values as nested pairs, to the right."""
+        if not ids:
+            return self.b.const(0, UNIT)
+        if len(ids) == 1:
+            return ids[0]
+        rest = self._tuple_of(ids[1:])
+        return self.b.bundle([ids[0], rest], Pair(self.type(ids[0]), self.type(rest)))
+
+    def _structural(self, tree: Tree, name: str, args: Sequence[Any], expected: Type | None) -> int:
+        """``set(v, i, x)`` and ``zeros(v)``."""
+        v = self.value(args[0], expected if name == "set" else None)
+        t = self.type(v)
+        if not isinstance(t, Array) or len(args) != (3 if name == "set" else 1):
+            raise self.error(tree, f"{name} does not apply to these arguments")
+        if name == "zeros":
+            return self.b.zeros(v, expected or replace_scalar(t, REAL))
+        return self.b.set(v, self.value(args[1], t.index), self.value(args[2], t.elem))
 
     def _call(self, tree: Tree, expected: Type | None) -> int:
         _, _, name, types, *args = tree
@@ -244,6 +325,8 @@ class Elaboration:
         if f is None:
             if any(op.symbol == name for op in OPS):
                 return self._apply(tree, str(name), args, expected)
+            if name in ("set", "zeros") and args:
+                return self._structural(tree, str(name), args, expected)
             raise self.error(tree, f"the function {name} is not defined above")
         if len(types) != len(f.generics):
             raise self.error(tree, f"{name} takes {len(f.generics)} types, found {len(types)}")
@@ -267,7 +350,7 @@ def _instance(f: Func, types: tuple[Type, ...]) -> Func:
     return found
 
 
-def _typed(op: Op, types: Sequence[Type]) -> Type | None:
+def _typed(op: Op, types: Sequence[Type], expected: Type | None) -> Type | None:
     """The result type of ``op`` on operands of these types; None if it does not take them."""
     if any(t is TAN for t in types):
         fits = len(op.tangent) == len(types) and all(
@@ -277,6 +360,8 @@ def _typed(op: Op, types: Sequence[Type]) -> Type | None:
     for letter, t in zip(op.ins, types, strict=True):
         if {"R": t is REAL, "B": t is BOOL, "I": isinstance(t, Fin)}[letter] is False:
             return None
+    if op.out == "I" and isinstance(expected, Fin):
+        return expected
     return {"R": REAL, "B": BOOL}.get(op.out) or types[0]
 
 

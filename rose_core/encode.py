@@ -75,6 +75,14 @@ def local_tee(n: int) -> bytes:
     return b"\x22" + uint(n)
 
 
+def global_get(n: int) -> bytes:
+    return b"\x23" + uint(n)
+
+
+def global_set(n: int) -> bytes:
+    return b"\x24" + uint(n)
+
+
 def call(n: int) -> bytes:
     return b"\x10" + uint(n)
 
@@ -108,6 +116,11 @@ I32_ADD, I32_MUL, I32_LT_U, F64_ADD, SELECT, DROP, END = (
     b"\x0b",
 )
 LOOP, BR_IF_0 = b"\x03\x40", b"\x0d\x00"
+IF, ELSE, UNREACHABLE, I32_GE_U = b"\x04\x40", b"\x05", b"\x00", b"\x4f"
+I32_EQ, I32_EQZ, I32_SUB, I32_SHL = b"\x46", b"\x45", b"\x6b", b"\x74"
+I32_SHR_U, I32_GT_U, RETURN = b"\x76", b"\x4b", b"\x0f"
+BLOCK, BR_0, BR_2, BR_IF_1 = b"\x02\x40", b"\x0c\x00", b"\x0c\x02", b"\x0d\x01"
+MEMORY_SIZE, MEMORY_GROW = b"\x3f\x00", b"\x40\x00"
 MEMORY_COPY, MEMORY_FILL = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 
 
@@ -126,6 +139,34 @@ class Function:
         self.locals = locals
         """Further local variables, in runs of ``(count, letter)``."""
         self.code = code
+
+
+class Helper:
+    """A function that the compiler itself puts into a module, where it is used.
+
+    With ``after``, ``code`` ends in the numbers of a failure (`rose_core.errors`), inside an ``if``;
+    ``after`` is what follows where nothing fails.
+    """
+
+    __slots__ = ("after", "code", "locals", "name", "params", "results")
+
+    def __init__(
+        self, name: str, params: str, results: str, locals: str, code: bytes, after: bytes = b""
+    ) -> None:
+        self.name = name
+        self.params = params
+        self.results = results
+        self.locals = locals
+        """Further local variables, a letter each."""
+        self.code = code
+        self.after = after
+
+    def function(self, fail: int) -> Function:
+        """The finished function; ``fail``: the number of the function that reports a failure."""
+        code = self.code
+        if self.after:
+            code += call(fail) + UNREACHABLE + END + self.after
+        return Function(self.name, self.params, self.results, [(1, letter) for letter in self.locals], code)
 
 
 class Import:
@@ -150,11 +191,13 @@ def module(
     pages: int,
     data: Sequence[tuple[int, bytes]],
     memory: str,
+    top: int = -1,
 ) -> bytes:
     """A module that exports function 0 of ``functions`` as ``f``.
 
     ``memory`` is ``"exported"`` as ``m``, or imported from module ``m``: ``"imported"`` with its data put
-    in place once, or ``"shared"``, where the code itself does so, with `memory_init`.
+    in place once, or ``"shared"``, where the code itself does so, with `memory_init`. ``top`` is the initial
+    value of a global variable, or -1 where there is none.
     """
     types: dict[tuple[str, str], int] = {}
 
@@ -193,6 +236,7 @@ def module(
             section(2, vector(import_entries)) if import_entries else b"",
             section(3, vector(function_entries)),
             memories,
+            section(6, b"\x01\x7f\x01" + i32_const(top) + END) if top >= 0 else b"",
             section(7, vector(exports)),
             section(12, uint(len(segments))) if segments else b"",
             section(10, vector(bodies)),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import GET, PARAM, PULL, VJP, Func, is_real
-from rose_core.jvp import CustomJvp, Jvp, public_jvp, real
+from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, real
 from rose_core.linearize import Linearization
 from rose_core.replay import Replay
 from rose_core.tape import Transposed
@@ -117,22 +117,28 @@ class Expansion:
             rule = f.jvp
             if rule is not None:
                 found = CustomJvp(f, self.expand(rule))
+            elif f.host is not None and not any(varying):
+                found = ConstantJvp(f)
             else:
                 self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
             self._jvps[f, varying] = found
         return found
 
-    def transposed(self, f: Func, varying: tuple[bool, ...]) -> Transposed:
-        """The reverse derivative of ``f``, for these varying parameters."""
-        found = self._transposed.get((f, varying))
+    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
+        found = None if fresh else self._transposed.get((f, varying))
         if found is None:
             rule = f.jvp
+            if rule is None and fresh and f.host is not None:
+                f = _calling(f)
             if rule is None:
                 self.require_derivative(f)
             func = f if rule is not None else self.expand(f)
             body = func if rule is None else self.expand(rule)
-            found = self._transposed[f, varying] = Transposed(func, body, varying, self.transposed)
+            found = Transposed(func, body, varying, self.transposed)
+            if not fresh:
+                self._transposed[f, varying] = found
         return found
 
     @staticmethod
@@ -199,6 +205,9 @@ class _Expander(Replay):
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         super().call(v, self.expansion.expand(callee), args)
+
+    def function(self, f: Func) -> Func:
+        return self.expansion.expand(f)
 
     def get(self, v: int, of: int, k: int) -> None:
         if of in self.given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rose_core.errors import TEXTS
 from rose_core.ir import STRUCTURAL_NAMES
 from rose_core.ops import OPS
 
@@ -24,6 +25,9 @@ def typescript() -> str:
         + "\n".join(structural)
         + "\n} as const;\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = [\n"
         + "\n".join(math_names)
+        + "\n] as const;\n\n/** What may go wrong while a program runs, by code. */\n"
+        + "export const FAILURES = [\n"
+        + "\n".join(f'  "{text}",' for text in TEXTS)
         + "\n] as const;\n"
     )
 

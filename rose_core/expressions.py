@@ -28,7 +28,7 @@ from rose_core.encode import (
 from rose_core.ir import ACCUM, GET, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
 from rose_core.ops import BINARY_END, OPS, UNARY_END
-from rose_core.types import Type
+from rose_core.types import Type, is_tape
 
 TABLE_END = len(OPS)
 
@@ -153,6 +153,10 @@ class Expressions:
         for free in self.free[depth % len(self.free) :: -1]:
             if free[is_int]:
                 return free[is_int].pop()
+        return self.unused_local(is_int)
+
+    def unused_local(self, is_int: bool) -> int:
+        """A local variable that no code uses that has been written so far."""
         kind = "fi"[is_int]
         if self.runs and self.runs[-1][1] == kind:
             self.runs[-1] = (self.runs[-1][0] + 1, kind)
@@ -215,7 +219,7 @@ class Expressions:
                     continue
                 ins = code[v]
                 op = ins[0]
-                if op >= TABLE_END and op != INDEX:
+                if op >= TABLE_END and (op != INDEX or is_tape(func.type_of(ins[1]))):
                     self.statement(v)
                     push(v)
                     continue

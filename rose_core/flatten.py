@@ -7,25 +7,31 @@ further passes see leaves only. Generic functions are made concrete on the way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     MEMBER,
     PARAM,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
+    SET,
     TUPLE,
     VEC,
+    ZEROS,
+    CondSite,
     Func,
+    LoopSite,
     fields_of,
     is_real,
 )
@@ -136,6 +142,18 @@ class _Flattening:
             callee = _flat_callee(self.f.callees[ins[1]], self.at)
             call = b.call(callee, [leaf for x in ins[2:] for leaf in env[x]])
             return [b.get(call, k) for k in range(len(callee.result_types))]
+        if op == COND:
+            site = CondSite(self.f, ins)
+            f_args, g_args = (self.leaves(args) for args in site.args)
+            f, g = (_flat_callee(f, self.at) for f in site.functions)
+            choice = b.cond(env[site.p][0], f, f_args, g, g_args)
+            return [b.get(choice, k) for k in range(len(f.result_types))]
+        if op == LOOP:
+            return self.turns(LoopSite(self.f, ins))
+        if op == SET:
+            return [b.set(x, env[ins[2]][0], y) for x, y in zip(env[ins[1]], env[ins[3]], strict=True)]
+        if op == ZEROS:
+            return [b.zeros(env[ins[1]][0], t)]
         if op == GET:
             return self.result(ins[1], ins[2])
         if op == ACCUM:
@@ -147,6 +165,15 @@ class _Flattening:
             if is_real(b.types[r]):  # what is no number stays as it is
                 b.add_to(r, x)
         return []
+
+    def leaves(self, ids: Sequence[int]) -> list[int]:
+        return [leaf for x in ids for leaf in self.env[x]]
+
+    def turns(self, site: LoopSite) -> list[int]:
+        """The results of a loop, whose functions are flat already."""
+        state, args, test_args = map(self.leaves, (site.state, site.args, site.test_args))
+        loop = self.b.loop(site.spec, self.env[site.count][0], site.body, state, args, site.test, test_args)
+        return [self.b.get(loop, k) for k in range(len(site.body.result_types) + 1)]
 
     def part(self, x: int, k: int) -> list[int]:
         t = self.type(self.f.type_of(x))
@@ -169,8 +196,10 @@ class _Flattening:
         ins = self.f.code[of]
         if ins[0] == FOR:
             types = [self.f.type_of(r) for r in self.f.blocks[ins[1]].results]
-        else:
+        elif ins[0] == CALL:
             types = self.f.callees[ins[1]].result_types
+        else:  # of functions that are flat already
+            return [self.env[of][k]]
         counts = [len(leaves(self.type(t))) for t in types]
         at = sum(counts[:k])
         return self.env[of][at : at + counts[k]]

@@ -131,6 +131,13 @@ def lift_args(trace: Trace, function: Function, args: Sequence[object]) -> list[
         for k, (x, t) in enumerate(zip(args, f.param_types, strict=True))
         for v in lift(trace, x, t, f"argument {k + 1} of {f.name}")
     ]
+    return ids + captured(trace, function)
+
+
+def captured(trace: Trace, function: Function) -> list[int]:
+    """The leaves of enclosing functions that ``function`` uses, to be passed to it."""
+    f = function.func
+    ids = []
     for owner, v in function.captures:
         t = owner.func.type_of(v)
         check_scope(owner, owner.builder.home[v], f"{f.name} uses a {t}, which")

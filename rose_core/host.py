@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rose_core.errors import FAIL, failure
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of, size_of
 from rose_core.ops import OPS
 from rose_core.program import Program
@@ -119,7 +120,7 @@ class _Wasmtime(Instance):
         for item in module.imports:
             assert isinstance(item.type, w.FuncType)
             name = item.name or ""
-            run = self.host(int(name)) if name.isdigit() else _math(name)
+            run = self.host(int(name)) if name.isdigit() else failed if name == FAIL else _math(name)
             imports.append(w.Func(self._store, item.type, run))
         exports = w.Instance(self._store, module, imports).exports(self._store)
         f, memory = exports["f"], exports["m"]
@@ -134,6 +135,11 @@ class _Wasmtime(Instance):
 
     def read(self, address: int, size: int) -> bytes:
         return bytes(self._memory.read(self._store, address, address + size))
+
+
+def failed(code: int, x: float, y: float) -> None:
+    """What a program calls when it cannot go on."""
+    raise failure(code, x, y)
 
 
 def _math(name: str) -> Callable[..., float]:
@@ -154,6 +160,8 @@ class _JavaScript(Instance):
         self._proxies = [create_proxy(self.host(k)) for k in range(len(program.hosts))]
         for k, proxy in enumerate(self._proxies):
             setattr(functions, str(k), proxy)
+        self._proxies.append(create_proxy(failed))
+        setattr(functions, FAIL, self._proxies[-1])
         imports = js.Object.new()
         setattr(imports, "", functions)
         module = js.WebAssembly.Module.new(to_js(program.bytes))

@@ -8,25 +8,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from rose_core import errors
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     MEMBER,
     PARAM,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
+    SET,
     TUPLE,
     VEC,
+    ZEROS,
+    CondSite,
     Func,
+    LoopSite,
+    zero_of,
 )
 from rose_core.ops import OPS
-from rose_core.types import Array, Type
+from rose_core.types import Array, Type, is_tape
 
 TABLE_END = len(OPS)
 
@@ -53,6 +61,8 @@ def plus(a: object, b: object) -> object:
 
 def filled(value: object, t: Type) -> object:
     """The constant of type ``t``, an array being filled with ``value``."""
+    if is_tape(t):
+        return []
     return [filled(value, t.elem) for _ in range(t.size)] if isinstance(t, Array) else value
 
 
@@ -89,6 +99,17 @@ def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
             env[v] = run_loop(f, ins[1], env, args)
         elif op == CALL:
             env[v] = call(f.callees[ins[1]], [env[x] for x in ins[2:]])
+        elif op == COND:
+            site = CondSite(f, ins)
+            side = not env[site.p]
+            env[v] = call(site.functions[side], [env[x] for x in site.args[side]])
+        elif op == LOOP:
+            env[v] = run_turns(LoopSite(f, ins), env)
+        elif op == SET:
+            env[v] = list(env[ins[1]])
+            env[v][env[ins[2]]] = env[ins[3]]
+        elif op == ZEROS:
+            env[v] = zeros(env[ins[1]])
         elif op == ACCUM:
             env[v] = Cell([copied(env[ins[1]])], 0)
         elif op == ADD_TO:
@@ -115,3 +136,33 @@ def run_loop(f: Func, number: int, env: list[Any], args: list[Any]) -> list[Any]
         for column, r in zip(columns, block.results, strict=True):
             column.append(env[r])
     return columns
+
+
+def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
+    """The results of a ``LOOP``."""
+    spec, count = site.spec, env[site.count]
+    state = [env[x] for x in site.state]
+    args, test_args = [env[x] for x in site.args], [env[x] for x in site.test_args]
+    types = site.body.result_types[spec.carries :]
+    kept: list[list[Any]] = [[] for _ in types]
+    turns = 0
+    while turns < count and (site.test is None or call(site.test, [*state, *test_args])[0]):
+        i = count - 1 - turns if spec.down else turns
+        results = call(site.body, [i, *state, *args])
+        state = results[: spec.carries]
+        for column, x in zip(kept, results[spec.carries :], strict=True):
+            column.append(x)
+        turns += 1
+    if spec.must_end and site.test and turns == count and call(site.test, [*state, *test_args])[0]:
+        raise errors.failure(errors.ENDLESS, count, 0)
+    for k, (column, t) in enumerate(zip(kept, types, strict=True)):
+        if spec.down:
+            column.reverse()
+        if k < spec.outputs:
+            column += [filled(zero_of(t), t) for _ in range(spec.index.size - turns)]  # type: ignore[attr-defined]
+    return [*state, turns, *kept]
+
+
+def zeros(x: object) -> object:
+    """``x`` with every number zero."""
+    return [zeros(y) for y in x] if isinstance(x, list) else 0.0

@@ -26,13 +26,31 @@ and leave no instruction. Programs read from text may hold pairs and structs (`T
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rose_core.ops import OPS
-from rose_core.types import REAL, TAN, UNIT, Array, Pair, Ref, Struct, Type, TypeVar, dual, leaves
+from rose_core.types import (
+    BOOL,
+    REAL,
+    RUN,
+    TAN,
+    UNIT,
+    Array,
+    Pair,
+    Ref,
+    Struct,
+    Type,
+    TypeVar,
+    array,
+    dual,
+    leaves,
+    scalar_of,
+)
 
 PARAM, IDX, VEC, INDEX, FOR, GET, CALL, ACCUM, ADD_TO, REF_INDEX, RESOLVE = range(len(OPS), len(OPS) + 11)
 TUPLE, MEMBER, REF_MEMBER, VJP, PULL = range(RESOLVE + 1, RESOLVE + 6)
+COND, LOOP, SET, ZEROS = range(PULL + 1, PULL + 5)
 """Structural opcodes, after those of the table:
 
 - ``PARAM k``; ``IDX b``: the index of the loop whose body is block ``b``;
@@ -43,11 +61,19 @@ TUPLE, MEMBER, REF_MEMBER, VJP, PULL = range(RESOLVE + 1, RESOLVE + 6)
   ``REF_INDEX r i``: ``&r[i]``; ``RESOLVE r``: the end of ``r``'s scope, and its value;
 - ``TUPLE x…``, ``MEMBER x k``, ``REF_MEMBER r k``: pairs and structs, by position of the field;
 - ``VJP f x…``: call ``f`` and keep what its transpose needs; ``PULL v c…``: run the transpose of
-  ``VJP`` instruction ``v`` on the cotangents ``c`` of its active results. `rose_core.expand` replaces both.
+  ``VJP`` instruction ``v`` on the cotangents ``c`` of its active results. `rose_core.expand` replaces both;
+- ``COND f g k p x…``: call ``f`` on the first ``k`` operands where ``p`` holds, else ``g`` on the others;
+- ``LOOP s f t n x…``: call ``f`` again and again, as ``Func.specs[s]`` says, an instance of `Spec`;
+- ``SET v i x``: the array ``v`` with ``x`` at ``i``; ``ZEROS v``: zeros, as many as ``v`` has numbers.
+
+What a branch or the body of a loop does stands in a function of its own, which takes what it needs from
+outside as arguments. So nothing of it can be computed where it is not wanted, and every pass treats it
+as it treats a call.
 """
 
 STRUCTURAL_NAMES = (
-    "param idx vec index for get call accum add_to ref_index resolve tuple member ref_member vjp pull".split()
+    "param idx vec index for get call accum add_to ref_index resolve tuple member ref_member vjp pull "
+    "cond loop set zeros".split()
 )
 
 EFFECTS = frozenset((ADD_TO,))
@@ -73,12 +99,37 @@ class Block:
         """The ``FOR`` instruction; -1 while the block is open, and for a function's body."""
 
 
+@dataclass(frozen=True)
+class Spec:
+    """How a ``LOOP`` turns.
+
+    Its operands are the initial state, then the body's further arguments, then those of the test. The
+    body takes the number of the turn, the state and its further arguments; it gives the next state, and
+    then what is kept of every turn. The test takes the state and its own arguments. The loop's results are
+    the last state, how many turns there were, and arrays of what was kept.
+    """
+
+    carries: int
+    """The number of leaves of the state."""
+    index: Type
+    """The type of the number of the turn."""
+    outputs: int = 0
+    """How many of the kept values become arrays over ``index``; the others get arrays over ``?``."""
+    down: bool = False
+    """Whether the turns are numbered from the last to 0."""
+    must_end: bool = False
+    """Whether it is an error when the test still holds after the last turn."""
+    checkpoint: int = 0
+    """How many turns reverse mode goes back to a state that was kept; 0 if it keeps everything."""
+
+
 class Func:
     """A function: its signature, its body, and what is known about it from outside."""
 
     __slots__ = (
         "blocks", "callees", "code", "effects", "fault", "generics", "home", "host", "instance", "jvp",
-        "memo", "name", "opaque", "origin", "param_names", "param_types", "params", "pool", "ret", "straight",
+        "memo", "name", "opaque", "origin", "param_names", "param_types", "params", "pool", "remat", "ret",
+        "specs", "straight",
         "structured", "types",
     )  # fmt: skip
 
@@ -99,6 +150,10 @@ class Func:
         self.pool: list[tuple[float, Type]] = []
         """Constants: value and type. The constant of an array type is filled with its value."""
         self.callees: list[Func] = []
+        self.specs: list[Spec] = []
+        """How its loops turn; ``LOOP`` instructions refer to them by number."""
+        self.remat = False
+        """Whether reverse mode computes what it needs of this function again, rather than keep it."""
         self.jvp: Func | None = None
         """The custom derivative, a function on duals (paper, Section 3.2)."""
         self.fault = ""
@@ -149,6 +204,95 @@ class Func:
         return f"<{self.name}: {len(self.code)} instructions>"
 
 
+def operands(ins: tuple[int, ...], blocks: Sequence[Block]) -> Sequence[int]:
+    """The ids of the values that an instruction uses."""
+    op = ins[0]
+    if op in (PARAM, IDX):
+        return ()
+    if op == FOR:
+        return blocks[ins[1]].results
+    if op in (GET, MEMBER, REF_MEMBER):
+        return ins[1:2]
+    return ins[_OPERANDS_FROM.get(op, 1) :]
+
+
+_OPERANDS_FROM = {CALL: 2, VJP: 2, COND: 4, LOOP: 4}
+
+
+def callees(ins: tuple[int, ...]) -> Sequence[int]:
+    """The numbers of the functions that an instruction calls, or may call."""
+    op = ins[0]
+    if op in (CALL, VJP):
+        return ins[1:2]
+    return (
+        [k for k in ins[1:3] if k >= 0]
+        if op == COND
+        else [k for k in ins[2:4] if k >= 0]
+        if op == LOOP
+        else ()
+    )
+
+
+class CondSite:
+    """The parts of a ``COND`` instruction."""
+
+    __slots__ = ("args", "functions", "p")
+
+    def __init__(self, func: Func, ins: tuple[int, ...]) -> None:
+        _, f, g, taken, self.p, *args = ins
+        self.functions = func.callees[f], func.callees[g]
+        """What runs where ``p`` holds, and what runs where it does not."""
+        self.args = args[:taken], args[taken:]
+
+
+class LoopSite:
+    """The parts of a ``LOOP`` instruction."""
+
+    __slots__ = ("args", "body", "count", "spec", "state", "test", "test_args")
+
+    def __init__(self, func: Func, ins: tuple[int, ...]) -> None:
+        _, spec, body, test, self.count, *rest = ins
+        self.spec = func.specs[spec]
+        self.body = func.callees[body]
+        self.test = func.callees[test] if test >= 0 else None
+        end = len(self.body.params) - 1
+        self.state = rest[: self.spec.carries]
+        self.args = rest[self.spec.carries : end]
+        """What the body takes besides the number of the turn and the state."""
+        self.test_args = rest[end:]
+
+
+def result_type(f: Func, v: int, k: int) -> Type:
+    """The type of result ``k`` of the loop or call ``v``."""
+    ins = f.code[v]
+    op = ins[0]
+    if op == FOR:
+        block = f.blocks[ins[1]]
+        return array(block.size, f.type_of(block.results[k]))
+    if op == LOOP:
+        spec = f.specs[ins[1]]
+        kept = k - spec.carries - 1
+        if kept == -1:
+            return f.type_of(ins[4])
+        t = f.callees[ins[2]].result_types[k - (kept >= 0)]
+        return t if kept < 0 else array(spec.index if kept < spec.outputs else RUN, t)
+    if op == PULL:  # it has a result for every real leaf of the arguments
+        return [t for t in f.callees[f.code[ins[1]][1]].params if is_real(t)][k]
+    return f.callees[ins[1]].result_types[k]
+
+
+def result_count(f: Func, v: int) -> int:
+    """How many results the loop or call ``v`` has."""
+    ins = f.code[v]
+    if ins[0] == FOR:
+        return len(f.blocks[ins[1]].results)
+    if ins[0] == LOOP:
+        return len(f.callees[ins[2]].result_types) + 1
+    if ins[0] == PULL:
+        return sum(is_real(t) for t in f.callees[f.code[ins[1]][1]].params)
+    return len(f.callees[ins[1]].result_types)
+
+
 def fields_of(t: Type) -> list[tuple[str, Type]]:
     """The parts of a pair or struct."""
     if isinstance(t, Pair):
@@ -162,3 +306,10 @@ def is_real(t: Type) -> bool:
     while isinstance(t, (Array, Ref)):
         t = t.elem if isinstance(t, Array) else t.inner
     return t is REAL or t is TAN
+
+
+def zero_of(t: Type) -> float:
+    """The constant of a leaf type that is zero, False or the first index."""
+    if is_real(t):
+        return 0.0
+    return False if scalar_of(t) is BOOL else 0

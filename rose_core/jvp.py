@@ -9,8 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rose_core import jvp_control
 from rose_core.builder import Builder
-from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Func, is_real
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    CondSite,
+    Func,
+    LoopSite,
+    is_real,
+    operands,
+)
+from rose_core.jvp_control import positions, zero_tangent
 from rose_core.ops import code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule
@@ -27,13 +43,14 @@ class Jvp:
     """
 
     def __init__(self, func: Func, varying: Sequence[bool], jvp: Callable[..., Jvp]) -> None:
+        self.varying = varying
         self.func_jvp = Func(f"jvp_{func.name}", [], UNIT)
         b = Builder(self.func_jvp)
         args, tangents = [], []
         for t, varies in zip(func.params, varying, strict=True):
             tangents.append(b.param(replace_scalar(t, TAN)) if varies else None)
             args.append(b.param(real(t)))
-        sweep = _Sweep(func, b, args, tangents, jvp)
+        sweep = Sweep(func, b, args, tangents, jvp)
         results = sweep.run()
         self.varying_results = [sweep.tan[v] is not None for v in func.results]
         for v, r in zip(func.results, results, strict=True):
@@ -46,8 +63,18 @@ class CustomJvp(Jvp):
     """A derivative given by the author; it takes and gives every tangent."""
 
     def __init__(self, func: Func, rule: Func) -> None:
+        self.varying = [is_real(t) for t in func.params]
         self.func_jvp = rule
         self.varying_results = [is_real(t) for t in func.result_types]
+
+
+class ConstantJvp(Jvp):
+    """The derivative of a function for constant arguments: the function."""
+
+    def __init__(self, func: Func) -> None:
+        self.varying = [False] * len(func.params)
+        self.func_jvp = func
+        self.varying_results = [False] * len(func.result_types)
 
 
 def real(t: Type) -> Type:
@@ -55,7 +82,7 @@ def real(t: Type) -> Type:
     return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
 
 
-class _Sweep(Replay):
+class Sweep(Replay):
     """Emits primal and tangent of every instruction, side by side."""
 
     def __init__(
@@ -84,7 +111,7 @@ class _Sweep(Replay):
     def tangent(self, v: int) -> int:
         """The tangent of ``v``, written out even where it is zero."""
         found = self.tan[v]
-        return self.zero(self.func.type_of(v)) if found is None else found
+        return zero_tangent(self.b, self.env[v]) if found is None else found
 
     def block(self, number: int) -> None:
         code, types, env, tan, b = self.func.code, self.func.types, self.env, self.tan, self.b
@@ -133,6 +160,8 @@ class _Sweep(Replay):
             b.add_to(self.tangent_ref(ins[1]), tan[ins[2]])  # type: ignore[arg-type]
         elif op == RESOLVE and tan[ins[1]] is not None:
             tan[v] = b.resolve(tan[ins[1]])  # type: ignore[arg-type]
+        elif op == SET and (tan[ins[1]] is not None or tan[ins[3]] is not None):
+            tan[v] = b.set(self.tangent(ins[1]), self.env[ins[2]], self.tangent(ins[3]))
 
     def tangent_ref(self, r: int) -> int:
         """The accumulator of the tangents of what is added to ``r``, made when it is first needed."""
@@ -181,21 +210,42 @@ class _Sweep(Replay):
         if not any(varying):
             super().call(v, callee, args)
             return
-        varying = [x or isinstance(t, Ref) for x, t in zip(varying, callee.params, strict=True)]
-        jvp = self.jvp(callee, tuple(varying))
+        jvp = self.derivative_of(callee, varying)
+        self.env[v] = self.b.call(jvp.func_jvp, self.passed(jvp, args, callee.params))
+        self.results[v] = positions(jvp.varying_results)
+
+    def derivative_of(self, f: Func, varying: Sequence[bool]) -> Jvp:
+        """The derivative of ``f`` for these arguments; an accumulator takes part as soon as any does."""
+        if any(varying):
+            varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
+        return self.jvp(f, tuple(varying))
+
+    def passed(self, jvp: Jvp, args: Sequence[int], params: Sequence[Type]) -> list[int]:
+        """What to pass to a derivative for these arguments, which are the last that the function takes."""
         passed = []
-        for a, t, varies in zip(args, callee.params, varying, strict=True):
-            if isinstance(t, Ref):
+        varying = jvp.varying[len(jvp.varying) - len(args) :]
+        for a, t, varies in zip(args, params, varying, strict=True):
+            if varies and isinstance(t, Ref):
                 passed.append(self.tangent_ref(a))
             elif varies or (isinstance(jvp, CustomJvp) and is_real(t)):
                 passed.append(self.tangent(a))
             passed.append(self.env[a])
-        self.env[v] = self.b.call(jvp.func_jvp, passed)
-        self.results[v] = []
-        at = 0
-        for varies in jvp.varying_results:
-            self.results[v].append((at, at + 1) if varies else (-1, at))
-            at += 1 + varies
+        return passed
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        if self._varies(ins):
+            jvp_control.cond(self, v, CondSite(self.func, ins))
+        else:
+            super().cond(v, ins)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if self._varies(ins):
+            jvp_control.loop(self, v, LoopSite(self.func, ins))
+        else:
+            super().control_loop(v, ins)
+
+    def _varies(self, ins: tuple[int, ...]) -> bool:
+        return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
 
 
 def public_jvp(func: Func, origin: Func, jvp: Jvp) -> Func:

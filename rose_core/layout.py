@@ -1,19 +1,36 @@
 """Where values live: places in memory and the calling convention, computed here once.
 
-A scalar takes 8 bytes (Real), 4 (index) or 1 (Bool); an array its elements in a row, a matrix its rows
-in a row. Memory of a module, from its base address up: zeros for constants, data, the entry's
-arguments and results, then one frame per function. No function calls itself, so a frame can stand at
-a fixed address, above the frames of all its callers.
+A scalar takes 8 bytes (Real), 4 (index, address of a tape) or 1 (Bool); an array its elements in a row,
+a matrix its rows in a row. Memory of a module, from its base address up: zeros for constants, data, the
+entry's arguments and results, then one frame per function, then tapes (`rose_core.runtime`). No function
+calls itself, so a frame can stand at a fixed address, above the frames of all its callers.
 """
 
 from __future__ import annotations
 
 from rose_core.encode import I32_ADD, i32_const
 from rose_core.ir import Func
-from rose_core.types import BOOL, REAL, TAN, Array, Ref, Type, scalar_of, shape_of
+from rose_core.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
 
 MOST_SCALARS = 100
 """Scalars that a call passes as parameters or results; further ones go through memory."""
+
+
+def cell_of(leaf: Type) -> Type:
+    """What a leaf is made of in memory: numbers, or tapes, of which there are the addresses."""
+    while not is_tape(leaf):
+        if isinstance(leaf, Array):
+            leaf = leaf.elem
+        elif isinstance(leaf, Ref):
+            leaf = leaf.inner
+        else:
+            break
+    return leaf
+
+
+def has_tape(leaf: Type) -> bool:
+    """Whether there are arrays in a value whose size is known only at run time."""
+    return is_tape(cell_of(leaf))
 
 
 def scalar_size(t: Type) -> int:
@@ -23,10 +40,13 @@ def scalar_size(t: Type) -> int:
 
 def size_of(leaf: Type) -> int:
     """Bytes of a value of a leaf type in memory."""
-    size = scalar_size(scalar_of(leaf))
-    for n in shape_of(leaf):
-        size *= n
-    return size
+    if isinstance(leaf, Ref):
+        leaf = leaf.inner
+    count = 1
+    while isinstance(leaf, Array) and not is_tape(leaf):
+        count *= leaf.size
+        leaf = leaf.elem
+    return count * scalar_size(leaf)
 
 
 def aligned(address: int) -> int:
@@ -36,7 +56,7 @@ def aligned(address: int) -> int:
 
 def kind_of(leaf: Type) -> str:
     """A leaf's scalar, in a letter: ``f`` for a Real, ``b`` for a Bool, ``i`` for an index."""
-    t = scalar_of(leaf)
+    t = cell_of(leaf)
     return "f" if t is REAL or t is TAN else "b" if t is BOOL else "i"
 
 
@@ -52,7 +72,7 @@ def is_i32(t: Type) -> bool:
 
 def is_memory(leaf: Type) -> bool:
     """Whether values of this leaf type live in memory, rather than in a local variable."""
-    return isinstance(leaf, (Array, Ref))
+    return isinstance(leaf, (Array, Ref)) and not is_tape(leaf)
 
 
 BASE = i32_const(0)

@@ -9,20 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rose_core import linearize_control
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     INDEX,
+    LOOP,
     PARAM,
     REF_INDEX,
     RESOLVE,
+    SET,
     VEC,
+    CondSite,
     Func,
+    LoopSite,
 )
+from rose_core.linearize_control import TakenSide, Turns, is_dual
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule
@@ -51,7 +58,7 @@ class Linearization(Replay):
     ) -> None:
         self.varying = varying
         self.transposed = transposed
-        self.dual = any(scalar_of(t) is TAN for t in func.params)
+        self.dual = is_dual(func)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)
         self.adopted = (
@@ -66,6 +73,8 @@ class Linearization(Replay):
         else:
             super().__init__(func, b, args)
         self.calls: dict[int, Transposed] = {}
+        self.control: dict[int, TakenSide | Turns] = {}
+        """Choices and loops with a state."""
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
 
@@ -110,7 +119,7 @@ class Linearization(Replay):
         for v in self.func.blocks[number].order:
             ins = code[v]
             op = ins[0]
-            if op in (FOR, CALL, ADD_TO, GET, ACCUM, RESOLVE, REF_INDEX):
+            if op in (FOR, CALL, ADD_TO, GET, ACCUM, RESOLVE, REF_INDEX, COND, LOOP):
                 self.structural(v, ins)
             elif scalar_of(types[v]) is TAN:
                 self.active[v] = True
@@ -129,6 +138,8 @@ class Linearization(Replay):
             active[v] = active[ins[1]]
         elif op == VEC:
             active[v] = any(active[x] for x in ins[1:])
+        elif op == SET:
+            active[v] = active[ins[1]] or active[ins[3]]
         elif op in (ACCUM, RESOLVE):
             active[v] = active[ins[1]] or self.is_tangent(v)
         elif op == ADD_TO and active[ins[2]]:
@@ -166,6 +177,12 @@ class Linearization(Replay):
             if call.result_at[k] >= 0:
                 self.env[v] = self.b.get(self.env[of], call.result_at[k])
             return
+        site = self.control.get(of)
+        if site is not None:
+            self.active[v] = site.active(k)
+            if site.position(k) >= 0:
+                self.env[v] = self.b.get(self.env[of], site.position(k))
+            return
         ins = self.func.code[of]
         if ins[0] == FOR:
             self.active[v] = self.active[self.func.blocks[ins[1]].results[k]]
@@ -174,15 +191,39 @@ class Linearization(Replay):
             self.env[v] = self.b.get(self.env[of], k)
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        varying = [self.active[a] for a in args]
-        if not any(varying) and not any(self.is_tangent(a) for a in args):
+        if not self.involves(args):
             super().call(v, callee, args)
             return
-        # an accumulator takes part as soon as anything that may be added to it varies
-        varying = [x or isinstance(t, Ref) for x, t in zip(varying, callee.params, strict=True)]
+        call = self.calls[v] = self.transposed(callee, self.varying_args(callee, args))
+        passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
+        self.env[v] = self.b.call(call.fwd, passed)
+
+    def involves(self, args: Sequence[int]) -> bool:
+        """Whether anything active is among arguments."""
+        return any(self.active[a] or self.is_tangent(a) for a in args)
+
+    def varying_args(self, callee: Func, args: Sequence[int]) -> tuple[bool, ...]:
+        """Which parameters carry tangents.
+
+        An accumulator takes part as soon as anything that may be added to it varies.
+        """
         for a, t in zip(args, callee.params, strict=True):
             if isinstance(t, Ref):
                 self._activate(a)
-        call = self.calls[v] = self.transposed(callee, tuple(varying))
-        passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
-        self.env[v] = self.b.call(call.fwd, passed)
+        return tuple(self.active[a] or isinstance(t, Ref) for a, t in zip(args, callee.params, strict=True))
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        site = CondSite(self.func, ins)
+        tangents = self.dual and any(is_dual(f) for f in site.functions)
+        if tangents or self.involves([*site.args[0], *site.args[1]]):
+            linearize_control.cond(self, v, site)
+        else:
+            super().cond(v, ins)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        site = LoopSite(self.func, ins)
+        tangents = self.dual and is_dual(site.body)
+        if tangents or self.involves([*site.state, *site.args]):
+            linearize_control.loop(self, v, site)
+        else:
+            super().control_loop(v, ins)

@@ -15,7 +15,6 @@ from rose_core.encode import (
     F64_ADD,
     I32_ADD,
     I32_LT_U,
-    LOOP,
     MEMORY_FILL,
     SELECT,
     call,
@@ -24,24 +23,45 @@ from rose_core.encode import (
     local_tee,
     store,
 )
-from rose_core.expressions import TABLE_END, Expressions, get_local, set_local
-from rose_core.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, PARAM, REF_INDEX, RESOLVE, VEC, Func
+from rose_core.encode import LOOP as LOOP_BEGIN
+from rose_core.expressions import TABLE_END, get_local, set_local
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    ZEROS,
+    Func,
+    operands,
+)
 from rose_core.layout import (
     BASE,
     Convention,
     HostConvention,
     Place,
+    has_tape,
     is_i32,
     is_memory,
     kind_of,
     letter,
     size_of,
 )
+from rose_core.lower_control import ControlFlow, takes_memory
 from rose_core.ops import BINARY_END, OPS
-from rose_core.types import Array, Fin, Ref
+from rose_core.runtime import Runtime
+from rose_core.types import Array, Fin, Ref, is_tape
 
 
-class Body(Expressions):
+class Body(ControlFlow):
     """The code of one function: its bytes, its local variables, and the end of its frame."""
 
     def __init__(
@@ -53,12 +73,14 @@ class Body(Expressions):
         suffixes: Sequence[bytes],
         callees: dict[Func, tuple[int, Convention | HostConvention]],
         entry: tuple[list[int], list[int]] | None,
+        runtime: Runtime | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
-        or -1."""
+        or -1; ``runtime``: the helper functions, where the program may need some."""
         super().__init__(func, frame, zeros, data, suffixes)
         self.callees = callees
+        self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
@@ -69,7 +91,11 @@ class Body(Expressions):
                 self.want(v, place, 0)
         self.anchors(0)
         self._return()
-        self.code = b"".join(self.out[0])
+        out = self.out[0]
+        if takes_memory(func) and (entry or not any(map(has_tape, func.result_types))):
+            out = []
+            self.give_back(self.out[0], out)
+        self.code = b"".join(out)
 
     # -- parameters and results -----------------------------------------------------------------------
 
@@ -79,8 +105,9 @@ class Body(Expressions):
         found: set[int] = set()
         if not func.straight:
             for ins in func.code:
-                if ins[0] == CALL or BINARY_END <= ins[0] < TABLE_END:
-                    found.update(x for x in ins[2:] if x >= 0 and isinstance(func.types[x], Ref))
+                if ins[0] in (CALL, COND, LOOP) or BINARY_END <= ins[0] < TABLE_END:
+                    given = operands(ins, func.blocks)
+                    found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
         return found
 
     def _param_ids(self) -> dict[int, int]:
@@ -172,6 +199,13 @@ class Body(Expressions):
         """A row of a matrix, or the place of an element in an accumulator."""
         block = self.func.home[v]
         t = self.func.types[v]
+        of = self.func.type_of(ins[1])
+        if is_tape(of):
+            self.read(v, ins)
+            return
+        if isinstance(of, Ref) and (is_tape(of.inner) or is_tape(t.inner)):  # type: ignore[attr-defined]
+            self.read_place(v, ins)
+            return
         step = size_of(t.inner if isinstance(t, Ref) else t)
         whole = self.place(ins[1])
         if ins[2] < 0:
@@ -211,6 +245,9 @@ class Body(Expressions):
         inner = self.func.types[v].inner  # type: ignore[attr-defined]
         init, block = ins[1], self.func.home[v]
         out = self.out[block]
+        if has_tape(inner):
+            self.accum_tapes(v, init, inner)
+            return
         if is_memory(inner):
             place = self.room_for(v, inner)
             if init >= 0:
@@ -235,7 +272,9 @@ class Body(Expressions):
         t = self.func.type_of(x)
         out = self.out[block]
         place = self.place(r)
-        if isinstance(t, Array):
+        if has_tape(t):
+            self.add_tapes(block, place, x, t)
+        elif isinstance(t, Array):
             self._add_arrays(block, place, self.place(x), size_of(t))
             self.used(x, block)
         elif self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
@@ -255,7 +294,7 @@ class Body(Expressions):
         here = [at if p.base is BASE else p.base + at + I32_ADD for p in (to, x)]
         add = [load("f", to.offset), here[1], load("f", x.offset), F64_ADD, store("f", to.offset)]
         self.out[block] += [
-            BASE, set_local(n), LOOP, here[0], here[0], *add,
+            BASE, set_local(n), LOOP_BEGIN, here[0], here[0], *add,
             at, i32_const(8), I32_ADD, local_tee(n), i32_const(size), I32_LT_U, BR_IF_0, END,
         ]  # fmt: skip
         self.free[-1][1].append(n)
@@ -297,8 +336,12 @@ class Body(Expressions):
             self.loops.pop()
             for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
                 outer += inner
+            turn = self.out[number]
+            if self._keeps_no_memory(number, columns):
+                turn = []
+                self.give_back(self.out[number], turn)
             step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
-            self.out[home] += [BASE, set_local(i), LOOP, *self.out[number], *step]
+            self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
             self.out[number] = []
             self.free[-1][1].append(i)
             delayed, self.delayed[number] = self.delayed[number], []
@@ -306,6 +349,15 @@ class Body(Expressions):
                 self.used(x, home)
         for k, get in columns.items():
             self.put(get, places[k])
+
+    def _keeps_no_memory(self, number: int, columns: dict[int, int]) -> bool:
+        """Whether a turn of a loop takes memory that nobody has after it."""
+        block = self.func.blocks[number]
+        if any(has_tape(self.func.type_of(block.results[k])) for k in columns):
+            return False
+        return takes_memory(self.func) and any(
+            ins[0] in (CALL, COND, LOOP, ZEROS) for ins in map(self.func.code.__getitem__, block.order)
+        )
 
     def _row(self, number: int, i: int, r: int, place: Place) -> Place:
         """Where this turn's result ``r`` of a loop goes, in an array at ``place``."""
@@ -396,5 +448,9 @@ _STATEMENT: dict[int, Callable[[Body, int, tuple[int, ...]], None]] = {
     RESOLVE: Body.resolve,
     FOR: Body.loop,
     CALL: Body.call,
+    COND: Body.cond,
+    LOOP: Body.turns,
+    SET: Body.set,
+    ZEROS: Body.zeros,
     OPS[-1].code: Body.select,
 }

@@ -14,8 +14,8 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 
-from rose_core import reals
-from rose_core.encode import sint
+from rose_core import indices, reals
+from rose_core.encode import DROP, Helper, sint
 from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
@@ -30,7 +30,19 @@ type_of_letter = {"R": "Real", "B": "Bool", "I": "Index"}
 class Op:
     """A row: one primitive operation on scalars."""
 
-    __slots__ = ("code", "commutes", "evaluate", "ins", "jvp", "name", "out", "symbol", "tangent", "wasm")
+    __slots__ = (
+        "code",
+        "commutes",
+        "evaluate",
+        "ins",
+        "jvp",
+        "name",
+        "out",
+        "sized",
+        "symbol",
+        "tangent",
+        "wasm",
+    )
 
     def __init__(
         self,
@@ -38,10 +50,11 @@ class Op:
         symbol: str,
         typing: str,
         evaluate: Callable[..., float],
-        wasm: int | bytes | str,
+        wasm: int | bytes | str | Helper,
         jvp: Callable[..., Linear] | None = None,
         tangent: str = "",
         commutes: bool = False,
+        sized: bool = False,
     ) -> None:
         self.code = -1
         self.name = name
@@ -53,12 +66,14 @@ class Op:
         self.evaluate = evaluate
         """The op's meaning, on Python values."""
         self.wasm = wasm
-        """An instruction's opcode, several instructions, or the name of a function of ``Math``."""
+        """An instruction's opcode, several instructions, the name of a function of ``Math``, or a helper."""
         self.jvp = jvp
         """The derivative; None for an op whose result has no tangent."""
         self.tangent = tangent
         """The operand types under which the op is linear, T for a tangent: ``TR`` for a product."""
         self.commutes = commutes
+        self.sized = sized
+        """Whether the last operand is the size of the result's type, a literal."""
 
     def __repr__(self) -> str:
         return self.name
@@ -99,6 +114,7 @@ UNARY = [
     Op("log10", "log10", "R>R", reals.log10, "log10", lambda y, x, d: d[0] / x[0] / LN10),
     Op("cbrt", "cbrt", "R>R", math.cbrt, "cbrt", lambda y, x, d: d[0] / (3 * (y * y))),
     Op("not", "¬", "B>B", operator.not_, 0x45),
+    Op("real", "real", "I>R", float, 0xB8),
 ]
 
 BINARY = [
@@ -132,8 +148,18 @@ BINARY = [
     Op("or", "∨", "BB>B", operator.or_, 0x72, commutes=True),
     Op("iff", "iff", "BB>B", operator.eq, 0x46, commutes=True),
     Op("xor", "xor", "BB>B", operator.ne, 0x73, commutes=True),
+    # a sum, difference, … of indices is any whole number until `narrow` makes it an index of a type, which
+    # it is known to be, or `bound` does, which fails where it is not
     Op("iadd", "+", "II>I", operator.add, 0x6A, commutes=True),
-    Op("imod", "mod", "II>I", operator.mod, 0x70),
+    Op("isub", "-", "II>I", operator.sub, 0x6B),
+    Op("imul", "×", "II>I", indices.product, indices.PRODUCT, commutes=True),
+    Op("imin", "min", "II>I", min, indices.SMALLER, commutes=True),
+    Op("imax", "max", "II>I", max, indices.LARGER, commutes=True),
+    Op("imod", "mod", "II>I", operator.mod, 0x70, sized=True),
+    Op("narrow", "narrow", "II>I", lambda i, size: i, DROP, sized=True),
+    Op("bound", "bound", "II>I", indices.bound, indices.BOUND, sized=True),
+    Op("index", "index", "RI>I", indices.index, indices.INDEX, sized=True),
+    Op("turns", "turns", "RI>I", indices.turns, indices.TURNS, sized=True),
     Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),
     Op("ilt", "<", "II>B", operator.lt, 0x49),
     Op("ileq", "≤", "II>B", operator.le, 0x4D),

@@ -20,6 +20,7 @@ from rose_core.types import (
     BOOL,
     INDEX,
     REAL,
+    RUN,
     TAN,
     TYPE,
     UNIT,
@@ -47,7 +48,20 @@ _LEVELS = [
 
 _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬", "fst", "snd", "&fst", "&snd"}
 
-_KEYWORDS = {"let", "in", "def", "for", "accum", "from", "type", "resolve", "true", "false"} | _PREFIX
+_KEYWORDS = {
+    "if",
+    "loop",
+    "let",
+    "in",
+    "def",
+    "for",
+    "accum",
+    "from",
+    "type",
+    "resolve",
+    "true",
+    "false",
+} | _PREFIX
 
 
 class ParseError(Exception):
@@ -149,6 +163,8 @@ class _Parser:
         self.at += 1
         if kind == "number" and text.isdigit():
             return fin(int(text))
+        if text == "?":
+            return RUN
         if text in self.aliases:
             return self.aliases[text]
         self.at -= 1
@@ -294,6 +310,14 @@ class _Parser:
                 if not self.peek("}"):
                     self.expect(",")
             return ("struct", at, *fields)
+        if self.accept("if"):
+            p = self.choice()
+            self.expect("then")
+            yes = self.postfix()
+            self.expect("else")
+            return ("if", at, p, yes, self.postfix())
+        if self.accept("loop"):
+            return self.loop(at)
         if self.accept("accum"):
             if not (self.tokens[self.at][0] == "name" and self.peek("from", 1)):
                 return ("open", at, self.choice())
@@ -314,6 +338,34 @@ class _Parser:
         if self.accept("("):
             return ("call", at, name, types, *self.items("tuple", at, ")", always=True)[2:])
         return ("name", at, name)
+
+    def loop(self, at: int) -> Tree:
+        """``loop 5 to n from (x, …) do f(y, …) while g(z, …)``, without its first word."""
+        index = self.type()
+        down = self.accept("down")
+        self.expect("to")
+        count = self.choice()
+        self.expect("from")
+        self.expect("(")
+        state = self.items("tuple", at, ")", always=True)
+        self.expect("do")
+        body = self.postfix()
+        test, must_end = None, False
+        if self.accept("until"):
+            self.expect("¬")
+            test, must_end = self.postfix(), True
+        elif self.accept("while"):
+            test = self.postfix()
+        outputs = self.number() if self.accept("give") else 0
+        checkpoint = self.number() if self.accept("checkpoint") else 0
+        return ("loop", at, index, down, count, state[2:], body, test, must_end, outputs, checkpoint)
+
+    def number(self) -> int:
+        kind, text, _ = self.tokens[self.at]
+        if kind != "number" or not text.isdigit():
+            raise self.error(f"expected a whole number, found {text!r}")
+        self.at += 1
+        return int(text)
 
     def items(self, kind: str, at: int, close: str, always: bool = False) -> Tree:
         parts: list[object] = []

@@ -8,8 +8,9 @@ from __future__ import annotations
 import struct
 
 from rose_core import encode
-from rose_core.encode import MEMORY_FILL, call, i32_const, memory_init
-from rose_core.ir import VEC, Func
+from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, memory_init
+from rose_core.errors import FAIL
+from rose_core.ir import LOOP, VEC, ZEROS, Func
 from rose_core.layout import (
     MOST_SCALARS,
     Convention,
@@ -22,6 +23,7 @@ from rose_core.layout import (
 )
 from rose_core.lower import Body
 from rose_core.ops import OPS
+from rose_core.runtime import TOP, Runtime
 from rose_core.types import Array
 
 PAGE = 65536
@@ -44,7 +46,7 @@ class Program:
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
         order = _callers_first(root)
-        imports, suffixes, callees = self._imports(order)
+        imports, suffixes, callees, runtime = self._imports(order)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
@@ -66,7 +68,7 @@ class Program:
         functions = []
         for f in order:
             entry = ([s.address for s in self.args], [s.address for s in self.results]) if f is root else None
-            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry)
+            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime)
             code = body.code
             if f is root and memory == "shared":
                 code = _constants_in_place(zeros, segments) + code
@@ -78,17 +80,27 @@ class Program:
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""
-        self.bytes = encode.module(imports, functions, self.pages, segments, memory)
+        top = -1
+        if runtime.takes_memory:
+            # set anew by every call, since one that failed has not given back what it took
+            top = aligned(end + 1)
+            functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
+        functions += runtime.functions
+        self.bytes = encode.module(imports, functions, self.pages, segments, memory, top)
 
     def _imports(
         self, order: list[Func]
-    ) -> tuple[list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | HostConvention]]]:
+    ) -> tuple[
+        list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | HostConvention]], Runtime
+    ]:
         """What the program imports; the code of every op after its operands; the opaque functions."""
         imports: list[encode.Import] = []
         suffixes = []
         used = {ins[0] for f in order for ins in f.code}
         for op in OPS:
-            if not isinstance(op.wasm, str):
+            if isinstance(op.wasm, encode.Helper):
+                suffixes.append(b"")  # once it is known what number it gets
+            elif not isinstance(op.wasm, str):
                 suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
             elif op.code in used:
                 suffixes.append(call(len(imports)))
@@ -104,7 +116,14 @@ class Program:
                     number = str(len(self.hosts))
                     imports.append(encode.Import("", number, convention.params, convention.results))
                     self.hosts.append(g)
-        return imports, suffixes, callees
+        helped = [op for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
+        if helped or LOOP in used or ZEROS in used:
+            imports.append(encode.Import("", FAIL, "iff", ""))
+        runtime = Runtime(len(imports) + len(order), len(imports) - 1)
+        for op in helped:
+            assert isinstance(op.wasm, encode.Helper)
+            suffixes[op.code] = runtime.helper(op.wasm)
+        return imports, suffixes, callees, runtime
 
 
 def _constants_in_place(zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

@@ -17,6 +17,10 @@ from index ``x`` on, ``y`` of them:
 ``ACCUM``    x: initial value;  ``ADD_TO`` x: accumulator, y: value;  ``RESOLVE`` x: accumulator
 ``VJP``      extra: function, arguments…
 ``PULL``     extra: ``VJP``, cotangents…
+``COND``     extra: two functions, number of arguments of the first, condition, arguments of both…
+``LOOP``     extra: body, test (-1 for none), number of leaves of the state, type of the number of the
+             turn, outputs, whether it must end, checkpoint, number of turns, state…, arguments…
+``SET``      extra: array, index, element
 ===========  ==============================================================
 
 A program is a header (JSON: types, and per function its name, signature, results, derivative or what
@@ -36,20 +40,25 @@ from types import MappingProxyType
 from typing import Any
 
 from rose_core.builder import Builder
+from rose_core.indices import MOST
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     INDEX,
+    LOOP,
     PARAM,
     PULL,
     RESOLVE,
+    SET,
     STRUCTURAL_NAMES,
     VEC,
     VJP,
     Func,
+    Spec,
     is_real,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
@@ -409,13 +418,7 @@ class _Body:
         if row.out == "R":
             t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
         else:
-            t = (
-                BOOL
-                if row.out == "B"
-                else fin(int(b.pool[~args[1]][0]))
-                if row.name == "imod"
-                else type_of(args[0])
-            )
+            t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0]) if row.sized else MOST + 1)
         return b.op(op, *args, type=t)
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
@@ -450,6 +453,23 @@ class _Body:
         if op == VJP:
             f = self.recording.function(self.callees[operands[0]])
             return b.vjp(f, [env[k] for k in operands[1:]])
+        if op == COND:
+            args = [env[k] for k in operands[4:]]
+            yes, no = (self.recording.function(self.callees[k]) for k in operands[:2])
+            return b.cond(env[operands[3]], yes, args[: operands[2]], no, args[operands[2] :])
+        if op == LOOP:
+            return self._loop(operands)
+        if op == SET:
+            return b.set(*[env[k] for k in operands])
         if op == PULL:
             return b.pull(env[operands[0]], [env[k] for k in operands[1:]])
         raise ValueError(f"not an opcode of a recording: {op}")
+
+    def _loop(self, operands: Sequence[int]) -> int:
+        f, g, carries, index, outputs, must_end, checkpoint, count, *rest = operands
+        functions = self.recording.function
+        body, test = functions(self.callees[f]), functions(self.callees[g]) if g >= 0 else None
+        spec = Spec(carries, self.types[index], outputs, must_end=bool(must_end), checkpoint=checkpoint)
+        ids = [self.env[k] for k in rest]
+        end = len(body.params) - 1
+        return self.b.loop(spec, self.env[count], body, ids[:carries], ids[carries:end], test, ids[end:])

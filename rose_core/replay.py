@@ -14,17 +14,23 @@ from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     PARAM,
     PULL,
     REF_INDEX,
     RESOLVE,
+    SET,
     VEC,
     VJP,
+    ZEROS,
+    CondSite,
     Func,
+    LoopSite,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
 from rose_core.types import Type
@@ -90,6 +96,14 @@ class Replay:
             env[v] = b.ref_index(env[ins[1]], env[ins[2]])
         elif op == RESOLVE:
             env[v] = b.resolve(env[ins[1]])
+        elif op == COND:
+            self.cond(v, ins)
+        elif op == LOOP:
+            self.control_loop(v, ins)
+        elif op == SET:
+            env[v] = b.set(env[ins[1]], env[ins[2]], env[ins[3]])
+        elif op == ZEROS:
+            env[v] = b.zeros(env[ins[1]], self.type(self.func.types[v]))
         elif op in (VJP, PULL):
             self.derivative(v, ins)
         else:
@@ -106,6 +120,25 @@ class Replay:
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         self.env[v] = self.b.call(callee, [self.env[a] for a in args])
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        site = CondSite(self.func, ins)
+        env = self.env
+        f_args, g_args = ([env[a] for a in args] for args in site.args)
+        f, g = map(self.function, site.functions)
+        env[v] = self.b.cond(env[site.p], f, f_args, g, g_args)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        site = LoopSite(self.func, ins)
+        env = self.env
+        state, args, test_args = ([env[a] for a in x] for x in (site.state, site.args, site.test_args))
+        test = self.function(site.test) if site.test else None
+        body = self.function(site.body)
+        env[v] = self.b.loop(site.spec, env[site.count], body, state, args, test, test_args)
+
+    def function(self, f: Func) -> Func:
+        """What a branch, or the body or test of a loop, becomes in the copy."""
+        return f
 
     def derivative(self, v: int, ins: tuple[int, ...]) -> None:
         raise AssertionError("derivatives are expanded before any other pass")

@@ -10,12 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rose_core.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, PARAM, RESOLVE, STRUCTURAL_NAMES, VEC, VJP
+from rose_core.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    RESOLVE,
+    STRUCTURAL_NAMES,
+    VEC,
+    VJP,
+)
 from rose_core.ops import BINARY_END, OPS, UNARY_END
 from rose_core.share import Entry
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
+
+CONTROL_HEADS = {COND: 3, LOOP: 7}
+"""How many numbers stand before the operands in a row of control flow."""
 
 FEWEST = 8
 """Calls that are worth a loop."""
@@ -105,4 +122,6 @@ def operands_of(op: int, x: int, y: int, extra: Sequence[int]) -> Sequence[int]:
         return extra[x + 1 : x + y]
     if op in (PARAM, FOR):
         return ()
+    if op in (COND, LOOP):
+        return extra[x + CONTROL_HEADS[op] : x + y]
     return extra[x : x + y] if op != ACCUM else (x,)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from rose_core.errors import RunError
 from rose_core.ops import OPS, code
 from rose_core.types import TAN, Type
 
@@ -41,9 +42,17 @@ def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
     p = b.pool[~x][0] if x < 0 else None
     q = b.pool[~y][0] if y < 0 else None
     if p is not None and q is not None:
-        return b.const(OPS[op].evaluate(p, q), _known(type)) if _EXACT[op] else None
+        return _evaluated(b, op, p, q, type) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
     return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
+
+
+def _evaluated(b: Builder, op: int, p: float, q: float, type: Type | None) -> int | None:
+    """The constant ``p op q``; None where that is an error, which happens only if it is ever run."""
+    try:
+        return b.const(OPS[op].evaluate(p, q), _known(type))
+    except RunError:
+        return None
 
 
 def _known(type: Type | None) -> Type:

@@ -9,8 +9,10 @@ from rose_core.ir import (
     PARAM,
     Func,
     is_real,
+    zero_of,
 )
 from rose_core.linearize import Linearization
+from rose_core.linearize_control import is_dual
 from rose_core.transpose import Reverse
 from rose_core.types import REAL, TAN, UNIT, Ref, Type, ref, replace_scalar, scalar_of
 
@@ -37,10 +39,7 @@ class Boundary:
         ins, t = fwd.code[w], fwd.types[w]
         if ins[0] == PARAM:
             return self.param("arg", self.forward.args[ins[1]], t)
-        count = self.forward.primal_count
-        if w not in fwd.results[count:]:
-            fwd.results.append(w)
-        return self.param("tape", fwd.results.index(w, count), t)
+        return self.param("tape", self.forward.keep(w), t)
 
     def ref_param(self, body_param: int) -> int:
         """The parameter for the accumulator of the cotangent of the body's array parameter."""
@@ -81,7 +80,7 @@ class Transposed:
         """Which of the parameters the forward function takes; it does not know tangents."""
         self.leaf_of_param = {tangent: k for k, (tangent, _) in enumerate(self._params)}
         self.fwd = Func(f"fwd_{func.name}", [], UNIT)
-        b = Builder(self.fwd)
+        self._b = b = Builder(self.fwd)
         args = [0] * len(body.params)
         carries = [False] * len(body.params)
         self.args: list[int] = []
@@ -105,7 +104,34 @@ class Transposed:
             tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
             for tangent, _ in self._results
         ]
+        self._empty: list[int] = []
+        """The results of the forward function that are there for the tape of another one (`align`)."""
         self._backward: dict[object, Backward] = {}
+
+    def keep(self, w: int) -> int:
+        """The number of the result by which the forward function gives its value ``w`` for the tape."""
+        results = self.fwd.results
+        if w not in results[self.primal_count :]:
+            t = self.fwd.types[w]
+            for k in self._empty:
+                if self.fwd.type_of(results[k]) == t:
+                    self._empty.remove(k)
+                    results[k] = w
+                    return k
+            results.append(w)
+        return results.index(w, self.primal_count)
+
+    def keep_arg(self, k: int) -> int:
+        """As `keep`, of the parameter ``k`` of the function."""
+        return self.keep(self.args.index(k))
+
+    def align(self, other: Transposed) -> None:
+        """Give as many results as ``other``, of the same types: with a tape that either may use."""
+        results = self.fwd.results
+        for w in other.fwd.results[len(results) :]:
+            t = other.fwd.type_of(w)
+            self._empty.append(len(results))
+            results.append(self._b.const(zero_of(t), t))
 
     def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""
@@ -143,7 +169,7 @@ class Transposed:
 def _leaf_positions(func: Func, body: Func, types: Sequence[Type]) -> list[tuple[int, int]]:
     """For each leaf, the numbers of its tangent and primal among the leaves of ``body``; -1 for none."""
     if body is func:
-        dual = any(scalar_of(t) is TAN for t in func.params)
+        dual = is_dual(func)
         return [(k, -1 if dual and scalar_of(t) is TAN else k) for k, t in enumerate(types)]
     positions, at = [], 0
     for t in types:

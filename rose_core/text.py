@@ -9,38 +9,46 @@ ends where another's is still open is written ``accum x`` … ``resolve a`` in p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     MEMBER,
     PARAM,
     PULL,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
+    SET,
     TUPLE,
     VEC,
     VJP,
+    ZEROS,
+    CondSite,
     Func,
+    LoopSite,
     fields_of,
-    is_real,
+    operands,
+    result_count,
+    result_type,
 )
 from rose_core.ops import OPS, UNARY_END
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct, Type, array, paths
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct, Type, array, is_tape, paths
 
 TABLE_END = len(OPS)
 
 _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬"}
 """The paper's unary operators; other ops of one operand look like calls."""
 
-_CALLS = {"min", "max", "pow", "atan2", "hypot"}
+_CALLS = {"min", "max", "pow", "atan2", "hypot", "bound", "narrow", "index", "turns"}
 
 
 def tuple_type(types: list[Type]) -> Type:
@@ -215,15 +223,8 @@ class _Printer:
             if at not in inside:
                 yield v
 
-    def operands(self, v: int) -> list[int]:
-        ins = self.f.code[v]
-        if ins[0] in (PARAM, IDX):
-            return []
-        if ins[0] == FOR:
-            return self.f.blocks[ins[1]].results
-        if ins[0] in (GET, MEMBER, REF_MEMBER):
-            return [ins[1]]
-        return list(ins[2:] if ins[0] in (CALL, VJP) else ins[1:])
+    def operands(self, v: int) -> Sequence[int]:
+        return operands(self.f.code[v], self.f.blocks)
 
     def accum_block(self, r: int, inside: list[int], after: list[int], depth: int) -> None:
         """``accum r from x in …``; ``after``: the ``RESOLVE``, and the pair of both results, if any."""
@@ -257,19 +258,16 @@ class _Printer:
                 self.names[v] = self.names[ins[1]]
             else:
                 self.let(depth, v, t, self.projection(self.names[ins[1]], ins[2], count))
-        elif op in (CALL, VJP, PULL):
+        elif op in (CALL, VJP, PULL, COND, LOOP):
             self.let(depth, v, tuple_type(self.result_types(v)), self.expression(ins))
         else:
             self.let(depth, v, t, self.expression(ins))
 
     def result_types(self, v: int) -> list[Type]:
-        """What a loop, a call, a vjp or a pull gives."""
-        ins, f = self.f.code[v], self.f
-        if ins[0] == FOR:
-            return [f.type_of(r) for r in f.blocks[ins[1]].results]
-        if ins[0] == PULL:
-            return [t for t in f.callees[f.code[ins[1]][1]].params if is_real(t)]
-        return f.callees[ins[1]].result_types
+        """What a loop, a call, a choice, a vjp or a pull gives."""
+        if self.f.code[v][0] == FOR:
+            return [self.f.type_of(r) for r in self.f.blocks[self.f.code[v][1]].results]
+        return [result_type(self.f, v, k) for k in range(result_count(self.f, v))]
 
     def loop(self, v: int, number: int, depth: int) -> None:
         f = self.f
@@ -300,6 +298,12 @@ class _Printer:
             types = f"<{', '.join(map(str, generic[1]))}>" if generic else ""
             name = self.function_name(generic[0] if generic else callee) + types
             return ("vjp " if op == VJP else "") + f"{name}({', '.join(map(self.value, ins[2:]))})"
+        if op == COND:
+            site = CondSite(f, ins)
+            yes, no = (self.call(g, args) for g, args in zip(site.functions, site.args, strict=True))
+            return f"if {self.value(site.p)} then {yes} else {no}"
+        if op == LOOP:
+            return self.turns(LoopSite(f, ins))
         if op in (MEMBER, REF_MEMBER):
             t = f.type_of(ins[1])
             amp = "&" if op == REF_MEMBER else ""
@@ -307,29 +311,43 @@ class _Printer:
             name = fields_of(inner)[ins[2]][0]
             x = self.value(ins[1])
             return f"{amp}{name} {x}" if isinstance(inner, Pair) else f"{amp}{x}.{name}"
-        operands = [self.value(x) for x in ins[1:]]
+        given = [self.value(x) for x in ins[1:]]
         if op == VEC:
-            return f"[{', '.join(operands)}]"
+            return f"[{', '.join(given)}]"
         if op == TUPLE:
             t = f.types[f.code.index(ins)]
             if isinstance(t, Struct):
                 return (
-                    "{"
-                    + ", ".join(f"{n}: {x}" for (n, _), x in zip(fields_of(t), operands, strict=True))
-                    + "}"
+                    "{" + ", ".join(f"{n}: {x}" for (n, _), x in zip(fields_of(t), given, strict=True)) + "}"
                 )
-            return f"({', '.join(operands)})"
+            return f"({', '.join(given)})"
         if op == PULL:
-            return f"pull {operands[0]}({', '.join(operands[1:])})"
-        x, y = (*operands, "")[:2]
+            return f"pull {given[0]}({', '.join(given[1:])})"
+        x, y = (*given, "")[:2]
         forms = {
             INDEX: f"{x}[{y}]",
             REF_INDEX: f"&{x}[{y}]",
             ACCUM: f"accum {x}",
             ADD_TO: f"{x} += {y}",
             RESOLVE: f"resolve {x}",
+            SET: f"set({', '.join(given)})",
+            ZEROS: f"zeros({x})",
         }
         return forms[op]
+
+    def call(self, f: Func, args: Iterable[int]) -> str:
+        return f"{self.function_name(f)}({', '.join(map(self.value, args))})"
+
+    def turns(self, site: LoopSite) -> str:
+        """``loop n to count from (state) do body(further arguments) …``"""
+        spec = site.spec
+        state = ", ".join(map(self.value, site.state))
+        text = f"loop {spec.index} {'down ' if spec.down else ''}to {self.value(site.count)} from ({state})"
+        text += f" do {self.call(site.body, site.args)}"
+        if site.test:
+            text += f" {'until not' if spec.must_end else 'while'} {self.call(site.test, site.test_args)}"
+        text += f" give {spec.outputs}" if spec.outputs else ""
+        return text + (f" checkpoint {spec.checkpoint}" if spec.checkpoint else "")
 
     def table_op(self, ins: tuple[int, ...]) -> str:
         op = OPS[ins[0]]
@@ -351,6 +369,8 @@ def literal(value: object, t: Type) -> str:
         return "()"
     if t is BOOL:
         return "true" if value else "false"
+    if is_tape(t):
+        return "[]"
     if isinstance(t, Array):
         return f"[for _: {t.index}, {literal(value, t.elem)}]"
     if isinstance(t, Fin):

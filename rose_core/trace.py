@@ -93,17 +93,17 @@ class Value:
         return iadd(self.type, other, self) if isinstance(self.type, Fin) else add(other, self)
 
     def __sub__(self, other: object) -> Var:
-        return sub(self, other)
+        return isub(self.type, self, other) if isinstance(self.type, Fin) else sub(self, other)
 
     def __rsub__(self, other: object) -> Var:
-        return sub(other, self)
+        return isub(self.type, other, self) if isinstance(self.type, Fin) else sub(other, self)
 
     def __mul__(self, other: object) -> Var:
-        return mul(self, other)
+        return imul(self.type, self, other) if isinstance(self.type, Fin) else mul(self, other)
 
     def __rmul__(self, other: object) -> Var:
         # a tangent is written first in a product, whichever side the author put it on
-        return mul(self, other)
+        return self * other
 
     def __truediv__(self, other: object) -> Var:
         return div(self, other)
@@ -193,13 +193,53 @@ class VecValue(Value):
         trace, ids = current(), use(self)
         t = self.type
         assert isinstance(t, Array)
-        if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
-            i += t.size
-        (at,) = lift(trace, i, t.index, f"index of {t}")
+        at = self._position(trace, i)
         return wrap(trace, [trace.builder.index(v, at) for v in ids], t.elem)
 
     def __iter__(self) -> Iterator[object]:
         return (self[i] for i in range(len(self)))
+
+    def set(self, i: object, x: object) -> VecValue:
+        """The vector with ``x`` at ``i``; it takes the old one's place where that is not used any more."""
+        trace, ids = current(), use(self)
+        t = self.type
+        assert isinstance(t, Array)
+        at = self._position(trace, i)
+        values = lift(trace, x, t.elem, f"an element of {t}")
+        new = [trace.builder.set(v, at, y) for v, y in zip(ids, values, strict=True)]
+        return VecValue(trace, new, t)
+
+    @property
+    def at(self) -> Updates:
+        """``v.at[i].set(x)``: as ``v.set(i, x)``; ``v.at[i, j].set(x)`` goes further down."""
+        return Updates(self)
+
+    def _position(self, trace: Trace, i: object) -> int:
+        t = self.type
+        assert isinstance(t, Array)
+        if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
+            i += t.size
+        (at,) = lift(trace, i, t.index, f"index of {t}")
+        return at
+
+
+class Updates:
+    """What ``v.at`` gives: at one element of ``v``, a new value can be set."""
+
+    def __init__(self, vector: VecValue, path: tuple[object, ...] = ()) -> None:
+        self._vector = vector
+        self._path = path
+
+    def __getitem__(self, i: object) -> Updates:
+        return Updates(self._vector, (*self._path, *(i if isinstance(i, tuple) else (i,))))
+
+    def set(self, x: object) -> VecValue:
+        """The whole vector with ``x`` at this element."""
+        v, (i, *rest) = self._vector, self._path
+        inner = v[i] if rest else None
+        if rest and not isinstance(inner, VecValue):
+            raise TypeError(f"at: {describe(inner)} has no elements")
+        return v.set(i, Updates(inner, tuple(rest)).set(x) if isinstance(inner, VecValue) else x)
 
 
 class StructValue(Value):
@@ -437,7 +477,77 @@ def index_operation(name: str) -> Callable[..., Var]:
     return function
 
 
-iadd = index_operation("iadd")
+def arithmetic(name: str) -> Callable[..., Var]:
+    """The Python function for arithmetic on indices of any types.
+
+    The result is an index of the type that is the first argument. An operation that can never be one
+    raises at once; one that may fall outside is checked when it runs.
+    """
+    op = ops.by_name[name]
+
+    def function(index: object, i: object, j: object) -> Var:
+        t = _index_type(index, name)
+        trace = current()
+        (a, low_i, high_i), (b, low_j, high_j) = (_whole_number(trace, x, name) for x in (i, j))
+        ends = [op.evaluate(x, y) for x in (low_i, high_i) for y in (low_j, high_j)]
+        low, high = min(ends), max(ends)
+        if high < 0 or low >= t.size:
+            found = f"{low}" if low == high else f"{low} to {high}"
+            raise IndexError(f"{name}: {found} is out of range, expected an index below {t.size}")
+        v = trace.builder.binary(op.code, a, b, _ANY)
+        return Var(trace, _narrowed(trace, v, t, low >= 0 and high < t.size), t)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _index_type(index: object, what: str) -> Fin:
+    t = as_type(index)
+    if not isinstance(t, Fin) or t.size < 1:
+        raise TypeError(f"{what}: expected a size of 1 or more, got {describe(index)}")
+    return t
+
+
+def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
+    """An index of any type or a literal, and the least and largest number it can be."""
+    if isinstance(x, Var) and isinstance(x.type, Fin):
+        return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
+    (v,) = lift(trace, x, _ANY, what)
+    value = int(trace.builder.pool[~v][0])
+    return v, value, value
+
+
+def _narrowed(trace: Trace, v: int, t: Fin, fits: bool) -> int:
+    """The id of ``v`` as an index of type ``t``; unless it is known that it ``fits``, that is checked."""
+    size = trace.builder.const(t.size, _ANY)
+    return trace.builder.binary(ops.code("narrow" if fits else "bound"), v, size, t)
+
+
+iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))
+
+
+def index(size: object, x: object) -> Var:
+    """The number ``x`` (a Real, or an index of any type) as an index below ``size``.
+
+    It is an error, found when it runs, if it is not a whole number or out of range.
+    """
+    t = _index_type(size, "index")
+    trace = current()
+    if isinstance(x, Var) and isinstance(x.type, Fin):
+        return Var(trace, _narrowed(trace, use(x)[0], t, x.type.size <= t.size), t)
+    if not isinstance(x, Value):
+        (v,) = lift(trace, x, t, "index")
+        return Var(trace, v, t)
+    (v,) = lift(trace, x, REAL, "index")
+    n = trace.builder.const(t.size, _ANY)
+    return Var(trace, trace.builder.binary(ops.code("index"), v, n, t), t)
+
+
+def real(i: object) -> Var:
+    """The index ``i``, of any type, as a Real."""
+    trace = current()
+    v, _, _ = _whole_number(trace, i, "real")
+    return Var(trace, trace.builder.unary(ops.code("real"), v), REAL)
 
 
 _ANY = fin(LARGEST)
@@ -446,15 +556,8 @@ _ANY = fin(LARGEST)
 
 def imod(index: object, i: object) -> Var:
     """The index ``i``, of any type, modulo the size of ``index``."""
-    t = as_type(index)
-    if not isinstance(t, Fin) or t.size < 1:
-        raise TypeError(f"imod: expected a size of 1 or more, got {describe(index)}")
+    t = _index_type(index, "imod")
     trace = current()
-    if isinstance(i, Var):
-        if not isinstance(i.type, Fin):
-            raise TypeError(f"imod: expected an index, got {describe(i)}")
-        (a,) = use(i)
-    else:
-        (a,) = lift(trace, i, _ANY, "imod")
+    a, _, _ = _whole_number(trace, i, "imod")
     size = trace.builder.const(t.size, _ANY)
     return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)

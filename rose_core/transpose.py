@@ -20,21 +20,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rose_core import transpose_control
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
     CALL,
+    COND,
     FOR,
     GET,
     IDX,
     INDEX,
+    LOOP,
     PARAM,
     REF_INDEX,
     RESOLVE,
+    SET,
     VEC,
+    CondSite,
+    LoopSite,
+    operands,
 )
+from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
+from rose_core.linearize_control import TakenSide, Turns
 from rose_core.ops import OPS, code
 from rose_core.replay import TABLE_END
 from rose_core.rules import rule
@@ -191,7 +200,8 @@ class Reverse:
         """Add the whole array ``c`` to the cotangent of the array ``v``."""
         if self.lin.active[v]:
             home = self.source_block[self.func.home[v]]
-            if home is self.stack[-1] and self._owns(v) and v not in home.refs and v not in home.given:
+            whole = v not in home.refs and v not in home.given and not has_tape(self.func.types[v])
+            if whole and home is self.stack[-1] and self._owns(v):
                 home.given[v] = c
             else:
                 self.b.add_to(self.ref(v), c)
@@ -234,7 +244,8 @@ class Reverse:
             if ins[0] == PARAM and is_array and self.boundary:
                 r = self.boundary.ref_param(ins[1])
             else:
-                r = self.b.accum(loop.given.pop(v, self._zero(v)), loop.backward)
+                given = loop.given.pop(v, None)
+                r = self.b.accum(self._zero(v) if given is None else given, loop.backward)
             loop.refs[v] = r
         return r
 
@@ -243,7 +254,8 @@ class Reverse:
         return self.b.accum(self._zero(v), self.source_block[self.func.home[v]].backward)
 
     def _zero(self, v: int) -> int:
-        return self.b.const(0.0, replace_scalar(self.func.types[v], REAL))
+        t = replace_scalar(self.func.types[v], REAL)
+        return self.b.zeros(self.value(v), t) if has_tape(t) else self.b.const(0.0, t)
 
     def total(self, v: int) -> int | None:
         """The cotangent of ``v``, complete, or None if it is zero."""
@@ -262,7 +274,7 @@ class Reverse:
         if elements and v not in loop.refs and v not in loop.given:
             t = replace_scalar(self.func.types[v], REAL)
             assert isinstance(t, Array)
-            if t.size <= 2 * len(elements) + 16:
+            if t.size <= 2 * len(elements) + 16 and not has_tape(t):
                 zero = self.b.const(0.0, t.elem)
                 return self.b.vec([elements.get(k, zero) for k in range(t.size)], t)
         if elements:
@@ -447,10 +459,9 @@ class Reverse:
                 return True
             if ins[0] == FOR and self._adds(ins[1]):
                 return True
-            if ins[0] == CALL and v in self.lin.calls:
-                f = self.func.callees[ins[1]]
-                for a, t in zip(ins[2:], f.params, strict=True):
-                    if isinstance(t, Ref) and self._has_cotangent(a):
+            if v in self.lin.calls or v in self.lin.control:
+                for a in operands(ins, self.func.blocks):
+                    if isinstance(self.func.type_of(a), Ref) and self._has_cotangent(a):
                         return True
         return False
 
@@ -493,6 +504,32 @@ class Reverse:
         for j, k in enumerate(back.outputs):
             self.contribute(args[k], 1, self.b.get(result, j))
 
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        taken = self.lin.control.get(v)
+        if isinstance(taken, TakenSide):
+            transpose_control.cond(self, v, CondSite(self.func, ins), taken)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        turns = self.lin.control.get(v)
+        if isinstance(turns, Turns):
+            transpose_control.loop(self, v, LoopSite(self.func, ins), turns)
+
+    def set(self, v: int, ins: tuple[int, ...]) -> None:
+        """An update: the new element has a cotangent of its own, the old one has none."""
+        if not self.lin.active[v]:
+            return
+        c = self.total(v)
+        if c is None:
+            return
+        _, whole, at, x = ins
+        i = self.value(at)
+        if self.lin.active[x]:
+            self.contribute_any(x, self.b.index(c, i))
+        if self.lin.active[whole]:
+            t = replace_scalar(self.func.types[v], REAL)
+            assert isinstance(t, Array)
+            self.contribute_array(whole, self.b.set(c, i, self.b.const(0.0, t.elem)))
+
     def accum(self, v: int, ins: tuple[int, ...]) -> None:
         c = self.ref_cotangents.get(v)
         if c is not None and self.lin.active[ins[1]]:
@@ -530,5 +567,6 @@ class Reverse:
 
 _STRUCTURAL: dict[int, Callable[[Reverse, int, tuple[int, ...]], None]] = {
     VEC: Reverse.vec, INDEX: Reverse.index, GET: Reverse.get, FOR: Reverse.loop, CALL: Reverse.call,
+    COND: Reverse.cond, LOOP: Reverse.control_loop, SET: Reverse.set,
     ACCUM: Reverse.accum, ADD_TO: Reverse.add_to, RESOLVE: Reverse.resolve,
 }  # fmt: skip

@@ -32,12 +32,15 @@ class Type:
 
 
 class Scalar(Type):
-    """``()``, ``Bool``, ``Real`` or ``Tan``: one instance of each."""
+    """``()``, ``Bool``, ``Real``, ``Tan`` or the index type ``?``: one instance of each."""
 
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def kind(self) -> str:
+        return INDEX if self.name == "?" else VALUE
 
     def __str__(self) -> str:
         return self.name
@@ -150,6 +153,9 @@ class TypeVar(Type):
 
 UNIT = Scalar("()")
 BOOL = Scalar("Bool")
+RUN = Scalar("?")
+"""The index type of an array whose size is known only when it is made: what a loop keeps of each of its
+turns, for the backward pass. Its elements are read at the counter of a loop, of any index type."""
 REAL = Scalar("Real")
 TAN = Scalar("Tan")
 
@@ -180,6 +186,11 @@ def ref(inner: Type) -> Ref:
     if found is None:
         found = _refs[inner] = Ref(inner)
     return found
+
+
+def is_tape(leaf: Type) -> bool:
+    """Whether this is an array of a size that is known at run time only."""
+    return isinstance(leaf, Array) and leaf.index is RUN
 
 
 def scalar_of(leaf: Type) -> Type:

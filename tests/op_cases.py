@@ -488,6 +488,10 @@ for _name, _results in _TRUTH.items():
 
 _INDICES = {
     "iadd": lambda i, j: len([*range(i), *range(j)]),
+    "isub": lambda i, j: len(range(j, i)),
+    "imul": lambda i, j: len([*product(range(i), range(j))]),
+    "imin": lambda i, j: sorted((i, j))[0],
+    "imax": lambda i, j: sorted((i, j))[1],
     "imod": lambda i, j: next(r for r in range(SIZE) if any(q * SIZE + r == i for q in range(i + 1))),
     "ineq": lambda i, j: i not in (j,),
     "ilt": lambda i, j: i in range(j),
@@ -497,9 +501,17 @@ _INDICES = {
     "igeq": lambda i, j: j in range(i + 1),
 }
 for _name, _value in _INDICES.items():
-    _add(Case(_name, _value, points=list(product(range(SIZE), repeat=2))))
+    _points = list(product(range(SIZE), repeat=2))
+    if _name in ("iadd", "isub", "imul"):  # tests/test_indices.py has what is out of range
+        _points = [
+            (i, j) for i, j in _points if {"iadd": i + j, "isub": i - j, "imul": i * j}[_name] in range(SIZE)
+        ]
+    _add(Case(_name, _value, points=_points))
 
-OP_NAMES = [op.name for op in OPS]
+CONVERSIONS = {"real", "bound", "narrow", "index", "turns"}
+"""What is between indices and numbers, and between index types: tests/test_indices.py."""
+
+OP_NAMES = [op.name for op in OPS if op.name not in CONVERSIONS]
 REAL_OPS = [op.name for op in OPS if op.jvp is not None]
 """The ops with a tangent, be it zero everywhere."""
 

@@ -9,7 +9,25 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from rose_core import Bool, Real, Vec, cos, fn, select, sin, sqrt, struct, tanh, vec
+from rose_core import (
+    Bool,
+    Real,
+    Vec,
+    cond,
+    cos,
+    fn,
+    fori,
+    imod,
+    index,
+    scan,
+    select,
+    sin,
+    sqrt,
+    struct,
+    tanh,
+    vec,
+    while_loop,
+)
 from rose_core import sum as rose_sum
 from rose_core.functions import Function
 from rose_core.types import Array, Fin, Struct, Type
@@ -87,7 +105,7 @@ class RandomProgram:
     def step(self, values: list[object], depth: int) -> object:
         rng = self.rng
         x, y = self.real(values), self.real(values)
-        kind = rng.randrange(13)
+        kind = rng.randrange(19)
         if kind == 0:
             return sin(x) * y
         if kind == 1:
@@ -118,7 +136,74 @@ class RandomProgram:
         if kind == 11:
             t = self.type(1)
             return self.value(t, values, depth) if t is not Real else x + y
+        if kind == 12 and depth:
+            t = self.type(1)
+            sides = [self.side(t, values, depth) for _ in range(2)]
+            return cond(_less(x, y), t, *sides)
+        if kind == 13 and depth:
+            return self.counted(values, depth)
+        if kind == 14 and depth:
+            t = self.type(1)
+            last, ys = scan(rng.choice(SIZES), t, self.value(t, values, depth), self.turn(t, values, depth))
+            return rng.choice([last, ys])
+        if kind == 15 and depth:
+            return self.repeated(values, depth)
+        if kind == 16:
+            vectors = [v for v in values if isinstance(getattr(v, "type", None), Array)]
+            if vectors:
+                v = rng.choice(vectors)
+                i = rng.randrange(v.type.size)
+                if hasattr(x, "type") and rng.random() < 0.5:
+                    i = select(x < y, v.type.index, i, rng.randrange(v.type.size))
+                return v.set(i, self.value(v.type.elem, values, depth))
         return x * y - 0.5 * x
+
+    def side(self, t: Type, values: list[object], depth: int) -> Callable[[], object]:
+        """One side of a choice."""
+
+        def body() -> object:
+            inner = list(values)
+            for _ in range(self.rng.randint(0, 3)):
+                inner.append(self.step(inner, depth - 1))
+            return self.value(t, inner[::-1], depth - 1)
+
+        return body
+
+    def turn(self, t: Type, values: list[object], depth: int) -> Callable[[object, object], object]:
+        """The body of a `scan`: a state that stays moderate, and what it keeps."""
+
+        def body(state: object, i: object) -> object:
+            inner = [*values, state]
+            for v in values:
+                u = getattr(v, "type", None)
+                if isinstance(u, Array):
+                    inner.append(v[imod(u.size, i)])
+            for _ in range(self.rng.randint(1, 3)):
+                inner.append(self.step(inner, depth - 1))
+            return tame(self.value(t, inner[::-1], depth - 1)), self.real(inner[::-1])
+
+        return body
+
+    def counted(self, values: list[object], depth: int) -> object:
+        """A `fori` of a number of turns that is known now or when it runs."""
+        t = self.type(1)
+        turn = self.turn(t, values, depth)
+        n: object = self.rng.choice(SIZES)
+        if self.rng.random() < 0.5:
+            x, y = self.real(values), self.real(values)
+            n = select(_less(x, y), Real, 1.0, float(self.rng.choice(SIZES)))
+            n = index(9, n) if self.rng.random() < 0.5 else n
+        return fori(n, t, self.value(t, values, depth), lambda i, s: turn(s, i)[0])
+
+    def repeated(self, values: list[object], depth: int) -> object:
+        """A `while_loop` of a few turns."""
+        t = self.type(1)
+        turn = self.turn(t, values, depth)
+        most = self.rng.choice((0, 1, 2, 4))
+        state = struct({"n": 9, "x": t})
+        start = {"n": 0, "x": self.value(t, values, depth)}
+        body = lambda s: {"n": s.n + 1, "x": turn(s.x, s.n)[0]}  # noqa: E731
+        return while_loop(state, start, lambda s: s.n < most, body).x
 
     def loop_body(self, t: Type, values: list[object], depth: int) -> Callable[[object], object]:
         def body(i: object) -> object:
@@ -147,6 +232,18 @@ class RandomProgram:
             return [self.value(t.elem, values, depth) for _ in range(t.size)]
         assert isinstance(t, Struct)
         return {name: self.value(u, values, depth) for name, u in t.fields.items()}
+
+
+def tame(x: object) -> object:
+    """``x`` with every number between -1 and 1."""
+    t = getattr(x, "type", None)
+    if isinstance(t, Array):
+        return vec(t.size, t.elem, lambda i: tame(x[i]))
+    if isinstance(t, Struct):
+        return {name: tame(x[name]) for name in t.fields}
+    if isinstance(x, dict):
+        return {name: tame(y) for name, y in x.items()}
+    return [tame(y) for y in x] if isinstance(x, list) else tanh(x)
 
 
 def _less(x: object, y: object) -> object:

@@ -28,8 +28,9 @@ SYMBOLIC = {
 PLAIN = {"R": ["text", None, True, 1j, [1.0]], "B": [1, 0.0, "text", None], "I": [True, 1.5, "1", None]}
 """For each operand type, values of Python's own that are none."""
 
-CHECKED = [name for name in OP_NAMES if name != "imod"]
-"""`imod` is apart: it takes an index of any type, and a size."""
+ARITHMETIC = ("iadd", "isub", "imul", "imin", "imax", "imod")
+CHECKED = [name for name in OP_NAMES if name not in ARITHMETIC]
+"""Arithmetic on indices is apart: it takes indices of any types, and a size (tests/test_indices.py)."""
 
 
 def function(name):
@@ -168,7 +169,7 @@ OPERATORS = [
     ("lt", lambda v: v["Bool"] < v["Bool"]),
     ("eq", lambda v: v["Real"] == v["Bool"]),
     ("iff", lambda v: v["Bool"] == v["Real"]),
-    ("iadd", lambda v: v[str(SIZE)] + v[str(OTHER_SIZE)]),
+    ("iadd", lambda v: v[str(SIZE)] + v["Real"]),
     ("ilt", lambda v: v[str(SIZE)] < 1.5),
     ("imod", lambda v: v["Real"] % 3),
 ]

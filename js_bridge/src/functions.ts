@@ -335,7 +335,7 @@ const liftArgs = (
 };
 
 /** The leaves of enclosing functions that `f` uses, to be passed to it in a call. */
-const captured = (r: Recorder, f: FnData): number[] => {
+export const captured = (r: Recorder, f: FnData): number[] => {
   const ids: number[] = [];
   for (const x of f.captures)
     try {
@@ -411,7 +411,7 @@ export const vjp = (
     const data = atArgs(f, args, "vjp");
     const { block } = r;
     const ids = liftArgs(r, data, args);
-    r.takesVjp = true;
+    r.takesFunctions = true;
     const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);
     const grad = (cotangent: unknown): unknown => {
       if (recorder() !== r || !r.inScope(block))

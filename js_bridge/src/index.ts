@@ -1,3 +1,4 @@
+export { cond, fori, scan, whileLoop } from "./control";
 export { configure, ready } from "./core";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
 export {
@@ -27,8 +28,13 @@ export {
   igt,
   ileq,
   ilt,
+  imax,
+  imin,
   imod,
+  imul,
+  index,
   ineq,
+  isub,
   leq,
   log,
   log10,
@@ -43,6 +49,7 @@ export {
   not,
   or,
   pow,
+  real,
   select,
   sign,
   sin,

@@ -161,24 +161,79 @@ export const ieq = compareIndices(OP.ieq);
 export const igt = compareIndices(OP.igt);
 export const igeq = compareIndices(OP.igeq);
 
-/** The sum of two indices. */
-export const iadd = (index: unknown, i: Nat, j: Nat): unknown => {
-  const r = recorder();
-  const ty = indexType(index);
-  const a = indexId(r, ty, i);
-  return r.newIndex(r.row(OP.iadd, a, indexId(r, ty, j)), ty);
-};
-
 /** Any whole number, whatever index type it has. */
 const ANY = fin(LARGEST);
 
+/** The id of an index of any type or a literal, and the least and largest number it can be. */
+const wholeNumber = (r: Recorder, i: Nat): [number, number, number] => {
+  const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
+  if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
+  const id = indexId(r, ANY, i);
+  return [id, i as number, i as number];
+};
+
+/** The index below `ty` that `id` is; unless it is known that it `fits`, that is checked when it runs. */
+const narrowed = (r: Recorder, id: number, ty: Ty, fits: boolean): symbol => {
+  const size = r.literal(ty.size, ANY);
+  return r.newIndex(r.row(fits ? OP.narrow : OP.bound, id, size), ty);
+};
+
+/**
+ * Arithmetic on indices of any types, whose result is an index of the type that comes first. What can
+ * never be one throws at once; what may fall outside is checked when it runs.
+ */
+const arithmetic =
+  (name: string, op: number, on: (i: number, j: number) => number) =>
+  (index: unknown, i: Nat, j: Nat): symbol => {
+    const r = recorder();
+    const ty = indexType(index);
+    const [a, ...ofI] = wholeNumber(r, i);
+    const [b, ...ofJ] = wholeNumber(r, j);
+    const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
+    const low = Math.min(...ends);
+    const high = Math.max(...ends);
+    if (high < 0 || low >= ty.size)
+      throw RangeError(
+        `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
+          `expected an index from 0 to ${ty.size - 1}`,
+      );
+    const id = r.row(op, a, b);
+    return narrowed(r, id, ty, low >= 0 && high < ty.size);
+  };
+
+export const iadd = arithmetic("iadd", OP.iadd, (i, j) => i + j);
+export const isub = arithmetic("isub", OP.isub, (i, j) => i - j);
+export const imul = arithmetic("imul", OP.imul, (i, j) => i * j);
+export const imin = arithmetic("imin", OP.imin, Math.min);
+export const imax = arithmetic("imax", OP.imax, Math.max);
+
 /** The index `i`, of any index type, modulo the size `index`. */
-export const imod = (index: unknown, i: Nat): unknown => {
+export const imod = (index: unknown, i: Nat): symbol => {
   const r = recorder();
   const ty = indexType(index);
-  const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
-  const a = v ? indexId(r, v.ty, i) : indexId(r, ANY, i);
+  const [a] = wholeNumber(r, i);
   return r.newIndex(r.row(OP.imod, a, r.literal(ty.size, ANY)), ty);
+};
+
+/**
+ * The number `x`, a Real or an index of any type, as an index below `size`. What is not a whole number
+ * or out of range is an error when it runs.
+ */
+export const index = (size: unknown, x: unknown): symbol => {
+  const r = recorder();
+  const ty = indexType(size);
+  const v = typeof x === "symbol" ? r.indexOf(x) : undefined;
+  if (v) return narrowed(r, r.use(v, v.ty), ty, v.ty.size <= ty.size);
+  if (!(x instanceof Var)) return r.newIndex(indexId(r, ty, x), ty);
+  const id = realId(r, x);
+  return r.newIndex(r.row(OP.index, id, r.literal(ty.size, ANY)), ty);
+};
+
+/** The index `i`, of any type, as a Real. */
+export const real = (i: Nat): Var => {
+  const r = recorder();
+  const [id] = wholeNumber(r, i);
+  return result(r, REAL, r.row(OP.real, id, 0));
 };
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */

@@ -130,7 +130,7 @@ export const programOf = (root: FnData): Program => {
       types: r.types.map((ty) => table.number(ty)),
       captures: r.captures.map((x) => table.number(x.ty)),
       callees: r.callees.map((g) => numbers.get(g as FnData)),
-      calls: r.takesVjp ? "v" : r.callees.length ? "c" : "",
+      calls: r.takesFunctions ? "v" : r.callees.length ? "c" : "",
       results: r.results,
     };
   });

@@ -47,8 +47,8 @@ export class Recorder {
   results: number[] = [];
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
-  /** Whether a reverse derivative is taken in the body. */
-  takesVjp = false;
+  /** Whether a reverse derivative is taken in the body, or it has control flow: functions as they are. */
+  takesFunctions = false;
   /** How many leaves the declared parameters have. */
   params = 0;
 

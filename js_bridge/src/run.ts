@@ -3,7 +3,7 @@
 import { type Leaf, putArgs, putResult, take } from "./convert";
 import { core, mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
-import { MATH } from "./opcodes.gen";
+import { FAILURES, MATH } from "./opcodes.gen";
 import { evaluate, takesDerivatives, type Value } from "./evaluate";
 import { checkStandsAlone, programOf } from "./program";
 import type { Ty } from "./types";
@@ -121,6 +121,12 @@ const hostImport = (
   };
 };
 
+/** What a program calls when it cannot go on. */
+const fail = (code: number, x: number, y: number): void => {
+  const text = FAILURES[code].replace("{x}", `${x}`).replace("{y}", `${y}`);
+  throw RangeError(text);
+};
+
 /** Memories that no function uses any more, for functions to come: a few. */
 const pool: WebAssembly.Memory[] = [];
 const POOLED = 8;
@@ -174,6 +180,7 @@ export const compile = async (
   const views = new Views(memory);
   const functions: WebAssembly.ModuleImports = {};
   for (const name of MATH) functions[name] = Math[name];
+  functions.fail = fail;
   descriptor.hosts.forEach(([number, args, results], k) => {
     functions[k] = hostImport(program.opaque[number], views, args, results);
   });

@@ -102,6 +102,23 @@ const element = (view: View, i: unknown): unknown => {
   return present(new View(new Bundle(r, r.block, [], read), 0, elem));
 };
 
+/** The vector with `x` at `i`; it takes the old one's place where that is not used any more. */
+const updated = (view: View, i: unknown, x: unknown): unknown => {
+  const { bundle, at, ty } = view;
+  const r = inScope(view);
+  const index = indexId(r, fin(ty.size), i);
+  const ids: number[] = [];
+  try {
+    lift(r, ty.elem!, x, ids);
+  } catch (error) {
+    throw within(error, "set");
+  }
+  const rows = ids.map((id, k) =>
+    r.rowOf(S.SET, [bundle.leaf(r, at + k, ty.leafTypes[k]), index, id]),
+  );
+  return wrap(r, ty, rows);
+};
+
 const elements = (view: View): unknown[] =>
   Array.from({ length: view.ty.size }, (_, i) => element(view, i));
 
@@ -118,6 +135,7 @@ const vector: ProxyHandler<View> = {
   get(view, key) {
     if (key === VIEW) return view;
     if (key === "length") return view.ty.size;
+    if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
     if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
     if (isForeign(key)) return undefined;
     if (typeof key === "symbol") return element(view, key);

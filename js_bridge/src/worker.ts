@@ -152,7 +152,7 @@ const said = <T>(call: () => T): T => {
 const messageOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   const last = text.trim().split("\n").pop()!;
-  return /^[\w.]*DerivativeError: /.test(last)
+  return /^[\w.]*(Derivative|Run)Error: /.test(last)
     ? last.replace(/^[\w.]*: /, "")
     : last;
 };

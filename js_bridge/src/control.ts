@@ -1,0 +1,278 @@
+// Control flow: choices of which one side runs, and loops that carry a state.
+//
+// Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
+
+import { captured, FnData } from "./functions";
+import { OP, S } from "./opcodes.gen";
+import { boolId, Recorder, recorder, Var, within } from "./recorder";
+import {
+  BOOL,
+  describe,
+  fin,
+  LARGEST,
+  NULL,
+  REAL,
+  structOf,
+  type Ty,
+  tyOf,
+  vecOf,
+} from "./types";
+import { lift, typeOfView, wrap } from "./values";
+
+/** The number of a turn where nothing limits it. */
+const COUNT = fin(LARGEST);
+
+export interface LoopOptions {
+  /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
+  checkpoint?: "none" | "revolve" | number;
+}
+
+export interface WhileOptions extends LoopOptions {
+  /** The number of turns after which the loop is an error. */
+  limit?: number;
+}
+
+/** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
+const inline = (
+  name: string,
+  params: readonly Ty[],
+  body: (inner: Recorder, ids: number[]) => readonly number[],
+): FnData => {
+  const outer = recorder();
+  const inner = new Recorder(name, outer);
+  Recorder.current = inner;
+  try {
+    inner.params = params.length;
+    inner.results = [
+      ...body(
+        inner,
+        params.map((_, k) => inner.row(S.PARAM, k, 0)),
+      ),
+    ];
+  } finally {
+    Recorder.current = outer;
+    inner.close();
+  }
+  return new FnData(name, params, NULL, inner);
+};
+
+/** The leaves of `x`, taken as a `ty`; `what` says whose it is. */
+const leavesOf = (r: Recorder, ty: Ty, x: unknown, what: string): number[] => {
+  const ids: number[] = [];
+  try {
+    lift(r, ty, x, ids);
+  } catch (error) {
+    throw within(error, what);
+  }
+  return ids;
+};
+
+const results = (r: Recorder, ty: Ty, at: number, first: number): unknown =>
+  wrap(
+    r,
+    ty,
+    ty.leafTypes.map((_, k) => r.row(S.GET, at, first + k)),
+  );
+
+const functionFor = (x: unknown, what: string): void => {
+  if (typeof x !== "function")
+    throw TypeError(`${what}: expected a function, got ${describe(x)}`);
+};
+
+/**
+ * `yes()` where `p` holds, else `no()`, both of type `type`. Only the side that is taken runs, and only
+ * its derivative is taken.
+ */
+export const cond = (
+  p: unknown,
+  type: unknown,
+  yes: () => unknown,
+  no: () => unknown,
+): unknown => {
+  const r = recorder();
+  const ty = tyOf(type);
+  for (const side of [yes, no]) functionFor(side, "cond");
+  const c = boolId(r, p);
+  const [f, g] = [yes, no].map((side, k) =>
+    inline(["then", "otherwise"][k], [], (inner) =>
+      leavesOf(inner, ty, side(), `side ${k + 1} of cond`),
+    ),
+  );
+  const args = captured(r, f);
+  r.takesFunctions = true;
+  const at = r.rowOf(S.COND, [
+    r.callee(f),
+    r.callee(g),
+    args.length,
+    c,
+    ...args,
+    ...captured(r, g),
+  ]);
+  return results(r, ty, at, 0);
+};
+
+/** From the state `init`, `body` as long as `test` holds. */
+export const whileLoop = (
+  type: unknown,
+  init: unknown,
+  test: (state: any) => unknown,
+  body: (state: any) => unknown,
+  options: WhileOptions = {},
+): unknown => {
+  const r = recorder();
+  const ty = tyOf(type);
+  functionFor(test, "whileLoop: the test");
+  functionFor(body, "whileLoop: the body");
+  const { limit = LARGEST - 1 } = options;
+  const distance = distanceOf(options, "whileLoop", limit, ["limit"]);
+  const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
+  const start = leavesOf(r, ty, init, "the initial state of whileLoop");
+  const f = inline("body", [COUNT, ...ty.leafTypes], (inner, [, ...ids]) =>
+    leavesOf(inner, ty, body(wrap(inner, ty, ids)), "the body of whileLoop"),
+  );
+  const g = inline("test", ty.leafTypes, (inner, ids) =>
+    leavesOf(inner, BOOL, test(wrap(inner, ty, ids)), "the test of whileLoop"),
+  );
+  const args = [...captured(r, f), ...captured(r, g)];
+  r.takesFunctions = true;
+  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0, 1];
+  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
+  return results(r, ty, at, 0);
+};
+
+/**
+ * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
+ * or a symbolic index, and `i` an index of its type; or a symbolic Real, and `i` an index of any size.
+ */
+export const fori = (
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (i: any, state: any) => unknown,
+  options: LoopOptions = {},
+): unknown => {
+  functionFor(body, "fori: the body");
+  const turn = (state: unknown, i: unknown) => [body(i, state), null] as const;
+  return counted("fori", n, type, init, turn, options)[0];
+};
+
+/**
+ * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
+ * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
+ */
+export const scan = (
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (state: any, i: any) => readonly [unknown, unknown],
+  options: LoopOptions = {},
+): [unknown, unknown] => {
+  functionFor(body, "scan: the body");
+  const turn = (state: unknown, i: unknown) => {
+    const result = body(state, i);
+    if (!Array.isArray(result) || result.length !== 2)
+      throw TypeError(
+        `the body of scan: expected an array of a state and a value, got ${describe(result)}`,
+      );
+    return result as unknown as readonly [unknown, unknown];
+  };
+  return counted("scan", n, type, init, turn, options);
+};
+
+const counted = (
+  name: string,
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (state: unknown, i: unknown) => readonly [unknown, unknown],
+  options: LoopOptions,
+): [unknown, unknown] => {
+  const r = recorder();
+  const [count, index] = turns(r, n, name);
+  const ty = tyOf(type);
+  const distance = distanceOf(options, name, index.size, []);
+  const start = leavesOf(r, ty, init, `the initial state of ${name}`);
+  let kept = NULL;
+  const f = inline("body", [index, ...ty.leafTypes], (inner, [i, ...ids]) => {
+    const [after, y] = body(wrap(inner, ty, ids), inner.newIndex(i, index));
+    kept = typeOf(inner, y, `what the body of ${name} gives`);
+    return [
+      ...leavesOf(inner, ty, after, `the state that the body of ${name} gives`),
+      ...leavesOf(inner, kept, y, `what the body of ${name} gives`),
+    ];
+  });
+  if (kept.leaves && index === COUNT)
+    throw TypeError(
+      `${name}: the size of what it gives is not known; expected a size or an index`,
+    );
+  r.takesFunctions = true;
+  const head = [r.callee(f), -1, ty.leaves, r.type(index), kept.leaves, 0];
+  const args = captured(r, f);
+  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
+  const whole = kept.leaves ? vecOf(index.size, kept) : NULL;
+  return [results(r, ty, at, 0), results(r, whole, at, ty.leaves + 1)];
+};
+
+/** The id of a number of turns, and the type of their numbers. */
+const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
+  if (n instanceof Var && n.ty === REAL) {
+    const size = r.literal(LARGEST, COUNT);
+    return [r.row(OP.turns, r.use(n, REAL), size), COUNT];
+  }
+  const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
+  if (v) return [r.use(v, v.ty), v.ty];
+  let index;
+  try {
+    index = tyOf(n);
+  } catch {
+    // told below
+  }
+  if (index?.kind !== "fin")
+    throw TypeError(
+      `${name}: expected a size, an index or a Real as the number of turns, got ${describe(n)}`,
+    );
+  return [r.literal(index.size, COUNT), index];
+};
+
+/** Turns between the states that are kept where their number is not known: right for a million. */
+const ROOT = 1024;
+
+/** How many turns are between the states that reverse mode keeps; 0 if it keeps everything. */
+const distanceOf = (
+  options: LoopOptions,
+  name: string,
+  most: number,
+  others: readonly string[],
+): number => {
+  for (const key of Object.keys(options))
+    if (key !== "checkpoint" && !others.includes(key))
+      throw TypeError(`${name}: there is no option ${key}`);
+  const { checkpoint = "none" } = options;
+  if (checkpoint === "none") return 0;
+  if (checkpoint === "revolve")
+    return most > ROOT ** 2 ? ROOT : Math.max(1, Math.round(Math.sqrt(most)));
+  if (Number.isInteger(checkpoint) && checkpoint > 0 && checkpoint < LARGEST)
+    return checkpoint;
+  throw RangeError(
+    `${name}: expected checkpoint to be "none", "revolve" or a number of turns, got ${describe(checkpoint)}`,
+  );
+};
+
+/** The type that a value has by itself. */
+const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
+  if (x instanceof Var) return x.ty;
+  if (x === null) return NULL;
+  if (typeof x === "number") return REAL;
+  if (typeof x === "boolean") return BOOL;
+  const index = typeof x === "symbol" ? r.indexOf(x) : undefined;
+  if (index) return index.ty;
+  const known = typeOfView(x);
+  if (known) return known;
+  if (Array.isArray(x) && x.length)
+    return vecOf(x.length, typeOf(r, x[0], what));
+  if (typeof x === "object" && !Array.isArray(x))
+    return structOf(
+      Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),
+    );
+  throw TypeError(`${what}: expected a value, got ${describe(x)}`);
+};

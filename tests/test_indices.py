@@ -1,0 +1,147 @@
+"""Arithmetic on indices: exact in range, refused while a body runs where it cannot be, checked otherwise."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from rose_core import (
+    Real,
+    RunError,
+    Vec,
+    compile,
+    fn,
+    iadd,
+    imax,
+    imin,
+    imod,
+    imul,
+    index,
+    interp,
+    isub,
+    real,
+    struct,
+)
+from rose_core.check import check
+from rose_core.expand import Expansion
+
+OPS = {
+    iadd: lambda i, j: i + j,
+    isub: lambda i, j: i - j,
+    imul: lambda i, j: i * j,
+    imin: min,
+    imax: max,
+}
+
+
+def outcome(run, *args):
+    """What running gives: a value, or what went wrong."""
+    try:
+        return run(*args)
+    except RunError as error:
+        return str(error)
+
+
+def both(f, *args):
+    """What both engines give, which is the same; compiled functions stay usable after errors."""
+    check(Expansion(f.func).root)
+    compiled = compile(f)
+    found = outcome(compiled, *args)
+    assert found == outcome(interp(f), *args) == outcome(compiled, *args)
+    return found
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.__name__)
+def test_of_several_types(op):
+    """The operands' types and the result's are all different; out of range is an error that says so."""
+    f = fn([4, 6], 5, lambda i, j: op(5, i, j))
+    compiled, interpreted = compile(f), interp(f)
+    check(f.func)
+    for i, j in product(range(4), range(6)):
+        exact = OPS[op](i, j)
+        expected = (
+            exact if exact in range(5) else f"an index is out of range: {exact}, expected a whole number"
+        )
+        for run in (compiled, interpreted):
+            found = outcome(run, i, j)
+            assert found == expected or str(found).startswith(f"{expected} from 0 to 4")
+
+
+def test_no_check_where_none_is_needed():
+    f = fn([4, 6], 9, lambda i, j: iadd(9, i, j))
+    g = fn([4, 6], 8, lambda i, j: iadd(8, i, j))
+    names = [{ins[0] for ins in h.func.code} for h in (f, g)]
+    from rose_core.ops import code
+
+    assert code("bound") not in names[0]
+    assert code("bound") in names[1]
+    assert both(f, 3, 5) == 8
+
+
+@pytest.mark.parametrize(
+    ("op", "i", "j", "found"),
+    [
+        (iadd, 3, 4, "7"),
+        (isub, 0, 1, "-1"),
+        (imul, 2, 5, "10"),
+        (iadd, "i", 9, "9 to 12"),
+        (imax, "i", 8, "8"),
+    ],
+)
+def test_never_in_range(op, i, j, found):
+    message = f"{op.__name__}: {found} is out of range, expected an index below 5"
+    with pytest.raises(IndexError, match=re.escape(message)):
+        fn([4], 5, lambda v: op(5, v if i == "i" else i, j))
+
+
+def test_literals():
+    f = fn([], struct(a=7, b=7, c=7), lambda: {"a": iadd(7, 2, 4), "b": imod(7, 19), "c": index(7, 3)})
+    assert both(f) == {"a": 6, "b": 5, "c": 3}
+
+
+def test_one_sum_in_two_types():
+    f = fn([4, 4, Vec(9, Real), Vec(5, Real)], Real, lambda i, j, u, v: u[iadd(9, i, j)] * v[iadd(5, i, j)])
+    assert both(f, 1, 3, [*range(9)], [*range(5)]) == 16
+    assert "out of range: 6" in both(f, 3, 3, [0] * 9, [0] * 5)
+
+
+def test_operators():
+    f = fn([9], struct(a=9, b=9, c=9), lambda i: {"a": i - 1, "b": i * 2, "c": 8 - i})
+    assert both(f, 4) == {"a": 3, "b": 8, "c": 4}
+    assert "out of range: -1" in both(f, 0)
+
+
+def test_large_products():
+    f = fn([2**31], 2**31, lambda i: imul(2**31, i, i))
+    assert both(f, 46340) == 46340**2
+    assert "2147483646" not in str(both(f, 30000))
+    g = fn([2**31], 5, lambda i: imul(5, i, i))
+    assert both(g, 2) == 4
+    assert "out of range: 2147483647" in both(g, 65536)  # 2³² is 0 as a 32-bit integer
+
+
+def test_between_reals_and_indices():
+    f = fn([Real], 10, lambda x: index(10, x))
+    assert [both(f, x) for x in (0.0, -0.0, 9.0)] == [0, 0, 9]
+    for x, text in ((10.0, "10"), (-1.0, "-1"), (2.5, "2.5"), (float("nan"), "NaN"), (1e300, "1e+300")):
+        assert both(f, x) == f"a number cannot be an index: {text}, expected a whole number from 0 to 9"
+    for x in (float("inf"), float("-inf")):
+        assert "Infinity" in both(f, x)
+    g = fn([7], Real, lambda i: real(i) / 2 + real(3))
+    assert both(g, 5) == 5.5
+
+
+def test_between_index_types():
+    f = fn([7], struct(wide=9, narrow=3), lambda i: {"wide": index(9, i), "narrow": index(3, i)})
+    assert both(f, 2) == {"wide": 2, "narrow": 2}
+    assert both(f, 3) == "an index is out of range: 3, expected a whole number from 0 to 2"
+
+
+def test_what_is_no_index():
+    for body in (lambda i, x: iadd(5, i, x), lambda i, x: isub(Real, i, i), lambda i, x: imul(5, i, 1.5)):
+        with pytest.raises(TypeError, match="expected"):
+            fn([5, Real], 5, body)
+    with pytest.raises(TypeError, match="index: expected 5, got float"):
+        fn([], 5, lambda: index(5, 1.5))

@@ -14,7 +14,7 @@ NAMES = (
     "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
-    "min max configure ready cond fori scan whileLoop real index isub imul imin imax"
+    "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax"
 ).split()
 
 Run = Callable[[str], str]

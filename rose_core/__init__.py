@@ -5,7 +5,7 @@ with `compile`. The same package runs under CPython, with wasmtime, and in a web
 """
 
 from rose_core.api import compile, interp
-from rose_core.control import cond, fori, scan, while_loop
+from rose_core.control import checkpoint, cond, fori, scan, while_loop
 from rose_core.declare import Vec, struct
 from rose_core.errors import RunError
 from rose_core.expand import DerivativeError
@@ -65,6 +65,7 @@ __all__ = [
     "atan2",
     "cbrt",
     "ceil",
+    "checkpoint",
     "compile",
     "cond",
     "cos",

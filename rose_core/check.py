@@ -315,6 +315,8 @@ class _Checker:
         self.require(not any(isinstance(t, Ref) for t in state), "its state has an accumulator", v)
         self.require(results[: spec.carries] == state, f"its state {state} becomes {results}", v)
         self.require(len(results) >= spec.carries + spec.outputs, "it keeps too little", v)
+        plain = not spec.checkpoint or len(results) == spec.carries
+        self.require(plain, "a loop with checkpoints keeps nothing else of its turns", v)
         if test:
             self.call(v, test, [*site.state, *site.test_args])
             self.require(test.result_types == [BOOL], f"its test gives {test.result_types}", v)
@@ -326,4 +328,6 @@ class _Checker:
         self.operand(of, v)
         self.require(f.code[of][0] in (FOR, CALL, VJP, PULL, COND, LOOP), f"{of} has no results", v)
         self.require(k < result_count(f, of), f"{of} has no result {k}", v)
+        if f.code[of][0] == LOOP and f.specs[f.code[of][1]].checkpoint:
+            self.require(k < f.specs[f.code[of][1]].carries, "its turns are not counted", v)
         return result_type(f, of, k)

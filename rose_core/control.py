@@ -11,7 +11,8 @@ from typing import Any
 
 from rose_core import ops
 from rose_core.declare import LARGEST, as_type, describe
-from rose_core.functions import Function, captured
+from rose_core.functions import Function, captured, fn, function_of
+from rose_core.generic import Generic
 from rose_core.ir import Func, Spec
 from rose_core.sizes import Size
 from rose_core.trace import Trace, Value, Var, current, lift, traces, use, wrap
@@ -67,7 +68,9 @@ def while_loop(
 ) -> object:
     """``while_loop(T, init, test, body)``: from the state ``init``, ``body`` as long as ``test`` holds.
 
-    It is an error, found when it runs, if it does so for more than ``limit`` turns.
+    It is an error, found when it runs, if it does so for more than ``limit`` turns. Reverse mode keeps every
+    turn, or with ``checkpoint=k`` the state of every k-th and computes the others again; ``"revolve"``
+    is for as many turns between two states as there are states.
     """
     state = as_type(t)
     trace = current()
@@ -99,7 +102,8 @@ def fori(
     """``fori(n, T, init, lambda i, s: …)``: from the state ``init``, the body for ``i`` from 0 up.
 
     ``n`` is a size, and ``i`` an index below it; or a symbolic index, and ``i`` an index of its type; or a
-    symbolic Real, and ``i`` an index of any size, to be narrowed with `index`.
+    symbolic Real, and ``i`` an index of any size, to be narrowed with `index`. ``checkpoint`` is as for
+    `while_loop`.
     """
     final, _ = _counted("fori", n, t, init, lambda i, s: (body(i, s), None), checkpoint)
     return final
@@ -110,8 +114,6 @@ def scan(
     t: object,
     init: object,
     body: Callable[[Any, Any], Any],
-    *,
-    checkpoint: int | str = "none",
 ) -> tuple[object, object]:
     """``scan(n, T, init, lambda s, i: (s, y))``: as `fori`, and a vector of every turn's ``y``.
 
@@ -125,7 +127,20 @@ def scan(
             raise TypeError(f"the body of scan: expected a state and a value, got {describe(result)}")
         return result[0], result[1]
 
-    return _counted("scan", n, t, init, turn, checkpoint)
+    return _counted("scan", n, t, init, turn, "none")
+
+
+def checkpoint(f: Function | Generic) -> Any:
+    """``f``, of which reverse mode keeps the arguments only, and computes the rest again."""
+    if isinstance(f, Generic):
+        return Generic(f.__name__, f.params, f.sizes, lambda: checkpoint(f.instance(f.now())))
+    function = function_of(f, "checkpoint")
+    params, ret = function.func.param_types, function.func.ret
+    marked = fn(params, ret, lambda *args: function(*args))
+    assert isinstance(marked, Function)
+    marked.func.name = marked.__name__ = function.func.name
+    marked.func.remat = True
+    return marked
 
 
 _COUNT = fin(LARGEST)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.builder import Builder
-from rose_core.ir import GET, PARAM, PULL, VJP, Func, is_real
+from rose_core.ir import GET, PARAM, PULL, VJP, Func, LoopSite, is_real
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, real
 from rose_core.linearize import Linearization
+from rose_core.remat import Recomputed, may_run_again, segmented
 from rose_core.replay import Replay
 from rose_core.tape import Transposed
 from rose_core.transpose import Reverse
@@ -66,6 +67,7 @@ class Expansion:
             else:
                 callees = [self.expand(g) for g in f.callees]
                 plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
+                plain = plain and not any(spec.checkpoint for spec in f.specs)
                 found = f if plain else self._rebuild(f)
             self._expanded[f] = found
             del self._in_progress[f]
@@ -99,8 +101,7 @@ class Expansion:
         expander = _Expander(f, b, args, self)
         copy.blocks[0].results = expander.run()
         copy.effects = f.effects
-        copy.jvp = f.jvp
-        copy.fault = f.fault
+        copy.jvp, copy.fault, copy.remat = f.jvp, f.fault, f.remat
         return copy
 
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
@@ -137,6 +138,8 @@ class Expansion:
             func = f if rule is not None else self.expand(f)
             body = func if rule is None else self.expand(rule)
             found = Transposed(func, body, varying, self.transposed)
+            if f.remat and may_run_again(f):
+                found = Recomputed(found)
             if not fresh:
                 self._transposed[f, varying] = found
         return found
@@ -173,7 +176,7 @@ def _as_numbers(f: Func, callees: list[Func]) -> Func:
     copy = Func(f.name, f.param_types, f.ret)
     b = Builder(copy)  # constants that were two may be one now, so this is a copy and not the view
     copy.blocks[0].results = Replay(view, b, [b.param(real(t)) for t in f.params]).run()
-    copy.param_names, copy.effects, copy.jvp = f.param_names, f.effects, f.jvp
+    copy.param_names, copy.effects, copy.jvp, copy.remat = f.param_names, f.effects, f.jvp, f.remat
     return copy
 
 
@@ -208,6 +211,14 @@ class _Expander(Replay):
 
     def function(self, f: Func) -> Func:
         return self.expansion.expand(f)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        site = LoopSite(self.func, ins)
+        if not site.spec.checkpoint:
+            super().control_loop(v, ins)
+            return
+        state, args, test_args = ([self.env[x] for x in ids] for ids in (site.state, site.args, site.test_args))
+        self.env[v] = segmented(self.b, site, self.env[site.count], state, args, test_args, self.function)
 
     def get(self, v: int, of: int, k: int) -> None:
         if of in self.given:

@@ -93,7 +93,7 @@ class _Flattening:
         self.at = at
         self.flat = Func(f.name, [self.type(t) for t in f.param_types], self.type(f.ret))
         self.flat.param_names = f.param_names
-        self.flat.jvp = f.jvp
+        self.flat.jvp, self.flat.remat = f.jvp, f.remat
         self.b = Builder(self.flat)
         n = len(f.code)
         constants = [[self.b.const(value, leaf) for leaf in leaves(self.type(t))] for value, t in f.pool]

@@ -57,6 +57,7 @@ class Jvp:
             tangent = sweep.tan[v]
             self.func_jvp.results.extend([r] if tangent is None else [tangent, r])
         self.func_jvp.effects = any(f.effects for f in self.func_jvp.callees)
+        self.func_jvp.remat = func.remat
 
 
 class CustomJvp(Jvp):

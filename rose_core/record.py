@@ -154,7 +154,8 @@ class Recording:
                 row["results"],
                 row["calls"],
                 row["opaque"],
-                (row["opaque"], *row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
+                row["remat"],
+                (row["opaque"], row["remat"], *row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
             )
             at = stop
             literals_at += literals
@@ -245,6 +246,7 @@ class _Body:
         self.entry = entry
         self.func = Func(entry.name, entry.params, entry.ret)
         self.func.opaque = entry.opaque
+        self.func.remat = entry.remat
         self.b = b = Builder(self.func)
         self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
         self.params = [b.param(t) for t in entry.leaves]

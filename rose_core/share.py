@@ -48,6 +48,8 @@ class Entry:
     """How it calls functions: ``""`` for not at all, ``"c"``, or ``"v"`` if a `vjp` is among that."""
     opaque: bool
     """Whether its derivative is only what its author sets."""
+    remat: bool
+    """Whether reverse mode computes what it needs of it again."""
     signature: object
     """Equal for functions with the same types, of parameters, results and literals."""
 

@@ -73,6 +73,7 @@ class Transposed:
         self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
     ) -> None:
         self.func = func
+        self.body = body
         self.varying = varying
         self._params = _leaf_positions(func, body, func.params)
         self._results = _leaf_positions(func, body, func.result_types)
@@ -80,7 +81,7 @@ class Transposed:
         """Which of the parameters the forward function takes; it does not know tangents."""
         self.leaf_of_param = {tangent: k for k, (tangent, _) in enumerate(self._params)}
         self.fwd = Func(f"fwd_{func.name}", [], UNIT)
-        self._b = b = Builder(self.fwd)
+        b = Builder(self.fwd)
         args = [0] * len(body.params)
         carries = [False] * len(body.params)
         self.args: list[int] = []
@@ -104,22 +105,25 @@ class Transposed:
             tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
             for tangent, _ in self._results
         ]
+        self._kept: dict[int, int] = {}
+        """Value of the forward function → the number of the result that is for the tape."""
         self._empty: list[int] = []
         """The results of the forward function that are there for the tape of another one (`align`)."""
         self._backward: dict[object, Backward] = {}
 
     def keep(self, w: int) -> int:
         """The number of the result by which the forward function gives its value ``w`` for the tape."""
-        results = self.fwd.results
-        if w not in results[self.primal_count :]:
-            t = self.fwd.types[w]
-            for k in self._empty:
-                if self.fwd.type_of(results[k]) == t:
-                    self._empty.remove(k)
-                    results[k] = w
-                    return k
-            results.append(w)
-        return results.index(w, self.primal_count)
+        found = self._kept.get(w)
+        if found is None:
+            results, t = self.fwd.results, self.fwd.types[w]
+            found = next((k for k in self._empty if self.fwd.type_of(results[k]) == t), len(results))
+            if found < len(results):
+                self._empty.remove(found)
+                results[found] = w
+            else:
+                results.append(w)
+            self._kept[w] = found
+        return found
 
     def keep_arg(self, k: int) -> int:
         """As `keep`, of the parameter ``k`` of the function."""
@@ -131,7 +135,8 @@ class Transposed:
         for w in other.fwd.results[len(results) :]:
             t = other.fwd.type_of(w)
             self._empty.append(len(results))
-            results.append(self._b.const(zero_of(t), t))
+            self.fwd.pool.append((zero_of(t), t))
+            results.append(~(len(self.fwd.pool) - 1))
 
     def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""

@@ -2,7 +2,7 @@
 //
 // Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
 
-import { captured, FnData } from "./functions";
+import { captured, type Fn, FnData, marked } from "./functions";
 import { OP, S } from "./opcodes.gen";
 import { boolId, Recorder, recorder, Var, within } from "./recorder";
 import {
@@ -31,6 +31,9 @@ export interface WhileOptions extends LoopOptions {
   /** The number of turns after which the loop is an error. */
   limit?: number;
 }
+
+/** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
+export const checkpoint = (f: Fn): Fn => marked(f, "checkpoint");
 
 /** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
 const inline = (
@@ -165,7 +168,6 @@ export const scan = (
   type: unknown,
   init: unknown,
   body: (state: any, i: any) => readonly [unknown, unknown],
-  options: LoopOptions = {},
 ): [unknown, unknown] => {
   functionFor(body, "scan: the body");
   const turn = (state: unknown, i: unknown) => {
@@ -176,7 +178,7 @@ export const scan = (
       );
     return result as unknown as readonly [unknown, unknown];
   };
-  return counted("scan", n, type, init, turn, options);
+  return counted("scan", n, type, init, turn, {});
 };
 
 const counted = (

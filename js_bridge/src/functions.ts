@@ -26,6 +26,8 @@ export class FnData {
    * that set a wrong one and never take it are in use.
    */
   fault: string | undefined;
+  /** Whether reverse mode computes what it needs of it again, rather than keep it. */
+  remat = false;
 
   /** Values of enclosing functions that it uses. */
   get captures(): readonly Var[] {
@@ -278,6 +280,36 @@ const MATH = new Map<unknown, number | undefined>(
 
 /** Whether calls of a host function may be left out, put together or done in any order. */
 export const isPure = (host: unknown): boolean => MATH.has(host);
+
+/** A function that does what `f` does, of which reverse mode keeps nothing. */
+export const marked = (f: Fn, what: string): Fn => {
+  const { data, generic } = parts(f, what);
+  if (generic) {
+    const { name, params, sizes } = generic;
+    const made = () =>
+      marked(
+        generic.at(new Map([...sizes].map((size) => [size, size.value!]))),
+        what,
+      );
+    return makeGeneric(name, params, sizes, made);
+  }
+  const { name, params, ret } = data!;
+  const outer = Recorder.current;
+  const r = new Recorder(name, outer);
+  Recorder.current = r;
+  try {
+    r.params = params.reduce((n, ty) => n + ty.leaves, 0);
+    const ids = Array.from({ length: r.params }, (_, k) => r.row(S.PARAM, k, 0));
+    const at = r.rowOf(S.CALL, [r.callee(data!), ...ids, ...captured(r, data!)]);
+    r.results = ret.leafTypes.map((_, k) => r.row(S.GET, at, k));
+  } finally {
+    Recorder.current = outer;
+    r.close();
+  }
+  const made = new FnData(name, params, ret, r);
+  made.remat = true;
+  return makeFn(made);
+};
 
 /** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
 export const opaque = (

@@ -1,4 +1,4 @@
-export { cond, fori, scan, whileLoop } from "./control";
+export { checkpoint, cond, fori, scan, whileLoop } from "./control";
 export { configure, ready } from "./core";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
 export {

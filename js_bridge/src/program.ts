@@ -111,6 +111,7 @@ export const programOf = (root: FnData): Program => {
       name: f.name,
       params: f.params.map((ty) => table.number(ty)),
       ret: table.number(f.ret),
+      remat: f.remat,
       jvp: f.jvp ? numbers.get(f.jvp) : -1,
       fault: f.fault,
     };

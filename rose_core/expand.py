@@ -217,7 +217,9 @@ class _Expander(Replay):
         if not site.spec.checkpoint:
             super().control_loop(v, ins)
             return
-        state, args, test_args = ([self.env[x] for x in ids] for ids in (site.state, site.args, site.test_args))
+        state, args, test_args = (
+            [self.env[x] for x in ids] for ids in (site.state, site.args, site.test_args)
+        )
         self.env[v] = segmented(self.b, site, self.env[site.count], state, args, test_args, self.function)
 
     def get(self, v: int, of: int, k: int) -> None:

@@ -66,7 +66,13 @@ class Recomputed(Transposed):
 
 
 def segmented(
-    b: Builder, site: LoopSite, count: int, state: Ids, args: Ids, test_args: Ids, expand: Callable[[Func], Func]
+    b: Builder,
+    site: LoopSite,
+    count: int,
+    state: Ids,
+    args: Ids,
+    test_args: Ids,
+    expand: Callable[[Func], Func],
 ) -> int:
     """A ``LOOP`` with checkpoints as a loop of loops, in ``b``; its state is the same."""
     spec, distance = site.spec, site.spec.checkpoint

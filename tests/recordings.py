@@ -62,7 +62,8 @@ def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[S
                 "sizes": [len(f.rows) // 3, len(f.extra), len(f.literals)],
                 "callees": f.callees,
                 "results": list(returned),
-                "calls": "v" if vjp else "c" if f.callees else "", "remat": False,
+                "calls": "v" if vjp else "c" if f.callees else "",
+                "remat": False,
             }
         )
     header = json.dumps({"types": types, "functions": entries, "root": len(functions) - 1})

@@ -87,6 +87,8 @@ class Expressions:
         """Value → the value that it is a part, or another name, of."""
         self.delayed: list[list[int]] = [[] for _ in func.blocks]
         """Uses, inside each loop being written, of values from outside of it."""
+        self.clobbered: set[int] = set()
+        """Arrays that will be overwritten; what is read from them must be kept."""
         self.wanted: dict[int, Place] = {}
         """Array or accumulator → where it is to be made."""
 
@@ -259,7 +261,9 @@ class Expressions:
                     continue
                 else:
                     base = self.place(ins[1]).base
-                    if finish and base is BASE and ins[2] < 0:  # as cheap to read again as to keep
+                    if (
+                        finish and base is BASE and ins[2] < 0 and ins[1] not in self.clobbered
+                    ):  # as cheap to read again as to keep
                         cur, used, block = suspended.pop()
                         write, use = cur.append, used.append
                         expr[v] = BASE + self._load(v, ins)

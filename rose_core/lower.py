@@ -6,7 +6,7 @@ live in memory, at fixed addresses where possible, and are made where they are w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.encode import (
     BR_IF_0,
@@ -57,6 +57,7 @@ from rose_core.layout import (
 )
 from rose_core.lower_control import ControlFlow, takes_memory
 from rose_core.ops import BINARY_END, OPS
+from rose_core.reuse import overwritten
 from rose_core.runtime import Runtime
 from rose_core.types import Array, Fin, Ref, is_tape
 
@@ -74,14 +75,17 @@ class Body(ControlFlow):
         callees: dict[Func, tuple[int, Convention | HostConvention]],
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
+        overwriting: Mapping[Func, int] | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
-        or -1; ``runtime``: the helper functions, where the program may need some."""
+        or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
+        functions that may overwrite their parameters."""
         super().__init__(func, frame, zeros, data, suffixes)
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()
+        self.plan_updates(overwriting or {})
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
         self.result_places: list[Place | None]
@@ -137,6 +141,8 @@ class Body(ControlFlow):
             n += 1
         for j, k in enumerate(convention.blocked_results):
             self.result_places[k] = Place(get_local(n), 8 * j)
+        for k, at in overwritten(self.func, self.updates.overwriting).items():
+            self.result_places[k] = self.place(ids[at])
         return convention.params, convention.results
 
     def _bind_entry(self, params: list[int], results: list[int]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ record of tapes (`rose_core.runtime`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rose_core import errors
 from rose_core.encode import (
@@ -36,7 +36,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.expressions import Expressions, get_local, set_local
-from rose_core.ir import CALL, COND, ZEROS, CondSite, Func, LoopSite, callees
+from rose_core.ir import CALL, COND, GET, INDEX, ZEROS, CondSite, Func, LoopSite, callees
 from rose_core.ir import LOOP as LOOP_OP
 from rose_core.layout import (
     BASE,
@@ -50,6 +50,7 @@ from rose_core.layout import (
     kind_of,
     size_of,
 )
+from rose_core.reuse import Updates, overwritten
 from rose_core.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP, Runtime
 from rose_core.types import Array, Type, is_tape
 
@@ -84,6 +85,35 @@ class ControlFlow(Expressions):
     callees: dict[Func, tuple[int, Convention | HostConvention]]
     runtime: Runtime
     done: set[int]
+
+    def plan_updates(self, overwriting: Mapping[Func, int]) -> None:
+        """Find out which updates overwrite an array; all that is read from that before is kept."""
+        self.updates = Updates(self.func, overwriting)
+        needed = self.demand.uses
+        self.reused = self.updates.planned(needed, self.data)
+        """Updates in place → the array whose place they take."""
+        self.readers: dict[int, list[int]] = {}
+        """Arrays that are overwritten → what has to happen before."""
+        for v, old in self.reused.items():
+            update = self.func.code[v][1] if self.func.code[v][0] == GET else v
+            anchors = self.demand.anchors[self.func.home[old]]
+            readers = {u for u in self.updates.users(old) if needed[u] or u in anchors}
+            self.readers[old] = sorted(readers - {update})
+            self.clobbered.update(self.updates.names(old))
+            for u in self.readers[old]:
+                self.demand.rooted[u] = 1
+
+    def overwrite(self, old: int) -> Place:
+        """The place of an array that is about to be overwritten, after all that reads it."""
+        place = self.place(old)
+        for u in self.readers[old]:
+            if u not in self.done and self.expr[u] is None:
+                op, t = self.func.code[u][0], self.func.types[u]
+                if op == INDEX and not is_memory(t):
+                    self.settle(u, self.func.home[u])
+                else:
+                    self.statement(u)
+        return place
 
     # -- calls of branches and bodies ----------------------------------------------------------------
 
@@ -173,22 +203,35 @@ class ControlFlow(Expressions):
         operands = [site.p, *site.args[0], *site.args[1]]
         p, *pushed = [self.settle(x, block) for x in operands]
         types = site.functions[0].result_types
-        places = [
-            self.room_for(gets[k], t) if k in gets and is_memory(t) else None for k, t in enumerate(types)
-        ]
         taken = len(site.args[0])
-        calls = [
-            self.invoke(f, args, places)
-            for f, args in zip(site.functions, (pushed[:taken], pushed[taken:]), strict=True)
-        ]
+        passed = pushed[:taken], pushed[taken:]
+        places: list[Place | None] = [None] * len(types)
+        for k, get in gets.items():
+            if get in self.reused:
+                places[k] = self.overwrite(self.reused[get])
+            elif is_memory(types[k]):
+                places[k] = self.room_for(get, types[k])
+        calls = []
+        before: list[list[bytes]] = []
+        for f, args in zip(site.functions, passed, strict=True):
+            before.append([])
+            for k, at in overwritten(f, self.updates.overwriting).items():
+                if gets.get(k) not in self.reused:  # it gets a copy to overwrite
+                    copy = places[k] = places[k] or self.reserve(size_of(types[k]))
+                    before[-1] += [copy.push(), args[at], i32_const(size_of(types[k])), MEMORY_COPY]
+                    args[at] = copy.push()
+            calls.append(self.invoke(f, args, places))
         sets: dict[int, bytes] = {}
         for k, get in gets.items():
             place = places[k]
             if place:
                 self.put(get, place)
+                if get in self.reused:
+                    self.name_of[get] = self.reused[get]
+                    operands.remove(self.reused[get])
             else:
                 sets[k] = self.keep(get, is_i32(types[k]))
-        sides = [self._to_locals(called, sets) for called in calls]
+        sides = [[*copy, *self._to_locals(called, sets)] for copy, called in zip(before, calls, strict=True)]
         self.out[block] += [p, IF, *sides[0], ELSE, *sides[1], END]
         for x in operands:
             self.used(x, block)
@@ -210,15 +253,18 @@ class ControlFlow(Expressions):
         turn = self._lasting(block, True)
         rows = _Rows(self, site, gets, count, block, turn)
         number = self.new_local(True) if spec.down else turn
-        state, other = self._enter(block, types[: spec.carries], pushed[1 : 1 + spec.carries])
+        starts = pushed[1 : 1 + spec.carries]
+        own = overwritten(body, self.updates.overwriting)
+        given = {k for k in own if gets.get(k) in self.reused}
+        kept_in = {k: self.overwrite(site.state[k]) for k in given}
+        state, other = self._enter(block, types[: spec.carries], starts, own, given)
         current = [get_local(n) for n in state]
 
-        places: list[Place | None] = [
-            Place(get_local(other[k]), 0) if k in other else None for k in range(spec.carries)
-        ]
-        places += rows.places()
+        written = {k: Place(get_local(state[k]), 0) for k in own}
+        written |= {k: Place(get_local(n), 0) for k, n in other.items()}
+        places = [*map(written.get, range(spec.carries)), *rows.places()]
         called = self.invoke(body, [get_local(number), *current, *args], places)
-        sets = {k: set_local(n) for k, n in enumerate(state) if k not in other}
+        sets = {k: set_local(n) for k, n in enumerate(state) if k not in written}
         sets |= rows.sets()
         swaps = [
             get_local(state[k]) + get_local(n) + set_local(state[k]) + set_local(n) for k, n in other.items()
@@ -242,7 +288,11 @@ class ControlFlow(Expressions):
             *rows.finish(),
         ]  # fmt: skip
         for k, n in enumerate(state):
-            self._give(gets.get(k), n, is_i32(types[k]))
+            self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
+        for k, place in kept_in.items():
+            self.put(gets[k], place)
+            self.name_of[gets[k]] = site.state[k]
+            operands.remove(site.state[k])
         self._give(gets.get(spec.carries), turn, True)
         self.free[-1][1].extend(other.values())
         if spec.down:
@@ -252,20 +302,31 @@ class ControlFlow(Expressions):
             self.used(x, block)
 
     def _enter(
-        self, block: int, types: Sequence[Type], pushed: Sequence[bytes]
+        self,
+        block: int,
+        types: Sequence[Type],
+        pushed: Sequence[bytes],
+        own: Collection[int],
+        given: Collection[int],
     ) -> tuple[list[int], dict[int, int]]:
-        """Local variables for the state, set to what it starts from; for arrays a second one."""
+        """Local variables for the state, set to what it starts from; for arrays a second one.
+
+        Not so for those that the body overwrites, which are in ``own``; those in ``given`` already
+        have a place of their own.
+        """
         out = self.out[block]
         state, other = [], {}
         for k, (t, code) in enumerate(zip(types, pushed, strict=True)):
             n = self._lasting(block, is_i32(t))
             state.append(n)
-            if is_memory(t):
-                here, there = self.reserve(size_of(t)), self.reserve(size_of(t))
+            if is_memory(t) and k not in given:
+                here = self.reserve(size_of(t))
                 if size_of(t):
                     out += [here.push(), code, i32_const(size_of(t)), MEMORY_COPY]
-                other[k] = self.new_local(True)
-                out += [here.push(), set_local(n), there.push(), set_local(other[k])]
+                out += [here.push(), set_local(n)]
+                if k not in own:
+                    other[k] = self.new_local(True)
+                    out += [self.reserve(size_of(t)).push(), set_local(other[k])]
             else:
                 out += [code, set_local(n)]
         return state, other
@@ -286,29 +347,28 @@ class ControlFlow(Expressions):
     # -- updates -------------------------------------------------------------------------------------
 
     def set(self, v: int, ins: tuple[int, ...]) -> None:
-        """``SET``: a copy of the array, with one element replaced."""
+        """``SET``: the array, or a copy of it, with one element replaced."""
         _, whole, i, x = ins
         block = self.func.home[v]
         t = self.func.types[v]
         assert isinstance(t, Array)
-        place = self.room_for(v, t)
         step = size_of(t.elem)
-        if is_memory(t.elem):
-            at, value = self.settle(i, block), self.settle(x, block)
-            self.copy(block, place, whole, t)
-            self.out[block] += [
-                place.push(), at, i32_const(step), I32_MUL, I32_ADD, value, i32_const(step), MEMORY_COPY,
-            ]  # fmt: skip
-            self.used(i, block)
-            self.used(x, block)
+        at, value = self.settle(i, block), self.settle(x, block)
+        if v in self.reused:
+            place = self.overwrite(whole)
+            self.name_of[v] = whole
         else:
-            at, value = self.settle(i, block), self.settle(x, block)
+            place = self.room_for(v, t)
             self.copy(block, place, whole, t)
-            self.out[block] += [
-                place.base, at, i32_const(step), I32_MUL, I32_ADD, value, store(kind_of(t), place.offset),
-            ]  # fmt: skip
-            self.used(i, block)
-            self.used(x, block)
+        out = self.out[block]
+        if is_memory(t.elem):
+            row = [place.push(), at, i32_const(step), I32_MUL, I32_ADD]
+            out += [*row, value, i32_const(step), MEMORY_COPY]
+        else:
+            row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
+            out += [*row, value, store(kind_of(t), place.offset)]
+        self.used(i, block)
+        self.used(x, block)
         self.put(v, place)
 
     # -- tapes ---------------------------------------------------------------------------------------

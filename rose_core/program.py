@@ -23,6 +23,7 @@ from rose_core.layout import (
 )
 from rose_core.lower import Body
 from rose_core.ops import OPS
+from rose_core.reuse import overwriting
 from rose_core.runtime import TOP, Runtime
 from rose_core.types import Array
 
@@ -63,12 +64,13 @@ class Program:
                     address = aligned(address + len(content))
                 data[f][v] = known[content]
         self.args, self.results, address = _interface(root, address)
+        changing = overwriting(order)
         frames = dict.fromkeys(order, address)
         end = address
         functions = []
         for f in order:
             entry = ([s.address for s in self.args], [s.address for s in self.results]) if f is root else None
-            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime)
+            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime, changing)
             code = body.code
             if f is root and memory == "shared":
                 code = _constants_in_place(zeros, segments) + code

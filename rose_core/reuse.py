@@ -1,0 +1,205 @@
+"""Which arrays may be overwritten: an update takes the place of an array that nobody reads after it.
+
+An *update* is a ``SET``; a result of a choice both of whose sides update the same argument, or give it
+back as it is; or the state of a loop whose body updates it. An array may be overwritten by an update in
+its own block when all its other users come before that, which their order in the function tells: users
+that come before an instruction cannot depend on it. The compiled program keeps to that order.
+
+The functions of branches and bodies of loops may overwrite their own parameters; whoever calls them
+passes a copy where that must not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from rose_core.ir import (
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    RESOLVE,
+    SET,
+    VEC,
+    CondSite,
+    Func,
+    LoopSite,
+    callees,
+    operands,
+)
+from rose_core.layout import is_memory
+from rose_core.ops import BINARY_END, OPS
+
+TABLE_END = len(OPS)
+_NEVER = 1 << 60
+
+_MADE = frozenset((SET, GET, VEC, RESOLVE))
+"""Instructions that make an array of their own."""
+
+
+class Updates:
+    """The updates of a function."""
+
+    def __init__(self, func: Func, overwriting: Mapping[Func, int]) -> None:
+        """``overwriting``: as `overwriting` gives it."""
+        self.func = func
+        self.overwriting = overwriting
+        self.any = any(ins[0] in (SET, COND, LOOP) for ins in func.code)
+        self._users: dict[int, list[int]] | None = None
+
+    def users(self, v: int) -> list[int]:
+        """What reads ``v``, under any name, as instructions of its block; `_NEVER` for what comes last."""
+        if self._users is None:
+            self._users = self._find_users()
+        return self._users.get(v, [])
+
+    def _find_users(self) -> dict[int, list[int]]:
+        func = self.func
+        found: dict[int, list[int]] = {}
+        names: list[tuple[int, int]] = []
+        for u, ins in enumerate(func.code):
+            for x in operands(ins, func.blocks) if ins[0] != FOR else ():
+                if x >= 0 and is_memory(func.types[x]):
+                    found.setdefault(x, []).append(self._at(u, func.home[x]))
+                    if (ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END) and is_memory(func.types[u]):
+                        names.append((u, x))
+        for number, block in enumerate(func.blocks):
+            for x in block.results:
+                if x >= 0 and is_memory(func.types[x]):
+                    own = func.home[x] == number
+                    found.setdefault(x, []).append(_NEVER if own else self._at(block.owner, func.home[x]))
+        for u, x in reversed(names):  # who reads a part reads the whole
+            found[x] += [self._outside(w, u, x) for w in found.get(u, ())]
+        return found
+
+    def _outside(self, w: int, u: int, x: int) -> int:
+        return w if w == _NEVER or self.func.home[u] == self.func.home[x] else self._at(w, self.func.home[x])
+
+    def _at(self, u: int, block: int) -> int:
+        """The instruction of ``block`` in which ``u`` happens: itself, or a loop that it is in."""
+        func = self.func
+        while func.home[u] != block:
+            u = func.blocks[func.home[u]].owner
+        return u
+
+    def update(self, v: int) -> tuple[int, int] | None:
+        """Of an array that an update makes: the array that it changes, and the instruction."""
+        func = self.func
+        ins = func.code[v]
+        if ins[0] == SET:
+            return ins[1], v
+        if ins[0] != GET:
+            return None
+        of, k = ins[1], ins[2]
+        if func.code[of][0] == COND:
+            site = CondSite(func, func.code[of])
+            changed = {
+                args[at] if (at := overwritten(f, self.overwriting).get(k, -1)) >= 0 else -1
+                for f, args in zip(site.functions, site.args, strict=True)
+            }
+            if len(changed) == 1 and (old := changed.pop()) >= 0:
+                return old, of
+        elif func.code[of][0] == LOOP:
+            loop = LoopSite(func, func.code[of])
+            if k < loop.spec.carries and overwritten(loop.body, self.overwriting).get(k) == k + 1:
+                return loop.state[k], of
+        return None
+
+    def may_overwrite(self, old: int, at: int) -> bool:
+        """Whether the update ``at`` is the last to need ``old``, and needs it once."""
+        func = self.func
+        if old < 0 or func.home[old] != func.home[at]:
+            return False
+        others = [u for u in self.users(old) if u != at]
+        if any(u > at for u in others):
+            return False
+        ins = func.code[at]
+        if ins[0] == COND:
+            return all(args.count(old) == 1 for args in CondSite(func, ins).args)
+        return list(operands(ins, func.blocks)).count(old) == 1
+
+    def planned(self, needed: Sequence[int], data: Collection[int]) -> dict[int, int]:
+        """The updates in place among the values that are ``needed``, and the arrays that they overwrite.
+
+        Arrays in ``data`` are constants.
+        """
+        func = self.func
+        own = set(overwritten(func, self.overwriting).values())
+        found = {}
+        if self.any:
+            for v, t in enumerate(func.types):
+                if needed[v] and is_memory(t) and (update := self.update(v)) and self.may_overwrite(*update):
+                    old = update[0]
+                    ins = func.code[old]
+                    made = ins[0] in _MADE and old not in data
+                    if made or (ins[0] == PARAM and ins[1] in own):
+                        found[v] = old
+        return found
+
+    def names(self, v: int) -> Iterator[int]:
+        """``v`` and what is a part, or another name, of it."""
+        found = {v}
+        yield v
+        for u, ins in enumerate(self.func.code):
+            if (ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END) and not found.isdisjoint(ins[1:]):
+                found.add(u)
+                yield u
+
+    def chain(self, v: int) -> Iterator[int]:
+        """The arrays that ``v`` may stand in the place of, the oldest last."""
+        while v >= 0 and (found := self.update(v)) and self.may_overwrite(*found):
+            v = found[0]
+            yield v
+
+
+ANY = -1
+"""Of a side of a choice, any result may take the place of any parameter."""
+
+
+def overwritten(f: Func, overwriting: Mapping[Func, int]) -> dict[int, int]:
+    """The results of a function that take the place of parameters, and the numbers of these."""
+    if f not in overwriting:
+        return {}
+    found = f.memo.get("overwritten")
+    if not isinstance(found, dict):
+        places: dict[int, int] = {}
+        found = f.memo["overwritten"] = places
+        updates = Updates(f, overwriting)
+        carries = overwriting[f]
+        for k, v in enumerate(f.results if carries == ANY else f.results[:carries]):
+            if v < 0 or not is_memory(f.types[v]) or f.results.count(v) > 1:
+                continue
+            *_, oldest = v, *updates.chain(v)
+            at = f.code[oldest][1] if f.code[oldest][0] == PARAM else -1
+            if at >= 0 and at not in places.values() and (carries == ANY or at == k + 1):
+                places[k] = at
+    return found
+
+
+def overwriting(functions: Collection[Func]) -> dict[Func, int]:
+    """The functions that may overwrite their parameters, since whoever calls them knows.
+
+    A side of a choice may do so for any result (`ANY`), the body of a loop for the next state: of a
+    body, this is the number of leaves of the state.
+    """
+    found: dict[Func, int] = {}
+    others = {f for f in functions if f.host is not None}
+
+    def may(f: Func, what: int) -> None:
+        if found.setdefault(f, what) != what:
+            others.add(f)
+
+    for f in functions:
+        for ins in f.code:
+            if ins[0] == COND:
+                for side in CondSite(f, ins).functions:
+                    may(side, ANY)
+            elif ins[0] == LOOP:
+                site = LoopSite(f, ins)
+                may(site.body, site.spec.carries)
+                others.update([site.test] if site.test else [])
+            else:
+                others.update(f.callees[k] for k in callees(ins))
+    return {f: what for f, what in found.items() if f not in others and f.host is None}

@@ -481,7 +481,7 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
     ]
     for k, (text, value) in enumerate(told):
         interpreted, first, compiled, second = messages[4 * k : 4 * k + 4]
-        assert interpreted == f"Error: {text}"
+        assert interpreted == f"RangeError: {text}"
         assert compiled == f"RangeError: {text}"
         assert first == second == value
     assert messages[16:] == [

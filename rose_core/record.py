@@ -155,7 +155,16 @@ class Recording:
                 row["calls"],
                 row["opaque"],
                 row["remat"],
-                (row["opaque"], row["remat"], *row["params"], -1, row["ret"], *row["captures"], -1, *row["types"]),
+                (
+                    row["opaque"],
+                    row["remat"],
+                    *row["params"],
+                    -1,
+                    row["ret"],
+                    *row["captures"],
+                    -1,
+                    *row["types"],
+                ),
             )
             at = stop
             literals_at += literals

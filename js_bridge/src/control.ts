@@ -102,7 +102,7 @@ export const cond = (
     ),
   );
   const args = captured(r, f);
-  r.takesFunctions = true;
+  r.hasControl = true;
   const at = r.rowOf(S.COND, [
     r.callee(f),
     r.callee(g),
@@ -137,7 +137,7 @@ export const whileLoop = (
     leavesOf(inner, BOOL, test(wrap(inner, ty, ids)), "the test of whileLoop"),
   );
   const args = [...captured(r, f), ...captured(r, g)];
-  r.takesFunctions = true;
+  r.hasControl = true;
   const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0, 1];
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
   return results(r, ty, at, 0);
@@ -198,6 +198,7 @@ const counted = (
   const f = inline("body", [index, ...ty.leafTypes], (inner, [i, ...ids]) => {
     const [after, y] = body(wrap(inner, ty, ids), inner.newIndex(i, index));
     kept = typeOf(inner, y, `what the body of ${name} gives`);
+    inner.resultTypes = [...ty.leafTypes, ...kept.leafTypes];
     return [
       ...leavesOf(inner, ty, after, `the state that the body of ${name} gives`),
       ...leavesOf(inner, kept, y, `what the body of ${name} gives`),
@@ -207,7 +208,7 @@ const counted = (
     throw TypeError(
       `${name}: the size of what it gives is not known; expected a size or an index`,
     );
-  r.takesFunctions = true;
+  r.hasControl = true;
   const head = [r.callee(f), -1, ty.leaves, r.type(index), kept.leaves, 0];
   const args = captured(r, f);
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);

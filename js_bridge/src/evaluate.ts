@@ -2,15 +2,28 @@
 // which it needs no core.
 
 import type { FnData } from "./functions";
-import { OP, S } from "./opcodes.gen";
+import { FAILURES, OP, S } from "./opcodes.gen";
 import type { Recorder } from "./recorder";
-import type { Ty } from "./types";
+import { LARGEST, type Ty } from "./types";
 
 /** A leaf: a number, 0 or 1 for a Bool, or nested arrays of them. Loops and calls give several. */
 export type Value = number | Value[];
 
 /** What an opaque function runs, on leaves. */
 export type Host = (f: FnData, args: Value[]) => Value[];
+
+/** The largest index. */
+const MOST = LARGEST - 1;
+
+/** What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`. */
+export const fail = (code: number, x: number, y: number): never => {
+  const text = FAILURES[code].replace("{x}", `${x}`).replace("{y}", `${y}`);
+  throw RangeError(text);
+};
+
+/** `x`, if it is a whole number from 0 to below `size`. */
+const whole = (code: number, x: number, size: number): number =>
+  Number.isInteger(x) && x >= 0 && x < size ? x : fail(code, x, size - 1);
 
 type Op = (x: number, y: number) => number;
 
@@ -36,7 +49,16 @@ Object.assign(table, {
   [OP.or]: (x, y) => x | y,
   [OP.xor]: (x, y) => x ^ y,
   [OP.iff]: (x, y) => +(x === y),
+  [OP.real]: (x) => x,
   [OP.iadd]: (x, y) => x + y,
+  [OP.isub]: (x, y) => x - y,
+  [OP.imul]: (x, y) => Math.min(x * y, MOST),
+  [OP.imin]: Math.min,
+  [OP.imax]: Math.max,
+  [OP.narrow]: (x) => x,
+  [OP.bound]: (x, size) => whole(0, x, size),
+  [OP.index]: (x, size) => whole(1, x, size),
+  [OP.turns]: (x, size) => whole(2, x, size),
   [OP.imod]: (x, y) => x % y,
   [OP.ineq]: (x, y) => +(x !== y),
   [OP.ilt]: (x, y) => +(x < y),
@@ -87,6 +109,41 @@ class Run {
     return this.r.extra.slice(start, start + count).map((id) => this.at(id));
   }
 
+  private extra(start: number, count: number): number[] {
+    return this.r.extra.slice(start, start + count);
+  }
+
+  private call(callee: number, args: Value[]): Value[] {
+    return evaluate(this.r.callees[callee] as FnData, args, this.host);
+  }
+
+  /** Run a loop with a state: its last state, the number of turns, and what it keeps of them. */
+  private turns(row: readonly number[]): Value[] {
+    const [body, test, carries, type, outputs, mustEnd, , ...ids] = row;
+    const index = (this.r.types as Ty[])[type];
+    const [count, ...given] = ids.map((id) => this.at(id));
+    const { params, captures } = this.r.callees[body] as FnData;
+    const end = params.length + captures.length - 1;
+    const args = given.slice(carries, end);
+    let state = given.slice(0, carries);
+    const goes = (): boolean =>
+      test < 0 || this.call(test, [...state, ...given.slice(end)])[0] === 1;
+    const kept = Array.from({ length: outputs }, (): Value[] => []);
+    let i = 0;
+    for (; i < (count as number) && goes(); ++i) {
+      const results = this.call(body, [i, ...state, ...args]);
+      state = results.slice(0, carries);
+      kept.forEach((column, k) => column.push(results[carries + k]));
+    }
+    if (mustEnd && i === count && goes()) fail(3, i, 0);
+    const { recording } = this.r.callees[body] as FnData;
+    kept.forEach((column, k) => {
+      while (column.length < index.size)
+        column.push(zeroOf(recording!.resultTypes[carries + k]));
+    });
+    return [...state, i, ...kept];
+  }
+
   private rows(from: number, to: number): void {
     const { rows } = this.r;
     for (let k = from; k < to; ++k) {
@@ -130,9 +187,22 @@ class Run {
         return this.all(x + 1, y - 1);
       case S.GET:
         return (this.at(x) as Value[])[y];
-      case S.CALL: {
-        const callee = this.r.callees[this.r.extra[x]] as FnData;
-        return evaluate(callee, this.all(x + 1, y - 1), this.host);
+      case S.CALL:
+        return this.call(this.r.extra[x], this.all(x + 1, y - 1));
+      case S.COND: {
+        const [f, g, taken, ...ids] = this.extra(x, y);
+        const [p, ...args] = ids.map((id) => this.at(id));
+        return p
+          ? this.call(f, args.slice(0, taken))
+          : this.call(g, args.slice(taken));
+      }
+      case S.LOOP:
+        return this.turns(this.extra(x, y));
+      case S.SET: {
+        const [array, i, element] = this.all(x, y);
+        const changed = [...(array as Value[])];
+        changed[i as number] = element;
+        return changed;
       }
       case S.ACCUM:
         return [this.at(x)];
@@ -152,3 +222,9 @@ class Run {
     return table[op](this.at(x) as number, this.at(y) as number);
   }
 }
+
+/** Zero, False or the first index, as often as a leaf has it. */
+const zeroOf = (leaf: Ty): Value =>
+  leaf.kind === "vec"
+    ? Array.from({ length: leaf.size }, () => zeroOf(leaf.elem!))
+    : 0;

@@ -299,8 +299,14 @@ export const marked = (f: Fn, what: string): Fn => {
   Recorder.current = r;
   try {
     r.params = params.reduce((n, ty) => n + ty.leaves, 0);
-    const ids = Array.from({ length: r.params }, (_, k) => r.row(S.PARAM, k, 0));
-    const at = r.rowOf(S.CALL, [r.callee(data!), ...ids, ...captured(r, data!)]);
+    const ids = Array.from({ length: r.params }, (_, k) =>
+      r.row(S.PARAM, k, 0),
+    );
+    const at = r.rowOf(S.CALL, [
+      r.callee(data!),
+      ...ids,
+      ...captured(r, data!),
+    ]);
     r.results = ret.leafTypes.map((_, k) => r.row(S.GET, at, k));
   } finally {
     Recorder.current = outer;
@@ -443,7 +449,7 @@ export const vjp = (
     const data = atArgs(f, args, "vjp");
     const { block } = r;
     const ids = liftArgs(r, data, args);
-    r.takesFunctions = true;
+    r.takesVjp = true;
     const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);
     const grad = (cotangent: unknown): unknown => {
       if (recorder() !== r || !r.inScope(block))

@@ -131,7 +131,7 @@ export const programOf = (root: FnData): Program => {
       types: r.types.map((ty) => table.number(ty)),
       captures: r.captures.map((x) => table.number(x.ty)),
       callees: r.callees.map((g) => numbers.get(g as FnData)),
-      calls: r.takesFunctions ? "v" : r.callees.length ? "c" : "",
+      calls: r.takesVjp || r.hasControl ? "v" : r.callees.length ? "c" : "",
       results: r.results,
     };
   });

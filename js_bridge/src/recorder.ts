@@ -45,10 +45,14 @@ export class Recorder {
   /** The functions that rows refer to, by number. */
   readonly callees: Callee[] = [];
   results: number[] = [];
+  /** The types of the results, of what is kept of the turns of a loop. */
+  resultTypes: readonly Ty[] = [];
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
-  /** Whether a reverse derivative is taken in the body, or it has control flow: functions as they are. */
-  takesFunctions = false;
+  /** Whether a reverse derivative is taken in the body. */
+  takesVjp = false;
+  /** Whether there are choices or loops with a state in the body. */
+  hasControl = false;
   /** How many leaves the declared parameters have. */
   params = 0;
 

@@ -3,8 +3,8 @@
 import { type Leaf, putArgs, putResult, take } from "./convert";
 import { core, mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
-import { FAILURES, MATH } from "./opcodes.gen";
-import { evaluate, takesDerivatives, type Value } from "./evaluate";
+import { MATH } from "./opcodes.gen";
+import { evaluate, fail, takesDerivatives, type Value } from "./evaluate";
 import { checkStandsAlone, programOf } from "./program";
 import type { Ty } from "./types";
 
@@ -119,12 +119,6 @@ const hostImport = (
     putResult(f, to, result);
     return returned[0];
   };
-};
-
-/** What a program calls when it cannot go on. */
-const fail = (code: number, x: number, y: number): void => {
-  const text = FAILURES[code].replace("{x}", `${x}`).replace("{y}", `${y}`);
-  throw RangeError(text);
 };
 
 /** Memories that no function uses any more, for functions to come: a few. */

@@ -359,7 +359,7 @@ class Reverse:
         return [
             v
             for v, t in enumerate(types)
-            if isinstance(t, (Array, Ref)) or code[v][0] in (CALL, ADD_TO, RESOLVE)
+            if isinstance(t, (Array, Ref)) or code[v][0] in (CALL, COND, LOOP, ADD_TO, RESOLVE)
         ]
 
     def table_op(self, v: int, ins: tuple[int, ...]) -> None:

@@ -27,6 +27,9 @@ FEWEST_COPIES = 16
 LONGEST = 2048
 """The most rows of a copy."""
 
+_SAMPLE = 6
+"""Copies that are checked before all of them: what is no loop shows in a few."""
+
 _PROBE = 12
 """Rows that are compared to find out where the next copy may start."""
 
@@ -73,12 +76,10 @@ def repeats(entry: Entry, rows: list[int]) -> list[Repeat]:
     found: list[Repeat] = []
     at = 0
     while at + FEWEST_ROWS <= n:
-        repeat = next(search.candidates(tokens, at), None)
-        if repeat is None:
-            at += _STEP
-        else:
-            found.append(repeat)
-            at = repeat.start + repeat.length * repeat.count
+        here, end = search.copies(tokens, at)
+        found += here
+        # a run is looked at once, whether there are loops in it or not
+        at = max(at + _STEP, end)
     return found
 
 
@@ -117,25 +118,37 @@ class _Search:
                 if x < len(self.ops):
                     yield from (v for v in (x, y) if v < len(self.ops))
 
-    def candidates(self, tokens: bytes, at: int) -> Iterator[Repeat]:
-        """Runs of copies that start at a row, or soon after it."""
+    def copies(self, tokens: bytes, at: int) -> tuple[list[Repeat], int]:
+        """The loops in the longest run of copies from a row on, and the end of that run."""
         probe = tokens[at : at + _PROBE]
-        next_at = at
+        next_at, end = at, at
         for _ in range(4):
             next_at = tokens.find(probe, next_at + 1, at + LONGEST + _PROBE)
             if next_at < 0:
-                return
-            length = next_at - at
+                break
             copy = tokens[at:next_at]
             if _OTHER in copy:
-                return
-            count = 1
+                break
+            length, count = len(copy), 1
             while tokens.startswith(copy, at + count * length):
                 count += 1
-            if count >= FEWEST_COPIES and count * length >= FEWEST_ROWS:
-                repeat = self._check(at, length, count)
-                if repeat is not None:
-                    yield repeat
+            end = max(end, at + count * length)
+            found = list(self._within(at, length, count))
+            if found:
+                return found, end
+        return [], end
+
+    def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
+        """The loops in a run: one for all of it, else those in its halves."""
+        if count < FEWEST_COPIES or count * length < FEWEST_ROWS:
+            return
+        found = self._check(at, length, _SAMPLE) and self._check(at, length, count)
+        if found is not None:
+            yield found
+        else:
+            half = count // 2
+            yield from self._within(at, length, half)
+            yield from self._within(at + half * length, length, count - half)
 
     def _columns(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
         """The operands of one row in all copies, a list for each operand."""

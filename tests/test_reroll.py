@@ -171,3 +171,32 @@ def test_random_copies(seed: int, monkeypatch) -> None:
     assert call(f, [V]) == call(flat, [V]) == pytest.approx(instantiate(Program(f))([V]), rel=1e-14)
     found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted)))
+
+
+def test_looking_for_loops_takes_time_in_proportion(monkeypatch) -> None:
+    """A chain in which each row needs the one before looks like copies from every row on."""
+    looked = 0
+    columns = reroll._Search._columns
+
+    def counted(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
+        nonlocal looked
+        looked += count
+        return columns(self, at, row, length, count)
+
+    monkeypatch.setattr(reroll._Search, "_columns", counted)
+
+    def work(n: int) -> int:
+        nonlocal looked
+        looked = 0
+
+        def power(f: Writer, v: int) -> int:
+            x = result = read(f, v, 1)
+            for _ in range(n):
+                result = f.row("mul", result, x)
+            return result
+
+        build(power)
+        return looked
+
+    assert work(16000) < 16000 * 40
+    assert work(16000) < 6 * work(4000)

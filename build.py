@@ -325,12 +325,13 @@ def build() -> None:
     identity = fingerprint([wheel, runtime])[:12]
     inputs = [
         BRIDGE / "src",
+        BRIDGE / "rose.d.ts",
         BRIDGE / "tsconfig.json",
         lock,
         scripts / "bundle.mjs",
         identity,
     ]
-    outputs = [DIST / "rose.js", DIST / "rose.global.js", DIST / "rose.worker.js"]
+    outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "d.ts")]
     constants = json.dumps({"VERSION": version(), "WHEEL": wheel.name, "BUILD": identity})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
     step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
@@ -398,7 +399,8 @@ def check() -> None:
     """What the continuous integration asks of the sources before it builds anything."""
     code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
     code += ROOT.glob("*.md")  # whose examples in Python are formatted, too
-    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "src", BRIDGE / "build"]
+    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "rose.d.ts"]
+    bridge += [BRIDGE / name for name in ("src", "build", "types")]
     ruff = (PYTHON, "-m", "ruff")
     tools = BRIDGE / "node_modules"
     failures: list[BuildError] = []
@@ -414,13 +416,14 @@ def check() -> None:
     lint("lint", code, *ruff, "check", ".", fix=".venv/bin/python -m ruff check --fix .")
     lint("types", code, PYTHON, "-m", "mypy")
     prettier = [node(), tools / "prettier" / "bin" / "prettier.cjs"]
-    styled = ["js_bridge/*.json", "{js_bridge/{src,build},site,e2e}/**/*.{js,mjs,ts,css}"]
+    styled = ["js_bridge/*.{json,ts}", "{js_bridge/{src,build,types},site,e2e}/**/*.{js,mjs,ts,css}"]
     styled += ["!js_bridge/package-lock.json", "--no-error-on-unmatched-pattern"]
     fix = "js_bridge/node_modules/.bin/prettier --write FILE"
     where = [*bridge, ROOT / "site", ROOT / "e2e"]
     lint("format js", where, *prettier, "--check", *styled, fix=fix)
     tsc = tools / "typescript" / "bin" / "tsc"
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
+    lint("types public", bridge, node(), tsc, "-p", BRIDGE / "types")
     for folder in (BRIDGE, BENCH, PENROSE):
         lock = folder / "package-lock.json"
         if '"resolved"' in lock.read_text():

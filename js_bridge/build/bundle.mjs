@@ -3,7 +3,6 @@
 // CONSTANTS is JSON; each NAME in it replaces `__NAME__` in the sources, declared in
 // src/constants.d.ts.
 
-import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,6 +61,5 @@ for (const { entry, file, ...particular } of outputs) {
   const bytes = await readFile(outfile);
   sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);
 }
-if (existsSync(join(SOURCE, "rose.d.ts")))
-  await copyFile(join(SOURCE, "rose.d.ts"), join(dist, "rose.d.ts"));
+await copyFile(join(SOURCE, "..", "rose.d.ts"), join(dist, "rose.d.ts"));
 console.log(`${sizes.join(", ")} gzipped`);

@@ -33,7 +33,7 @@ export interface WhileOptions extends LoopOptions {
 }
 
 /** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
-export const checkpoint = (f: Fn): Fn => marked(f, "checkpoint");
+export const checkpoint = (f: unknown): Fn => marked(f, "checkpoint");
 
 /** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
 const inline = (

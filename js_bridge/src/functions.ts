@@ -282,7 +282,7 @@ const MATH = new Map<unknown, number | undefined>(
 export const isPure = (host: unknown): boolean => MATH.has(host);
 
 /** A function that does what `f` does, of which reverse mode keeps nothing. */
-export const marked = (f: Fn, what: string): Fn => {
+export const marked = (f: unknown, what: string): Fn => {
   const { data, generic } = parts(f, what);
   if (generic) {
     const { name, params, sizes } = generic;

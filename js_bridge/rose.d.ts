@@ -1,0 +1,602 @@
+// The types of the package: what a program in TypeScript sees of the bridge.
+//
+// Written by hand, because they say more than the bridge's own sources do: the bridge works on values
+// whose Rose types it learns when it runs, and tells right from wrong then; these declarations compute
+// from the Rose types in an author's source text what goes in and what comes out. Generated from the
+// sources they would say `unknown`. `src/contract.ts` has the compiler hold both against each other
+// (the same names, and functions that take what is promised here), and `types/` has programs that must
+// be accepted, and run to see that their values are of the types they have here, and programs that must
+// be refused. The names of npm's `rose` 0.4.10 are here with their meanings.
+
+// ---- types of values ----
+
+declare const scalar: unique symbol;
+
+/** The null type. */
+export interface Nulls {
+  readonly [scalar]: "Null";
+}
+/** The boolean type. */
+export interface Bools {
+  readonly [scalar]: "Bool";
+}
+/** The 64-bit floating-point type. */
+export interface Reals {
+  readonly [scalar]: "Real";
+}
+/** The type of tangents, which enter only linearly. */
+export interface Tans {
+  readonly [scalar]: "Tan";
+}
+
+// not the unique symbols that they are: those are only symbols in an object literal
+export declare const Null: Nulls;
+export declare const Bool: Bools;
+export declare const Real: Reals;
+export declare const Tan: Tans;
+
+/** An index type: the indices below this size. */
+export type Nats = number;
+
+/** A size that is not known yet: a call of the function tells it. */
+export interface Size<N extends string = string> {
+  readonly name: N;
+  /** The size, in the body of a function that has it: `+n` is a number there. */
+  valueOf(): number;
+}
+/** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
+export declare const Size: <const N extends string = "n">(name?: N) => Size<N>;
+
+declare const below: unique symbol;
+declare const element: unique symbol;
+
+/** The type of vectors from the index type `K` to the element type `V`. */
+export interface Vecs<K, V> {
+  readonly [below]: K;
+  readonly [element]: V;
+}
+/** The type of vectors from the index type `index`, a size, to `elem`. */
+export declare const Vec: <K extends Nats | Size, const V extends Type>(
+  index: K,
+  elem: V,
+) => Vecs<K extends Nats ? Nats : K, V>;
+
+/** The type of structs with fields of these types. */
+export interface Structs {
+  readonly [name: string]: Type;
+}
+/** A struct type with these fields. */
+export declare const struct: <const T extends Structs>(fields: T) => T;
+
+/** The type of a number with its tangent. */
+export declare const Dual: { readonly re: Reals; readonly du: Tans };
+
+type Scalars = Nulls | Bools | Reals | Tans | Nats;
+
+/** A type of values, as an author writes it. */
+export type Type = Scalars | Size | Vecs<unknown, unknown> | Structs;
+
+// ---- symbolic values, as bodies of functions see them ----
+
+declare const kind: unique symbol;
+
+interface Var<K> {
+  readonly [kind]: K;
+}
+
+/** A symbolic null. */
+export type Null = null;
+/** A boolean, known or symbolic. */
+export type Bool = boolean | Var<Bools>;
+/** A number, known or symbolic. */
+export type Real = number | Var<Reals>;
+/** A symbolic tangent; of known ones there is only `zero()`. */
+export type Tan = Var<Tans>;
+/** A natural number, known or symbolic, which can index a vector. */
+export type Nat = number | symbol;
+/** A symbolic vector: an array, that takes symbolic indices too. */
+export type Vec<T> = readonly T[] & { readonly [K: symbol]: T } & Updates<T>;
+
+interface Updates<T> {
+  /** The vector with `x` at `i`. */
+  set(i: Nat, x: Given<T>): Vec<T>;
+}
+
+/** The values that are taken where a symbolic value is a `T`. */
+type Given<T> = [T] extends [Scalar]
+  ? T
+  : T extends readonly (infer V)[]
+    ? readonly Given<V>[]
+    : { readonly [K in keyof T]: Given<T[K]> };
+
+/** A symbolic value that is no vector and no struct. */
+type Scalar = Null | Bool | Real | Tan | Nat;
+
+/** The symbolic values of a type: what a body is given, and what calls give. */
+export type Symbolic<T> = T extends Nulls
+  ? Null
+  : T extends Bools
+    ? Bool
+    : T extends Reals
+      ? Real
+      : T extends Tans
+        ? Tan
+        : T extends Nats | Size
+          ? Nat
+          : T extends Vecs<unknown, infer V>
+            ? Vec<Symbolic<V>>
+            : { [K in keyof T]: Symbolic<T[K]> };
+
+/** The values that are taken for a type: what a body returns, and what calls are given. */
+export type Value<T> = T extends Nulls
+  ? Null
+  : T extends Bools
+    ? Bool
+    : T extends Reals
+      ? Real
+      : T extends Tans
+        ? Tan
+        : T extends Nats | Size
+          ? Nat
+          : T extends Vecs<unknown, infer V>
+            ? readonly Value<V>[] | Numbers<V>
+            : { readonly [K in keyof T]: Value<T[K]> };
+
+type Symbolics<P> = { [K in keyof P]: Symbolic<P[K]> };
+type Values<P> = { [K in keyof P]: Value<P[K]> };
+
+// ---- ordinary values, as compiled functions see them ----
+
+/** The typed arrays that are taken for a vector of elements of type `V`. */
+type Numbers<V> = V extends Reals | Nats | Size
+  ? | Float64Array
+    | Float32Array
+    | Int32Array
+    | Uint32Array
+    | Int16Array
+    | Uint16Array
+    | Int8Array
+    | Uint8Array
+    | Uint8ClampedArray
+  : never;
+
+/** The ordinary values that are taken for a type. */
+export type Input<T> = T extends Nulls
+  ? null
+  : T extends Bools
+    ? boolean
+    : T extends Reals | Tans | Nats | Size
+      ? number
+      : T extends Vecs<unknown, infer V>
+        ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V>
+        : { readonly [K in keyof T]: Input<T[K]> };
+
+/** The ordinary values that come out for a type. */
+export type Output<T> = T extends Nulls
+  ? null
+  : T extends Bools
+    ? boolean
+    : T extends Reals | Tans | Nats | Size
+      ? number
+      : T extends Vecs<unknown, infer V>
+        ? Output<V>[]
+        : { -readonly [K in keyof T]: Output<T[K]> };
+
+type Inputs<P> = { [K in keyof P]: Input<P[K]> };
+type Outputs<P> = { [K in keyof P]: Output<P[K]> };
+
+// ---- functions of which only the call is known ----
+//
+// Programs for `rose` 0.4.10 may say `Fn & ((x: Real) => Real)`, which says nothing of Rose types.
+
+/** The ordinary values for symbolic ones. */
+type Ordinary<T> = [T] extends [Null]
+  ? null
+  : [T] extends [Bool]
+    ? boolean
+    : [T] extends [Real | Tan | Nat]
+      ? number
+      : T extends readonly (infer V)[]
+        ? Ordinary<V>[]
+        : { [K in keyof T]: Ordinary<T[K]> };
+
+type Ordinaries<A> = { [K in keyof A]: Ordinary<A[K]> };
+
+/** Symbolic values with a dual number for every number. */
+type SymbolicDual<T> = [T] extends [Null | Bool]
+  ? T
+  : [T] extends [Real | Tan]
+    ? { re: Real; du: Tan }
+    : [T] extends [Nat]
+      ? Nat
+      : T extends Vec<infer V>
+        ? Vec<SymbolicDual<V>>
+        : { [K in keyof T]: SymbolicDual<T[K]> };
+
+type SymbolicDuals<A> = { [K in keyof A]: SymbolicDual<A[K]> };
+
+// ---- functions ----
+
+declare const signature: unique symbol;
+declare const sizes: unique symbol;
+
+/** A function made with `fn` or `opaque`, of whatever type. */
+export interface Fn {
+  readonly [signature]: unknown;
+  jvp?: Fn;
+}
+
+/** A function with parameters of the types `P` and a result of type `R`; to be called on symbolic values. */
+export interface Func<P extends readonly unknown[], R> extends Fn {
+  (...args: Values<P>): Symbolic<R>;
+  readonly [signature]: readonly [P, R];
+  /** The forward derivative that is taken in place of the one that follows from the body. */
+  jvp?: Func<Duals<P>, DualOf<R>>;
+}
+
+/** A function with sizes that are not known yet: a call tells them, or `at` does. */
+export interface GenericFunc<P extends readonly unknown[], R> {
+  (...args: Values<P>): Symbolic<R>;
+  readonly [sizes]: readonly [P, R];
+  jvp?: GenericFunc<Duals<P>, DualOf<R>>;
+  /** The function at these sizes, by name. */
+  at(sizes: { readonly [N in SizeNames<P>]: number }): Func<Known<P>, Known<R>>;
+}
+
+/** The names of the sizes in a type that are not known yet. */
+type SizeNames<T> =
+  T extends Size<infer N>
+    ? N
+    : T extends Scalars
+      ? never
+      : T extends Vecs<infer K, infer V>
+        ? SizeNames<K> | SizeNames<V>
+        : T extends object
+          ? { [K in keyof T]: SizeNames<T[K]> }[T extends readonly unknown[]
+              ? keyof T & number
+              : keyof T]
+          : never;
+
+/** A type with numbers for the sizes in it. */
+type Known<T> = T extends Size
+  ? Nats
+  : T extends Scalars
+    ? T
+    : T extends Vecs<infer K, infer V>
+      ? Vecs<Known<K>, Known<V>>
+      : T extends object
+        ? { [K in keyof T]: Known<T[K]> }
+        : T;
+
+/** The function type for these parameter and result types. */
+type Made<P extends readonly unknown[], R> = [SizeNames<P>] extends [never]
+  ? Func<P, R>
+  : GenericFunc<P, R>;
+
+/** Define a function: the body runs once, now, on symbolic values. */
+export declare const fn: <
+  const P extends readonly Type[],
+  const R extends Type,
+>(
+  params: P,
+  ret: R,
+  body: (...args: Symbolics<P>) => Value<R>,
+) => Made<P, R>;
+
+/** A function that runs JavaScript; its derivative is what `jvp` is set to. */
+export declare const opaque: <
+  const P extends readonly Type[],
+  const R extends Type,
+>(
+  params: P,
+  ret: R,
+  host: (...args: Outputs<P>) => Input<R>,
+) => Func<P, R>;
+
+// ---- derivatives ----
+
+/** A type with a dual number for every number. */
+export type DualOf<T> = T extends Reals | Tans
+  ? typeof Dual
+  : T extends Nulls | Bools | Nats | Size
+    ? T
+    : T extends Vecs<infer K, infer V>
+      ? Vecs<K, DualOf<V>>
+      : { [K in keyof T]: DualOf<T[K]> };
+
+type Duals<P extends readonly unknown[]> = { [K in keyof P]: DualOf<P[K]> };
+
+/** The forward derivative of `f`: the same function on dual numbers. */
+export declare const jvp: {
+  <P extends readonly unknown[], R>(f: Func<P, R>): Func<Duals<P>, DualOf<R>>;
+  <P extends readonly unknown[], R>(
+    f: GenericFunc<P, R>,
+  ): GenericFunc<Duals<P>, DualOf<R>>;
+  <A extends readonly unknown[], B>(
+    f: Fn & ((...args: A) => B),
+  ): Fn & ((...args: SymbolicDuals<A>) => SymbolicDual<B>);
+};
+
+/** What the reverse derivative gives: the value, and the function from its cotangent to the arguments'. */
+export interface Pullback<P extends readonly unknown[], R> {
+  readonly ret: Symbolic<R>;
+  /** The cotangent of the argument; of several arguments, an array of them. */
+  readonly grad: (
+    cotangent: Value<R>,
+  ) => number extends P["length"]
+    ? unknown
+    : P extends readonly [infer A]
+      ? Symbolic<A>
+      : Symbolics<P>;
+}
+
+/** The reverse derivative of `f`, at arguments of it. */
+export declare const vjp: {
+  <P extends readonly unknown[], R>(
+    f: Func<P, R> | GenericFunc<P, R>,
+  ): (...args: Values<P>) => Pullback<P, R>;
+  <A, B>(
+    f: Fn & ((arg: A) => B),
+  ): (arg: A) => { readonly ret: B; readonly grad: (cotangent: B) => A };
+};
+
+// ---- running ----
+
+/** A compiled function, from ordinary values to an ordinary value. */
+export interface Compiled<A extends readonly unknown[], B> {
+  (...args: A): B;
+  /** Give back its memory; after that it cannot be called. */
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface CompileOptions {
+  /** The memory to use, which is grown as needed; else the function gets one of its own. */
+  memory?: WebAssembly.Memory;
+}
+
+/** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
+export declare const compile: {
+  <P extends readonly unknown[], R>(
+    f: Func<P, R>,
+    options?: CompileOptions,
+  ): Promise<Compiled<Inputs<P>, Output<R>>>;
+  <A extends readonly unknown[], B>(
+    f: Fn & ((...args: A) => B),
+    options?: CompileOptions,
+  ): Promise<Compiled<Ordinaries<A>, Ordinary<B>>>;
+};
+
+/** Run `f` by the interpreter: slow, and by definition right. Needs the core on this thread. */
+export declare const interp: {
+  <P extends readonly unknown[], R>(
+    f: Func<P, R>,
+  ): (...args: Inputs<P>) => Output<R>;
+  <A extends readonly unknown[], B>(
+    f: Fn & ((...args: A) => B),
+  ): (...args: Ordinaries<A>) => Ordinary<B>;
+};
+
+export interface Configuration {
+  /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
+  core?: "worker" | "main";
+  /** The folder of `rose.worker.js`, the wheel and `pyodide/`; else that of the module itself. */
+  assets?: string | URL;
+}
+
+/** Say how the core is to be run; before it is first needed. */
+export declare const configure: (configuration: Configuration) => void;
+
+/** Load the core ahead of need; resolves when it can compile. */
+export declare const ready: () => Promise<void>;
+
+// ---- loops and choices ----
+
+/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
+export declare const vec: <const T extends Type>(
+  index: Nats | Size,
+  elem: T,
+  body: (i: Nat) => Value<T>,
+) => Vec<Symbolic<T>>;
+
+/** The sum of `body(i)` over each index `i` below `index`; the body runs once. */
+export declare const sum: (index: Nats | Size, body: (i: Nat) => Real) => Real;
+
+/** `yes` where `p` holds, else `no`: both of type `type`. */
+export declare const select: <const T extends Type>(
+  p: Bool,
+  type: T,
+  yes: Value<T>,
+  no: Value<T>,
+) => Symbolic<T>;
+
+/**
+ * `yes()` where `p` holds, else `no()`, both of type `type`. Only the side that is taken runs, and only
+ * its derivative is taken.
+ */
+export declare const cond: <const T extends Type>(
+  p: Bool,
+  type: T,
+  yes: () => Value<T>,
+  no: () => Value<T>,
+) => Symbolic<T>;
+
+export interface LoopOptions {
+  /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
+  checkpoint?: "none" | "revolve" | number;
+}
+
+export interface WhileOptions extends LoopOptions {
+  /** The number of turns after which the loop is an error. */
+  limit?: number;
+}
+
+/** From the state `init`, `body` as long as `test` holds. */
+export declare const whileLoop: <const T extends Type>(
+  type: T,
+  init: Value<T>,
+  test: (state: Symbolic<T>) => Bool,
+  body: (state: Symbolic<T>) => Value<T>,
+  options?: WhileOptions,
+) => Symbolic<T>;
+
+/** A number of turns: a size, or what is known only when it runs. */
+type Turns = Size | Nat | Real;
+
+/**
+ * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
+ * or a symbolic index, and `i` an index of its type; or a symbolic Real, and `i` an index of any size.
+ */
+export declare const fori: <const T extends Type>(
+  n: Turns,
+  type: T,
+  init: Value<T>,
+  body: (i: Nat, state: Symbolic<T>) => Value<T>,
+  options?: LoopOptions,
+) => Symbolic<T>;
+
+/**
+ * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
+ * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
+ */
+export declare const scan: <const T extends Type, Y extends Scalar | object>(
+  n: Size | Nat,
+  type: T,
+  init: Value<T>,
+  body: (state: Symbolic<T>, i: Nat) => readonly [Value<T>, Y],
+) => [Symbolic<T>, [Y] extends [Null] ? Null : Vec<Lifted<Y>>];
+
+/** The symbolic value that a value is by itself. */
+type Lifted<Y> = [Y] extends [Null]
+  ? Null
+  : [Y] extends [Bool]
+    ? Bool
+    : [Y] extends [Real]
+      ? Real
+      : [Y] extends [Tan]
+        ? Tan
+        : [Y] extends [Nat]
+          ? Nat
+          : Y extends readonly (infer V)[]
+            ? Vec<Lifted<V>>
+            : { [K in keyof Y]: Lifted<Y[K]> };
+
+/** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
+export declare const checkpoint: {
+  <P extends readonly unknown[], R>(f: Func<P, R>): Func<P, R>;
+  <P extends readonly unknown[], R>(f: GenericFunc<P, R>): GenericFunc<P, R>;
+  <A extends readonly unknown[], B>(
+    f: Fn & ((...args: A) => B),
+  ): Fn & ((...args: A) => B);
+};
+
+// ---- operations ----
+
+type Unary = (x: Real) => Real;
+type Binary = (x: Real, y: Real) => Real;
+type Compare = (x: Real, y: Real) => Bool;
+type Logic = (p: Bool, q: Bool) => Bool;
+type CompareIndices = (index: Nats | Size, i: Nat, j: Nat) => Bool;
+
+/** The zero tangent. */
+export declare const zero: () => Tan;
+export declare const neg: {
+  (x: Real): Real;
+  (x: Tan): Tan;
+};
+export declare const add: {
+  (x: Real, y: Real): Real;
+  (x: Tan, y: Tan): Tan;
+};
+export declare const sub: {
+  (x: Real, y: Real): Real;
+  (x: Tan, y: Tan): Tan;
+};
+export declare const mul: {
+  (x: Real, y: Real): Real;
+  (x: Tan, y: Real): Tan;
+  (x: Real, y: Tan): Tan;
+};
+export declare const div: {
+  (x: Real, y: Real): Real;
+  (x: Tan, y: Real): Tan;
+};
+
+export declare const abs: Unary;
+/** 1, -1, or the zero that `x` is. */
+export declare const sign: Unary;
+export declare const ceil: Unary;
+export declare const floor: Unary;
+export declare const trunc: Unary;
+export declare const sqrt: Unary;
+export declare const cbrt: Unary;
+export declare const sin: Unary;
+export declare const cos: Unary;
+export declare const tan: Unary;
+export declare const asin: Unary;
+export declare const acos: Unary;
+export declare const atan: Unary;
+export declare const sinh: Unary;
+export declare const cosh: Unary;
+export declare const tanh: Unary;
+export declare const exp: Unary;
+export declare const expm1: Unary;
+export declare const log: Unary;
+export declare const log1p: Unary;
+export declare const log2: Unary;
+export declare const log10: Unary;
+
+export declare const min: Binary;
+export declare const max: Binary;
+export declare const pow: Binary;
+/** The angle of the point (x, y), which are the second and the first argument. */
+export declare const atan2: Binary;
+export declare const hypot: Binary;
+
+export declare const neq: Compare;
+export declare const lt: Compare;
+export declare const leq: Compare;
+export declare const eq: Compare;
+export declare const gt: Compare;
+export declare const geq: Compare;
+
+export declare const not: (p: Bool) => Bool;
+export declare const and: Logic;
+export declare const or: Logic;
+/** Whether `p` and `q` are equal. */
+export declare const iff: Logic;
+export declare const xor: Logic;
+
+/** Arithmetic on indices of any types; the result is an index below the size `index`. */
+type Arithmetic = (index: Nats | Size, i: Nat, j: Nat) => Nat;
+
+export declare const iadd: Arithmetic;
+export declare const isub: Arithmetic;
+export declare const imul: Arithmetic;
+export declare const imin: Arithmetic;
+export declare const imax: Arithmetic;
+/** The index `i`, of any index type, modulo the size `index`. */
+export declare const imod: (index: Nats | Size, i: Nat) => Nat;
+/** The number `x`, a Real or an index of any type, as an index below `size`. */
+export declare const index: (size: Nats | Size, x: Real | Nat) => Nat;
+/** The index `i`, of any type, as a Real. */
+export declare const real: (i: Nat) => Real;
+export declare const ineq: CompareIndices;
+export declare const ilt: CompareIndices;
+export declare const ileq: CompareIndices;
+export declare const ieq: CompareIndices;
+export declare const igt: CompareIndices;
+export declare const igeq: CompareIndices;
+
+// without this, everything above would be exported
+export {};
+
+/** The classic script puts the same there. */
+export as namespace rose;
+
+// as in the library `esnext.disposable`, which a program need not have
+declare global {
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}

@@ -1,0 +1,480 @@
+// Programs that must be accepted, with the types of what is in them. They are run, too.
+
+import {
+  Bool,
+  type Compiled,
+  Dual,
+  type Fn,
+  type Func,
+  type GenericFunc,
+  Null,
+  Real,
+  Size,
+  Tan,
+  Vec,
+  type Nat,
+  type Nats,
+  type Reals,
+  type Symbolic,
+  type Value,
+  type Vecs,
+  add,
+  and,
+  checkpoint,
+  compile,
+  cond,
+  configure,
+  div,
+  fn,
+  fori,
+  gt,
+  iadd,
+  ieq,
+  igt,
+  imax,
+  imin,
+  imod,
+  imul,
+  index,
+  interp,
+  isub,
+  jvp,
+  lt,
+  mul,
+  neg,
+  not,
+  opaque,
+  or,
+  pow,
+  ready,
+  real,
+  scan,
+  select,
+  sin,
+  sqrt,
+  struct,
+  sub,
+  sum,
+  vec,
+  vjp,
+  whileLoop,
+  zero,
+} from "rose";
+import { gives, is } from "./expect";
+
+export { given } from "./expect";
+
+configure({ core: "main" });
+is<Promise<void>>()(ready());
+await ready();
+
+// ---- arguments and results ----
+
+const R3 = Vec(3, Real);
+is<Vecs<number, Reals>>()(R3);
+
+const doubled = fn([R3], R3, (v) => {
+  is<Vec<Real>>()(v);
+  return vec(3, Real, (i) => {
+    is<Nat>()(i);
+    is<Real>()(v[i]);
+    return mul(2, v[i]);
+  });
+});
+const runDoubled = await compile(doubled);
+gives<number[]>()(runDoubled([1, 2, 3]), [2, 4, 6]);
+gives<number[]>()(runDoubled(new Float64Array([1, 2, 3])), [2, 4, 6]);
+const frozen: readonly number[] = Object.freeze([1, 2, 3]);
+gives<number[]>()(interp(doubled)(frozen), [2, 4, 6]);
+
+const Point = struct({ x: Real, y: Real });
+const Shape = {
+  center: Point,
+  corners: Vec(2, Point),
+  filled: Bool,
+  none: Null,
+};
+const mirrored = fn([Shape], Shape, ({ center, corners, filled, none }) => {
+  is<Real>()(center.x);
+  is<Bool>()(filled);
+  is<null>()(none);
+  return {
+    center: { x: neg(center.x), y: center.y },
+    corners: vec(2, Point, (i) => ({ x: neg(corners[i].x), y: corners[i].y })),
+    filled: not(filled),
+    none,
+  };
+});
+gives<{
+  center: { x: number; y: number };
+  corners: { x: number; y: number }[];
+  filled: boolean;
+  none: null;
+}>()(
+  (await compile(mirrored))({
+    center: { x: 1, y: 2 },
+    corners: [
+      { x: 3, y: 4 },
+      { x: 5, y: 6 },
+    ],
+    filled: true,
+    none: null,
+  }),
+  {
+    center: { x: -1, y: 2 },
+    corners: [
+      { x: -3, y: 4 },
+      { x: -5, y: 6 },
+    ],
+    filled: false,
+    none: null,
+  },
+);
+
+const wrapped = fn([Vec(4, 4), 4], 4, (v, i) => {
+  is<Nat>()(v[i]);
+  return imod(4, iadd(7, v[i], 3));
+});
+gives<number>()(interp(wrapped)([3, 2, 1, 0], 1), 1);
+gives<number>()(interp(wrapped)(new Uint8Array([3, 2, 1, 0]), 2), 0);
+
+const nothing = fn([], Null, () => null);
+gives<null>()(interp(nothing)(), null);
+const matrix = fn([Vec(2, Vec(2, Bool))], Vec(2, Bool), (m) =>
+  vec(2, Bool, (i) => and(m[i][0], or(m[i][1], lt(1, 2)))),
+);
+gives<boolean[]>()(
+  interp(matrix)([
+    [true, false],
+    [false, true],
+  ]),
+  [true, false],
+);
+
+// ---- bodies ----
+
+const body = fn([R3, Real, Shape], Real, (v, x, shape) => {
+  const [a, b, c] = v;
+  is<Real>()(a);
+  is<number>()(v.length);
+  is<Real[]>()(v.map((each) => mul(each, x)));
+  const total = [...v].reduce((p, q) => add(p, q), 0);
+  is<Real>()(total);
+  for (const corner of shape.corners) is<Real>()(corner.y);
+  is<Real>()(sum(3, (i) => v[i]));
+  const chosen = select(lt(a, b), Shape, shape, { ...shape, filled: true });
+  is<Bool>()(chosen.filled);
+  is<Vec<Symbolic<typeof Point>>>()(chosen.corners);
+  is<Bool>()(ieq(3, 1, 2));
+  let value: Real = 0;
+  value = add(value, c);
+  return add(pow(total, 2), add(div(value, sqrt(chosen.center.x)), sub(a, b)));
+});
+gives<number>()(
+  interp(body)([1, 2, 3], 1, {
+    center: { x: 4, y: 0 },
+    corners: [
+      { x: 0, y: 0 },
+      { x: 0, y: 0 },
+    ],
+    filled: false,
+    none: null,
+  }),
+  36.5,
+);
+
+const outer = fn([Real], Real, (x) => {
+  const inner = fn([Real], Real, (y) => mul(x, y));
+  return inner(inner(2));
+});
+gives<number>()(interp(outer)(3), 18);
+
+/** Generic over types: what is called with a type gives its values. */
+const first = <T extends Value<typeof R3>>(v: T): Real => v[0] as Real;
+const length = (v: Vec<Real>): Real =>
+  sqrt(sum(v.length, (i) => mul(v[i], v[i])));
+gives<number>()(
+  interp(fn([R3], Real, (v) => add(first([7, 8, 9]), length(v))))([2, 3, 6]),
+  14,
+);
+
+// ---- derivatives ----
+
+const f = fn([R3], Real, ([x, y, z]) => mul(x, mul(y, sin(z))));
+const gradient = fn([R3], R3, (v) => {
+  const { ret, grad } = vjp(f)(v);
+  is<Real>()(ret);
+  is<Vec<Real>>()(grad(1));
+  return grad(1);
+});
+gives<number[]>()(interp(gradient)([2, 3, 0]), [0, 0, 6]);
+
+const two = fn([R3, Point], Point, (v, p) => ({ x: mul(v[0], p.x), y: p.y }));
+const both = fn([R3, Point], Point, (v, p) => {
+  const { ret, grad } = vjp(two)(v, p);
+  is<Real>()(ret.x);
+  const [dv, dp] = grad({ x: 1, y: 1 });
+  is<Vec<Real>>()(dv);
+  return { x: dv[0], y: dp.x };
+});
+gives<{ x: number; y: number }>()(interp(both)([2, 0, 0], { x: 3, y: 4 }), {
+  x: 3,
+  y: 2,
+});
+
+const forward = jvp(two);
+gives<{ x: { re: number; du: number }; y: { re: number; du: number } }>()(
+  (await compile(forward))(
+    [
+      { re: 2, du: 1 },
+      { re: 0, du: 0 },
+      { re: 0, du: 0 },
+    ],
+    { x: { re: 3, du: 0 }, y: { re: 4, du: 5 } },
+  ),
+  { x: { re: 6, du: 3 }, y: { re: 4, du: 5 } },
+);
+const directional = fn([Dual], Dual, (x) => {
+  is<Tan>()(x.du);
+  const { re, du } = jvp(fn([Real], Real, (y) => mul(y, y)))(x);
+  is<Tan>()(du);
+  return { re, du: add(mul(du, 2), mul(re, neg(zero()))) };
+});
+gives<{ re: number; du: number }>()(interp(directional)({ re: 3, du: 1 }), {
+  re: 9,
+  du: 12,
+});
+const tangents = fn([Vec(2, Tan)], Tan, ([s, t]) => add(s, t));
+gives<number>()(interp(tangents)([1, 2]), 3);
+
+const smooth = opaque([Real], Real, Math.log);
+smooth.jvp = fn([Dual], Dual, ({ re: x, du: dx }) => ({
+  re: smooth(x),
+  du: div(dx, x),
+}));
+gives<number>()(
+  interp(fn([Real], Real, (x) => vjp(smooth)(x).grad(1)))(4),
+  0.25,
+);
+const counted = opaque([Shape, Vec(2, Bool)], 3, (shape, flags) => {
+  is<{ x: number; y: number }[]>()(shape.corners);
+  is<boolean[]>()(flags);
+  return flags.filter((flag) => flag).length;
+});
+const count = fn([Vec(2, Bool)], 3, (flags) =>
+  counted(
+    {
+      center: { x: 0, y: 0 },
+      corners: [
+        { x: 0, y: 0 },
+        { x: 0, y: 0 },
+      ],
+      filled: true,
+      none: null,
+    },
+    flags,
+  ),
+);
+gives<number>()(interp(count)([true, false]), 1);
+
+// ---- sizes ----
+
+const n = Size("n");
+const m = Size("m");
+is<Size<"n">>()(n);
+const total = fn([Vec(m, Vec(n, Real))], Real, (rows) =>
+  sum(m, (i) => sum(n, (j) => mul(rows[i][j], +n))),
+);
+is<GenericFunc<readonly [Vecs<Size<"m">, Vecs<Size<"n">, Reals>>], Reals>>()(
+  total,
+);
+const total23 = total.at({ m: 2, n: 3 });
+is<Func<readonly [Vecs<Nats, Vecs<Nats, Reals>>], Reals>>()(total23);
+const rows = [
+  [1, 2, 3],
+  [4, 5, 6],
+];
+gives<number>()((await compile(total23))(rows), 63);
+gives<number>()(
+  interp(fn([Vec(2, Vec(3, Real))], Real, (v) => total(v)))(rows),
+  63,
+);
+gives<number[]>()(
+  interp(fn([R3], R3, (v) => vjp(total)([v]).grad(1)[0]))([1, 2, 3]),
+  [3, 3, 3],
+);
+const squares = fn([Vec(n, Real)], Vec(n, Real), (v) =>
+  vec(n, Real, (i) => mul(v[i], v[i])),
+);
+gives<{ re: number; du: number }[]>()(
+  interp(jvp(squares).at({ n: 1 }))([{ re: 3, du: 1 }]),
+  [{ re: 9, du: 6 }],
+);
+const plain = Size();
+is<Size<"n">>()(plain);
+
+// ---- compiled functions ----
+
+const memory = new WebAssembly.Memory({ initial: 0 });
+const compiled = await compile(f, { memory });
+is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
+gives<number>()(compiled([1, 2, 0]), 0);
+gives<void>()(compiled.dispose(), undefined);
+
+type NumberArray =
+  | Float64Array
+  | Float32Array
+  | Int32Array
+  | Uint32Array
+  | Int16Array
+  | Uint16Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray;
+
+// ---- choices and loops ----
+
+const guarded = fn([Real], Real, (x) =>
+  cond(
+    gt(x, 0),
+    Real,
+    () => sqrt(x),
+    () => 0,
+  ),
+);
+gives<number>()(interp(guarded)(4), 2);
+const either = fn([Bool, Point], Point, (p, q) => {
+  const chosen = cond(
+    p,
+    Point,
+    () => q,
+    () => ({ ...q, y: 0 }),
+  );
+  is<Real>()(chosen.y);
+  return chosen;
+});
+gives<{ x: number; y: number }>()(interp(either)(false, { x: 1, y: 2 }), {
+  x: 1,
+  y: 0,
+});
+
+const Squaring = struct({ y: Real, left: 9 });
+const power = fn([Real, 9], Real, (x, left) => {
+  const last = whileLoop(
+    Squaring,
+    { y: x, left },
+    (state) => igt(9, state.left, 0),
+    (state) => {
+      is<Nat>()(state.left);
+      return { y: mul(state.y, state.y), left: isub(9, state.left, 1) };
+    },
+    { limit: 8, checkpoint: "revolve" },
+  );
+  is<Real>()(last.y);
+  return last.y;
+});
+gives<number>()(interp(power)(2, 3), 256);
+
+const cube = fn([Real], Real, (x) =>
+  fori(3, Real, 1, (i, y) => {
+    is<Nat>()(i);
+    is<Real>()(y);
+    return mul(y, x);
+  }),
+);
+gives<number>()(interp(checkpoint(cube))(2), 8);
+const turns = fn([Real, 5], Vec(2, Real), (x, k) => {
+  const byNumber = fori(x, Real, 0, (i, y) => add(y, real(i)));
+  const byIndex = fori(k, Real, 0, (i, y) => add(y, real(i)), {
+    checkpoint: 2,
+  });
+  return [byNumber, byIndex];
+});
+gives<number[]>()(interp(turns)(4, 3), [6, 3]);
+
+const sums = fn([R3], R3, (v) => {
+  const [last, all] = scan(3, Real, 0, (s, i) => {
+    const t = add(s, v[i]);
+    return [t, t];
+  });
+  is<Real>()(last);
+  is<Vec<Real>>()(all);
+  return all;
+});
+gives<number[]>()(interp(sums)([1, 2, 3]), [1, 3, 6]);
+const kinds = fn([R3, 3], Vec(3, { p: Bool, i: 3, w: R3 }), (v, k) => {
+  const [, each] = scan(3, Null, null, (state, i) => {
+    is<null>()(state);
+    return [state, { p: gt(v[i], 1), i: imax(3, i, k), w: [v[i], 0, 0] }];
+  });
+  is<Bool>()(each[k].p);
+  is<Nat>()(each[k].i);
+  is<Real>()(each[k].w[k]);
+  return each;
+});
+gives<{ p: boolean; i: number; w: number[] }[]>()(interp(kinds)([1, 2, 3], 1), [
+  { p: false, i: 1, w: [1, 0, 0] },
+  { p: true, i: 1, w: [2, 0, 0] },
+  { p: true, i: 2, w: [3, 0, 0] },
+]);
+const nothings = fn([Real], Real, (x) => {
+  const [last, none] = scan(2, Real, x, (s) => [mul(s, s), null]);
+  is<null>()(none);
+  return last;
+});
+gives<number>()(interp(nothings)(3), 81);
+
+const reversed = fn([R3], R3, (v) =>
+  fori(3, R3, v, (i, w) => w.set(i, v[isub(3, 2, i)])),
+);
+gives<number[]>()(interp(reversed)([1, 2, 3]), [3, 2, 1]);
+const Rows = Vec(2, Vec(2, Real));
+const row = fn([Rows, 2], Rows, (v, i) => {
+  const w = v.set(i, [7, v[0][i]]);
+  is<Vec<Vec<Real>>>()(w);
+  return w.set(0, w[0].set(0, 9));
+});
+gives<number[][]>()(
+  interp(row)(
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    1,
+  ),
+  [
+    [9, 2],
+    [7, 2],
+  ],
+);
+
+const arithmetic = fn([9, Real], Vec(5, 9), (i, x) => [
+  imul(9, i, 2),
+  imin(9, i, 1),
+  imod(9, isub(9, i, 1)),
+  index(9, x),
+  index(9, i),
+]);
+gives<number[]>()(interp(arithmetic)(3, 5), [6, 1, 2, 5, 3]);
+
+const squaresOf = checkpoint(squares);
+is<typeof squares>()(squaresOf);
+gives<number[]>()(interp(squaresOf.at({ n: 2 }))([1, 2]), [1, 4]);
+
+// ---- functions of which only the call is known ----
+
+const call: Fn & ((x: Real, v: Vec<Real>, i: Nat) => Real) = fn(
+  [Real, R3, 3],
+  Real,
+  (x, v, i) => mul(x, v[i]),
+);
+gives<number>()(interp(call)(2, [1, 2, 3], 1), 4);
+gives<number>()((await compile(call))(2, [1, 2, 3], 1), 4);
+const square: Fn & ((x: Real) => Real) = fn([Real], Real, (x) => mul(x, x));
+gives<number>()(interp(fn([Real], Real, (x) => vjp(square)(x).grad(1)))(3), 6);
+gives<{ re: number; du: number }>()(interp(jvp(square))({ re: 3, du: 1 }), {
+  re: 9,
+  du: 6,
+});
+const kept: Fn[] = [f, square, smooth, jvp(f)];
+gives<number>()(kept.length, 4);

@@ -1,0 +1,262 @@
+// Programs that must be refused: by the compiler, and when they are run.
+
+import {
+  Bool,
+  Dual,
+  Null,
+  Real,
+  Size,
+  Vec,
+  add,
+  checkpoint,
+  compile,
+  cond,
+  configure,
+  fn,
+  fori,
+  gt,
+  iadd,
+  index,
+  interp,
+  isub,
+  jvp,
+  mul,
+  not,
+  opaque,
+  ready,
+  real,
+  scan,
+  select,
+  sin,
+  struct,
+  sum,
+  vec,
+  vjp,
+  whileLoop,
+  zero,
+} from "rose";
+
+await ready();
+
+const R3 = Vec(3, Real);
+const Point = struct({ x: Real, y: Real });
+const n = Size("n");
+const f = fn([R3, Point], Real, (v, p) => mul(v[0], p.x));
+const square = fn([Real], Real, (x) => mul(x, x));
+const total = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => v[i]));
+const run = interp(f);
+const one = () => 1;
+const nothing = () => null;
+
+/** Each throws, and the compiler knows it. */
+export const rejected: (() => unknown)[] = [
+  // ---- types ----
+  // @ts-expect-error
+  () => Vec(Real, Real),
+  // @ts-expect-error
+  () => Vec("3", Real),
+  // @ts-expect-error
+  () => struct({ x: "Real" }),
+  // @ts-expect-error
+  () => fn([1n], Real, () => 1),
+  // @ts-expect-error
+  () => fn([undefined], Real, () => 1),
+  // @ts-expect-error
+  () => fn(Real, Real, () => 1),
+  // @ts-expect-error
+  () => fn([Real], "Real", () => 1),
+  // @ts-expect-error
+  () => fn([Real], Real),
+
+  // ---- results of bodies ----
+  // @ts-expect-error
+  () => fn([], Real, () => null),
+  // @ts-expect-error
+  () => fn([], Real, () => true),
+  // @ts-expect-error
+  () => fn([], Real, () => "1"),
+  // @ts-expect-error
+  () => fn([], Real, () => {}),
+  // @ts-expect-error
+  () => fn([Bool], Real, (p) => p),
+  // @ts-expect-error
+  () => fn([Real], Bool, (x) => x),
+  // @ts-expect-error
+  () => fn([Real], Null, (x) => x),
+  // @ts-expect-error
+  () => fn([Real], R3, (x) => x),
+  // @ts-expect-error
+  () => fn([], R3, () => [1, 2, false]),
+  // @ts-expect-error
+  () => fn([], Point, () => ({ x: 1 })),
+  // @ts-expect-error
+  () => fn([], Point, () => ({ x: 1, y: true })),
+
+  // ---- operations ----
+  // @ts-expect-error
+  () => fn([Bool], Real, (p) => add(p, 1)),
+  // @ts-expect-error
+  () => fn([R3], Real, (v) => sin(v)),
+  // @ts-expect-error
+  () => fn([Real], Bool, (x) => not(x)),
+  // @ts-expect-error
+  () => fn([Bool], Bool, (p) => gt(p, 1)),
+  // @ts-expect-error
+  () => fn([Real], 3, (x) => iadd(3, x, 1)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => select(x, Real, 1, 2)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => select(true, Real, x, null)),
+  // @ts-expect-error
+  () => fn([], R3, () => vec(Real, Real, () => 1)),
+  // @ts-expect-error
+  () => fn([], R3, () => vec(3, Real, () => true)),
+  // @ts-expect-error
+  () => fn([], Real, () => sum(3, (i) => not(i))),
+  // @ts-expect-error
+  () => fn([Dual], Dual, ({ re, du }) => ({ re, du: mul(du, du) })),
+  // @ts-expect-error
+  () => fn([Dual], Dual, ({ re, du }) => ({ re, du: add(du, re) })),
+  // @ts-expect-error
+  () => fn([Dual], Dual, ({ re }) => ({ re, du: re })),
+  // @ts-expect-error
+  () => fn([], Real, () => zero()),
+
+  // ---- choices and loops ----
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => cond(true, Real, x, 2)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => cond(x, Real, one, one)),
+  // @ts-expect-error
+  () => fn([], Real, () => cond(true, Real, one, nothing)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, Real, x, () => true)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(true, Real, x, () => x)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, Real, null, () => x)),
+  // @ts-expect-error
+  () => fn([Point], Real, (p) => fori(3, Point, p, (i, q) => q)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, Real, x, one, { limit: 3 })),
+  // @ts-expect-error
+  () => fn([], Real, () => fori(3, Real, 1, one, { checkpoint: "all" })),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => whileLoop(Real, x, (s) => s, one)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => whileLoop(Real, x, (s) => gt(s, 1), nothing)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => scan(3, Real, x, (s) => s)[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => scan(3, Real, x, (s) => [s, "1"])[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => scan(3, Real, x, (s) => [s, s])[1]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => scan(x, Real, x, (s) => [s, s])[0]),
+  // @ts-expect-error
+  () => fn([R3], R3, (v) => v.set(0, true)),
+  // @ts-expect-error
+  () => fn([R3, Real], R3, (v, x) => v.set(x, 1)),
+  // @ts-expect-error
+  () => fn([R3], R3, (v) => v.set(1)),
+  // @ts-expect-error
+  () => fn([Real], 3, (x) => isub(3, x, 1)),
+  // @ts-expect-error
+  () => fn([Real], 3, (x) => index(Real, x)),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => real(x)),
+  // @ts-expect-error
+  () => checkpoint(Math.sin),
+
+  // ---- calls ----
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => square(x, x)),
+  // @ts-expect-error
+  () => fn([], Real, () => square()),
+  // @ts-expect-error
+  () => fn([Bool], Real, (p) => square(p)),
+  // @ts-expect-error
+  () => fn([R3], Real, (v) => f(v, { x: 1 })),
+  // @ts-expect-error
+  () => fn([Point], Real, (p) => p.z),
+  // @ts-expect-error
+  () => fn([R3, Real], Real, (v, x) => v[x]),
+
+  // ---- derivatives ----
+  // @ts-expect-error
+  () => jvp(Math.sin),
+  // @ts-expect-error
+  () => vjp(Math.sin),
+  // @ts-expect-error
+  () => vjp(3),
+  // @ts-expect-error
+  () => fn([R3], Real, (v) => vjp(f)(v).ret),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => vjp(square)(x).grad([1])),
+  // @ts-expect-error
+  () => fn([R3, Point], R3, (v, p) => vjp(f)(v, p).grad(1)),
+  // @ts-expect-error
+  () => fn([Real], Dual, (x) => jvp(square)(x)),
+  () => {
+    const cube = fn([Real], Real, (x) => mul(x, square(x)));
+    // @ts-expect-error
+    cube.jvp = square;
+    return compile(fn([Real], Real, (x) => vjp(cube)(x).grad(1)));
+  },
+
+  // ---- runs ----
+  // @ts-expect-error
+  () => run([1, 2, 3]),
+  // @ts-expect-error
+  () => run([1, 2, "3"], { x: 1, y: 2 }),
+  // @ts-expect-error
+  () => run([1, 2, 3], { x: 1 }),
+  // @ts-expect-error
+  () => run([1, 2, 3], { x: 1, y: 2 }, 3),
+  // @ts-expect-error
+  () => run(1, { x: 1, y: 2 }),
+  // @ts-expect-error
+  () => interp((x: number) => x),
+  // @ts-expect-error
+  () => interp(total),
+  // @ts-expect-error
+  () => compile(total),
+  // @ts-expect-error
+  () => compile(square, { memory: 3 }),
+  // @ts-expect-error
+  () => interp(opaque([Real], Real, (x) => x > 0))(1),
+  // @ts-expect-error
+  () => configure({ core: "thread" }),
+  // @ts-expect-error
+  () => configure({ place: "main" }),
+
+  // ---- sizes ----
+  // @ts-expect-error
+  () => total.at({ m: 3 }),
+  // @ts-expect-error
+  () => total.at({ n: "3" }),
+  // @ts-expect-error
+  () => square.at({ n: 3 }),
+];
+
+/** Each is a mistake in what is done with a value, of which only the compiler knows. */
+export const misused = async (): Promise<void> => {
+  // @ts-expect-error
+  const text: string = run([1, 2, 3], { x: 1, y: 2 });
+  const compiled = await compile(square);
+  // @ts-expect-error
+  const vector: number[] = compiled(1);
+  const gradient = fn([R3, Point], Point, (v, p) => {
+    // @ts-expect-error
+    const cotangent: Real = vjp(f)(v, p).grad(1);
+    return vjp(f)(v, p).grad(1)[1];
+  });
+  // @ts-expect-error
+  interp(gradient)([1, 2, 3], { x: 1, y: 2 }).z;
+  // @ts-expect-error
+  fn([R3], Real, (v) => v.x);
+  // @ts-expect-error
+  fn([R3], R3, (v) => v.push(1));
+  // @ts-expect-error
+  fn([R3], R3, (v) => ((v[0] = 1), v));
+};

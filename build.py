@@ -44,7 +44,8 @@ STATE = ROOT / ".build"
 DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
 BENCH = ROOT / "e2e" / "bench"
-PENROSE = ROOT / "e2e" / "clients" / "penrose"
+CLIENTS = ROOT / "e2e" / "clients"
+PENROSE = CLIENTS / "penrose"
 PYTHON = VENV / "bin" / "python"
 CPYTHON = STATE / "bench" / "venv" / "bin" / "python"
 BROWSER = STATE / "browser.json"
@@ -290,6 +291,15 @@ def setup_peers() -> None:
     step("peers' bundle", [*inputs, entry], [bundle], lambda: run(*esbuild, entry, *options) and "")
 
 
+def setup_clients() -> None:
+    """The programs of others that the tests run with ours: one folder each, with its own packages."""
+    for package in sorted(CLIENTS.glob("*/package.json")):
+        folder = package.parent
+        inputs: list[Path | str] = [package, folder / "package-lock.json", node_version()]
+        outputs = [folder / "node_modules" / ".package-lock.json"]
+        step(f"client {folder.name}", inputs, outputs, functools.partial(npm_ci, folder))
+
+
 # ---- build --------------------------------------------------------------------------
 
 
@@ -361,9 +371,6 @@ def bundle_penrose() -> None:
     """Penrose twice, for tests and benchmarks: with our rose, and with the one that it was written for."""
     inputs: list[Path | str]
     lock = PENROSE / "package-lock.json"
-    inputs = [PENROSE / "package.json", lock, node_version()]
-    outputs = [PENROSE / "node_modules" / ".package-lock.json"]
-    step("penrose", inputs, outputs, lambda: npm_ci(PENROSE))
     esbuild: list[str | Path] = [node(), BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"]
     entry = PENROSE / "client.js"
     options = ["--bundle", "--format=esm", "--target=es2022", "--log-level=error"]
@@ -424,9 +431,8 @@ def check() -> None:
     tsc = tools / "typescript" / "bin" / "tsc"
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
     lint("types public", bridge, node(), tsc, "-p", BRIDGE / "types")
-    for folder in (BRIDGE, BENCH, PENROSE):
-        lock = folder / "package-lock.json"
-        if '"resolved"' in lock.read_text():
+    for lock in (BRIDGE / "package-lock.json", *(ROOT / "e2e").glob("**/package-lock.json")):
+        if "node_modules" not in lock.parts and '"resolved"' in lock.read_text():
             advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
             failures.append(BuildError(f"{lock.relative_to(ROOT)} holds download addresses", advice))
     for path, argv in GENERATED.items():
@@ -489,6 +495,8 @@ def prepare(verb: str, checked: bool, cpython: bool) -> None:
             setup_peers()
         if verb == "check" or (verb == "test" and checked):
             check()
+        if verb in ("test", "bench"):
+            setup_clients()
         if verb in ("build", "serve", "test", "bench"):
             build()
         if verb in ("test", "bench"):

@@ -485,7 +485,7 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         assert compiled == f"RangeError: {text}"
         assert first == second == value
     assert messages[16:] == [
-        "RangeError: iadd: 7 to 11 is out of range, expected an index from 0 to 4",
+        "RangeError: the result of f: iadd: 7 to 11 is out of range, expected an index from 0 to 4",
         "TypeError: the state that the body of fori gives: invalid value: expected Real, got true",
         "TypeError: fori: expected a size, an index or a Real as the number of turns, got true",
         'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',

@@ -183,12 +183,14 @@ class Builder:
 
     def vec(self, elems: Sequence[int], type: Type) -> int:
         """``[x, …]``; all elements of a vector in their order are that vector."""
+        if not elems:  # of which type, its operands do not tell
+            return self._append((VEC,), type, 0)
         whole = self._whole(elems, type)
         return self.pure((VEC, *elems), type) if whole is None else whole
 
     def _whole(self, elems: Sequence[int], type: Type) -> int | None:
         """The vector that has just these elements, if there is one."""
-        if not elems or elems[0] < 0:
+        if elems[0] < 0:
             return None
         first = self.code[elems[0]]
         if first[0] != INDEX or first[2] >= 0 or self.types[first[1]] != type:

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import GET, PARAM, PULL, VJP, Func, LoopSite, is_real
-from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, real
+from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.linearize import Linearization
 from rose_core.remat import Recomputed, may_run_again, segmented
 from rose_core.replay import Replay
 from rose_core.tape import Transposed
 from rose_core.transpose import Reverse
-from rose_core.types import REAL, TAN, replace_scalar, scalar_of
+from rose_core.types import REAL, TAN, real, replace_scalar, scalar_of
 
 
 class DerivativeError(Exception):
@@ -107,9 +107,10 @@ class Expansion:
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
         varying = tuple(is_real(t) for t in f.params)
         jvp = self.jvp(f, varying)
+        forward = jvp.func_jvp if placeholder.takes_tangents else self.plain(jvp.func_jvp)
         if isinstance(jvp, CustomJvp):
-            return jvp.func_jvp
-        return public_jvp(f, placeholder, jvp)
+            return forward
+        return public_jvp(f, placeholder, jvp, forward)
 
     def jvp(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
         """The forward derivative of ``f``, for these varying parameters."""

@@ -45,6 +45,7 @@ from rose_core.types import (
     array,
     dual,
     leaves,
+    real,
     scalar_of,
 )
 
@@ -178,10 +179,19 @@ class Func:
         """What passes have made of this function."""
 
     def derive_jvp(self, origin: Func) -> None:
-        """Become the place-holder of the forward derivative of ``origin``."""
-        self.params = [leaf for t in origin.params for leaf in leaves(dual(t))]
+        """Become the place-holder of the forward derivative of ``origin``.
+
+        Its declared types are those of duals, or have numbers in place of all tangents.
+        """
+        duals = [leaf for t in origin.params for leaf in leaves(dual(t))]
+        self.params = duals if self.takes_tangents else [real(t) for t in duals]
         self.origin = ("jvp", origin)
         self.effects = origin.effects
+
+    @property
+    def takes_tangents(self) -> bool:
+        """Whether there are tangents in the declared signature."""
+        return any(scalar_of(leaf) is TAN for t in (*self.param_types, self.ret) for leaf in leaves(t))
 
     @property
     def results(self) -> list[int]:

@@ -30,7 +30,7 @@ from rose_core.jvp_control import positions, zero_tangent
 from rose_core.ops import code
 from rose_core.replay import TABLE_END, Replay
 from rose_core.rules import rule
-from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, replace_scalar, scalar_of
+from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
 
 _SELECT = code("select")
 
@@ -76,11 +76,6 @@ class ConstantJvp(Jvp):
         self.varying = [False] * len(func.params)
         self.func_jvp = func
         self.varying_results = [False] * len(func.result_types)
-
-
-def real(t: Type) -> Type:
-    """``t`` with its tangents taken as numbers."""
-    return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
 
 
 class Sweep(Replay):
@@ -249,20 +244,22 @@ class Sweep(Replay):
         return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
 
 
-def public_jvp(func: Func, origin: Func, jvp: Jvp) -> Func:
+def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
     """The derivative as its author sees it: every real parameter and result is a dual.
 
-    ``origin`` is the place-holder that was called, whose signature the result has.
+    ``origin`` is the place-holder that was called, whose signature the result has; ``forward`` is
+    ``jvp.func_jvp``, or where that signature has numbers for tangents, the same on numbers.
     """
     f = Func(origin.name, origin.param_types, origin.ret)
     b = Builder(f)
     args = [b.param(t) for t in origin.params]
-    call = b.call(jvp.func_jvp, args)
+    call = b.call(forward, args)
+    types = leaves(origin.ret)
     at = 0
     for t, varies in zip(func.result_types, jvp.varying_results, strict=True):
         if is_real(t) and not varies:
-            f.results.append(b.const(0.0, replace_scalar(t, TAN)))
+            f.results.append(b.const(0.0, types[len(f.results)]))
         f.results.extend(b.get(call, at + k) for k in range(1 + varies))
         at += 1 + varies
-    f.effects = jvp.func_jvp.effects
+    f.effects = forward.effects
     return f

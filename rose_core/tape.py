@@ -16,6 +16,9 @@ from rose_core.linearize_control import is_dual
 from rose_core.transpose import Reverse
 from rose_core.types import REAL, TAN, UNIT, Ref, Type, ref, replace_scalar, scalar_of
 
+_SHORT_TAPE = 128
+"""So long may a tape be in any case."""
+
 
 class Boundary:
     """How values get from a forward function into a backward function: as results, then as parameters."""
@@ -144,6 +147,25 @@ class Transposed:
         if found is None:
             found = self._backward[results, refs] = self._make(results, refs)
         return found
+
+    def is_run_again(self, back: Backward) -> bool:
+        """Whether the backward pass is to run the forward function once more, and not to get a tape.
+
+        A tape grows with the work that is done, and where functions call others twice, twice over, that
+        is exponential in the size of the program. None is passed on that is longer than the program.
+        """
+        tape = sum(kind == "tape" for kind, _ in back.sources)
+        if tape < _SHORT_TAPE or self.fwd.effects or any(isinstance(t, Ref) for t in self.fwd.params):
+            return False
+        seen = {self._lin.func}
+        stack = [self._lin.func]
+        while stack and tape > 0:
+            f = stack.pop()
+            tape -= len(f.code)
+            fresh = [g for g in f.callees if g not in seen]
+            stack += fresh
+            seen.update(fresh)
+        return tape > 0
 
     def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         body = self._lin.func

@@ -172,6 +172,27 @@ class Var(Value):
         return f"<symbolic {self.type}>"
 
 
+class Loose(Var):
+    """A whole number that is to be an index, which is checked where it is used as one."""
+
+    __slots__ = ("high", "low", "name", "number")
+    type: Fin
+
+    def __init__(self, trace: Trace, number: int, type: Fin, low: int, high: int, name: str) -> None:
+        self.trace, self.block, self.type = trace, trace.builder.open[-1], type
+        self.number, self.low, self.high, self.name = number, low, high, name
+
+    @property
+    def id(self) -> int:  # type: ignore[override]
+        if self.high < 0 or self.low >= self.type.size:
+            found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+            raise IndexError(
+                f"{self.name}: {found} is out of range, expected an index below {self.type.size}"
+            )
+        builder = self.trace.builder
+        return builder.binary(ops.code("bound"), self.number, builder.const(self.type.size, _ANY), self.type)
+
+
 class VecValue(Value):
     """A symbolic vector: indexed by ints and symbolic indices, iterated, unpacked, measured with len."""
 
@@ -469,9 +490,10 @@ def index_operation(name: str) -> Callable[..., Var]:
     def function(index: object, i: object, j: object) -> Var:
         t = as_type(index)
         trace = current()
-        (a,), (b) = lift(trace, i, t, name), lift(trace, j, t, name)
-        out = t if op.out == "I" else BOOL
-        return Var(trace, trace.builder.binary(op.code, a, b[0], out), out)
+        a, b = (
+            _number(x) if isinstance(x, Loose) and x.type == t else lift(trace, x, t, name)[0] for x in (i, j)
+        )
+        return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -480,8 +502,8 @@ def index_operation(name: str) -> Callable[..., Var]:
 def arithmetic(name: str) -> Callable[..., Var]:
     """The Python function for arithmetic on indices of any types.
 
-    The result is an index of the type that is the first argument. An operation that can never be one
-    raises at once; one that may fall outside is checked when it runs.
+    The result is an index of the type that is the first argument. It may fall outside as long as it is
+    only compared, or computed with, as in ``imod(n, iadd(n, i, j))``.
     """
     op = ops.by_name[name]
 
@@ -489,13 +511,9 @@ def arithmetic(name: str) -> Callable[..., Var]:
         t = _index_type(index, name)
         trace = current()
         (a, low_i, high_i), (b, low_j, high_j) = (_whole_number(trace, x, name) for x in (i, j))
-        ends = [op.evaluate(x, y) for x in (low_i, high_i) for y in (low_j, high_j)]
+        ends = [int(op.evaluate(x, y)) for x in (low_i, high_i) for y in (low_j, high_j)]
         low, high = min(ends), max(ends)
-        if high < 0 or low >= t.size:
-            found = f"{low}" if low == high else f"{low} to {high}"
-            raise IndexError(f"{name}: {found} is out of range, expected an index below {t.size}")
-        v = trace.builder.binary(op.code, a, b, _ANY)
-        return Var(trace, _narrowed(trace, v, t, low >= 0 and high < t.size), t)
+        return _narrowed(trace, trace.builder.binary(op.code, a, b, _ANY), t, low, high, name)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -510,6 +528,8 @@ def _index_type(index: object, what: str) -> Fin:
 
 def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
     """An index of any type or a literal, and the least and largest number it can be."""
+    if isinstance(x, Loose) and x.low >= 0 and x.high < LARGEST:
+        return _number(x), x.low, x.high
     if isinstance(x, Var) and isinstance(x.type, Fin):
         return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
     (v,) = lift(trace, x, _ANY, what)
@@ -517,10 +537,19 @@ def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
     return v, value, value
 
 
-def _narrowed(trace: Trace, v: int, t: Fin, fits: bool) -> int:
-    """The id of ``v`` as an index of type ``t``; unless it is known that it ``fits``, that is checked."""
+def _number(x: Loose) -> int:
+    """The id of the number that is not checked yet, in the function being defined."""
+    trace = current()
+    check_scope(x.trace, x.block, f"a symbolic {x.type}")
+    return x.number if x.trace is trace else trace.capture(x.trace, x.number)
+
+
+def _narrowed(trace: Trace, v: int, t: Fin, low: int, high: int, name: str) -> Var:
+    """The number ``v`` as an index of type ``t``: checked where it is used, unless it is known to be one."""
+    if low < 0 or high >= t.size:
+        return Loose(trace, v, t, low, high, name)
     size = trace.builder.const(t.size, _ANY)
-    return trace.builder.binary(ops.code("narrow" if fits else "bound"), v, size, t)
+    return Var(trace, trace.builder.binary(ops.code("narrow"), v, size, t), t)
 
 
 iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))
@@ -534,7 +563,7 @@ def index(size: object, x: object) -> Var:
     t = _index_type(size, "index")
     trace = current()
     if isinstance(x, Var) and isinstance(x.type, Fin):
-        return Var(trace, _narrowed(trace, use(x)[0], t, x.type.size <= t.size), t)
+        return _narrowed(trace, use(x)[0], t, 0, x.type.size - 1, "index")
     if not isinstance(x, Value):
         (v,) = lift(trace, x, t, "index")
         return Var(trace, v, t)

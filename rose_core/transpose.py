@@ -488,6 +488,10 @@ class Reverse:
         if not cotangents and not given:
             return
         back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)))
+        tape = self.fb, self.lin.env[v]
+        if call.is_run_again(back):
+            taken = [self.value(x) for x, is_taken in zip(args, call.takes, strict=True) if is_taken]
+            tape = self.b, self.b.call(call.fwd, taken)
         passed = []
         for kind, k in back.sources:
             if kind == "cotangent":
@@ -495,7 +499,8 @@ class Reverse:
             elif kind == "given":
                 passed.append(given[k])
             elif kind == "tape":
-                passed.append(self.fetch(self.fb.get(self.lin.env[v], k)))
+                taped = tape[0].get(tape[1], k)
+                passed.append(self.fetch(taped) if tape[0] is self.fb else taped)
             elif kind == "arg":
                 passed.append(self.value(args[k]))
             else:

@@ -224,6 +224,11 @@ def replace_scalar(leaf: Type, scalar: Type) -> Type:
     return scalar
 
 
+def real(leaf: Type) -> Type:
+    """``leaf`` with its tangents taken as numbers."""
+    return replace_scalar(leaf, REAL) if scalar_of(leaf) is TAN else leaf
+
+
 def leaves(t: Type) -> list[Type]:
     """The leaf types of ``t``, in the order in which every part of the compiler passes them."""
     if isinstance(t, Pair):

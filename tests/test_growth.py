@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from rose_core import Real, Vec, compile, fn, interp, jvp, sin, vjp
+from rose_core import Dual, Real, Vec, compile, fn, interp, jvp, opaque, sin, vjp
 from rose_core import sum as rose_sum
 from rose_core.expand import Expansion
 from rose_core.ir import Func
@@ -50,6 +50,44 @@ def test_calls_stay_calls(derive) -> None:
     for k in (0, 1):
         steps = [b[k] - a[k] for a, b in pairwise(sizes)]
         assert max(steps) - min(steps) <= 0.05 * max(steps), sizes
+
+
+def products(height: int):
+    """As `tower`, but the derivative of each call takes values of its own: 2^height in all."""
+    f = fn([Real], Real, sin)
+    for _ in range(height):
+        f = (lambda g: fn([Real], Real, lambda x: sin(g(x) * g(x * 0.5) + x)))(f)
+    return f
+
+
+def test_tapes_stay_short() -> None:
+    """Code grows in proportion to the height, though the work doubles with every step."""
+    sizes = [measure(grad(products(height)))[0] for height in (20, 40, 60)]
+    assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
+
+
+def test_tapes_of_tapes_stay_short() -> None:
+    """Of a second derivative no faster than with the square, or a little more."""
+    sizes = [measure(grad(grad(products(height))))[0] for height in (8, 16, 24)]
+    assert sizes[2] - sizes[1] <= 3 * (sizes[1] - sizes[0]), sizes
+
+
+def test_what_is_run_again_for_want_of_a_tape() -> None:
+    f = products(12)
+    forward, reverse = compile(jvp(f)), compile(grad(f))
+    for x in (0.3, -1.2, 2.5):
+        assert reverse(x) == pytest.approx(forward({"re": x, "du": 1})["du"], rel=1e-12)
+
+
+def test_what_has_effects_is_run_once() -> None:
+    calls = []
+    noisy = opaque([Real], Real, lambda x: (calls.append(x), x)[1])
+    noisy.jvp = fn([Dual], Dual, lambda x: {"re": noisy(x.re), "du": x.du})
+    f = fn([Real], Real, noisy)
+    for _ in range(8):
+        f = (lambda g: fn([Real], Real, lambda x: sin(g(x) * g(x))))(f)
+    compile(grad(f))(0.5)
+    assert len(calls) == 2**8
 
 
 def test_a_shared_call_graph_runs() -> None:

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from rose_core import (
+    Bool,
     Real,
     RunError,
     Vec,
@@ -78,6 +79,25 @@ def test_no_check_where_none_is_needed():
     assert code("bound") not in names[0]
     assert code("bound") in names[1]
     assert both(f, 3, 5) == 8
+
+
+def test_out_of_range_on_the_way():
+    """What is only computed with or compared is not checked."""
+    f = fn([4, 4], 4, lambda i, j: imod(4, iadd(4, i, j)))
+    g = fn([4, 4], Bool, lambda i, j: (i + j) * 2 < i + 3)
+
+    def of_the_enclosing(i, j):
+        both = iadd(4, i, j)
+        inner = fn([], 4, lambda: imod(4, iadd(4, both, 1)))
+        return inner()
+
+    h = fn([4, 4], 4, of_the_enclosing)
+    for i, j in product(range(4), range(4)):
+        assert both(f, i, j) == (i + j) % 4
+        assert both(g, i, j) == ((i + j) * 2 < i + 3)
+        assert both(h, i, j) == (i + j + 1) % 4
+    used = fn([4, 4], 4, lambda i, j: iadd(4, iadd(4, i, j), 0))
+    assert "out of range: 5" in both(used, 2, 3)
 
 
 @pytest.mark.parametrize(

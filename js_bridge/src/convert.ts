@@ -45,7 +45,7 @@ const put = (
         typeof x !== "number" ||
         !Number.isInteger(x) ||
         x < 0 ||
-        x >= ty.size
+        x >= (ty.size || 1) // of no index there is 0, which nothing can use
       )
         throw RangeError(
           `expected an index from 0 to ${ty.size - 1}, got ${describe(x)}`,

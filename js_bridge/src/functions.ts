@@ -6,6 +6,7 @@ import {
   describe,
   dualOf,
   isReal,
+  numbersOf,
   REAL,
   type SizeVar,
   sizesIn,
@@ -15,7 +16,7 @@ import {
   vecOf,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
-import { lift, wrap } from "./values";
+import { hasTangent, lift, wrap } from "./values";
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
 export class FnData {
@@ -28,6 +29,23 @@ export class FnData {
   fault: string | undefined;
   /** Whether reverse mode computes what it needs of it again, rather than keep it. */
   remat = false;
+
+  private numbers: FnData | undefined;
+
+  /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
+  get onNumbers(): FnData {
+    if (this.numbers === undefined) {
+      const { name, origin } = this;
+      const params = this.params.map(numbersOf);
+      const ret = numbersOf(this.ret);
+      const isItself =
+        ret === this.ret && params.every((ty, k) => ty === this.params[k]);
+      this.numbers = isItself
+        ? this
+        : new FnData(name, params, ret, undefined, undefined, origin);
+    }
+    return this.numbers;
+  }
 
   /** Values of enclosing functions that it uses. */
   get captures(): readonly Var[] {
@@ -379,7 +397,10 @@ export const captured = (r: Recorder, f: FnData): number[] => {
     try {
       const id = r.use(x, x.ty);
       // a forward derivative takes the tangent too, which is zero: the call is about its arguments
-      if (f.origin && isReal(x.ty)) ids.push(r.literal(0, tangentOf(x.ty)));
+      if (f.origin && isReal(x.ty))
+        ids.push(
+          r.literal(0, f.onNumbers === f ? numbersOf(x.ty) : tangentOf(x.ty)),
+        );
       ids.push(id);
     } catch (error) {
       throw within(error, `calling ${f.name}`);
@@ -398,8 +419,15 @@ const results = (r: Recorder, ty: Ty, at: number): unknown =>
     ty.leafTypes.map((_, k) => r.row(S.GET, at, k)),
   );
 
-const call = (f: FnData, args: readonly unknown[]): unknown => {
+/** The forward derivative `f` as it is called: with tangents that are tangents, or numbers. */
+const asCalled = (f: FnData, args: readonly unknown[]): FnData =>
+  f.origin && !f.params.some((ty, k) => hasTangent(ty, args[k]))
+    ? f.onNumbers
+    : f;
+
+const call = (called: FnData, args: readonly unknown[]): unknown => {
   const r = recorder();
+  const f = asCalled(called, args);
   const ids = liftArgs(r, f, args);
   return results(r, f.ret, r.rowOf(S.CALL, [r.callee(f), ...ids]));
 };
@@ -446,7 +474,7 @@ export const vjp = (
   parts(f, "vjp");
   return (...args) => {
     const r = recorder();
-    const data = atArgs(f, args, "vjp");
+    const data = asCalled(atArgs(f, args, "vjp"), args);
     const { block } = r;
     const ids = liftArgs(r, data, args);
     r.takesVjp = true;

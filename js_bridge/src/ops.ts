@@ -82,13 +82,21 @@ const indexType = (index: unknown): Ty => {
   return ty;
 };
 
+/** The id of an index of type `ty`, or of a number that is to be one. */
+const comparedId = (r: Recorder, ty: Ty, i: Nat): number => {
+  const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
+  return loose?.index === ty
+    ? r.use(loose.number, loose.number.ty)
+    : indexId(r, ty, i);
+};
+
 const compareIndices =
   (op: number) =>
   (index: unknown, i: Nat, j: Nat): Var => {
     const r = recorder();
     const ty = indexType(index);
-    const a = indexId(r, ty, i);
-    return result(r, BOOL, r.row(op, a, indexId(r, ty, j)));
+    const a = comparedId(r, ty, i);
+    return result(r, BOOL, r.row(op, a, comparedId(r, ty, j)));
   };
 
 export const abs = unary(OP.abs);
@@ -166,21 +174,34 @@ const ANY = fin(LARGEST);
 
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
 const wholeNumber = (r: Recorder, i: Nat): [number, number, number] => {
+  const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
+  if (loose && loose.low >= 0 && loose.high < LARGEST)
+    return [r.use(loose.number, ANY), loose.low, loose.high];
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
   const id = indexId(r, ANY, i);
   return [id, i as number, i as number];
 };
 
-/** The index below `ty` that `id` is; unless it is known that it `fits`, that is checked when it runs. */
-const narrowed = (r: Recorder, id: number, ty: Ty, fits: boolean): symbol => {
-  const size = r.literal(ty.size, ANY);
-  return r.newIndex(r.row(fits ? OP.narrow : OP.bound, id, size), ty);
+/** The number `id` as an index below `index`: checked where it is used as one, unless it is known to be. */
+const narrowed = (
+  r: Recorder,
+  id: number,
+  index: Ty,
+  low: number,
+  high: number,
+  name: string,
+): symbol => {
+  if (low < 0 || high >= index.size) {
+    const number = new Var(r, id, ANY, r.block);
+    return r.newLoose({ number, low, high, index, name });
+  }
+  return r.newIndex(r.row(OP.narrow, id, r.literal(index.size, ANY)), index);
 };
 
 /**
- * Arithmetic on indices of any types, whose result is an index of the type that comes first. What can
- * never be one throws at once; what may fall outside is checked when it runs.
+ * Arithmetic on indices of any types, whose result is an index of the type that comes first. It may
+ * fall outside as long as it is only compared, or computed with: `imod(n, iadd(n, i, j))`.
  */
 const arithmetic =
   (name: string, op: number, on: (i: number, j: number) => number) =>
@@ -192,13 +213,7 @@ const arithmetic =
     const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
     const low = Math.min(...ends);
     const high = Math.max(...ends);
-    if (high < 0 || low >= ty.size)
-      throw RangeError(
-        `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
-          `expected an index from 0 to ${ty.size - 1}`,
-      );
-    const id = r.row(op, a, b);
-    return narrowed(r, id, ty, low >= 0 && high < ty.size);
+    return narrowed(r, r.row(op, a, b), ty, low, high, name);
   };
 
 export const iadd = arithmetic("iadd", OP.iadd, (i, j) => i + j);
@@ -223,7 +238,7 @@ export const index = (size: unknown, x: unknown): symbol => {
   const r = recorder();
   const ty = indexType(size);
   const v = typeof x === "symbol" ? r.indexOf(x) : undefined;
-  if (v) return narrowed(r, r.use(v, v.ty), ty, v.ty.size <= ty.size);
+  if (v) return narrowed(r, r.use(v, v.ty), ty, 0, v.ty.size - 1, "index");
   if (!(x instanceof Var)) return r.newIndex(indexId(r, ty, x), ty);
   const id = realId(r, x);
   return r.newIndex(r.row(OP.index, id, r.literal(ty.size, ANY)), ty);

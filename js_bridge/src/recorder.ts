@@ -3,7 +3,7 @@
 // Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
 // and those of loops) are open, so that a value used out of its scope is refused on the spot.
 
-import { S } from "./opcodes.gen";
+import { OP, S } from "./opcodes.gen";
 import { BOOL, describe, REAL, TAN, type Ty } from "./types";
 
 /** A symbolic Real, Tan or Bool. */
@@ -14,6 +14,17 @@ export class Var {
     readonly ty: Ty,
     readonly block: number,
   ) {}
+}
+
+/** A whole number from `low` to `high` that is to be an index: checked where it is used as one. */
+export interface Loose {
+  readonly number: Var;
+  readonly low: number;
+  readonly high: number;
+  readonly index: Ty;
+  /** The operation that gave it. */
+  readonly name: string;
+  checked?: Var;
 }
 
 /** The zero tangent. */
@@ -61,6 +72,7 @@ export class Recorder {
   private isOpen = [true];
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private readonly indices = new Map<symbol, Var>();
+  private readonly loose = new Map<symbol, Loose>();
   private readonly calleeNumbers = new Map<Callee, number>();
   private readonly typeNumbers = new Map<Ty, number>();
   private readonly captured = new Map<Recorder, Map<number, number>>();
@@ -143,9 +155,40 @@ export class Recorder {
     return symbol;
   }
 
+  /** A fresh symbolic index for a number that may be none of its type. */
+  newLoose(loose: Loose): symbol {
+    const symbol = Symbol(`index below ${loose.index.size}`);
+    this.loose.set(symbol, loose);
+    return symbol;
+  }
+
+  /** The number that a symbolic index of this or an enclosing function is, if that was not checked. */
+  looseOf(symbol: symbol): Loose | undefined {
+    return this.loose.get(symbol) ?? this.parent?.looseOf(symbol);
+  }
+
   /** What a symbolic index of this or an enclosing function stands for. */
   indexOf(symbol: symbol): Var | undefined {
-    return this.indices.get(symbol) ?? this.parent?.indexOf(symbol);
+    const loose = this.loose.get(symbol);
+    return loose === undefined
+      ? (this.indices.get(symbol) ?? this.parent?.indexOf(symbol))
+      : this.checked(loose);
+  }
+
+  private checked(loose: Loose): Var {
+    const { number, low, high, index, name, checked } = loose;
+    if (checked && this.inScope(checked.block)) return checked;
+    if (high < 0 || low >= index.size)
+      throw RangeError(
+        `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
+          `expected an index from 0 to ${index.size - 1}`,
+      );
+    const id = this.row(
+      OP.bound,
+      this.use(number, number.ty),
+      this.literal(index.size, number.ty),
+    );
+    return (loose.checked = new Var(this, id, index, this.block));
   }
 
   /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */
@@ -216,6 +259,7 @@ export class Recorder {
     this.isOpen.fill(false);
     this.rows = this.rows.slice(0, this.length);
     this.indices.clear();
+    this.loose.clear();
   }
 
   /** Why a symbolic value cannot be used here, as an error to throw. */
@@ -263,12 +307,12 @@ export const boolId = (r: Recorder, x: unknown): number => {
   throw invalid(x, "Bool");
 };
 
-/** The id of a tangent. */
+/** The id of a tangent, of which 0 is the only one that is known. */
 export const tanId = (r: Recorder, x: unknown): number => {
   if (x instanceof Var) {
     return r.use(x, TAN);
   }
-  if (x === ZERO) return r.literal(0, TAN);
+  if (x === ZERO || x === 0) return r.literal(0, TAN);
   throw invalid(x, "Tan");
 };
 

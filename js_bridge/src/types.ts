@@ -226,6 +226,17 @@ export const isReal = (leaf: Ty): boolean =>
 export const tangentOf = (leaf: Ty): Ty =>
   leaf.kind === "vec" ? vecOf(leaf.size, tangentOf(leaf.elem!)) : TAN;
 
+/** `ty` with numbers in place of tangents. */
+export const numbersOf = (ty: Ty): Ty => {
+  if (ty === TAN) return REAL;
+  if (ty.kind === "vec") return vecOf(ty.size, numbersOf(ty.elem!));
+  if (ty.kind === "struct")
+    return structOf(
+      ty.order.map((name) => [name, numbersOf(fieldOf(ty, name)!)]),
+    );
+  return ty;
+};
+
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {
   if (x === null) return "null";

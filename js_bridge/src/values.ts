@@ -13,8 +13,9 @@ import {
   tanId,
   Var,
   within,
+  ZERO,
 } from "./recorder";
-import { fin, type Ty } from "./types";
+import { fin, numbersOf, TAN, type Ty } from "./types";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
 class Bundle {
@@ -65,6 +66,21 @@ export const typeOfView = (x: unknown): Ty | undefined =>
   typeof x === "object" && x !== null
     ? (x as { [VIEW]?: View })[VIEW]?.ty
     : undefined;
+
+/** Whether `x`, taken as a `ty`, has a tangent where that has one. */
+export const hasTangent = (ty: Ty, x: unknown): boolean => {
+  if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
+  if (ty === numbersOf(ty) || typeof x !== "object" || x === null) return false;
+  const given = typeOfView(x);
+  if (given !== undefined) return given === ty;
+  if (ty.kind !== "vec")
+    return ty.fields.some(([name, field]) =>
+      hasTangent(field, (x as Record<string, unknown>)[name]),
+    );
+  return Array.prototype.some.call(x, (element) =>
+    hasTangent(ty.elem!, element),
+  );
+};
 
 /** What a view looks like to an author. */
 const present = (view: View): unknown => {

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import build
-from build import BRIDGE, DIST
+from build import BRIDGE, DIST, PENROSE
 
 Run = Callable[[str], str]
 
@@ -49,6 +51,63 @@ def test_what_is_refused_throws(node: Run, tmp_path: Path) -> None:
     count, silent = json.loads(node(code))
     assert count > 50
     assert silent == []
+
+
+def compiler(folder: Path, **programs: str) -> list[str]:
+    """What the compiler says of these programs, with `rose` and `./rose.js` in dist/."""
+    paths = {"rose": [str(DIST / "rose.d.ts")], "vitest": ["./vitest.d.ts"]}
+    options = {"target": "ES2022", "module": "ESNext", "moduleResolution": "bundler", "strict": True}
+    options |= {"lib": ["ES2022", "DOM"], "types": [], "noEmit": True, "paths": paths}
+    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
+    (folder / "vitest.d.ts").write_text(VITEST)
+    for name, program in programs.items():
+        (folder / f"{name}.ts").write_text(program)
+    tsc = BRIDGE / "node_modules" / "typescript" / "bin" / "tsc"
+    words = [build.node(), tsc, "-p", folder, "--pretty", "false"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=folder)
+    return [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+
+
+VITEST = """
+type Check = (...values: unknown[]) => void;
+interface Expectation { readonly [name: string]: Check & Expectation }
+type Suite = (name: string, body: () => void | Promise<void>) => void;
+export declare const describe: Suite;
+export declare const test: Suite & { readonly [name: string]: Suite };
+export declare const expect: (value: unknown) => Expectation;
+"""
+ORIGINAL = PENROSE / "node_modules" / "rose"
+
+
+def test_programs_for_the_original_compile(tmp_path: Path) -> None:
+    """Those are its own tests. The one wrong index type in them is there to be refused."""
+    program = (ORIGINAL / "src" / "index.test.ts").read_text()
+    assert program.count("test(") > 50
+    errors = compiler(tmp_path, original=program.replace('"./index.js"', '"rose"'))
+    lines = [int(error.split("(")[1].split(",")[0]) for error in errors]
+    assert ["Vec(Real, Null)" in program.splitlines()[line - 1] for line in lines] == [True], errors
+
+
+def test_names_of_the_original_are_exported(tmp_path: Path) -> None:
+    declarations = (ORIGINAL / "dist" / "index.d.ts").read_text()
+    names = re.search(r"export \{.*?\}", declarations, flags=re.DOTALL)
+    assert names
+    assert names[0].count(",") > 50
+    assert compiler(tmp_path, names=f'{names[0]} from "rose";') == []
+
+
+def test_declarations_are_found_beside_the_module(tmp_path: Path) -> None:
+    module = """
+        import { Real, compile, fn } from "./rose.js";
+        const f = await compile(fn([Real], Real, (x) => x));
+        export const y: number = f(1);
+        export const z: string = f(1);"""
+    script = """
+        /// <reference path="./rose.d.ts" />
+        rose.compile(rose.fn([rose.Real], rose.Bool, (x) => rose.gt(x, 0))).then((f) => f(1) === 2);"""
+    shutil.copy(DIST / "rose.d.ts", tmp_path)
+    errors = compiler(tmp_path, module=module, script=script)
+    assert [error.split(",")[0] for error in errors] == ["module.ts(5", "script.ts(3"], errors
 
 
 def test_nothing_is_any() -> None:

@@ -55,23 +55,32 @@ export interface Vecs<K, V> {
   readonly [below]: K;
   readonly [element]: V;
 }
+// What functions take as a type is any `T`, since programs have functions of their own that are generic in
+// it. `Symbolic` and `Value` say what is no type: of that there are no values, and nothing can be done
+// with one.
+
 /** The type of vectors from the index type `index`, a size, to `elem`. */
-export declare const Vec: <K extends Nats | Size, const V extends Type>(
+export declare const Vec: <K extends Nats | Size, const V>(
   index: K,
   elem: V,
 ) => Vecs<K extends Nats ? Nats : K, V>;
 
-/** The type of structs with fields of these types. */
-export interface Structs {
-  readonly [name: string]: Type;
-}
 /** A struct type with these fields. */
-export declare const struct: <const T extends Structs>(fields: T) => T;
+export declare const struct: <
+  const T extends { readonly [name: string]: unknown },
+>(
+  fields: T,
+) => T;
 
 /** The type of a number with its tangent. */
 export declare const Dual: { readonly re: Reals; readonly du: Tans };
 
 type Scalars = Nulls | Bools | Reals | Tans | Nats;
+
+/** The type of structs with fields of these types. */
+export interface Structs {
+  readonly [name: string]: Type;
+}
 
 /** A type of values, as an author writes it. */
 export type Type = Scalars | Size | Vecs<unknown, unknown> | Structs;
@@ -125,7 +134,9 @@ export type Symbolic<T> = T extends Nulls
           ? Nat
           : T extends Vecs<unknown, infer V>
             ? Vec<Symbolic<V>>
-            : { [K in keyof T]: Symbolic<T[K]> };
+            : T extends object
+              ? { [K in keyof T]: Symbolic<T[K]> }
+              : unknown;
 
 /** The values that are taken for a type: what a body returns, and what calls are given. */
 export type Value<T> = T extends Nulls
@@ -140,7 +151,11 @@ export type Value<T> = T extends Nulls
           ? Nat
           : T extends Vecs<unknown, infer V>
             ? readonly Value<V>[] | Numbers<V>
-            : { readonly [K in keyof T]: Value<T[K]> };
+            : T extends object
+              ? { readonly [K in keyof T]: Value<T[K]> }
+              : unknown extends T
+                ? unknown
+                : never;
 
 type Symbolics<P> = { [K in keyof P]: Symbolic<P[K]> };
 type Values<P> = { [K in keyof P]: Value<P[K]> };
@@ -169,7 +184,11 @@ export type Input<T> = T extends Nulls
       ? number
       : T extends Vecs<unknown, infer V>
         ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V>
-        : { readonly [K in keyof T]: Input<T[K]> };
+        : T extends object
+          ? { readonly [K in keyof T]: Input<T[K]> }
+          : unknown extends T
+            ? unknown
+            : never;
 
 /** The ordinary values that come out for a type. */
 export type Output<T> = T extends Nulls
@@ -180,7 +199,9 @@ export type Output<T> = T extends Nulls
       ? number
       : T extends Vecs<unknown, infer V>
         ? Output<V>[]
-        : { -readonly [K in keyof T]: Output<T[K]> };
+        : T extends object
+          ? { -readonly [K in keyof T]: Output<T[K]> }
+          : unknown;
 
 type Inputs<P> = { [K in keyof P]: Input<P[K]> };
 type Outputs<P> = { [K in keyof P]: Output<P[K]> };
@@ -200,6 +221,10 @@ type Ordinary<T> = [T] extends [Null]
         ? Ordinary<V>[]
         : { [K in keyof T]: Ordinary<T[K]> };
 
+/** A function of which only the call is known, and that all its sizes are. */
+type Loose<A extends readonly unknown[], B> = Fn &
+  ((...args: A) => B) & { at?: never };
+
 type Ordinaries<A> = { [K in keyof A]: Ordinary<A[K]> };
 
 /** Symbolic values with a dual number for every number. */
@@ -217,28 +242,35 @@ type SymbolicDuals<A> = { [K in keyof A]: SymbolicDual<A[K]> };
 
 // ---- functions ----
 
+declare const made: unique symbol;
 declare const signature: unique symbol;
 declare const sizes: unique symbol;
 
 /** A function made with `fn` or `opaque`, of whatever type. */
 export interface Fn {
-  readonly [signature]: unknown;
+  readonly [made]: true;
   jvp?: Fn;
 }
+
+/** What can be the derivative `F` of a function: any `Fn` that is not known to be of another type. */
+type Rule<F> = Fn &
+  Partial<Pick<F, keyof F & (typeof signature | typeof sizes)>>;
 
 /** A function with parameters of the types `P` and a result of type `R`; to be called on symbolic values. */
 export interface Func<P extends readonly unknown[], R> extends Fn {
   (...args: Values<P>): Symbolic<R>;
   readonly [signature]: readonly [P, R];
   /** The forward derivative that is taken in place of the one that follows from the body. */
-  jvp?: Func<Duals<P>, DualOf<R>>;
+  get jvp(): Func<Duals<P>, DualOf<R>> | undefined;
+  set jvp(rule: Rule<Func<Duals<P>, DualOf<R>>>);
 }
 
 /** A function with sizes that are not known yet: a call tells them, or `at` does. */
-export interface GenericFunc<P extends readonly unknown[], R> {
+export interface GenericFunc<P extends readonly unknown[], R> extends Fn {
   (...args: Values<P>): Symbolic<R>;
   readonly [sizes]: readonly [P, R];
-  jvp?: GenericFunc<Duals<P>, DualOf<R>>;
+  get jvp(): GenericFunc<Duals<P>, DualOf<R>> | undefined;
+  set jvp(rule: Rule<GenericFunc<Duals<P>, DualOf<R>>>);
   /** The function at these sizes, by name. */
   at(sizes: { readonly [N in SizeNames<P>]: number }): Func<Known<P>, Known<R>>;
 }
@@ -274,10 +306,7 @@ type Made<P extends readonly unknown[], R> = [SizeNames<P>] extends [never]
   : GenericFunc<P, R>;
 
 /** Define a function: the body runs once, now, on symbolic values. */
-export declare const fn: <
-  const P extends readonly Type[],
-  const R extends Type,
->(
+export declare const fn: <const P extends readonly unknown[], const R>(
   params: P,
   ret: R,
   body: (...args: Symbolics<P>) => Value<R>,
@@ -362,7 +391,7 @@ export declare const compile: {
     options?: CompileOptions,
   ): Promise<Compiled<Inputs<P>, Output<R>>>;
   <A extends readonly unknown[], B>(
-    f: Fn & ((...args: A) => B),
+    f: Loose<A, B>,
     options?: CompileOptions,
   ): Promise<Compiled<Ordinaries<A>, Ordinary<B>>>;
 };
@@ -373,7 +402,7 @@ export declare const interp: {
     f: Func<P, R>,
   ): (...args: Inputs<P>) => Output<R>;
   <A extends readonly unknown[], B>(
-    f: Fn & ((...args: A) => B),
+    f: Loose<A, B>,
   ): (...args: Ordinaries<A>) => Ordinary<B>;
 };
 
@@ -393,7 +422,7 @@ export declare const ready: () => Promise<void>;
 // ---- loops and choices ----
 
 /** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
-export declare const vec: <const T extends Type>(
+export declare const vec: <const T>(
   index: Nats | Size,
   elem: T,
   body: (i: Nat) => Value<T>,
@@ -403,7 +432,7 @@ export declare const vec: <const T extends Type>(
 export declare const sum: (index: Nats | Size, body: (i: Nat) => Real) => Real;
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */
-export declare const select: <const T extends Type>(
+export declare const select: <const T>(
   p: Bool,
   type: T,
   yes: Value<T>,
@@ -485,9 +514,7 @@ type Lifted<Y> = [Y] extends [Null]
 export declare const checkpoint: {
   <P extends readonly unknown[], R>(f: Func<P, R>): Func<P, R>;
   <P extends readonly unknown[], R>(f: GenericFunc<P, R>): GenericFunc<P, R>;
-  <A extends readonly unknown[], B>(
-    f: Fn & ((...args: A) => B),
-  ): Fn & ((...args: A) => B);
+  <A extends readonly unknown[], B>(f: Loose<A, B>): Fn & ((...args: A) => B);
 };
 
 // ---- operations ----

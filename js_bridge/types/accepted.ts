@@ -476,5 +476,39 @@ gives<{ re: number; du: number }>()(interp(jvp(square))({ re: 3, du: 1 }), {
   re: 9,
   du: 6,
 });
-const kept: Fn[] = [f, square, smooth, jvp(f)];
-gives<number>()(kept.length, 4);
+const kept: Fn[] = [f, square, smooth, jvp(f), total];
+gives<number>()(kept.length, 5);
+const untyped = (g: Fn, rule: Fn): void => {
+  g.jvp = rule;
+};
+const twice = fn([Real], Real, (x) => mul(2, x));
+const rule: Fn = fn([Dual], Dual, ({ re, du }) => ({
+  re: twice(re),
+  du: mul(du, 3),
+}));
+untyped(twice, rule);
+twice.jvp = rule;
+is<Func<readonly [typeof Dual], typeof Dual> | undefined>()(twice.jvp);
+gives<number>()(interp(fn([Real], Real, (x) => vjp(twice)(x).grad(1)))(1), 3);
+
+/** As programs have it that do something about every function. */
+const counting = <const P extends readonly unknown[], const R>(
+  params: P,
+  ret: R,
+  f: (...args: { [K in keyof P]: Symbolic<P[K]> }) => Value<R>,
+) => fn(params, ret, f);
+const counter = counting([R3, Point], Point, (v, p) => ({ x: v[0], y: p.x }));
+is<typeof two>()(counter);
+gives<{ x: number; y: number }>()(interp(counter)([1, 2, 3], { x: 4, y: 5 }), {
+  x: 1,
+  y: 4,
+});
+const otherwise = <T>(p: Bool, type: T, x: Value<T>, y: Value<T>) =>
+  select(p, struct({ taken: type }), { taken: x }, { taken: y }).taken;
+gives<number[]>()(
+  interp(fn([Bool, R3], R3, (p, v) => otherwise(p, R3, [0, 0, 0], v)))(
+    false,
+    [1, 2, 3],
+  ),
+  [1, 2, 3],
+);

@@ -56,15 +56,21 @@ export const rejected: (() => unknown)[] = [
   // @ts-expect-error
   () => Vec("3", Real),
   // @ts-expect-error
-  () => struct({ x: "Real" }),
+  () => fn([struct({ x: "Real" })], Real, ({ x }) => x),
   // @ts-expect-error
-  () => fn([1n], Real, () => 1),
+  () => fn([1n], Real, (x) => x),
   // @ts-expect-error
-  () => fn([undefined], Real, () => 1),
+  () => fn([undefined], Real, (x) => x),
   // @ts-expect-error
   () => fn(Real, Real, () => 1),
   // @ts-expect-error
+  () => fn([Vec(3, "Real")], Real, (v) => v[0]),
+  // @ts-expect-error
   () => fn([Real], "Real", () => 1),
+  // @ts-expect-error
+  () => fn([], Real, () => vec(3, "Real", () => 1)[0]),
+  // @ts-expect-error
+  () => fn([], Real, () => select(true, "Real", 1, 2)),
   // @ts-expect-error
   () => fn([Real], Real),
 

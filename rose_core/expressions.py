@@ -25,15 +25,17 @@ from rose_core.encode import (
     local_get,
     local_set,
 )
-from rose_core.ir import ACCUM, GET, INDEX, RESOLVE, VEC, Func
+from rose_core.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
-from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.types import Type, is_tape
 
 TABLE_END = len(OPS)
 
 _WRITE, _FINISH = 1 << 32, 1 << 33
 """Added to an id on the work list: write its operation now; and finish its statement with that."""
+
+_IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
 
 _IS_INT = [op.out in "BI" for op in OPS]
 """Whether an op of the table gives an i32; ``select`` is not among those that are asked for."""
@@ -272,9 +274,13 @@ class Expressions:
                     if ins[2] < 0 or base is not BASE:
                         write(base)
                     if ins[2] >= 0:
-                        push(v + (_FINISH if finish else _WRITE))
-                        push(ins[2])
-                        continue
+                        turn = self.affine(ins[2])
+                        if turn is None:
+                            push(v + (_FINISH if finish else _WRITE))
+                            push(ins[2])
+                            continue
+                        write(expr[turn[0]])  # type: ignore[arg-type]
+                        use(ins[2])
             else:
                 finish = v >= _FINISH
                 v -= _FINISH if finish else _WRITE
@@ -305,7 +311,27 @@ class Expressions:
         kind, step, offset = kind_of(t), size_of(t), self.offset.get(ins[1], 0)
         if ins[2] < 0:
             return load(kind, offset + int(self.func.pool[~ins[2]][0]) * step)
-        return self._scaled(self.expr[ins[1]], step) + load(kind, offset)
+        _, factor, constant = self.affine(ins[2]) or (-1, 1, 0)
+        return self._scaled(self.expr[ins[1]], factor * step) + load(kind, offset + constant * step)
+
+    def affine(self, v: int) -> tuple[int, int, int] | None:
+        """The index ``v`` as index of a loop × factor + constant, if it is that: id, factor, constant."""
+        ins = self.func.code[v]
+        if ins[0] == IDX:
+            return v, 1, 0
+        if ins[0] == _NARROW:
+            return self.affine(ins[1]) if ins[1] >= 0 else None
+        if ins[0] not in (_IADD, _IMUL):
+            return None
+        _, x, y = ins
+        if x < 0:
+            x, y = y, x
+        of = self.affine(x) if y < 0 <= x else None
+        if of is None:
+            return None
+        value = int(self.func.pool[~y][0])
+        i, factor, constant = of
+        return (i, factor, constant + value) if ins[0] == _IADD else (i, factor * value, constant * value)
 
     @staticmethod
     def _scaled(base: bytes | None, step: int) -> bytes:

@@ -218,12 +218,13 @@ class Body(ControlFlow):
             self.put(v, whole.at(int(self.func.pool[~ins[2]][0]) * step))
             self.name_of[v] = ins[1]
             return
-        code = self.expression([ins[2]], block)
+        i, factor, constant = self.affine(ins[2]) or (ins[2], 1, 0)
+        code = self.expression([i], block)
         before = [] if whole.base is BASE else [whole.base]
-        self.out[block] += [*before, *code, self._scaled(whole.base, step)]
+        self.out[block] += [*before, *code, self._scaled(whole.base, factor * step)]
         self.used(ins[1], block)
         self.out[block].append(self.keep(v, True))
-        self.offset[v] = whole.offset
+        self.offset[v] = whole.offset + constant * step
 
     def vec(self, v: int, ins: tuple[int, ...]) -> None:
         t = self.func.types[v]

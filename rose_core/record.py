@@ -39,7 +39,7 @@ from operator import add
 from types import MappingProxyType
 from typing import Any
 
-from rose_core.builder import Builder
+from rose_core.builder import COUNT, Builder
 from rose_core.indices import MOST
 from rose_core.ir import (
     ACCUM,
@@ -65,12 +65,12 @@ from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, share
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Struct, Type, array, fin, leaves, scalar_of
+from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves, scalar_of
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
 
-_NEG, _SUB = code("neg"), code("sub")
+_NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "narrow"))
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
 """Ops from reals to a real."""
@@ -405,11 +405,19 @@ class _Body:
         b = self.b
         if len(set(ids)) == 1:
             return ids[0]
+        t = self.func.type_of(ids[0])
+        if isinstance(t, Fin) and max(ids) < 0:
+            numbers = [int(b.pool[~v][0]) for v in ids]
+            first, step = numbers[0], numbers[1] - numbers[0]
+            if step > 0 and numbers == list(range(first, numbers[-1] + 1, step)):
+                turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
+                at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
+                return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
         reads = [b.code[v] if v >= 0 else () for v in ids]
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
             return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
-        return b.index(b.vec(ids, array(size, self.func.type_of(ids[0]))), i)
+        return b.index(b.vec(ids, array(size, t)), i)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
         env = self.env

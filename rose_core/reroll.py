@@ -19,7 +19,7 @@ from rose_core.ir import INDEX
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.share import Entry
 
-FEWEST_ROWS = 2048
+FEWEST_ROWS = 256
 """Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
 
 FEWEST_COPIES = 16

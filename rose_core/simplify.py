@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
+_IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
 
 _EXACT = [not isinstance(op.wasm, str) for op in OPS]
 
@@ -128,4 +129,19 @@ def _or(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type
     return b.const(True, type) if c else other
 
 
-_BINARY = {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}
+def _iadd(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    return None if c else other
+
+
+def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    return other if c == 1 else None
+
+
+def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    return x if b.func.type_of(x) == type else None
+
+
+_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow}
+_BINARY |= {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}

@@ -112,7 +112,7 @@ class Demand:
             if op in (PARAM, IDX):
                 continue
             if op == RESOLVE:
-                read.update(self._accumulators(ins[1]))
+                read.update(self.accumulators(ins[1]))
             elif op == GET:
                 self._get(v, ins)
                 continue
@@ -138,12 +138,12 @@ class Demand:
         self.columns.setdefault(ins[1], {})[ins[2]] = v
         self.uses[ins[1]] += 1
 
-    def _accumulators(self, r: int) -> list[int]:
+    def accumulators(self, r: int) -> list[int]:
         """The accumulators that ``r`` may be a part of."""
         ins = self.func.code[r]
         if ins[0] == REF_INDEX:
-            return self._accumulators(ins[1])
-        return [*self._accumulators(ins[2]), *self._accumulators(ins[3])] if ins[0] < TABLE_END else [r]
+            return self.accumulators(ins[1])
+        return [*self.accumulators(ins[2]), *self.accumulators(ins[3])] if ins[0] < TABLE_END else [r]
 
     def _touched(self) -> dict[int, set[int]]:
         """Instruction → the accumulators that it adds to; -1 where an opaque function runs."""
@@ -152,13 +152,13 @@ class Demand:
         for v, ins in enumerate(func.code):
             roots: list[int] = []
             if ins[0] == ADD_TO:
-                roots = self._accumulators(ins[1])
+                roots = self.accumulators(ins[1])
             elif ins[0] in (CALL, COND, LOOP):
                 roots = [
                     r
                     for x in operands(ins, func.blocks)
                     if x >= 0 and isinstance(func.types[x], Ref)
-                    for r in self._accumulators(x)
+                    for r in self.accumulators(x)
                 ]
                 if any(func.callees[k].effects for k in callees(ins)):
                     roots.append(-1)

@@ -60,6 +60,7 @@ from rose_core.ops import BINARY_END, OPS
 from rose_core.reuse import overwritten
 from rose_core.runtime import Runtime
 from rose_core.types import Array, Fin, Ref, is_tape
+from rose_core.windows import Window, windows
 
 
 class Body(ControlFlow):
@@ -86,6 +87,9 @@ class Body(ControlFlow):
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()
         self.plan_updates(overwriting or {})
+        self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
+        self.window_of: dict[int, Window] = {}
+        """``REF_INDEX`` → the window that it is in, while its loop is being written."""
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
         self.result_places: list[Place | None]
@@ -278,6 +282,12 @@ class Body(ControlFlow):
         block = self.func.home[v]
         t = self.func.type_of(x)
         out = self.out[block]
+        window = self.window_of.get(r)
+        if window:
+            code = self.expression([x], block)
+            out += [get_local(window.local(r)), *code, F64_ADD, set_local(window.local(r))]
+            self.used(r, block)
+            return
         place = self.place(r)
         if has_tape(t):
             self.add_tapes(block, place, x, t)
@@ -329,7 +339,13 @@ class Body(ControlFlow):
             self.loops.append(number)
             self.free.append(([], []))
             i = self.new_local(True)
-            self.expr[block.index] = get_local(i)
+            turn_number = self.expr[block.index] = get_local(i)
+            inside = [(w, self.place(w.accumulator)) for w in self.windows.get(number, ())]
+            for window, place in inside:
+                window.locals = [self.new_local(False) for _ in range(window.width)]
+                self.window_of.update(dict.fromkeys(window.sites, window))
+                self.out[home] += window.before(place)
+                self.out[number] += window.enter(place, turn_number)
             rows = [self._row(number, i, block.results[k], place) for k, place in places.items()]
             self.anchors(number)
             for k, row in zip(places, rows, strict=True):
@@ -340,6 +356,11 @@ class Body(ControlFlow):
                 else:
                     code = self.expression([r], number)
                     self.out[number] += [row.base, *code, store(kind_of(t), row.offset)]
+            for window, place in inside:
+                self.out[number] += window.leave(place, turn_number)
+                self.free[-1][0].extend(window.locals)
+                for _ in window.sites:
+                    self.used(window.accumulator, number)
             self.loops.pop()
             for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
                 outer += inner
@@ -349,6 +370,8 @@ class Body(ControlFlow):
                 self.give_back(self.out[number], turn)
             step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
             self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+            for window, place in inside:
+                self.out[home] += window.after(place, n)
             self.out[number] = []
             self.free[-1][1].append(i)
             delayed, self.delayed[number] = self.delayed[number], []

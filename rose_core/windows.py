@@ -1,0 +1,142 @@
+"""Windows: the elements of an accumulator that are near the turn of a loop, in local variables.
+
+A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbouring turns. Through memory
+every turn would wait for what the last one stored. So the elements from the lowest to the highest offset
+are kept in local variables: each turn reads the one that comes in at the top, writes the one that
+goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rose_core.demand import Demand
+from rose_core.encode import I32_ADD, I32_MUL, i32_const, load, local_get, local_set, store
+from rose_core.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
+from rose_core.layout import BASE, Place
+from rose_core.types import REAL, Array, Ref
+
+WIDEST = 8
+"""The most elements in a window, each of which is a local variable."""
+
+_STEP = 8
+"""Bytes of an element."""
+
+
+@dataclass(slots=True)
+class Window:
+    """The elements of ``accumulator`` from ``low`` on, counted from the turn, that a loop adds to."""
+
+    accumulator: int
+    sites: dict[int, int]
+    """``REF_INDEX`` → its offset from the turn."""
+    low: int = field(init=False)
+    width: int = field(init=False)
+    locals: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        offsets = self.sites.values()
+        self.low = min(offsets)
+        self.width = max(offsets) - self.low + 1
+
+    def local(self, site: int) -> int:
+        return self.locals[self.sites[site] - self.low]
+
+    def before(self, place: Place) -> list[bytes]:
+        """Code ahead of the loop."""
+        return [
+            code
+            for k, n in enumerate(self.locals[:-1])
+            for code in (place.base, load("f", place.offset + (self.low + k) * _STEP), local_set(n))
+        ]
+
+    def enter(self, place: Place, turn: bytes) -> list[bytes]:
+        """Code at the start of a turn, whose number ``turn`` pushes."""
+        top = place.offset + (self.low + self.width - 1) * _STEP
+        return [_address(place, turn), load("f", top), local_set(self.locals[-1])]
+
+    def leave(self, place: Place, turn: bytes) -> list[bytes]:
+        """Code at the end of a turn."""
+        bottom = store("f", place.offset + self.low * _STEP)
+        out = [_address(place, turn), local_get(self.locals[0]), bottom]
+        for n, above in zip(self.locals, self.locals[1:], strict=False):
+            out += [local_get(above), local_set(n)]
+        return out
+
+    def after(self, place: Place, turns: int) -> list[bytes]:
+        """Code behind the loop."""
+        return [
+            code
+            for k, n in enumerate(self.locals[:-1])
+            for code in (
+                place.base,
+                local_get(n),
+                store("f", place.offset + (turns + self.low + k) * _STEP),
+            )
+        ]
+
+
+def _address(place: Place, turn: bytes) -> bytes:
+    scaled = turn + i32_const(_STEP) + I32_MUL
+    return scaled if place.base is BASE else place.base + scaled + I32_ADD
+
+
+Affine = Callable[[int], tuple[int, int, int] | None]
+"""Tells what an index is in terms of a loop's: the loop's index, a factor, and a constant."""
+
+
+def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window]]:
+    """Block of a loop → its windows."""
+    sites: dict[int, dict[int, dict[int, int]]] = {}
+    used: dict[int, set[int]] = {}
+    """Block of a loop → the accumulators that are used in it in another way than at its sites."""
+
+    def note(roots: Iterable[int], number: int) -> None:
+        while number > 0:
+            used.setdefault(number, set()).update(roots)
+            number = func.blocks[number].parent
+
+    for number, anchors in enumerate(demand.anchors):
+        for v in anchors:
+            ins = func.code[v]
+            if ins[0] == ADD_TO:
+                site = _site(func, ins[1], affine)
+                if site is None:
+                    note(demand.accumulators(ins[1]), number)
+                else:
+                    accumulator, block, offset = site
+                    sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
+                    # the loops around that one cannot know what is added when
+                    note([accumulator], func.blocks[block].parent)
+            elif ins[0] in (CALL, COND, LOOP):
+                for x in operands(ins, func.blocks):
+                    if x >= 0 and isinstance(func.types[x], Ref):
+                        note(demand.accumulators(x), number)
+    return {block: _windows(func, of, used.get(block, set())) for block, of in sites.items()}
+
+
+def _windows(func: Func, sites: dict[int, dict[int, int]], used: set[int]) -> list[Window]:
+    found = [Window(accumulator, at) for accumulator, at in sites.items() if accumulator not in used]
+    # two parameters may be parts of one accumulator
+    given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
+    return [
+        w
+        for w in found
+        if 1 < w.width <= WIDEST and (func.code[w.accumulator][0] == ACCUM or len(given) == 1)
+    ]
+
+
+def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
+    """Accumulator, loop and offset, if ``r`` is an element that moves with the turns of a loop."""
+    ins = func.code[r]
+    if ins[0] != REF_INDEX or ins[2] < 0:
+        return None
+    of = func.types[ins[1]].inner  # type: ignore[attr-defined]
+    at = affine(ins[2])
+    if at is None or at[1] != 1 or not isinstance(of, Array) or of.elem is not REAL:
+        return None
+    block = func.code[at[0]][1]
+    if func.code[ins[1]][0] not in (ACCUM, PARAM) or func.home[ins[1]] == block:
+        return None
+    return ins[1], block, at[2]

@@ -34,7 +34,7 @@ from rose_core.ir import (
     fields_of,
     result_type,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, ref
 
 _OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
@@ -43,6 +43,8 @@ _SMALL = 17
 
 COUNT = fin(MOST + 1)
 """The type of a number of turns that is known."""
+
+_NEG = code("neg")
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -60,6 +62,8 @@ class Builder:
         self.blocks, self.pool = func.blocks, func.pool
         self.table: dict[tuple[int, ...], int] = {}
         self.consts: dict[object, int] = {}
+        self.negated: dict[int, int] = {}
+        """``neg`` → its operand."""
         self.callees: dict[Func, int] = {}
         self.open = [0]
         """The open blocks, outermost first."""
@@ -91,11 +95,19 @@ class Builder:
                 return v
         key = (op, a)
         v = self.table.get(key)
-        return self._append(key, type or _OUT[op], self.home[a] if a >= 0 else 0) if v is None else v
+        if v is None:
+            v = self._append(key, type or _OUT[op], self.home[a] if a >= 0 else 0)
+            if op == _NEG:
+                self.negated[v] = a
+        return v
 
     def binary(self, op: int, a: int, b: int, type: Type | None = None) -> int:
         if a < 0 or b < 0:
             v = simplify.binary(self, op, a, b, type or _OUT[op])
+            if v is not None:
+                return v
+        if self.negated and (a in self.negated or b in self.negated):
+            v = simplify.signed(self, op, a, b, type)
             if v is not None:
                 return v
         # equal operations get equal keys; but in a product with a tangent, that stands first

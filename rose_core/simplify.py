@@ -14,7 +14,7 @@ import math
 
 from rose_core.errors import RunError
 from rose_core.ops import OPS, code
-from rose_core.types import TAN, Type
+from rose_core.types import TAN, Fin, Type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
-_IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
+_IADD, _ISUB, _IMUL, _NARROW, _BOUND = map(code, ("iadd", "isub", "imul", "narrow", "bound"))
+
+_FARTHEST = 8
+"""Operations on indices that are looked through to find the range of one."""
 
 _EXACT = [not isinstance(op.wasm, str) for op in OPS]
 
@@ -46,6 +49,19 @@ def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
         return _evaluated(b, op, p, q, type) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
     return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
+
+
+def signed(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None:
+    """What equals ``x op y``, of which one is negated, with the sign taken out of it; or None."""
+    p, q = b.negated.get(x), b.negated.get(y)
+    if op == _ADD:
+        return b.binary(_SUB, x, q, type) if q is not None else b.binary(_SUB, y, p, type)  # type: ignore[arg-type]
+    if op == _SUB and q is not None:
+        return b.binary(_ADD, x, q, type)
+    if op in (_MUL, _DIV):
+        product = b.binary(op, x if p is None else p, y if q is None else q, type)
+        return product if p is not None and q is not None else b.unary(_NEG, product, type)
+    return None
 
 
 def _evaluated(b: Builder, op: int, p: float, q: float, type: Type | None) -> int | None:
@@ -139,9 +155,34 @@ def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
     return other if c == 1 else None
 
 
+def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
+    """The least and the largest number that the index ``v`` can be."""
+    if v < 0:
+        value = int(b.pool[~v][0])
+        return value, value
+    ins, t = b.code[v], b.func.types[v]
+    assert isinstance(t, Fin)
+    ends = 0, t.size - 1
+    if not farthest:
+        return ends
+    if ins[0] == _NARROW:
+        return _range(b, ins[1], farthest - 1)
+    if ins[0] in (_IADD, _ISUB, _IMUL):
+        xs, ys = _range(b, ins[1], farthest - 1), _range(b, ins[2], farthest - 1)
+        values = [int(OPS[ins[0]].evaluate(x, y)) for x in xs for y in ys]
+        return min(values), max(values)
+    return ends
+
+
+def _below(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    """Of an index that is known to be below ``y``, the remainder, or the check that it is."""
+    low, high = _range(b, x)
+    return b.binary(_NARROW, x, y, type) if q is not None and low >= 0 and high < q else None
+
+
 def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     return x if b.func.type_of(x) == type else None
 
 
-_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow}
+_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow, _IMOD: _below, _BOUND: _below}
 _BINARY |= {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}

@@ -411,9 +411,11 @@ export interface Configuration {
   core?: "worker" | "main";
   /** The folder of `rose.worker.js`, the wheel and `pyodide/`; else that of the module itself. */
   assets?: string | URL;
+  /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
+  cache?: boolean | number;
 }
 
-/** Say how the core is to be run; before it is first needed. */
+/** Say how the bridge is to work; where the core runs, before it is first needed. */
 export declare const configure: (configuration: Configuration) => void;
 
 /** Load the core ahead of need; resolves when it can compile. */

@@ -1,5 +1,5 @@
 export { checkpoint, cond, fori, scan, whileLoop } from "./control";
-export { configure, ready } from "./core";
+export { ready } from "./core";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
 export {
   abs,
@@ -63,4 +63,5 @@ export {
   zero,
 } from "./ops";
 export { compile, interp } from "./run";
+export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";

@@ -1,10 +1,11 @@
 // From functions to numbers: `compile` and `interp`.
 
 import { type Leaf, putArgs, putResult, take } from "./convert";
-import { core, mainCore } from "./core";
+import { mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
 import { MATH } from "./opcodes.gen";
 import { evaluate, fail, takesDerivatives, type Value } from "./evaluate";
+import { moduleOf } from "./known";
 import { checkStandsAlone, programOf } from "./program";
 import type { Ty } from "./types";
 
@@ -164,11 +165,10 @@ export const compile = async (
   const data = dataOf(f, "compile");
   const program = programOf(data);
   const given = options.memory;
-  const { bytes, descriptor } = await core().compile(
+  const { module, descriptor } = await moduleOf(
     program,
     given ? "shared" : "imported",
   );
-  const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
   const memory = given ?? takeMemory(descriptor.pages, descriptor.end);
   if (given) grow(given, descriptor.pages);
   const views = new Views(memory);

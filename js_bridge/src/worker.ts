@@ -1,187 +1,69 @@
-// Pyodide with the core in it. A module worker when it is started as one, and a module to import
-// where the core is to run on the importing thread.
+// All that needs Python, loaded when a program is new: a module for the page, which starts Python on
+// its own thread or in a worker, and the script of that worker.
 
-import type {
-  Compiled,
-  Interpreted,
-  MainCore,
-  MemoryKind,
-  RowHost,
-} from "./core";
-import type { Program } from "./program";
+import { Blocked, Client, type Message } from "./client";
+import type { Core, MainCore, Request } from "./core";
+import { load, messageOf } from "./python";
 
-interface PyProxy {
-  destroy(): void;
-  toJs(): unknown;
-}
+export { load };
 
-/** The functions of `rose_core.bridge`. */
-interface Bridge {
-  compile_recording(
-    header: string,
-    ints: Uint8Array,
-    reals: Uint8Array,
-    memory: MemoryKind,
-  ): PyProxy;
-  interpret_recording(
-    number: number,
-    header: string,
-    ints: Uint8Array,
-    reals: Uint8Array,
-    hosts: unknown[],
-  ): void;
-  interpret(number: number, args: Uint8Array): PyProxy;
-  forget(number: number): void;
-}
+export const build = __BUILD__;
 
-interface Pyodide {
-  FS: { writeFile(path: string, data: Uint8Array): void };
-  runPython(code: string): unknown;
-  pyimport(name: string): Bridge;
-}
-
-const CORE = "rose_core.zip";
-
-/** The bytes of a file of ours; throws which one is missing. */
-const fetchBytes = async (address: URL): Promise<Uint8Array> => {
-  if (address.protocol === "file:") {
-    const name = "node:fs/promises"; // in a variable, so that no bundler looks for it
-    const { readFile } = await import(/* @vite-ignore */ name);
-    return readFile(address);
-  }
-  const response = await fetch(address).catch((cause) => {
-    throw Error(`Rose could not load ${address}`, { cause });
-  });
-  if (!response.ok)
-    throw Error(`Rose could not load ${address}: ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
-};
-
-/** Throw if a file of ours is missing: Pyodide itself would wait for its module forever. */
-const present = async (address: URL): Promise<void> => {
-  if (address.protocol === "file:") return;
-  const response = await fetch(address, { method: "HEAD" });
-  await response.arrayBuffer();
-  if (response.status === 404) throw Error(`${address} is missing`);
-};
-
-const bytesOf = (view: ArrayBufferView): Uint8Array =>
-  new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-
-/** Load Python and the core from the folder `assets`. */
-export const load = async (assets: string): Promise<MainCore> => {
-  const folder = new URL("pyodide/", assets);
-  const zip = fetchBytes(new URL(CORE, folder));
-  zip.catch(() => {}); // it is awaited below
-  let python: Pyodide;
+/** The core in a worker; on this thread where the page may not have workers. */
+export const connect = async (assets: string): Promise<Core> => {
+  const client = new Client(import.meta.url, assets);
   try {
-    const { loadPyodide } = await import(
-      /* @vite-ignore */ new URL("pyodide.mjs", folder).href
-    );
-    const indexURL =
-      folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
-    const missing = present(new URL("pyodide.asm.wasm", folder));
-    python = await Promise.race([
-      loadPyodide({ indexURL }),
-      missing.then(() => new Promise(() => {})),
-    ]);
-  } catch (cause) {
-    throw Error(
-      `Rose could not load Python from ${folder}: ${messageOf(cause)}`,
-      { cause },
-    );
-  }
-  python.FS.writeFile(`/lib/${CORE}`, await zip);
-  python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
-  return new PythonCore(python.pyimport("rose_core.bridge"));
-};
-
-class PythonCore implements MainCore {
-  private programs = 0;
-
-  constructor(private readonly bridge: Bridge) {}
-
-  compile({ header, ints, reals }: Program, memory: MemoryKind): Compiled {
-    const result = said(() =>
-      this.bridge.compile_recording(
-        header,
-        bytesOf(ints),
-        bytesOf(reals),
-        memory,
-      ),
-    );
-    const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
-    result.destroy();
-    return { bytes, descriptor: JSON.parse(descriptor) };
-  }
-
-  interpret({ header, ints, reals }: Program, hosts: RowHost[]): Interpreted {
-    const number = ++this.programs;
-    const { bridge } = this;
-    said(() =>
-      bridge.interpret_recording(
-        number,
-        header,
-        bytesOf(ints),
-        bytesOf(reals),
-        hosts,
-      ),
-    );
-    return {
-      run: (args) => {
-        const result = said(() => bridge.interpret(number, bytesOf(args)));
-        const bytes = result.toJs() as Uint8Array;
-        result.destroy();
-        return new Float64Array(bytes.slice().buffer);
-      },
-      forget: () => bridge.forget(number),
-    };
-  }
-}
-
-/** Run a call into Python; an error that Python raised is told by its last line. */
-const said = <T>(call: () => T): T => {
-  try {
-    return call();
+    await client.start();
+    return client;
   } catch (error) {
-    throw Error(messageOf(error), { cause: error });
+    if (!(error instanceof Blocked)) throw error;
+    console.warn(
+      "Rose may not start a worker here, so the page waits while it compiles; " +
+        "if there is a Content-Security-Policy, add worker-src 'self'",
+    );
+    return load(assets);
   }
 };
 
-/** What an error says, without Python's traceback. */
-const messageOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error);
-  const last = text.trim().split("\n").pop()!;
-  return /^[\w.]*(Derivative|Run)Error: /.test(last)
-    ? last.replace(/^[\w.]*: /, "")
-    : last;
+const say = (message: Message): void => postMessage(message);
+
+/** What a worker does: the first message says where the files are, all others are requests. */
+const serve = async (): Promise<void> => {
+  let core: Promise<MainCore>;
+  self.onmessage = async ({ data: { assets, id, request } }) => {
+    if (assets !== undefined) {
+      core = load(assets);
+      core.then(
+        () => say({ kind: "ready" }),
+        (error) => say({ kind: "failed", message: messageOf(error) }),
+      );
+      return;
+    }
+    try {
+      const artifact = await (await core).compile(request as Request);
+      say({ kind: "compiled", id, artifact });
+    } catch (error) {
+      if (
+        (error as { cause?: { pyodide_fatal_error?: boolean } }).cause
+          ?.pyodide_fatal_error
+      )
+        say({ kind: "fatal" });
+      else say({ kind: "refused", id, message: messageOf(error) });
+    }
+  };
+  const lock = navigator.locks && `rose ${crypto.randomUUID()}`;
+  if (lock)
+    await new Promise((held) =>
+      navigator.locks.request(lock, () => new Promise(held)),
+    );
+  say({ kind: "alive", lock });
 };
 
 if (
   typeof WorkerGlobalScope === "function" &&
   self instanceof WorkerGlobalScope &&
   self.name === "rose"
-) {
-  let core: Promise<MainCore> | undefined;
-  self.onmessage = async ({ data }: MessageEvent) => {
-    if (data.kind === "load") {
-      core = load(data.assets);
-      core.then(
-        () => postMessage({ kind: "ready" }),
-        (error) => postMessage({ kind: "failed", message: messageOf(error) }),
-      );
-      return;
-    }
-    try {
-      const compiled = (await core!).compile(data, data.memory);
-      postMessage(
-        { kind: "compiled", id: data.id, compiled },
-        { transfer: [compiled.bytes.buffer] },
-      );
-    } catch (error) {
-      postMessage({ kind: "compiled", id: data.id, error: messageOf(error) });
-    }
-  };
-}
+)
+  void serve();
 
 declare const WorkerGlobalScope: { new (): unknown };

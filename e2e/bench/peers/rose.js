@@ -65,6 +65,7 @@ const rose = (name, load) => ({
 
 export const ours = rose("this", async () => {
   const lib = await import("../../rose.js");
+  lib.configure({ cache: false }); // every compilation is measured
   await lib.ready();
   return lib;
 });

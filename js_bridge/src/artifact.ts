@@ -1,0 +1,68 @@
+// A compiled program as it is kept, next to a page or in the browser's cache: one file.
+//
+// It is a WebAssembly module whose last section, of the name "rose", holds what the bridge must know:
+//
+//     length of the descriptor, 4 bytes · descriptor, JSON · recording · hash, 16 digits
+//
+// The hash is of all bytes before it, so damage is noticed; the recording says what this is.
+
+import { hash, same } from "./identity";
+import type { Descriptor } from "./run";
+
+/** A program ready to be instantiated. */
+export interface Artifact {
+  readonly module: WebAssembly.Module;
+  readonly descriptor: Descriptor;
+}
+
+const SECTION = "rose";
+const DIGITS = 16;
+
+/** An unsigned LEB128 integer. */
+const leb = (n: number): number[] =>
+  n < 128 ? [n] : [(n & 127) | 128, ...leb(n >>> 7)];
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: BufferSource): string => new TextDecoder().decode(bytes);
+
+/** The file of a compiled program. */
+export const pack = (
+  module: Uint8Array,
+  descriptor: Descriptor,
+  recording: Uint8Array,
+): Uint8Array<ArrayBuffer> => {
+  const about = utf8(JSON.stringify(descriptor));
+  const name = [SECTION.length, ...utf8(SECTION)];
+  const size = name.length + 4 + about.length + recording.length + DIGITS;
+  const head = [0, ...leb(size), ...name];
+  const file = new Uint8Array(module.length + head.length - name.length + size);
+  let at = 0;
+  const put = (bytes: ArrayLike<number>): void => {
+    file.set(bytes, at);
+    at += bytes.length;
+  };
+  put(module);
+  put(head);
+  put(new Uint8Array(Uint32Array.of(about.length).buffer));
+  put(about);
+  put(recording);
+  put(utf8(hash(file.subarray(0, at))));
+  return file;
+};
+
+/** What is in a file; undefined if it is damaged, or of another program than this recording's. */
+export const unpack = async (
+  file: Uint8Array<ArrayBuffer>,
+  recording: Uint8Array,
+): Promise<Artifact | undefined> => {
+  const end = file.length - DIGITS;
+  if (end < 0 || text(file.subarray(end)) !== hash(file.subarray(0, end)))
+    return undefined;
+  const module = await WebAssembly.compile(file);
+  const [section] = WebAssembly.Module.customSections(module, SECTION);
+  const descriptorEnd = 4 + new Uint32Array(section, 0, 1)[0];
+  const found = new Uint8Array(section, descriptorEnd);
+  if (!same(found.subarray(0, -DIGITS), recording)) return undefined;
+  const about = text(new Uint8Array(section, 4, descriptorEnd - 4));
+  return { module, descriptor: JSON.parse(about) };
+};

@@ -26,6 +26,7 @@ from rose_core.ops import OPS
 from rose_core.reuse import overwriting
 from rose_core.runtime import TOP, Runtime
 from rose_core.types import Array
+from rose_core.unroll import unrolled
 
 PAGE = 65536
 
@@ -46,6 +47,8 @@ class Program:
 
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
+        for f in reversed(_callers_first(root)):
+            root = unrolled(f)
         order = _callers_first(root)
         imports, suffixes, callees, runtime = self._imports(order)
         for k, f in enumerate(order):

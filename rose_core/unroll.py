@@ -1,0 +1,137 @@
+"""Small loops inside others, unrolled: the last step before a function is lowered.
+
+A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of
+a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
+only added to at such indices becomes one local variable for each element. Loops that are not
+inside of another are left: they would not run faster for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rose_core.builder import Builder
+from rose_core.ir import ACCUM, REF_INDEX, RESOLVE, Func, operands
+from rose_core.ops import BINARY_END, code
+from rose_core.replay import Replay
+from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
+
+_CHECKED = {code("bound"), code("index")}
+"""Operations that fail out of range, which a constant may be, too."""
+
+MOST_TURNS = 16
+
+MOST_ROWS = 128
+"""The most instructions that a loop may be written out to."""
+
+MOST_VARIABLES = 12
+"""The most elements of an accumulator that become local variables."""
+
+
+def unrolled(f: Func) -> Func:
+    """``f`` with the small loops in it, and in the functions it calls, written out."""
+    found = f.memo.get("unrolled")
+    if found is None:
+        small = _small(f) if len(f.blocks) > 2 and f.host is None else {}
+        changes = bool(small) or any(unrolled(g) is not g for g in f.callees)
+        found = f.memo["unrolled"] = _copy(f, small) if changes else f
+    assert isinstance(found, Func)
+    return found
+
+
+def _copy(f: Func, small: dict[int, int]) -> Func:
+    copy = Func(f.name, f.param_types, f.ret)
+    copy.param_names, copy.effects, copy.remat = f.param_names, f.effects, f.remat
+    b = Builder(copy)
+    copy.blocks[0].results = _Unrolling(f, b, [b.param(t) for t in f.params], small).run()
+    return copy
+
+
+def _small(f: Func) -> dict[int, int]:
+    """The loops to unroll: block → number of turns."""
+    small: dict[int, int] = {}
+    rows = [len(block.order) for block in f.blocks]
+    # a loop's block has a higher number than the blocks around it
+    for number in range(len(f.blocks) - 1, 0, -1):
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        turns = block.size.size
+        written = turns * rows[number]
+        if block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
+            small[number] = turns
+            rows[block.parent] += written
+        else:
+            rows[block.parent] += rows[number]
+    return small
+
+
+def _is_short(t: Type) -> bool:
+    if not isinstance(t, Array) or t.elem not in (REAL, TAN):
+        return False
+    assert isinstance(t.index, Fin)
+    return t.index.size <= MOST_VARIABLES
+
+
+class _Unrolling(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], small: dict[int, int]) -> None:
+        super().__init__(func, b, args)
+        self.small = small
+        self.turns: dict[int, list[list[int]]] = {}
+        """Loop that was written out → the results of each turn."""
+        self.split = self._split()
+        self.variables: dict[int, list[int]] = {}
+        """Accumulator → those of its elements."""
+
+    def _split(self) -> set[int]:
+        """The accumulators of which each element becomes one."""
+        func = self.func
+        constant: set[int] = {func.blocks[number].index for number in self.small}
+        split = set()
+        for v, ins in enumerate(func.code):
+            if ins[0] < BINARY_END:
+                if ins[0] not in _CHECKED and all(x < 0 or x in constant for x in ins[1:]):
+                    constant.add(v)
+            elif ins[0] == ACCUM:
+                if ins[1] < 0 and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
+                    split.add(v)
+            elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
+                split.difference_update(
+                    x for x in operands(ins, func.blocks) if x >= 0 and isinstance(func.types[x], Ref)
+                )
+        return split
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.func.blocks[number]
+        if number not in self.small:
+            super().loop(v, number)
+            return
+        self.turns[v] = []
+        for turn in range(self.small[number]):
+            self.env[block.index] = self.b.const(turn, block.size)
+            self.block(number)
+            self.turns[v].append([self.env[r] for r in block.results])
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.turns:
+            self.env[v] = self.b.vec([turn[k] for turn in self.turns[of]], self.func.types[v])
+        else:
+            super().get(v, of, k)
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        b, op = self.b, ins[0]
+        if op == ACCUM and v in self.split:
+            value = self.func.pool[~ins[1]][0]
+            t = self.func.types[v].inner  # type: ignore[attr-defined]
+            self.variables[v] = [b.accum(b.const(value, t.elem)) for _ in range(t.index.size)]
+        elif op == REF_INDEX and ins[1] in self.split:
+            self.env[v] = self.variables[ins[1]][int(b.pool[~self.env[ins[2]]][0])]
+        elif op == RESOLVE and ins[1] in self.split:
+            self.env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
+        else:
+            super().structural(v, ins)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        super().call(v, unrolled(callee), args)
+
+    def function(self, f: Func) -> Func:
+        return unrolled(f)

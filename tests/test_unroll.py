@@ -1,0 +1,106 @@
+"""Small loops in loops, written out: the same numbers, to the bit, and no loops left where they were."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, interp, real, sin, vec, vjp
+from rose_core import sum as total
+from rose_core.expand import Expansion
+from rose_core.ir import ACCUM, Func
+from rose_core.types import Array
+from rose_core.unroll import unrolled
+
+
+def wave(*shape: int, phase: float = 0.0):
+    if len(shape) == 1:
+        return [math.sin(k + phase) for k in range(shape[0])]
+    return [wave(*shape[1:], phase=phase + 7 * k) for k in range(shape[0])]
+
+
+def grad(params, body):
+    """The gradient of ``body``, a function of these parameters, by the first of them."""
+
+    def gradient(x, *others):
+        of_first = fn([params[0]], Real, lambda x: body(x, *others))
+        return vjp(of_first)(x).grad(1)
+
+    return fn(params, params[0], gradient)
+
+
+def root(f) -> Func:
+    return unrolled(Expansion(f.func).root)
+
+
+def same(f, *args) -> Func:
+    """The code of ``f`` once unrolled; its results are those of the interpreter."""
+    assert compile(f)(*args) == interp(f)(*args)
+    return root(f)
+
+
+def loss(n: int, d: int):
+    return lambda w, xs, ys: total(n, lambda i: exp(ys[i] * total(d, lambda k: xs[i][k] * w[k])))
+
+
+def logistic(n: int, d: int):
+    return fn([Vec(d, Real), Vec(n, Vec(d, Real)), Vec(n, Real)], Real, loss(n, d))
+
+
+@pytest.mark.parametrize(("d", "loops"), [(1, 1), (10, 1), (16, 1), (17, 2)])
+def test_a_loop_in_a_loop(d, loops) -> None:
+    f = logistic(30, d)
+    assert len(same(f, wave(d), wave(30, d), wave(30)).blocks) == 1 + loops
+
+
+@pytest.mark.parametrize(("d", "split"), [(10, True), (12, True), (13, False)])
+def test_short_accumulators_are_variables(d, split) -> None:
+    params = [Vec(d, Real), Vec(30, Vec(d, Real)), Vec(30, Real)]
+    code = same(grad(params, loss(30, d)), wave(d), wave(30, d), wave(30))
+    accumulated = [code.types[v].inner for v, ins in enumerate(code.code) if ins[0] == ACCUM]
+    assert any(isinstance(t, Array) for t in accumulated) != split
+
+
+def test_outer_loops_stay() -> None:
+    f = fn([Vec(4, Real)], Real, lambda x: total(4, lambda i: sin(x[i])))
+    assert len(same(f, wave(4)).blocks) == 2
+
+
+def test_results_of_turns() -> None:
+    """A loop that gives vectors, of which some elements are read at indices of the loop around it."""
+
+    def body(m):
+        def row(i):
+            squares = vec(3, Real, lambda j: m[i][j] * m[i][j])
+            return squares[imod(3, i)] + squares[2] + real(imod(3, i))
+
+        return vec(5, Real, row)
+
+    same(fn([Vec(5, Vec(3, Real))], Vec(5, Real), body), wave(5, 3))
+
+
+def test_three_deep() -> None:
+    def body(t):
+        return total(6, lambda i: total(3, lambda j: total(2, lambda k: sin(t[i][j][k]) * t[i][j][0])))
+
+    params = [Vec(6, Vec(3, Vec(2, Real)))]
+    assert len(same(fn(params, Real, body), wave(6, 3, 2)).blocks) == 2
+    same(grad(params, body), wave(6, 3, 2))
+
+
+def test_in_functions_that_are_called() -> None:
+    f = logistic(9, 3)
+    g = fn(f.func.param_types, Real, lambda *args: f(*args) * 2)
+    code = same(g, wave(3), wave(9, 3), wave(9))
+    assert [len(callee.blocks) for callee in code.callees] == [2]
+
+
+def test_an_index_out_of_range_is_told_when_it_is_met() -> None:
+    def body(x, last):
+        return total(4, lambda i: total(3, lambda j: x[index(5, real(i) + real(j) + last)]))
+
+    f = fn([Vec(5, Real), Real], Real, body)
+    for run in (compile(f), interp(f)):
+        with pytest.raises(RunError, match="5, expected a whole number from 0 to 4"):
+            run(wave(5), 0.0)

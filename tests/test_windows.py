@@ -1,0 +1,140 @@
+"""Accumulators whose neighbouring elements stay in local variables: nothing but the speed changes."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from rose_core import Real, Vec, compile, fn, iadd, imul, interp, sin, vec, vjp
+from rose_core import sum as total
+from rose_core.demand import Demand
+from rose_core.expand import Expansion
+from rose_core.expressions import Expressions
+from rose_core.windows import WIDEST, windows
+
+
+def at(n: int, i, offset: int = 0):
+    """The index ``i + offset``, of any vector of ``n``."""
+    return iadd(n, i, offset)
+
+
+def grad(f):
+    return fn([f.func.param_types[0]], f.func.param_types[0], lambda x: vjp(f)(x).grad(1))
+
+
+def widths(g) -> list[list[int]]:
+    """For each function of the program that has windows, their widths."""
+    root = Expansion(g.func).root
+    found = []
+    for f in (root, *root.callees):
+        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, []).affine)
+        found += [sorted(w.width for w in at) for at in of.values() if at]
+    return found
+
+
+def check(g, n: int, expected: list[list[int]]) -> None:
+    values = [math.sin(3 * k) for k in range(n)]
+    assert compile(g)(values) == interp(g)(values)
+    assert widths(g) == expected
+
+
+def stencil(n: int, *offsets: int):
+    """A sum over products of the sines of elements that are so far from the turn."""
+    size = n - max(offsets)
+
+    def term(x, i):
+        product = 1
+        for offset in offsets:
+            product = product * sin(x[at(n, i, offset)])
+        return product
+
+    return fn([Vec(n, Real)], Real, lambda x: total(size, lambda i: term(x, i)))
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [
+        ((0, 1), [[2]]),
+        ((0, 1, 2), [[3]]),
+        ((1, 4), [[4]]),
+        ((2, 3), [[2]]),
+        ((0, WIDEST - 1), [[WIDEST]]),
+        ((0, WIDEST), []),
+        ((3,), []),
+    ],
+)
+def test_of_stencils(offsets, expected) -> None:
+    check(grad(stencil(20, *offsets)), 20, expected)
+
+
+def test_one_turn() -> None:
+    check(grad(stencil(2, 0, 1)), 2, [[2]])
+
+
+def test_of_every_other_element() -> None:
+    f = fn(
+        [Vec(12, Real)],
+        Real,
+        lambda x: total(5, lambda i: sin(x[imul(12, i, 2)]) * x[iadd(12, imul(12, i, 2), 1)]),
+    )
+    check(grad(f), 12, [])
+
+
+def test_at_fixed_elements_too() -> None:
+    """What adds to an element that does not move may meet the window."""
+    f = fn([Vec(9, Real)], Real, lambda x: total(8, lambda i: sin(x[at(9, i, 1)] * x[at(9, i)] * x[4])))
+    values = [math.sin(3 * k) for k in range(9)]
+    assert compile(grad(f))(values) == interp(grad(f))(values)
+
+
+def test_in_an_inner_loop() -> None:
+    """With a loop inside that adds to the same elements, and one around."""
+    n = 30
+
+    def body(x):
+        rows = vec(
+            20,
+            Real,
+            lambda i: sin(x[at(n, i, 1)]) * x[at(n, i)] + total(20, lambda j: x[at(n, j)] * sin(x[at(n, i)])),
+        )
+        return total(20, lambda i: rows[i] * x[at(n, i)])
+
+    g = grad(fn([Vec(n, Real)], Real, body))
+    values = [math.sin(3 * k) for k in range(n)]
+    assert compile(g)(values) == interp(g)(values)
+
+
+def test_of_what_others_own() -> None:
+    """Two parameters of a function that add to one vector; and one that does."""
+    n = 24
+    step = fn([Vec(n, Real)], Real, lambda x: total(n - 1, lambda i: sin(x[at(n, i)]) * x[at(n, i, 1)]))
+    both = fn(
+        [Vec(n, Real), Vec(n, Real)],
+        Real,
+        lambda x, y: total(n - 1, lambda i: sin(x[at(n, i)] * y[at(n, i, 1)]) * x[at(n, i, 1)] * y[at(n, i)]),
+    )
+    check(grad(fn([Vec(n, Real)], Real, lambda x: step(x) * step(x))), n, [[2]])
+    check(grad(fn([Vec(n, Real)], Real, lambda x: both(x, x) * both(x, x))), n, [])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_stencils(seed) -> None:
+    rng = random.Random(seed)
+    n = 40
+
+    def around(y, i, offsets):
+        return y[i] + sum(sin(y[iadd(n + 6, i, k) % n]) for k in offsets)
+
+    def body(x):
+        y = x
+        for _ in range(rng.randint(1, 3)):
+            offsets = [rng.randint(0, 6) for _ in range(rng.randint(1, 3))]
+            y = vec(n, Real, lambda i, y=y, offsets=offsets: around(y, i, offsets))
+        a, b = rng.randint(0, 5), rng.randint(0, 5)
+        return total(n - 5, lambda i: y[at(n, i, a)] * y[at(n, i, b)] * x[at(n, i)])
+
+    g = grad(fn([Vec(n, Real)], Real, body))
+    values = [rng.uniform(-1, 1) for _ in range(n)]
+    assert compile(g)(values) == interp(g)(values)

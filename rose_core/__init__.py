@@ -11,6 +11,7 @@ from rose_core.errors import RunError
 from rose_core.expand import DerivativeError
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
+from rose_core.infix import ExpressionError, expr
 from rose_core.sizes import Size
 from rose_core.trace import (
     iadd,
@@ -47,6 +48,7 @@ __all__ = [
     "Bool",
     "DerivativeError",
     "Dual",
+    "ExpressionError",
     "Function",
     "Generic",
     "Null",
@@ -74,6 +76,7 @@ __all__ = [
     "eq",
     "exp",
     "expm1",
+    "expr",
     "floor",
     "fn",
     "fori",

@@ -9,9 +9,11 @@ from rose_core.control import checkpoint, cond, fori, scan, while_loop
 from rose_core.declare import Vec, struct
 from rose_core.errors import RunError
 from rose_core.expand import DerivativeError
+from rose_core.functional import functional
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
+from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
 from rose_core.trace import (
     iadd,
@@ -77,9 +79,11 @@ __all__ = [
     "exp",
     "expm1",
     "expr",
+    "fixed_point",
     "floor",
     "fn",
     "fori",
+    "functional",
     "geq",
     "gt",
     "hypot",
@@ -115,6 +119,7 @@ __all__ = [
     "or_",
     "pow",
     "real",
+    "root",
     "scan",
     "select",
     "sign",

@@ -72,6 +72,19 @@ def while_loop(
     turn, or with ``checkpoint=k`` the state of every k-th and computes the others again; ``"revolve"``
     is for as many turns between two states as there are states.
     """
+    return turns_while(t, init, test, body, limit, checkpoint, must_end=True)
+
+
+def turns_while(
+    t: object,
+    init: object,
+    test: Callable[[Any], object],
+    body: Callable[[Any], object],
+    limit: int,
+    checkpoint: int | str = "none",
+    must_end: bool = False,
+) -> object:
+    """As `while_loop`, but unless it ``must_end`` the state after ``limit`` turns is as good as any."""
     state = as_type(t)
     trace = current()
     (count,) = lift(trace, limit, _COUNT, "while_loop: the limit")
@@ -86,7 +99,7 @@ def while_loop(
 
     f = inline("body", [_COUNT, *types], turn)
     g = inline("test", types, again)
-    spec = Spec(len(types), _COUNT, must_end=True, checkpoint=_distance(checkpoint, limit))
+    spec = Spec(len(types), _COUNT, must_end=must_end, checkpoint=_distance(checkpoint, limit))
     loop = trace.builder.loop(spec, count, f.func, start, captured(trace, f), g.func, captured(trace, g))
     return wrap(trace, [trace.builder.get(loop, k) for k in range(len(types))], state)
 

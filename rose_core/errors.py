@@ -14,7 +14,7 @@ class RunError(RuntimeError):
     """A program came to something that has no value."""
 
 
-OUT_OF_RANGE, NO_INDEX, NO_COUNT, ENDLESS, MEMORY = range(5)
+OUT_OF_RANGE, NO_INDEX, NO_COUNT, ENDLESS, MEMORY, UNDEFINED = range(6)
 
 TEXTS = [
     "an index is out of range: {x}, expected a whole number from 0 to {y}",
@@ -22,12 +22,25 @@ TEXTS = [
     "a loop cannot turn {x} times, expected a whole number from 0 to {y}",
     "a loop did not end within its limit of {x} turns",
     "there is no memory for what a loop keeps: {x} bytes more are needed",
+    "{note}",
 ]
-"""By code; ``{x}`` and ``{y}`` are the numbers."""
+"""By code; ``{x}`` and ``{y}`` are the numbers, and ``{note}`` is the note of number ``x``."""
+
+notes: list[str] = []
+"""What programs say of values that are not defined, by number."""
+
+
+def note(text: str) -> int:
+    """The number of a note."""
+    if text not in notes:
+        notes.append(text)
+    return notes.index(text)
 
 
 def failure(code: int, x: float, y: float) -> RunError:
     """The error to raise."""
+    if code == UNDEFINED:
+        return RunError(notes[int(x)])
     return RunError(TEXTS[code].format(x=_number(x), y=_number(y)))
 
 

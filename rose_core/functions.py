@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from rose_core import ops
@@ -14,8 +15,8 @@ from rose_core.declare import annotated, as_type, describe
 from rose_core.generic import Generic
 from rose_core.ir import Func, is_real
 from rose_core.sizes import sizes_in
-from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap
-from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, array, dual, leaves, replace_scalar
+from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap, zero
+from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves, replace_scalar
 from rose_core.values import build, flatten
 
 
@@ -57,29 +58,40 @@ def vec(index: object, elem: object, body: Callable[[Var], object]) -> object:
 
 
 def sum(index: object, body: Callable[[Var], object]) -> Var:
-    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up."""
+    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents."""
     trace = current()
     b = trace.builder
-    total = b.accum(b.real(0.0))
+    around = b.open[-1]
+    totals = []
 
     def add_term(i: Var) -> None:
-        (x,) = lift(trace, body(i), REAL, "the body of sum")
-        b.add_to(total, x)
+        x = body(i)
+        t = TAN if x is zero() or (isinstance(x, Var) and x.type is TAN) else REAL
+        (term,) = lift(trace, x, t, "the body of sum")
+        totals.append((b.accum(b.const(0.0, t), around), t))
+        b.add_to(totals[0][0], term)
 
     vec(index, UNIT, add_term)
-    return Var(trace, b.resolve(total), REAL)
+    total, t = totals[0]
+    return Var(trace, b.resolve(total), t)
 
 
 # -- functions ----------------------------------------------------------------------------------------
 
 
+Capture = tuple[Trace, int] | Type
+"""A value of an enclosing function, or in its place the zero of a type."""
+
+
 class Function:
     """A Rose function, to be called on symbolic values, differentiated and compiled."""
 
-    def __init__(self, func: Func, captures: Sequence[tuple[Trace, int]] = ()) -> None:
+    def __init__(self, func: Func, captures: Sequence[Capture] = ()) -> None:
         self.func = func
         self.captures = captures
-        """Values of enclosing functions that it uses."""
+        """Values of enclosing functions that it uses, which are passed to it after its arguments."""
+        self.tangents: Sequence[Capture | None] = ()
+        """Their tangents in the rule of a `functional`; otherwise they have none."""
         self._jvp: Function | None = None
         self.__name__ = func.name
 
@@ -94,6 +106,10 @@ class Function:
         trace = current()
         call = trace.builder.call(self.func, lift_args(trace, self, args))
         return _results(trace, self.func, call)
+
+    def around(self) -> str:
+        """The name of a function whose values it uses."""
+        return next(c[0].func.name for c in self.captures if isinstance(c, tuple))
 
     @property
     def jvp(self) -> Function | None:
@@ -114,8 +130,8 @@ class Function:
         for f in (self, rule):
             if f.captures:
                 raise TypeError(
-                    f"{name}.jvp: {f.func.name} uses values of the function {f.captures[0][0].func.name} "
-                    "around it, of which a custom derivative knows nothing; pass them as arguments"
+                    f"{name}.jvp: {f.func.name} uses values of the function {f.around()} around it, "
+                    "of which a custom derivative knows nothing; pass them as arguments, or use functional"
                 )
         self._jvp = rule
         self.func.jvp = rule.func
@@ -138,12 +154,12 @@ def captured(trace: Trace, function: Function) -> list[int]:
     """The leaves of enclosing functions that ``function`` uses, to be passed to it."""
     f = function.func
     ids = []
-    for owner, v in function.captures:
-        t = owner.func.type_of(v)
-        check_scope(owner, owner.builder.home[v], f"{f.name} uses a {t}, which")
-        # a forward derivative takes the tangent too, which is zero: the call is about its arguments
-        if f.origin and is_real(t):
-            ids.append(trace.builder.const(0.0, replace_scalar(t, TAN)))
+    for capture in function.captures:
+        if isinstance(capture, Type):
+            ids.append(trace.builder.const(0.0, capture))
+            continue
+        owner, v = capture
+        check_scope(owner, owner.func.home_of(v), f"{f.name} uses a {owner.func.type_of(v)}, which")
         ids.append(v if owner is trace else trace.capture(owner, v))
     return ids
 
@@ -252,8 +268,8 @@ def closed(f: object, what: str) -> Func:
     function = function_of(f, what)
     if function.captures:
         raise TypeError(
-            f"{what}: {function.func.name} uses values of the function {function.captures[0][0].func.name} "
-            "around it, so it can be called only there"
+            f"{what}: {function.func.name} uses values of the function {function.around()} around it, "
+            "so it can be called only there"
         )
     return function.func
 
@@ -264,11 +280,25 @@ def jvp(f: Function | Generic) -> Any:
         return Generic(f"jvp_{f.__name__}", f.params, f.sizes, lambda: jvp(f.instance(f.now())))
     function = function_of(f, "jvp")
     g = function.func
-    found = g.memo.get("jvp of")
-    if not isinstance(found, Function):
-        func = Func(f"jvp_{g.name}", [dual(t) for t in g.param_types], dual(g.ret))
+    func = g.memo.get("jvp of")
+    if not isinstance(func, Func):
+        func = g.memo["jvp of"] = Func(f"jvp_{g.name}", [dual(t) for t in g.param_types], dual(g.ret))
         func.derive_jvp(g)
-        found = g.memo["jvp of"] = Function(func, function.captures)
+    return Function(func, _with_tangents(function))
+
+
+def _with_tangents(function: Function) -> list[Capture]:
+    """What the forward derivative of ``function`` is passed for what that uses of enclosing functions.
+
+    The derivative is by the arguments, so the tangents are zero; but the rule of a `functional` says
+    what they are.
+    """
+    found: list[Capture] = []
+    for capture, tangent in zip_longest(function.captures, function.tangents):
+        t = capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
+        if is_real(t):
+            found.append(tangent or replace_scalar(t, TAN))
+        found.append(capture)
     return found
 
 

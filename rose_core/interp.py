@@ -49,14 +49,17 @@ class Cell:
         self.at = at
 
     def add(self, x: object) -> None:
-        self.container[self.at] = plus(self.container[self.at], x)
+        add_at(self.container, self.at, x)
 
 
-def plus(a: object, b: object) -> object:
-    """``a + b``, element by element; what has no sum (a Bool, an index) stays as it is."""
-    if isinstance(a, list):
-        return [plus(x, y) for x, y in zip(a, b, strict=True)]  # type: ignore[call-overload]
-    return a + b if isinstance(a, float) else a  # type: ignore[operator]
+def add_at(container: list[Any], at: int, x: Any) -> None:
+    """Add ``x`` in place, as there may be cells for parts; what has no sum (a Bool, an index) stays."""
+    old = container[at]
+    if isinstance(old, list):
+        for k, y in enumerate(x):
+            add_at(old, k, y)
+    elif isinstance(old, float):
+        container[at] = old + x
 
 
 def filled(value: object, t: Type) -> object:

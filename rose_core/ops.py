@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 
-from rose_core import indices, reals
+from rose_core import defined, indices, reals
 from rose_core.encode import DROP, Helper, sint
 from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
@@ -160,6 +160,8 @@ BINARY = [
     Op("bound", "bound", "II>I", indices.bound, indices.BOUND, sized=True),
     Op("index", "index", "RI>I", indices.index, indices.INDEX, sized=True),
     Op("turns", "turns", "RI>I", indices.turns, indices.TURNS, sized=True),
+    # a number that must be one, or else the note with this number is the error
+    Op("defined", "defined", "RI>R", defined.defined, defined.DEFINED, lambda y, x, d: d[0]),
     Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),
     Op("ilt", "<", "II>B", operator.lt, 0x49),
     Op("ileq", "≤", "II>B", operator.le, 0x4D),

@@ -81,7 +81,7 @@ class Replay:
         elif op == INDEX:
             env[v] = b.index(env[ins[1]], env[ins[2]])
         elif op == VEC:
-            env[v] = b.vec([env[x] for x in ins[1:]], self.func.types[v])
+            env[v] = b.vec([env[x] for x in ins[1:]], self.type(self.func.types[v]))
         elif op == GET:
             self.get(v, ins[1], ins[2])
         elif op == FOR:

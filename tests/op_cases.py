@@ -508,11 +508,11 @@ for _name, _value in _INDICES.items():
         ]
     _add(Case(_name, _value, points=_points))
 
-CONVERSIONS = {"real", "bound", "narrow", "index", "turns"}
-"""What is between indices and numbers, and between index types: tests/test_indices.py."""
+CONVERSIONS = {"real", "bound", "narrow", "index", "turns", "defined"}
+"""What is between indices and numbers, or fails: tests/test_indices.py, tests/test_roots.py."""
 
 OP_NAMES = [op.name for op in OPS if op.name not in CONVERSIONS]
-REAL_OPS = [op.name for op in OPS if op.jvp is not None]
+REAL_OPS = [op.name for op in OPS if op.jvp is not None and op.name not in CONVERSIONS]
 """The ops with a tangent, be it zero everywhere."""
 
 

@@ -120,13 +120,13 @@ def test_golden_sum() -> None:
         == """\
 def f(u: [3]Real, v: [3]Real): Real =
   let t9: (Real, ()) =
-    accum a2 from 0.0 in
+    accum a6 from 0.0 in
       let v8: [3]() =
         [for i: 3,
-          let v4: Real = u[i] in
-          let v5: Real = v[i] in
-          let v6: Real = v4 × v5 in
-          let v7: () = a2 += v6 in
+          let v3: Real = u[i] in
+          let v4: Real = v[i] in
+          let v5: Real = v3 × v4 in
+          let v7: () = a6 += v5 in
           ()
         ] in
       ()

@@ -31,6 +31,8 @@ from rose_core import (
     vjp,
     zero,
 )
+from rose_core.check import check
+from rose_core.expand import Expansion
 
 Point = struct(x=Real, y=Real)
 
@@ -416,3 +418,13 @@ def test_calls_with_wrong_arguments(make, args, kind, message) -> None:
     with pytest.raises(kind, match=message):
         g(*args)
     assert g(1, [2, 3]) == 3
+
+
+def test_vectors_of_tangents():
+    """A forward derivative makes vectors of tangents, which its own derivative takes for numbers."""
+    V2 = Vec(2, Real)
+    f = fn([V2], V2, lambda x: [x[0] * x[0], x[0] * 3.0])
+    twice = jvp(jvp(f))
+    check(Expansion(twice.func).root)
+    x = [{"re": {"re": a, "du": 1.0}, "du": {"re": 1.0, "du": 0.0}} for a in (2.0, 5.0)]
+    assert [y.du.du for y in compile(twice)(x)] == [2.0, 0.0]

@@ -13,6 +13,7 @@ import type { Descriptor } from "./run";
 export interface Artifact {
   readonly module: WebAssembly.Module;
   readonly descriptor: Descriptor;
+  readonly recording: Uint8Array;
 }
 
 const SECTION = "rose";
@@ -50,6 +51,18 @@ export const pack = (
   return file;
 };
 
+/** What is in a file that is as `pack` made it. */
+export const open = async (
+  file: Uint8Array<ArrayBuffer>,
+): Promise<Artifact> => {
+  const module = await WebAssembly.compile(file);
+  const [section] = WebAssembly.Module.customSections(module, SECTION);
+  const length = new Uint32Array(section, 0, 1)[0];
+  const about = text(new Uint8Array(section, 4, length));
+  const recording = new Uint8Array(section, 4 + length).subarray(0, -DIGITS);
+  return { module, descriptor: JSON.parse(about), recording };
+};
+
 /** What is in a file; undefined if it is damaged, or of another program than this recording's. */
 export const unpack = async (
   file: Uint8Array<ArrayBuffer>,
@@ -58,11 +71,6 @@ export const unpack = async (
   const end = file.length - DIGITS;
   if (end < 0 || text(file.subarray(end)) !== hash(file.subarray(0, end)))
     return undefined;
-  const module = await WebAssembly.compile(file);
-  const [section] = WebAssembly.Module.customSections(module, SECTION);
-  const descriptorEnd = 4 + new Uint32Array(section, 0, 1)[0];
-  const found = new Uint8Array(section, descriptorEnd);
-  if (!same(found.subarray(0, -DIGITS), recording)) return undefined;
-  const about = text(new Uint8Array(section, 4, descriptorEnd - 4));
-  return { module, descriptor: JSON.parse(about) };
+  const artifact = await open(file);
+  return same(artifact.recording, recording) ? artifact : undefined;
 };

@@ -1,6 +1,5 @@
 // The page's side of the worker that Python runs in.
 
-import type { Artifact } from "./artifact";
 import type { Core, Request } from "./core";
 
 /** What the worker says. */
@@ -14,7 +13,7 @@ export type Message =
   | {
       readonly kind: "compiled";
       readonly id: number;
-      readonly artifact: Artifact;
+      readonly file: Uint8Array<ArrayBuffer>;
     }
   | { readonly kind: "refused"; readonly id: number; readonly message: string };
 
@@ -25,7 +24,7 @@ export class Blocked extends Error {}
 class Died extends Error {}
 
 interface Waiting {
-  resolve(artifact: Artifact): void;
+  resolve(file: Uint8Array<ArrayBuffer>): void;
   reject(error: Error): void;
 }
 
@@ -54,7 +53,7 @@ class Running {
     this.worker.postMessage({ assets });
   }
 
-  ask(request: Request): Promise<Artifact> {
+  ask(request: Request): Promise<Uint8Array<ArrayBuffer>> {
     return new Promise((resolve, reject) => {
       const id = ++this.requests;
       this.waiting.set(id, { resolve, reject });
@@ -82,7 +81,7 @@ class Running {
     }
     const waiting = this.waiting.get(data.id);
     this.waiting.delete(data.id);
-    if (data.kind === "compiled") waiting?.resolve(data.artifact);
+    if (data.kind === "compiled") waiting?.resolve(data.file);
     else waiting?.reject(Error(data.message));
   }
 
@@ -129,7 +128,7 @@ export class Client implements Core {
     return this.running;
   }
 
-  async compile(request: Request): Promise<Artifact> {
+  async compile(request: Request): Promise<Uint8Array<ArrayBuffer>> {
     try {
       return await (await this.start()).ask(request);
     } catch (error) {

@@ -1,7 +1,6 @@
 // The way to the core. What knows of workers and of Python is loaded with it, in `worker.ts`: a page
 // whose programs are all known needs neither.
 
-import type { Artifact } from "./artifact";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
 
@@ -17,7 +16,8 @@ export interface Request {
 
 /** The core, wherever it runs. */
 export interface Core {
-  compile(request: Request): Promise<Artifact>;
+  /** The file of the program, see `artifact.ts`. */
+  compile(request: Request): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** How a module gets its memory: for itself, or together with others. */

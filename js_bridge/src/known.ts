@@ -1,6 +1,6 @@
 // From a program to a module: from the browser's cache if it is there, else from the core.
 
-import { type Artifact, unpack } from "./artifact";
+import { type Artifact, open, unpack } from "./artifact";
 import { core, type MemoryKind } from "./core";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
@@ -18,13 +18,16 @@ export const moduleOf = async (
   const known = limit ? await kept(key, recording) : undefined;
   if (known) return known;
   const { header, ints, reals } = program;
-  return (await core()).compile({
+  const file = await (
+    await core()
+  ).compile({
     program: { header, ints, reals },
     memory,
     recording,
     key,
     limit,
   });
+  return open(file);
 };
 
 /** What the cache has; what is no good there is thrown away. */

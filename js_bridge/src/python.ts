@@ -7,7 +7,7 @@ import type {
   Request,
   RowHost,
 } from "./core";
-import { type Artifact, pack } from "./artifact";
+import { pack } from "./artifact";
 import type { Program } from "./program";
 import type { Descriptor } from "./run";
 import { keep } from "./store";
@@ -109,7 +109,7 @@ class PythonCore implements MainCore {
     recording,
     key,
     limit,
-  }: Request): Promise<Artifact> {
+  }: Request): Promise<Uint8Array<ArrayBuffer>> {
     const result = said(() =>
       this.bridge.compile_recording(
         header,
@@ -120,11 +120,10 @@ class PythonCore implements MainCore {
     );
     const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
     result.destroy();
-    const about = JSON.parse(descriptor) as Descriptor;
-    const file = pack(bytes, about, recording);
+    const file = pack(bytes, JSON.parse(descriptor) as Descriptor, recording);
     // not waited for: the page wants its function
     if (limit) void keep(key, file, limit);
-    return { module: await WebAssembly.compile(file), descriptor: about };
+    return file;
   }
 
   interpret({ header, ints, reals }: Program, hosts: RowHost[]): Interpreted {

@@ -40,8 +40,8 @@ const serve = async (): Promise<void> => {
       return;
     }
     try {
-      const artifact = await (await core).compile(request as Request);
-      say({ kind: "compiled", id, artifact });
+      const file = await (await core).compile(request as Request);
+      say({ kind: "compiled", id, file });
     } catch (error) {
       if (
         (error as { cause?: { pyodide_fatal_error?: boolean } }).cause

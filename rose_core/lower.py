@@ -88,6 +88,8 @@ class Body(ControlFlow):
         self.addressed = self._addressed()
         self.plan_updates(overwriting or {})
         self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
+        self.unwritten = {w.accumulator for of in self.windows.values() for w in of if w.is_new}
+        """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
         self.window_of: dict[int, Window] = {}
         """``REF_INDEX`` → the window that it is in, while its loop is being written."""
         self.done: set[int] = set()
@@ -263,7 +265,7 @@ class Body(ControlFlow):
             place = self.room_for(v, inner)
             if init >= 0:
                 self.copy(block, place, init, inner)
-            elif size_of(inner):
+            elif size_of(inner) and v not in self.unwritten:
                 out += [place.push(), BASE, i32_const(size_of(inner)), MEMORY_FILL]
             self.put(v, place)
             return
@@ -371,7 +373,7 @@ class Body(ControlFlow):
             step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
             self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
             for window, place in inside:
-                self.out[home] += window.after(place, n)
+                self.out[home] += window.after(place)
             self.out[number] = []
             self.free[-1][1].append(i)
             delayed, self.delayed[number] = self.delayed[number], []

@@ -4,6 +4,7 @@ A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbour
 every turn would wait for what the last one stored. So the elements from the lowest to the highest offset
 are kept in local variables: each turn reads the one that comes in at the top, writes the one that
 goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
+If nothing was added to a new accumulator before, its zeros need neither be written nor read.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rose_core.demand import Demand
-from rose_core.encode import I32_ADD, I32_MUL, i32_const, load, local_get, local_set, store
+from rose_core.encode import I32_ADD, I32_MUL, f64_const, i32_const, load, local_get, local_set, store
 from rose_core.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
 from rose_core.layout import BASE, Place
 from rose_core.types import REAL, Array, Ref
@@ -20,8 +21,13 @@ from rose_core.types import REAL, Array, Ref
 WIDEST = 8
 """The most elements in a window, each of which is a local variable."""
 
+_MOST_BESIDE = 8
+"""The most elements of a new accumulator beside those that a loop adds to, for it to write them all."""
+
 _STEP = 8
 """Bytes of an element."""
+
+_ZERO = f64_const(0.0)
 
 
 @dataclass(slots=True)
@@ -31,6 +37,10 @@ class Window:
     accumulator: int
     sites: dict[int, int]
     """``REF_INDEX`` → its offset from the turn."""
+    turns: int
+    size: int
+    is_new: bool
+    """Whether all elements are zero, which nothing has written yet."""
     low: int = field(init=False)
     width: int = field(init=False)
     locals: list[int] = field(default_factory=list)
@@ -43,16 +53,26 @@ class Window:
     def local(self, site: int) -> int:
         return self.locals[self.sites[site] - self.low]
 
+    @property
+    def beside(self) -> list[int]:
+        """The elements that are never in the window."""
+        return [*range(self.low), *range(self.low + self.turns + self.width - 1, self.size)]
+
     def before(self, place: Place) -> list[bytes]:
         """Code ahead of the loop."""
-        return [
-            code
-            for k, n in enumerate(self.locals[:-1])
-            for code in (place.base, load("f", place.offset + (self.low + k) * _STEP), local_set(n))
-        ]
+        out = []
+        if self.is_new:
+            for k in self.beside:
+                out += [place.base, _ZERO, store("f", place.offset + k * _STEP)]
+        for k, n in enumerate(self.locals[:-1]):
+            at = place.offset + (self.low + k) * _STEP
+            out += [*([_ZERO] if self.is_new else [place.base, load("f", at)]), local_set(n)]
+        return out
 
     def enter(self, place: Place, turn: bytes) -> list[bytes]:
         """Code at the start of a turn, whose number ``turn`` pushes."""
+        if self.is_new:
+            return [_ZERO, local_set(self.locals[-1])]
         top = place.offset + (self.low + self.width - 1) * _STEP
         return [_address(place, turn), load("f", top), local_set(self.locals[-1])]
 
@@ -64,17 +84,13 @@ class Window:
             out += [local_get(above), local_set(n)]
         return out
 
-    def after(self, place: Place, turns: int) -> list[bytes]:
+    def after(self, place: Place) -> list[bytes]:
         """Code behind the loop."""
-        return [
-            code
-            for k, n in enumerate(self.locals[:-1])
-            for code in (
-                place.base,
-                local_get(n),
-                store("f", place.offset + (turns + self.low + k) * _STEP),
-            )
-        ]
+        out = []
+        for k, n in enumerate(self.locals[:-1]):
+            at = place.offset + (self.turns + self.low + k) * _STEP
+            out += [place.base, local_get(n), store("f", at)]
+        return out
 
 
 def _address(place: Place, turn: bytes) -> bytes:
@@ -89,42 +105,69 @@ Affine = Callable[[int], tuple[int, int, int] | None]
 def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window]]:
     """Block of a loop → its windows."""
     sites: dict[int, dict[int, dict[int, int]]] = {}
-    used: dict[int, set[int]] = {}
-    """Block of a loop → the accumulators that are used in it in another way than at its sites."""
-
-    def note(roots: Iterable[int], number: int) -> None:
-        while number > 0:
-            used.setdefault(number, set()).update(roots)
-            number = func.blocks[number].parent
-
+    uses = _Uses(func, demand)
     for number, anchors in enumerate(demand.anchors):
         for v in anchors:
             ins = func.code[v]
             if ins[0] == ADD_TO:
                 site = _site(func, ins[1], affine)
                 if site is None:
-                    note(demand.accumulators(ins[1]), number)
+                    uses.note(demand.accumulators(ins[1]), v, number)
                 else:
                     accumulator, block, offset = site
                     sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
                     # the loops around that one cannot know what is added when
-                    note([accumulator], func.blocks[block].parent)
+                    uses.note([accumulator], func.blocks[block].owner, func.blocks[block].parent)
             elif ins[0] in (CALL, COND, LOOP):
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
-                        note(demand.accumulators(x), number)
-    return {block: _windows(func, of, used.get(block, set())) for block, of in sites.items()}
+                        uses.note(demand.accumulators(x), v, number)
+    return {block: _windows(func, block, of, uses) for block, of in sites.items()}
 
 
-def _windows(func: Func, sites: dict[int, dict[int, int]], used: set[int]) -> list[Window]:
-    found = [Window(accumulator, at) for accumulator, at in sites.items() if accumulator not in used]
+class _Uses:
+    """Where accumulators are used, other than at sites of windows."""
+
+    def __init__(self, func: Func, demand: Demand) -> None:
+        self.func = func
+        self.position = {v: k for anchors in demand.anchors for k, v in enumerate(anchors)}
+        self.within: dict[int, set[int]] = {}
+        """Block of a loop → the accumulators that are used in it."""
+        self.first: dict[int, int] = {}
+        """Accumulator → the first statement of its own block that adds to it."""
+
+    def note(self, roots: Iterable[int], v: int, number: int) -> None:
+        """``v``, a statement of block ``number``, uses these."""
+        while True:
+            for r in roots:
+                if self.func.home[r] == number:
+                    known = self.first.setdefault(r, v)
+                    if self.position[v] < self.position[known]:
+                        self.first[r] = v
+            if number <= 0:
+                break
+            self.within.setdefault(number, set()).update(roots)
+            v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
+
+
+def _windows(func: Func, block: int, sites: dict[int, dict[int, int]], uses: _Uses) -> list[Window]:
+    used = uses.within.get(block, set())
     # two parameters may be parts of one accumulator
     given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
-    return [
-        w
-        for w in found
-        if 1 < w.width <= WIDEST and (func.code[w.accumulator][0] == ACCUM or len(given) == 1)
-    ]
+    found = []
+    for r, at in sites.items():
+        if r in used or (func.code[r][0] == PARAM and len(given) > 1):
+            continue
+        turns = func.blocks[block].size.size  # type: ignore[attr-defined]
+        size = func.types[r].inner.index.size  # type: ignore[attr-defined]
+        is_new = (
+            func.code[r][0] == ACCUM and func.code[r][1] < 0 and uses.first[r] == func.blocks[block].owner
+        )
+        window = Window(r, at, turns, size, is_new)
+        window.is_new = is_new and len(window.beside) <= _MOST_BESIDE
+        if window.width <= WIDEST and (window.width > 1 or window.is_new) and turns:
+            found.append(window)
+    return found
 
 
 def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:

@@ -62,11 +62,24 @@ def stencil(n: int, *offsets: int):
         ((2, 3), [[2]]),
         ((0, WIDEST - 1), [[WIDEST]]),
         ((0, WIDEST), []),
-        ((3,), []),
+        ((3,), [[1]]),
+        ((8,), [[1]]),
+        ((9,), []),
     ],
 )
 def test_of_stencils(offsets, expected) -> None:
     check(grad(stencil(20, *offsets)), 20, expected)
+
+
+def test_added_to_before() -> None:
+    """Two loops that add to one accumulator: only for the first is it new."""
+    n = 20
+    f = fn(
+        [Vec(n, Real)],
+        Real,
+        lambda x: total(n - 1, lambda i: sin(x[at(n, i)]) * x[at(n, i, 1)]) + total(n, lambda i: sin(x[i])),
+    )
+    check(grad(f), n, [[1], [2]])
 
 
 def test_one_turn() -> None:

@@ -43,6 +43,8 @@ VENV = ROOT / ".venv"
 STATE = ROOT / ".build"
 DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
+PACKAGE = ("rose.vite.js", "rose.vite.d.ts")
+"""What the npm package has besides the bridge and its runtime."""
 BENCH = ROOT / "e2e" / "bench"
 CLIENTS = ROOT / "e2e" / "clients"
 PENROSE = CLIENTS / "penrose"
@@ -253,17 +255,22 @@ def node_version() -> str:
     return run(node(), "--version").strip()
 
 
-def npm_ci(folder: Path) -> str:
-    """Install what the lock file in `folder` says."""
+def npm(*words: str | Path, advice: str = "") -> str:
+    """Run npm; what it prints."""
     program = node()
     if program.is_relative_to(VENV):
         cli = program.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        npm: list[str | Path] = [program, cli]
+        command: list[str | Path] = [program, cli]
     else:
-        npm = ["npm"]
+        command = ["npm"]
     path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return run(*command, *words, advice=advice, PATH=path)
+
+
+def npm_ci(folder: Path) -> str:
+    """Install what the lock file in `folder` says."""
     advice = "The packages come from npm: is there a way to it? (See `npm config list`.)"
-    run(*npm, "ci", "--prefix", folder, advice=advice, PATH=path)
+    npm("ci", "--prefix", folder, advice=advice)
     return f"Node {node_version()}"
 
 
@@ -344,6 +351,8 @@ def build() -> None:
     outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "d.ts")]
     constants = json.dumps({"VERSION": version(), "WHEEL": wheel.name, "BUILD": identity})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
+    inputs = [*(BRIDGE / name for name in PACKAGE), BRIDGE / "npm.json", ROOT / "README.md", version()]
+    step("package", inputs, [DIST / "package.json"], make_package)
     step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
 
 
@@ -359,6 +368,15 @@ def make_wheel() -> str:
     run(PYTHON, "-c", code, DIST, SOURCE_DATE_EPOCH=EPOCH)
     (wheel,) = DIST.glob("rose_core-*.whl")
     return f"{wheel.name}, {wheel.stat().st_size / 1000:.1f} kB"
+
+
+def make_package() -> str:
+    """Make dist/ what `npm pack` packs."""
+    for path in (*(BRIDGE / name for name in PACKAGE), ROOT / "LICENSE", ROOT / "README.md"):
+        shutil.copy(path, DIST)
+    about = json.loads((BRIDGE / "npm.json").read_text())
+    (DIST / "package.json").write_text(json.dumps({**about, "version": version()}, indent=2) + "\n")
+    return f"{about['name']} {version()}"
 
 
 def copy_site() -> str:

@@ -249,7 +249,7 @@ declare const sizes: unique symbol;
 /** A function made with `fn` or `opaque`, of whatever type. */
 export interface Fn {
   readonly [made]: true;
-  jvp?: Fn;
+  jvp?: Fn | undefined;
 }
 
 /** What can be the derivative `F` of a function: any `Fn` that is not known to be of another type. */

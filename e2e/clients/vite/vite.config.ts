@@ -1,0 +1,7 @@
+import rose from "rose-web/vite";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [rose()],
+  build: { target: "es2022" },
+});

@@ -1,0 +1,93 @@
+"""The npm package as authors get it: packed, and used by a page in TypeScript that Vite builds."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+import build
+from build import BRIDGE, CLIENTS, DIST
+from e2e.server import Server
+
+CLIENT = CLIENTS / "vite"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Pack dist/, and unpack it into the client's node_modules; its files."""
+    folder = tmp_path_factory.mktemp("pack")
+    name = build.npm("pack", DIST, "--pack-destination", folder).split()[-1]
+    place = CLIENT / "node_modules" / "rose-web"
+    shutil.rmtree(place, ignore_errors=True)
+    with tarfile.open(folder / name) as tarball:
+        for member in tarball:
+            member.name = member.name.removeprefix("package/")
+            tarball.extract(member, place, filter="data")
+    return {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
+
+
+def node(*words: str | Path) -> str:
+    done = subprocess.run([build.node(), *words], cwd=CLIENT, capture_output=True, text=True, timeout=120)
+    assert not done.returncode, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def use(page: Page, address: str) -> None:
+    """Use the page as a reader does, and check what it says."""
+    page.goto(address)
+    page.wait_for_function("document.getElementById('pull').textContent !== ''")
+
+    def shown() -> tuple[float, float]:
+        energy, pull = (page.text_content(f"#{name}") for name in ("energy", "pull"))
+        return float(energy or "nan"), float(pull or "nan")
+
+    slack = shown()
+    page.locator("#span").fill("6.5")
+    tight = shown()
+    # further apart the chain hangs higher, and pulls harder
+    assert tight[0] > slack[0]
+    assert tight[1] > slack[1] > 0
+    # at rest, the pull is how the energy grows with the span
+    page.locator("#span").fill("6.51")
+    assert (shown()[0] - tight[0]) / 0.01 == pytest.approx(tight[1], rel=0.02)
+
+
+def test_what_is_packed(package: set[str]) -> None:
+    scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.vite.js"}
+    types = {"rose.d.ts", "rose.vite.d.ts"}
+    runtime = {f"pyodide/{path.name}" for path in (DIST / "pyodide").iterdir()}
+    assert package == scripts | types | runtime | {"package.json", "README.md", "LICENSE"}
+
+
+def test_types() -> None:
+    compiler = BRIDGE / "node_modules" / "typescript" / "bin" / "tsc"
+    assert node(compiler, "-p", CLIENT) == ""
+
+
+def test_built(page: Page, tmp_path: Path) -> None:
+    """In a folder of any host, with nothing but the plugin in the author's configuration."""
+    said = node("node_modules/vite/bin/vite.js", "build", "--base=./", f"--outDir={tmp_path}")
+    assert "warn" not in said.lower(), said
+    with Server({"/some/folder/": tmp_path}, quiet=True) as server:
+        use(page, f"{server.origin}/some/folder/")
+
+
+@pytest.fixture
+def dev_server() -> Iterator[str]:
+    script = "import { createServer } from 'vite'; const s = await createServer(); await s.listen(0);"
+    script += " console.log(s.resolvedUrls.local[0])"
+    words = [build.node(), "--input-type=module", "-e", script]
+    with subprocess.Popen(words, cwd=CLIENT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        yield server.stdout.readline().strip()
+        server.terminate()
+
+
+def test_served_by_vite(page: Page, dev_server: str) -> None:
+    use(page, dev_server)

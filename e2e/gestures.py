@@ -1,8 +1,8 @@
-"""What a reader does to a page, for the tests of the site: dragging, by mouse and by finger."""
+"""What a reader does to a page, for the tests of the site: dragging, by mouse and finger, and waiting."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Route
 
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -46,3 +46,23 @@ def swipe(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, fl
         touch("touchMove", (x + dx * k / 6, y + dy * k / 6))
     touch("touchEnd")
     session.detach()
+
+
+class Gate:
+    """Holds up the requests for an address until it is opened."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.is_open = False
+        self.held: list[Route] = []
+        page.route(address, self.meet)
+
+    def meet(self, route: Route) -> None:
+        if self.is_open:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def open(self) -> None:
+        self.is_open = True
+        for route in self.held:
+            route.continue_()

@@ -212,7 +212,6 @@ def test_a_part_of_python_is_missing(page: Page, site_url: str, file: str) -> No
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.provokes("Content.Security.Policy")
 def test_a_policy_forbids_webassembly(page: Page, no_wasm_url: str, name: str) -> None:
     page.goto(f"{no_wasm_url}site/{name}.html")
     expect_failure(page, "Content-Security-Policy forbids.*'wasm-unsafe-eval'")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
-from e2e.gestures import PHONE, drag, swipe
+from e2e.gestures import PHONE, Gate, drag, swipe
 
 LN2 = math.log(2)
 DERIVED = re.compile("Derived and compiled in")
@@ -206,8 +206,7 @@ def test_of_many_edits_the_latest_counts(ready: Page) -> None:
 
 
 def test_the_surface_is_there_before_the_compiler(page: Page, site_url: str) -> None:
-    held: list[Route] = []
-    page.route("**/rose.worker.js", lambda route: held.append(route))
+    gate = Gate(page, "**/rose.worker.js")
     page.goto(site_url + "site/quadratic.html")
     expect(page.locator("#status")).to_have_text(re.compile("Loading the compiler"))
     expect(shown(page, "z")).to_have_text("8")
@@ -219,7 +218,7 @@ def test_the_surface_is_there_before_the_compiler(page: Page, site_url: str) -> 
     handle(page).focus()
     page.keyboard.press("ArrowUp")
     expect(shown(page, "z")).to_have_text("5.04")
-    held[0].continue_()
+    gate.open()
     expect_numbers(page, 5.04, 1, 1, 0, 0, 0, 0)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
-from e2e.gestures import PHONE, drag, swipe
+from e2e.gestures import PHONE, Gate, drag, swipe
 
 AT_REST = re.compile(r"At rest after .+ steps")
 
@@ -210,8 +210,7 @@ def test_buttons_in_the_text_act_on_the_picture(still: Page) -> None:
 
 
 def test_data_can_be_moved_before_there_is_a_gradient(page: Page, site_url: str) -> None:
-    held: list[Route] = []
-    page.route("**/rose.worker.js", lambda route: held.append(route))
+    gate = Gate(page, "**/rose.worker.js")
     page.goto(site_url + "site/regression.html")
     expect(page.locator("#status")).to_have_text(re.compile("Loading the compiler"))
     expect(shown(page, "loss")).to_have_text("660.17270")
@@ -220,7 +219,7 @@ def test_data_can_be_moved_before_there_is_a_gradient(page: Page, site_url: str)
     expect(shown(page, "loss")).not_to_have_text("660.17270")
     page.get_by_label("Step size").fill("-3.5")
     expect(shown(page, "eta")).to_have_text("0.000316")
-    held[0].continue_()
+    gate.open()
     expect(shown(page, "steps")).not_to_have_text("0")
 
 

@@ -2,9 +2,10 @@
 //
 // It is a WebAssembly module whose last section, of the name "rose", holds what the bridge must know:
 //
-//     length of the descriptor, 4 bytes · descriptor, JSON · recording · hash, 16 digits
+//     descriptor, JSON · recording · lengths of the module and the descriptor, 4 bytes each · hash, 16 digits
 //
-// The hash is of all bytes before it, so damage is noticed; the recording says what this is.
+// The hash is of all bytes before it, so damage is noticed; the recording says what this is. Engines get
+// the module without that section, which may be many times as long.
 
 import { hash, same } from "./identity";
 import type { Descriptor } from "./run";
@@ -17,6 +18,7 @@ export interface Artifact {
 }
 
 const SECTION = "rose";
+const LENGTHS = 8;
 const DIGITS = 16;
 
 /** An unsigned LEB128 integer. */
@@ -34,7 +36,7 @@ export const pack = (
 ): Uint8Array<ArrayBuffer> => {
   const about = utf8(JSON.stringify(descriptor));
   const name = [SECTION.length, ...utf8(SECTION)];
-  const size = name.length + 4 + about.length + recording.length + DIGITS;
+  const size = name.length + about.length + recording.length + LENGTHS + DIGITS;
   const head = [0, ...leb(size), ...name];
   const file = new Uint8Array(module.length + head.length - name.length + size);
   let at = 0;
@@ -44,9 +46,9 @@ export const pack = (
   };
   put(module);
   put(head);
-  put(new Uint8Array(Uint32Array.of(about.length).buffer));
   put(about);
   put(recording);
+  put(new Uint8Array(Uint32Array.of(module.length, about.length).buffer));
   put(utf8(hash(file.subarray(0, at))));
   return file;
 };
@@ -55,11 +57,16 @@ export const pack = (
 export const open = async (
   file: Uint8Array<ArrayBuffer>,
 ): Promise<Artifact> => {
-  const module = await WebAssembly.compile(file);
-  const [section] = WebAssembly.Module.customSections(module, SECTION);
-  const length = new Uint32Array(section, 0, 1)[0];
-  const about = text(new Uint8Array(section, 4, length));
-  const recording = new Uint8Array(section, 4 + length).subarray(0, -DIGITS);
+  const end = file.length - LENGTHS - DIGITS;
+  const [length, aboutLength] = new Uint32Array(
+    file.slice(end, end + LENGTHS).buffer,
+  );
+  let at = length + 1;
+  while (file[at++] > 127);
+  at += 1 + SECTION.length;
+  const module = await WebAssembly.compile(file.subarray(0, length));
+  const about = text(file.subarray(at, at + aboutLength));
+  const recording = file.subarray(at + aboutLength, end);
   return { module, descriptor: JSON.parse(about), recording };
 };
 
@@ -69,7 +76,7 @@ export const unpack = async (
   recording: Uint8Array,
 ): Promise<Artifact | undefined> => {
   const end = file.length - DIGITS;
-  if (end < 0 || text(file.subarray(end)) !== hash(file.subarray(0, end)))
+  if (end < LENGTHS || text(file.subarray(end)) !== hash(file.subarray(0, end)))
     return undefined;
   const artifact = await open(file);
   return same(artifact.recording, recording) ? artifact : undefined;

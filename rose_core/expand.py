@@ -172,6 +172,7 @@ def _as_numbers(f: Func, callees: list[Func]) -> Func:
         return f
     view = Func(f.name, f.param_types, f.ret)
     view.code, view.home, view.blocks, view.callees = f.code, f.home, f.blocks, callees
+    view.specs = f.specs
     view.types = [real(t) for t in f.types]
     view.pool = [(value, real(t)) for value, t in f.pool]
     copy = Func(f.name, f.param_types, f.ret)

@@ -138,8 +138,7 @@ class Transposed:
         for w in other.fwd.results[len(results) :]:
             t = other.fwd.type_of(w)
             self._empty.append(len(results))
-            self.fwd.pool.append((zero_of(t), t))
-            results.append(~(len(self.fwd.pool) - 1))
+            results.append(self._lin.b.const(zero_of(t), t))
 
     def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""

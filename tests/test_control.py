@@ -562,3 +562,14 @@ def collatz_of_x():
 
 def turn(i, v):
     return v.set(index(5, i), sin(v[isub(5, 4, i)]) * real(i))
+
+
+def test_custom_derivatives_in_a_branch():
+    """What pads the tape of the side without one is a constant of the forward function like any other."""
+    h = fn([Real], Real, lambda x: x * x * x + sin(x) + 5.0)
+    cube = opaque([Real], Real, lambda x: x**3)
+    cube.jvp = fn([Dual], Dual, lambda d: {"re": cube(d.re), "du": jvp(h)(d).du})
+    f = fn([Real], Real, lambda x: cond(x > 0, Real, lambda: cube(x), lambda: 0.0))
+    assert same(grad(f), 2.0) == 12 + math.cos(2)
+    assert same(grad(grad(f)), 2.0) == pytest.approx(12 - math.sin(2), rel=1e-15)
+    assert same(grad(grad(f)), -2.0) == 0

@@ -13,6 +13,9 @@ from rose_core.functional import functional
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
+from rose_core.minimum import minimize
+from rose_core.ode import odeint
+from rose_core.quadrature import quad
 from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
 from rose_core.trace import (
@@ -111,13 +114,16 @@ __all__ = [
     "lt",
     "max",
     "min",
+    "minimize",
     "mul",
     "neg",
     "neq",
     "not_",
+    "odeint",
     "opaque",
     "or_",
     "pow",
+    "quad",
     "real",
     "root",
     "scan",

@@ -83,10 +83,16 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
 
 def _of_reals(name: str, f: object, x0: object) -> tuple[Type, Function]:
     """The type of ``x0``, and ``f`` as a function from that to itself."""
+    t = start_type(name, x0)
+    return t, function_on(name, f, [t], t)
+
+
+def start_type(name: str, x0: object) -> Type:
+    """The type of ``x0``, a Real or a vector of Reals."""
     t = type_of(x0, f"{name}: the start")
     if t is not REAL and not (isinstance(t, Array) and t.elem is REAL):
         raise TypeError(f"{name}: expected a Real or a vector of Reals to start from, got {describe(x0)}")
-    return t, function_on(name, f, [t], t)
+    return t
 
 
 def function_on(name: str, f: object, params: list[Type], ret: Type) -> Function:

@@ -339,7 +339,7 @@ def build() -> None:
     inputs = [wheel, scripts / "runtime.mjs", runtime / "python_stdlib.zip"]
     outputs = [runtime / "rose_core.zip"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
-    identity = fingerprint([wheel, runtime])[:12]
+    identity = fingerprint([runtime])[:12]
     inputs = [
         BRIDGE / "src",
         BRIDGE / "rose.d.ts",

@@ -413,6 +413,8 @@ export interface Configuration {
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
+  /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
+  frozen?: string | URL | false;
 }
 
 /** Say how the bridge is to work; where the core runs, before it is first needed. */

@@ -3,7 +3,7 @@
 // CONSTANTS is JSON; each NAME in it replaces `__NAME__` in the sources, declared in
 // src/constants.d.ts.
 
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -62,4 +62,6 @@ for (const { entry, file, ...particular } of outputs) {
   sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);
 }
 await copyFile(join(SOURCE, "..", "rose.d.ts"), join(dist, "rose.d.ts"));
+// A page asks for it; `rose freeze` fills it.
+await writeFile(join(dist, "rose.frozen.json"), "{}\n");
 console.log(`${sizes.join(", ")} gzipped`);

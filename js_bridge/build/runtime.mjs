@@ -53,7 +53,9 @@ const CORE = `
 import ast, importlib.util, sys
 
 with zipfile.ZipFile(wheel) as archive:
-    files = {n: archive.read(n) for n in archive.namelist() if n.endswith(".py")}
+    names = [n for n in archive.namelist() if n.endswith(".py")]
+    # The command line is of no use in a page.
+    files = {n: archive.read(n) for n in names if not n.startswith("rose_core/cli/")}
 compiled(files, "/tmp/out.zip", where)
 
 # Also imports inside functions must be found, before a reader runs into them.

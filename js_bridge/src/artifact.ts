@@ -2,23 +2,25 @@
 //
 // It is a WebAssembly module whose last section, of the name "rose", holds what the bridge must know:
 //
-//     descriptor, JSON · recording · lengths of the module and the descriptor, 4 bytes each · hash, 16 digits
+//     descriptor, JSON · recording · lengths of module, descriptor, recording, 4 bytes each · hash, 16 digits
 //
 // The hash is of all bytes before it, so damage is noticed; the recording says what this is. Engines get
-// the module without that section, which may be many times as long.
+// the module without that section, which may be many times as long. What `rose_core/cli` knows of this
+// is in its `artifact.py`.
 
 import { hash, same } from "./identity";
 import type { Descriptor } from "./run";
+
+export type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A program ready to be instantiated. */
 export interface Artifact {
   readonly module: WebAssembly.Module;
   readonly descriptor: Descriptor;
-  readonly recording: Uint8Array;
 }
 
 const SECTION = "rose";
-const LENGTHS = 8;
+const LENGTHS = 12;
 const DIGITS = 16;
 
 /** An unsigned LEB128 integer. */
@@ -31,14 +33,14 @@ const text = (bytes: BufferSource): string => new TextDecoder().decode(bytes);
 /** The file of a compiled program. */
 export const pack = (
   module: Uint8Array,
-  descriptor: Descriptor,
+  descriptor: string,
   recording: Uint8Array,
-): Uint8Array<ArrayBuffer> => {
-  const about = utf8(JSON.stringify(descriptor));
+): Bytes => {
+  const about = utf8(descriptor);
   const name = [SECTION.length, ...utf8(SECTION)];
-  const size = name.length + about.length + recording.length + LENGTHS + DIGITS;
-  const head = [0, ...leb(size), ...name];
-  const file = new Uint8Array(module.length + head.length - name.length + size);
+  const content = about.length + recording.length + LENGTHS + DIGITS;
+  const head = [0, ...leb(name.length + content), ...name];
+  const file = new Uint8Array(module.length + head.length + content);
   let at = 0;
   const put = (bytes: ArrayLike<number>): void => {
     file.set(bytes, at);
@@ -48,36 +50,40 @@ export const pack = (
   put(head);
   put(about);
   put(recording);
-  put(new Uint8Array(Uint32Array.of(module.length, about.length).buffer));
+  const parts = [module, about, recording].map(({ length }) => length);
+  put(new Uint8Array(Uint32Array.from(parts).buffer));
   put(utf8(hash(file.subarray(0, at))));
   return file;
 };
 
-/** What is in a file that is as `pack` made it. */
-export const open = async (
-  file: Uint8Array<ArrayBuffer>,
-): Promise<Artifact> => {
-  const end = file.length - LENGTHS - DIGITS;
-  const [length, aboutLength] = new Uint32Array(
-    file.slice(end, end + LENGTHS).buffer,
-  );
-  let at = length + 1;
-  while (file[at++] > 127);
-  at += 1 + SECTION.length;
-  const module = await WebAssembly.compile(file.subarray(0, length));
-  const about = text(file.subarray(at, at + aboutLength));
-  const recording = file.subarray(at + aboutLength, end);
-  return { module, descriptor: JSON.parse(about), recording };
+/** Module, descriptor and recording in a file that is not damaged. */
+const contents = (file: Bytes): Bytes[] => {
+  const end = file.length - DIGITS - LENGTHS;
+  const lengths = file.slice(end, end + LENGTHS).buffer;
+  const [module, about, recording] = new Uint32Array(lengths);
+  const start = end - recording;
+  return [
+    file.subarray(0, module),
+    file.subarray(start - about, start),
+    file.subarray(start, end),
+  ];
 };
 
-/** What is in a file; undefined if it is damaged, or of another program than this recording's. */
-export const unpack = async (
-  file: Uint8Array<ArrayBuffer>,
-  recording: Uint8Array,
-): Promise<Artifact | undefined> => {
+/** Whether a file is not damaged, and of the program of this recording. */
+export const isOf = (file: Bytes, recording: Uint8Array): boolean => {
   const end = file.length - DIGITS;
-  if (end < LENGTHS || text(file.subarray(end)) !== hash(file.subarray(0, end)))
-    return undefined;
-  const artifact = await open(file);
-  return same(artifact.recording, recording) ? artifact : undefined;
+  return (
+    end >= LENGTHS &&
+    text(file.subarray(end)) === hash(file.subarray(0, end)) &&
+    same(contents(file)[2], recording)
+  );
+};
+
+/** What is in a file that is not damaged. */
+export const open = async (file: Bytes): Promise<Artifact> => {
+  const [module, about] = contents(file);
+  return {
+    module: await WebAssembly.compile(module),
+    descriptor: JSON.parse(text(about)),
+  };
 };

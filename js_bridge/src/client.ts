@@ -1,5 +1,6 @@
 // The page's side of the worker that Python runs in.
 
+import type { Bytes } from "./artifact";
 import type { Core, Request } from "./core";
 
 /** What the worker says. */
@@ -13,7 +14,7 @@ export type Message =
   | {
       readonly kind: "compiled";
       readonly id: number;
-      readonly file: Uint8Array<ArrayBuffer>;
+      readonly file: Bytes;
     }
   | { readonly kind: "refused"; readonly id: number; readonly message: string };
 
@@ -24,7 +25,7 @@ export class Blocked extends Error {}
 class Died extends Error {}
 
 interface Waiting {
-  resolve(file: Uint8Array<ArrayBuffer>): void;
+  resolve(file: Bytes): void;
   reject(error: Error): void;
 }
 
@@ -53,7 +54,7 @@ class Running {
     this.worker.postMessage({ assets });
   }
 
-  ask(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  ask(request: Request): Promise<Bytes> {
     return new Promise((resolve, reject) => {
       const id = ++this.requests;
       this.waiting.set(id, { resolve, reject });
@@ -128,7 +129,7 @@ export class Client implements Core {
     return this.running;
   }
 
-  async compile(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  async compile(request: Request): Promise<Bytes> {
     try {
       return await (await this.start()).ask(request);
     } catch (error) {

@@ -1,6 +1,8 @@
 // The way to the core. What knows of workers and of Python is loaded with it, in `worker.ts`: a page
 // whose programs are all known needs neither.
 
+import type { Bytes } from "./artifact";
+import { freezer } from "./frozen";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
 
@@ -17,7 +19,7 @@ export interface Request {
 /** The core, wherever it runs. */
 export interface Core {
   /** The file of the program, see `artifact.ts`. */
-  compile(request: Request): Promise<Uint8Array<ArrayBuffer>>;
+  compile(request: Request): Promise<Bytes>;
 }
 
 /** How a module gets its memory: for itself, or together with others. */
@@ -59,6 +61,7 @@ export const ready = async (): Promise<void> => {
 export const core = (): Promise<Core> => {
   if (started === undefined) {
     started = start();
+    freezer()?.(started);
     fix(true);
     // a failure is told by compile and ready, whichever the page awaits; the next may try again
     started.catch(() => {

@@ -1,7 +1,8 @@
-// From a program to a module: from the browser's cache if it is there, else from the core.
+// From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
-import { type Artifact, open, unpack } from "./artifact";
+import { type Artifact, type Bytes, isOf, open } from "./artifact";
 import { core, type MemoryKind } from "./core";
+import { freezer, frozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
 import { settings } from "./settings";
@@ -14,30 +15,50 @@ export const moduleOf = async (
 ): Promise<Artifact> => {
   const recording = recordingOf(program, memory);
   const key = hash(recording);
+  const file = fileOf(program, memory, recording, key);
+  freezer()?.(file, key);
+  return open(await file);
+};
+
+const fileOf = async (
+  { header, ints, reals }: Program,
+  memory: MemoryKind,
+  recording: Bytes,
+  key: string,
+): Promise<Bytes> => {
   const limit = settings.cache;
-  const known = limit ? await kept(key, recording) : undefined;
+  const known = await first([
+    frozen(key, recording),
+    limit ? kept(key, recording) : undefined,
+  ]);
   if (known) return known;
-  const { header, ints, reals } = program;
-  const file = await (
-    await core()
-  ).compile({
+  return (await core()).compile({
     program: { header, ints, reals },
     memory,
     recording,
     key,
     limit,
   });
-  return open(file);
 };
+
+/** The first that is found, if any. */
+const first = <T>(
+  searches: readonly (Promise<T | undefined> | undefined)[],
+): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const found = searches.map((search) =>
+      search?.then((x) => x && resolve(x)),
+    );
+    Promise.all(found).then(() => resolve(undefined), reject);
+  });
 
 /** What the cache has; what is no good there is thrown away. */
 const kept = async (
   key: string,
-  recording: Uint8Array,
-): Promise<Artifact | undefined> => {
+  recording: Bytes,
+): Promise<Bytes | undefined> => {
   const file = await find(key);
-  if (file === undefined) return undefined;
-  const artifact = await unpack(file, recording).catch(() => undefined);
-  if (artifact === undefined) await discard(key);
-  return artifact;
+  if (file === undefined || isOf(file, recording)) return file;
+  await discard(key);
+  return undefined;
 };

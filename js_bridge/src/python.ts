@@ -7,9 +7,8 @@ import type {
   Request,
   RowHost,
 } from "./core";
-import { pack } from "./artifact";
+import { type Bytes, pack } from "./artifact";
 import type { Program } from "./program";
-import type { Descriptor } from "./run";
 import { keep } from "./store";
 
 interface PyProxy {
@@ -109,7 +108,7 @@ class PythonCore implements MainCore {
     recording,
     key,
     limit,
-  }: Request): Promise<Uint8Array<ArrayBuffer>> {
+  }: Request): Promise<Bytes> {
     const result = said(() =>
       this.bridge.compile_recording(
         header,
@@ -120,7 +119,7 @@ class PythonCore implements MainCore {
     );
     const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
     result.destroy();
-    const file = pack(bytes, JSON.parse(descriptor) as Descriptor, recording);
+    const file = pack(bytes, descriptor, recording);
     // not waited for: the page wants its function
     if (limit) void keep(key, file, limit);
     return file;

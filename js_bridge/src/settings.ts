@@ -9,6 +9,8 @@ export interface Configuration {
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
+  /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
+  frozen?: string | URL | false;
 }
 
 interface Settings {
@@ -16,17 +18,26 @@ interface Settings {
   readonly assets: URL;
   /** How many bytes of compiled programs are kept. */
   readonly cache: number;
+  /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
+  readonly frozen: URL | false | undefined;
 }
 
 const inNode = typeof process === "object" && !!process.versions?.node;
 
 const CACHE = 64e6;
 
+const here = new URL(".", import.meta.url);
+
 export let settings: Settings = {
   core: inNode ? "main" : "worker",
-  assets: new URL(".", import.meta.url),
+  assets: here,
   cache: inNode ? 0 : CACHE,
+  frozen: inNode ? false : undefined,
 };
+
+/** A folder's address, which need not end with a slash. */
+const folder = (given: unknown, from: string | URL): URL =>
+  new URL(`${given}`.replace(/\/?$/, "/"), from);
 
 /** Whether it is settled where the core runs. */
 let isFixed = false;
@@ -38,8 +49,10 @@ export const fix = (fixed: boolean): void => {
 const options: Record<string, (given: any) => Partial<Settings> | string> = {
   core: (core) =>
     core === "worker" || core === "main" ? { core } : '"worker" or "main"',
-  assets: (folder) => ({
-    assets: new URL(`${folder}`.replace(/\/?$/, "/"), settings.assets),
+  assets: (given) => ({ assets: folder(given, settings.assets) }),
+  frozen: (given) => ({
+    frozen:
+      given !== false && folder(given, globalThis.document?.baseURI ?? here),
   }),
   cache: (limit) =>
     typeof limit === "boolean"

@@ -5,6 +5,8 @@
 // recently used can go first without reading any. Whatever fails here (storage denied, a full disk,
 // a database that was deleted meanwhile) is as if nothing had been kept.
 
+import type { Bytes } from "./artifact";
+
 const FILES = "files";
 const USES = "uses";
 
@@ -57,15 +59,13 @@ const transact = async <T>(
 };
 
 /** The file kept under `key`, which counts as a use of it; undefined if there is none. */
-export const find = async (
-  key: string,
-): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+export const find = async (key: string): Promise<Bytes | undefined> => {
   try {
     const file = await transact("readonly", (files) => files.get(key));
     if (!(file instanceof Uint8Array)) return undefined;
     const use: Use = { key, used: Date.now(), size: file.length };
     transact("readwrite", (_, uses) => uses.put(use)).catch(() => {});
-    return file as Uint8Array<ArrayBuffer>;
+    return file as Bytes;
   } catch {
     return undefined;
   }

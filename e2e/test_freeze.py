@@ -1,0 +1,224 @@
+"""`rose freeze`: readers of a frozen page load no Python, and its author is told what is out of date."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from build import BROWSER, DIST, PYTHON, ROOT
+from e2e.server import Server
+
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<title>waits</title>
+<input id="factor" type="range" min="1" max="3" value="2">
+<script type="module" src="page.js"></script>
+"""
+
+SCRIPT = """
+import { Real, compile, fn, mul, sin, vjp } from "../rose/rose.js";
+const slider = document.getElementById("factor");
+const show = async () => {
+    const factor = +slider.value;
+    const f = fn([Real], Real, (x) => mul(factor, sin(x)));
+    const slope = fn([Real], Real, function slope(x) { return vjp(f)(x).grad(1); });
+    document.title = "waits";
+    document.title = `slope ${(await compile(slope))(0)}`;
+};
+slider.oninput = show;
+show();
+"""
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+class Frozen:
+    """A site in a folder of its own, with Rose in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.output = ""
+
+    def fill(self) -> None:
+        root = self.root
+        for name in ("rose.js", "rose.worker.js"):
+            (root / "rose").mkdir(exist_ok=True)
+            shutil.copy(DIST / name, root / "rose" / name)
+        (root / "rose" / "rose.frozen.json").write_text("{}")
+        (root / "rose" / "pyodide").symlink_to(DIST / "pyodide")
+        (root / "pages").mkdir()
+        self.write("pages/page.html", PAGE)
+        self.write("pages/page.js", SCRIPT)
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / name).write_text(text)
+
+    def freeze(self, *options: str) -> subprocess.CompletedProcess[str]:
+        words = [PYTHON, "-m", "rose_core.cli", "freeze", self.root, *options]
+        env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
+        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+
+    @property
+    def files(self) -> set[Path]:
+        return set((self.root / "pages" / "frozen").glob("*.wasm"))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Frozen:
+    site = Frozen(tmp_path)
+    site.fill()
+    return site
+
+
+@pytest.fixture(scope="module")
+def frozen_once(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
+    site = Frozen(tmp_path_factory.mktemp("frozen"))
+    site.fill()
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    site.output = done.stdout
+    return site
+
+
+@pytest.fixture
+def frozen(frozen_once: Frozen, tmp_path: Path) -> Frozen:
+    """A frozen site, to be changed at will."""
+    shutil.copytree(frozen_once.root, tmp_path, symlinks=True, dirs_exist_ok=True)
+    site = Frozen(tmp_path)
+    site.output = frozen_once.output
+    return site
+
+
+def listen(page: Page) -> list[str]:
+    """What will be said on the page's console."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    return said
+
+
+def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: Page) -> None:
+    # with the slider in the middle, and at both ends
+    assert "pages/page.html: 3 programs" in frozen.output
+    assert len(frozen.files) == 3
+    assert (frozen.root / "pages" / "page.html").read_text() == PAGE
+    requests: list[str] = []
+    page.context.on("request", lambda request: requests.append(request.url))
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+        page.locator("#factor").fill("3")
+        expect(page).to_have_title("slope 3")
+        names = {url.rpartition("/")[2] for url in requests}
+        assert {"rose.js", "rose.frozen.json"} < names
+        assert not any("/pyodide/" in url for url in requests)
+        # what nobody has compiled before
+        page.evaluate("factor.max = 9; factor.value = 7; factor.oninput()")
+        expect(page).to_have_title("slope 7")
+        assert any("/pyodide/" in url for url in requests)
+
+
+def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
+    before = frozen.files
+    damaged, *_ = sorted(before)
+    damaged.write_bytes(damaged.read_bytes()[:-3])
+    frozen.write("pages/page.js", SCRIPT.replace("factor = +slider.value", "factor = 1 + +slider.value"))
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 1
+    assert len(re.findall(r"\.wasm is stale: slope, which page.html no longer compiles", checked.stdout)) == 1
+    assert len(re.findall(r"\.wasm is new: slope of page.html", checked.stdout)) == 1
+    assert frozen.files == before
+    assert frozen.freeze("--offline").returncode == 0
+    assert len(frozen.files) == 3 and len(frozen.files - before) == 1
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page) -> None:
+    short, zero, empty = frozen.files
+    short.write_bytes(short.read_bytes()[:-1])
+    zero.write_bytes(bytes(len(zero.read_bytes())))
+    empty.write_bytes(b"")
+    said = listen(page)
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        for factor in (2, 1, 3):
+            page.locator("#factor").fill(f"{factor}")
+            expect(page).to_have_title(f"slope {factor}")
+    assert len(set(said)) == 3
+    for file in frozen.files:
+        (told,) = (text for text in set(said) if f"/pages/frozen/{file.name} is missing or damaged" in text)
+        assert "run `rose freeze` again" in told
+
+
+def test_what_another_build_froze_is_named(frozen: Frozen, page: Page) -> None:
+    index = frozen.root / "rose" / "rose.frozen.json"
+    index.write_text(json.dumps({**json.loads(index.read_text()), "build": "older", "folders": {}}))
+    said = listen(page)
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+    (told,) = said
+    assert "rose.frozen.json names was frozen with another build" in told
+
+
+WARM_UP = """
+export const warmUp = async () => {
+    slider.max = 6;
+    for (slider.value of [5, 6]) await show();
+};
+"""
+
+
+def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
+    scripts = {
+        "page": SCRIPT + WARM_UP,
+        "early": SCRIPT + "import { ready } from '../rose/rose.js'; ready();",
+        "wrong": SCRIPT.replace("mul(factor", "mul('factor'"),
+        "refused": SCRIPT.replace("fn, mul", "fn, opaque, mul").replace(
+            "sin(x)", "opaque([Real], Real, (x) => x)(x)"
+        ),
+    }
+    for name, script in scripts.items():
+        site.write(f"pages/{name}.html", PAGE.replace("page.js", f"{name}.js"))
+        site.write(f"pages/{name}.js", script)
+    done = site.freeze()
+    assert done.returncode == 1
+    assert "page.html: 3 programs" in done.stdout  # one when it is opened
+    assert "! pages/early.html starts Python when it is opened" in done.stdout
+    assert "pages/page.html starts Python" not in done.stdout
+    assert re.search(r"! pages/wrong\.html: .*expected", done.stdout)
+    assert re.search(r"! pages/refused\.html: .*has no derivative", done.stdout)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["nowhere"], "nowhere is no folder"),
+        (["."], "holds no pages"),
+        ([".", "--browser", "/bin/false"], "/bin/false does not start"),
+    ],
+)
+def test_what_the_command_says_of_its_arguments(site: Frozen, words: list[str], message: str) -> None:
+    folder = site.root / "pages" if "--browser" in words else site.root / "rose"
+    words = [PYTHON, "-m", "rose_core.cli", "freeze", *words]
+    done = subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rose: ") and message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    page.goto(f"{server.origin}/pages/page.html?again")
+    expect(page).to_have_title("slope 2")
+    page.locator("#factor").fill("3")
+    expect(page).to_have_title("slope 3")

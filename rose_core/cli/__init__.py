@@ -1,0 +1,33 @@
+"""The command `rose`. Nothing here is part of what a page loads."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rose_core.cli.errors import CommandError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="rose", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    freeze = commands.add_parser(
+        "freeze",
+        help="compile ahead of time what the pages of a site compile",
+        description="Opens each page of a site in Chromium, uses it, and writes what it compiled into files "
+        "next to it, so that its readers load no Python. Its sources are not changed. A page is used by the "
+        "function warmUp that one of its modules exports, or else by moving its sliders.",
+    )
+    freeze.add_argument("site", type=Path, help="the folder that is served as the root of a host")
+    freeze.add_argument("--check", action="store_true", help="change nothing; say what is out of date")
+    freeze.add_argument("--offline", action="store_true", help="let the site work without a network, too")
+    freeze.add_argument("--browser", help="the Chromium to use; else $CHROMIUM, Playwright's, the system's")
+    chosen = parser.parse_args(arguments)
+    try:
+        from rose_core.cli.freeze import freeze_site
+
+        return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser)
+    except CommandError as error:
+        print(f"rose: {error}", file=sys.stderr)
+        return 2

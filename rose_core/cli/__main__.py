@@ -1,0 +1,5 @@
+import sys
+
+from rose_core.cli import main
+
+sys.exit(main())

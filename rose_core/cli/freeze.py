@@ -1,0 +1,211 @@
+"""`rose freeze`: files of compiled programs next to the pages that compile them.
+
+Next to the pages of each folder, a folder `frozen` holds one file per program, `HASH.wasm`, and
+`manifest.json`, which says what they are. Where the pages' Rose looks, in the folder of its `rose.js`,
+`rose.frozen.json` names them all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from rose_core.cli import offline as offline_worker
+from rose_core.cli.artifact import Artifact
+from rose_core.cli.errors import CommandError
+from rose_core.cli.serve import serve
+from rose_core.cli.visit import Visit, chromium, look, reader, use
+
+FOLDER = "frozen"
+MANIFEST = "manifest.json"
+
+
+@dataclass
+class Frozen:
+    """What belongs into the folder `frozen` next to pages."""
+
+    artifacts: dict[str, Artifact] = field(default_factory=dict)
+    pages: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """By key, the names of the pages that compile it."""
+
+    def add(self, page: str, artifact: Artifact) -> None:
+        self.artifacts[artifact.key] = artifact
+        self.pages[artifact.key].add(page)
+
+    @property
+    def manifest(self) -> str:
+        programs = {
+            a.file_name: {
+                "name": a.name,
+                "bytes": len(a.data),
+                "build": a.build,
+                "pages": sorted(self.pages[k]),
+            }
+            for k, a in sorted(self.artifacts.items())
+        }
+        return json.dumps(programs, indent=1, ensure_ascii=False) + "\n"
+
+
+@dataclass
+class Change:
+    """A difference between what is there and what should be."""
+
+    path: Path
+    data: bytes | None
+    """What should be there, if anything."""
+    text: str
+
+    def make(self) -> None:
+        if self.data is None:
+            self.path.unlink()
+            return
+        self.path.parent.mkdir(exist_ok=True)
+        # at once, since the site may be a live one
+        temporary = self.path.with_name(self.path.name + ".new")
+        temporary.write_bytes(self.data)
+        os.replace(temporary, self.path)
+
+
+class Site:
+    """A folder of pages, used page by page."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.pages = sorted(p for p in self.root.rglob("*.html") if FOLDER not in p.parts)
+        if not self.pages:
+            raise CommandError(f"{root} holds no pages")
+        self.frozen: dict[Path, Frozen] = {page.parent: Frozen() for page in self.pages}
+        self.indices: dict[Path, set[Path]] = defaultdict(set)
+        """By the path of an index, the folders of the pages that look there."""
+        self.problems: list[str] = []
+
+    def name(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def take(self, page: Path, visit: Visit, origin: str) -> None:
+        """Note what a page compiles."""
+        self.problems += [f"{self.name(page)}: {error}" for error in visit.errors]
+        for artifact in visit.artifacts:
+            self.frozen[page.parent].add(page.name, artifact)
+        for url in visit.indices:
+            if url.startswith(origin):
+                path = self.root / unquote(urlsplit(url).path).lstrip("/")
+                self.indices[path].add(page.parent)
+            elif visit.artifacts:
+                self.problems.append(
+                    f"{self.name(page)} looks for {url}, which is elsewhere: "
+                    'say configure({ frozen: "." }) in it, or serve Rose from this site'
+                )
+
+    def index(self, path: Path, offline: bool) -> str:
+        """The content of an index."""
+        folders = {}
+        builds = set()
+        for folder in sorted(self.indices[path]):
+            frozen = self.frozen[folder].artifacts
+            if frozen:
+                folders[_relative(folder / FOLDER, path) + "/"] = sorted(frozen)
+            builds |= {a.build for a in frozen.values()}
+        content: dict[str, object] = {}
+        if len(builds) == 1:
+            content |= {"build": builds.pop()}
+        if folders:
+            content |= {"folders": folders}
+        if offline:
+            content |= {"offline": _relative(self.root / offline_worker.SCRIPT, path)}
+        return json.dumps(content, separators=(",", ":")) + "\n"
+
+    def changes(self, offline: bool) -> list[Change]:
+        """All that has to be done, or undone."""
+        found: list[Change] = []
+        for folder, frozen in self.frozen.items():
+            found += self._folder_changes(folder / FOLDER, frozen)
+        for path in self.indices:
+            found += self.text_change(path, self.index(path, offline))
+        return found
+
+    def works_offline(self) -> bool:
+        """Whether it was frozen so."""
+        texts = [path.read_text() for path in self.indices if path.exists()]
+        return any("offline" in json.loads(text) for text in texts)
+
+    def _folder_changes(self, folder: Path, frozen: Frozen) -> list[Change]:
+        found: list[Change] = []
+        manifest = folder / MANIFEST
+        old = json.loads(manifest.read_text()) if manifest.exists() else {}
+        for key, artifact in frozen.artifacts.items():
+            path = folder / artifact.file_name
+            if path.exists() and path.read_bytes() == artifact.data:
+                continue
+            state = "is damaged" if path.exists() else "is new"
+            pages = ", ".join(sorted(frozen.pages[key]))
+            text = f"{self.name(path)} {state}: {artifact.name} of {pages}, {len(artifact.data)} bytes"
+            found.append(Change(path, artifact.data, text))
+        for name, entry in old.items():
+            path = folder / name
+            if path.stem not in frozen.artifacts and path.exists():
+                pages = ", ".join(entry["pages"])
+                text = f"{self.name(path)} is stale: {entry['name']}, which {pages} no longer compile"
+                found.append(Change(path, None, text + ("" if "," in pages else "s")))
+        if frozen.artifacts:
+            found += self.text_change(manifest, frozen.manifest)
+        elif manifest.exists():
+            found.append(Change(manifest, None, f"{self.name(manifest)} is stale"))
+        return found
+
+    def text_change(self, path: Path, text: str) -> list[Change]:
+        if path.exists() and path.read_text() == text:
+            return []
+        return [Change(path, text.encode(), f"{self.name(path)} is written")]
+
+
+def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> int:
+    """The command; its exit status is 1 if something is out of date, or went wrong on a page."""
+    if not root.is_dir():
+        raise CommandError(f"{root} is no folder")
+    site = Site(root)
+    with serve(site.root) as origin, chromium(program) as browser:
+        address = {page: urljoin(origin, quote(site.name(page))) for page in site.pages}
+        context = reader(browser, sees_frozen=False)
+        for page in site.pages:
+            visit = use(context, address[page])
+            site.take(page, visit, origin)
+            print(f"{site.name(page)}: {_count(len(visit.artifacts), 'program')}", flush=True)
+        changes = site.changes(site.works_offline() if check else offline)
+        for change in changes:
+            print(f"  {change.text}")
+            if not check:
+                change.make()
+        if not check:
+            loaded: set[str] = set()
+            for page in site.pages:
+                visit = look(browser, address[page])
+                loaded |= visit.loaded
+                if visit.started_python:
+                    site.problems.append(
+                        f"{site.name(page)} starts Python when it is opened, though its programs are frozen: "
+                        "does it call ready(), or compile what changes from visit to visit?"
+                    )
+            if offline:
+                script = offline_worker.script(loaded, origin)
+                for change in site.text_change(site.root / offline_worker.SCRIPT, script):
+                    print(f"  {change.text}")
+                    change.make()
+    for problem in site.problems:
+        print(f"! {problem}")
+    if check and changes:
+        print(f"! out of date: run `rose freeze {root}`")
+    return 1 if site.problems or (check and changes) else 0
+
+
+def _relative(path: Path, index: Path) -> str:
+    """The address of a file or folder, as seen from an index."""
+    return quote(os.path.relpath(path, index.parent).replace(os.sep, "/"))
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")

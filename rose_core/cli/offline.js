@@ -1,0 +1,47 @@
+// Written by `rose freeze --offline`: the service worker with which this site works without a network.
+//
+// With a network, all is asked from the network, so that nothing is ever out of date.
+
+const CACHE = "rose-offline";
+
+/** All that the pages load, which is kept from the start; what else they ask for is kept when it comes. */
+const FILES = ["FILES"].map((path) => new URL(path, location.href).href);
+
+self.addEventListener("install", (event) => {
+  self.skipWaiting();
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));
+});
+
+/** Let go of what belonged to an earlier version. */
+const clean = async () => {
+  const cache = await caches.open(CACHE);
+  for (const request of await cache.keys())
+    if (!FILES.includes(request.url)) await cache.delete(request);
+  await self.clients.claim();
+};
+
+self.addEventListener("activate", (event) => event.waitUntil(clean()));
+
+const answer = async (request) => {
+  const cache = await caches.open(CACHE);
+  try {
+    const response = await fetch(request);
+    // what cannot be kept (the disk is full) is shown all the same
+    if (response.status === 200)
+      await cache.put(request, response.clone()).catch(() => {});
+    return response;
+  } catch (error) {
+    const kept = await cache.match(request, { ignoreSearch: true });
+    if (kept) return kept;
+    throw error;
+  }
+};
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (
+    request.method === "GET" &&
+    new URL(request.url).origin === location.origin
+  )
+    event.respondWith(answer(request));
+});

@@ -1,0 +1,20 @@
+"""The service worker with which a frozen site works without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+SCRIPT = "rose.offline.js"
+"""Its name at the root of the site: it serves what is below it."""
+
+
+def script(addresses: Iterable[str], origin: str) -> str:
+    """Its source, for pages that load these addresses."""
+    paths = {address.removeprefix(origin) for address in addresses if address.startswith(origin)}
+    paths |= {path.removesuffix("index.html") for path in paths if path.endswith("/index.html")}
+    if "index.html" in paths:
+        paths.add(".")
+    source = (Path(__file__).parent / "offline.js").read_text()
+    return source.replace('["FILES"]', json.dumps(sorted(paths), indent=2))

@@ -1,0 +1,48 @@
+"""A folder as a static host serves it, on this machine and while a command runs."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    extensions_map = {  # noqa: RUF012 - as in the base class
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript; charset=utf-8",  # the system's own table may say anything
+        ".mjs": "text/javascript; charset=utf-8",
+        ".wasm": "application/wasm",
+    }
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: what goes wrong is told by the page that asked."""
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that leaves in the middle of an answer is no event."""
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """The address of the host, which ends with a slash."""
+
+    def handler(*args: object) -> _Handler:
+        return _Handler(*args, directory=str(folder))  # type: ignore[arg-type]
+
+    with _Server(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()

@@ -14,7 +14,8 @@ NAMES = (
     "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
-    "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax"
+    "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
+    "fixedPoint functional root"
 ).split()
 
 Run = Callable[[str], str]
@@ -310,7 +311,7 @@ def test_closures_out_of_place(node: Run) -> None:
         "ReferenceError: calling inner: variable is out of scope: this Real belongs to the function outer; "
         "pass it as an argument",
         "TypeError: inner.jvp: inner uses values of the function outer around it, of which a custom derivative "
-        "knows nothing; pass them as arguments",
+        "knows nothing; pass them as arguments, or use functional",
         "inner uses values of the function outer around it, so it can be called only there",
     ]
 

@@ -432,8 +432,11 @@ export declare const vec: <const T>(
   body: (i: Nat) => Value<T>,
 ) => Vec<Symbolic<T>>;
 
-/** The sum of `body(i)` over each index `i` below `index`; the body runs once. */
-export declare const sum: (index: Nats | Size, body: (i: Nat) => Real) => Real;
+/** The sum of `body(i)` over each index `i` below `index`, of numbers or tangents; the body runs once. */
+export declare const sum: {
+  (index: Nats | Size, body: (i: Nat) => Real): Real;
+  (index: Nats | Size, body: (i: Nat) => Tan): Tan;
+};
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */
 export declare const select: <const T>(
@@ -520,6 +523,62 @@ export declare const checkpoint: {
   <P extends readonly unknown[], R>(f: GenericFunc<P, R>): GenericFunc<P, R>;
   <A extends readonly unknown[], B>(f: Loose<A, B>): Fn & ((...args: A) => B);
 };
+
+// ---- functions of functions ----
+
+/** The type of the tangents of a type of numbers. */
+export type TangentOf<T> = T extends Reals | Tans
+  ? Tans
+  : T extends Vecs<infer K, infer V>
+    ? Vecs<K, TangentOf<V>>
+    : { [K in keyof T]: TangentOf<T[K]> };
+
+/**
+ * What `body(f, x)` computes, for functions `f` and arguments `x`, with the derivative `rule(y, f, x)`: the
+ * tangent of `y`, which `body` gives, from duals for the arguments. In the rule `jvp` of one of the
+ * functions is a derivative along its arguments and along all that the function uses from around it.
+ */
+export declare const functional: <
+  const F extends readonly Fn[],
+  const P extends readonly unknown[],
+  const R,
+>(
+  functions: readonly [...F],
+  params: P,
+  ret: R,
+  body: (...args: [...F, ...Symbolics<P>]) => Value<R>,
+  rule: (
+    ...args: [Symbolic<R>, ...F, ...Symbolics<Duals<P>>]
+  ) => Value<TangentOf<R>>,
+) => Func<P, R>;
+
+export interface SolveOptions {
+  /** The change of the last step, relative to the result. */
+  tolerance?: number;
+  /** The number of steps after which there is no result. */
+  limit?: number;
+}
+
+/** From a function and a start to a number or a vector of them. */
+interface Solve {
+  (f: Fn | ((x: Real) => Real), x0: Real, options?: SolveOptions): Real;
+  (
+    f: Fn | ((x: Vec<Real>) => readonly Real[]),
+    x0: readonly Real[] | Numbers<Reals>,
+    options?: SolveOptions,
+  ): Vec<Real>;
+}
+
+/**
+ * `x` with `f(x) = 0`, near `x0`. The derivative with respect to all that `f` uses from around it is that
+ * of the root; `x0` has none.
+ */
+export declare const root: Solve;
+/**
+ * `x` with `f(x) = x`, from `x0` by `x = f(x)` again and again. The derivative is that of the fixed point,
+ * with respect to all that `f` uses from around it; `x0` has none.
+ */
+export declare const fixedPoint: Solve;
 
 // ---- operations ----
 

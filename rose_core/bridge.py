@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rose_core.deep import deep_recursion
+from rose_core.errors import note
 from rose_core.expand import Expansion
 from rose_core.host import to_js
 from rose_core.interp import call as run
@@ -92,12 +93,19 @@ def _kind_and_count(t: Type) -> tuple[str, int]:
 
 
 def interpret_recording(
-    number: int, header: str, ints: bytes, reals: bytes, hosts: Sequence[Callable[..., Any]]
+    number: int,
+    header: str,
+    ints: bytes,
+    reals: bytes,
+    hosts: Sequence[Callable[..., Any]],
+    notes: Sequence[str] = (),
+    note_at: Sequence[int] = (),
 ) -> None:
     """Keep a recording under ``number``, to be run by `interpret`.
 
     ``hosts`` are what the opaque functions run, in their order, each from the numbers of its argument
-    leaves in a row to those of its result leaves.
+    leaves in a row to those of its result leaves. ``note_at`` says which of ``reals`` are numbers of
+    ``notes``.
     """
     remaining = iter(hosts)
 
@@ -105,7 +113,10 @@ def interpret_recording(
         run = next(remaining)
         return lambda *leaves: _leaves(f.result_types, _numbers(run(to_js(_row(leaves))), "d"))
 
-    recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"), host)
+    literals = _numbers(reals, "d")
+    for k in note_at:
+        literals[k] = note(notes[int(literals[k])])
+    recording = Recording(header, _view(ints, "i"), literals, host)
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root
 

@@ -40,7 +40,8 @@ def note(text: str) -> int:
 def failure(code: int, x: float, y: float) -> RunError:
     """The error to raise."""
     if code == UNDEFINED:
-        return RunError(notes[int(x)])
+        # a program that is compiled for a page has its notes there
+        return RunError(notes[int(x)] if x < len(notes) else TEXTS[code])
     return RunError(TEXTS[code].format(x=_number(x), y=_number(y)))
 
 

@@ -36,7 +36,7 @@ export interface WhileOptions extends LoopOptions {
 export const checkpoint = (f: unknown): Fn => marked(f, "checkpoint");
 
 /** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
-const inline = (
+export const inline = (
   name: string,
   params: readonly Ty[],
   body: (inner: Recorder, ids: number[]) => readonly number[],
@@ -60,7 +60,12 @@ const inline = (
 };
 
 /** The leaves of `x`, taken as a `ty`; `what` says whose it is. */
-const leavesOf = (r: Recorder, ty: Ty, x: unknown, what: string): number[] => {
+export const leavesOf = (
+  r: Recorder,
+  ty: Ty,
+  x: unknown,
+  what: string,
+): number[] => {
   const ids: number[] = [];
   try {
     lift(r, ty, x, ids);
@@ -122,12 +127,25 @@ export const whileLoop = (
   body: (state: any) => unknown,
   options: WhileOptions = {},
 ): unknown => {
-  const r = recorder();
-  const ty = tyOf(type);
   functionFor(test, "whileLoop: the test");
   functionFor(body, "whileLoop: the body");
   const { limit = LARGEST - 1 } = options;
   const distance = distanceOf(options, "whileLoop", limit, ["limit"]);
+  return turnsWhile(type, init, test, body, limit, distance, true);
+};
+
+/** As `whileLoop`, but unless it `mustEnd` the state after `limit` turns is as good as any. */
+export const turnsWhile = (
+  type: unknown,
+  init: unknown,
+  test: (state: any) => unknown,
+  body: (state: any) => unknown,
+  limit: number,
+  distance = 0,
+  mustEnd = false,
+): any => {
+  const r = recorder();
+  const ty = tyOf(type);
   const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
   const start = leavesOf(r, ty, init, "the initial state of whileLoop");
   const f = inline("body", [COUNT, ...ty.leafTypes], (inner, [, ...ids]) =>
@@ -138,7 +156,14 @@ export const whileLoop = (
   );
   const args = [...captured(r, f), ...captured(r, g)];
   r.hasControl = true;
-  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0, 1];
+  const head = [
+    r.callee(f),
+    r.callee(g),
+    ty.leaves,
+    r.type(COUNT),
+    0,
+    +mustEnd,
+  ];
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
   return results(r, ty, at, 0);
 };
@@ -241,7 +266,7 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
 const ROOT = 1024;
 
 /** How many turns are between the states that reverse mode keeps; 0 if it keeps everything. */
-const distanceOf = (
+export const distanceOf = (
   options: LoopOptions,
   name: string,
   most: number,
@@ -262,7 +287,7 @@ const distanceOf = (
 };
 
 /** The type that a value has by itself. */
-const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
+export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
   if (x instanceof Var) return x.ty;
   if (x === null) return NULL;
   if (typeof x === "number") return REAL;

@@ -3,7 +3,7 @@
 
 import type { FnData } from "./functions";
 import { FAILURES, OP, S } from "./opcodes.gen";
-import type { Recorder } from "./recorder";
+import { notes, type Recorder } from "./recorder";
 import { LARGEST, type Ty } from "./types";
 
 /** A leaf: a number, 0 or 1 for a Bool, or nested arrays of them. Loops and calls give several. */
@@ -15,10 +15,18 @@ export type Host = (f: FnData, args: Value[]) => Value[];
 /** The largest index. */
 const MOST = LARGEST - 1;
 
-/** What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`. */
-export const fail = (code: number, x: number, y: number): never => {
+/**
+ * What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`; `texts` are
+ * its notes.
+ */
+export const fail = (
+  code: number,
+  x: number,
+  y: number,
+  texts: readonly string[] = notes,
+): never => {
   const text = FAILURES[code].replace("{x}", `${x}`).replace("{y}", `${y}`);
-  throw RangeError(text);
+  throw RangeError(text.replace("{note}", () => texts[x]));
 };
 
 /** `x`, if it is a whole number from 0 to below `size`. */
@@ -61,6 +69,7 @@ Object.assign(table, {
   [OP.index]: (x, size) => whole(1, x, size),
   [OP.turns]: (x, size) => whole(2, x, size),
   [OP.imod]: (x, y) => x % y,
+  [OP.defined]: (x, note) => (x === x ? x : fail(5, note, 0)),
   [OP.ineq]: (x, y) => +(x !== y),
   [OP.ilt]: (x, y) => +(x < y),
   [OP.ileq]: (x, y) => +(x <= y),

@@ -1,7 +1,7 @@
 // Defining, calling and differentiating functions.
 
 import { OP, S } from "./opcodes.gen";
-import { realId, Recorder, recorder, Var, within } from "./recorder";
+import { realId, Recorder, recorder, tanId, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
@@ -10,6 +10,7 @@ import {
   REAL,
   type SizeVar,
   sizesIn,
+  TAN,
   tangentOf,
   type Ty,
   tyOf,
@@ -17,6 +18,22 @@ import {
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { hasTangent, lift, wrap } from "./values";
+
+/** A value of an enclosing function, or in its place the zero of a type. */
+export type Capture = Var | Ty;
+
+export const typeOfCapture = (x: Capture): Ty => (x instanceof Var ? x.ty : x);
+
+/**
+ * What the forward derivative of `f` is passed for what `f` uses of enclosing functions. It is the
+ * derivative by the arguments, so the tangents are zero; but the rule of a `functional` says what they are.
+ */
+const withTangents = (f: FnData): Capture[] =>
+  f.captures.flatMap((x, k) => {
+    const leaf = typeOfCapture(x);
+    const primal = x instanceof Var ? x : numbersOf(x);
+    return isReal(leaf) ? [f.tangents[k] ?? tangentOf(leaf), primal] : [primal];
+  });
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
 export class FnData {
@@ -32,8 +49,32 @@ export class FnData {
 
   private numbers: FnData | undefined;
 
+  /** What it is, but for the values that it uses of enclosing functions; unless that is itself. */
+  private bound:
+    { readonly of: FnData; readonly captures: readonly Capture[] } | undefined;
+
+  /** The function that calls refer to. */
+  get code(): FnData {
+    return this.bound?.of ?? this;
+  }
+
+  /** This function with other values for those that it uses of enclosing functions. */
+  with(captures: readonly Capture[]): FnData {
+    const { name, params, ret, recording, host, origin, isOpaque } = this;
+    const f = new FnData(name, params, ret, recording, host, origin, isOpaque);
+    f.bound = { of: this.code, captures };
+    return f;
+  }
+
+  /** Tangents of the values that it uses of enclosing functions; only the rule of a `functional` has them. */
+  tangents: readonly (Var | undefined)[] = [];
+
   /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
   get onNumbers(): FnData {
+    if (this.numbers === undefined && this.bound)
+      this.numbers = this.code.onNumbers.with(
+        this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
+      );
     if (this.numbers === undefined) {
       const { name, origin } = this;
       const params = this.params.map(numbersOf);
@@ -47,9 +88,21 @@ export class FnData {
     return this.numbers;
   }
 
-  /** Values of enclosing functions that it uses. */
-  get captures(): readonly Var[] {
-    return this.origin?.captures ?? this.recording?.captures ?? [];
+  /** What it uses of enclosing functions, which is passed to it after its arguments. */
+  get captures(): readonly Capture[] {
+    if (this.bound) return this.bound.captures;
+    if (this.origin) {
+      const captures = withTangents(this.origin);
+      return this.onNumbers === this
+        ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
+        : captures;
+    }
+    return this.recording?.captures ?? [];
+  }
+
+  /** The name of a function whose values it uses, if there is one. */
+  get around(): string | undefined {
+    return this.captures.find((x) => x instanceof Var)?.recorder.name;
   }
 
   constructor(
@@ -92,6 +145,10 @@ export interface Fn {
 
 /** How often a custom derivative was set: whatever was made from functions before may be out of date. */
 export let epoch = 0;
+
+/** Whether `f` is a function made with `fn` or the like. */
+export const isFn = (f: unknown): f is Fn =>
+  typeof f === "function" && (DATA in f || GENERIC in f);
 
 /** What the bridge knows of `f`; throws if it is no function of ours, or one with unknown sizes. */
 export const dataOf = (f: unknown, what: string): FnData => {
@@ -182,7 +239,7 @@ const makeGeneric = (
   return f;
 };
 
-const makeFn = (data: FnData): Fn => {
+export const makeFn = (data: FnData): Fn => {
   const f = ((...args: unknown[]) => call(data, args)) as Fn;
   Object.defineProperty(f, DATA, { value: data });
   Object.defineProperty(f, "name", { value: data.name });
@@ -191,11 +248,11 @@ const makeFn = (data: FnData): Fn => {
     get: () => jvp,
     set(rule: Fn) {
       const given = dataOf(rule, `${data.name}.jvp`);
-      for (const { captures, name } of [data, given])
-        if (captures.length)
+      for (const { around, name } of [data, given])
+        if (around !== undefined)
           throw TypeError(
-            `${data.name}.jvp: ${name} uses values of the function ${captures[0].recorder.name} around it, ` +
-              "of which a custom derivative knows nothing; pass them as arguments",
+            `${data.name}.jvp: ${name} uses values of the function ${around} around it, ` +
+              "of which a custom derivative knows nothing; pass them as arguments, or use functional",
           );
       jvp = rule;
       data.fault = misfit(data, given);
@@ -225,7 +282,7 @@ const misfit = (f: FnData, rule: FnData): string | undefined => {
 const texts = (types: readonly Ty[]): string =>
   types.map((ty) => ty.text).join(", ");
 
-const types = (params: unknown, what: string): Ty[] => {
+export const types = (params: unknown, what: string): Ty[] => {
   if (!Array.isArray(params))
     throw TypeError(
       `${what}: expected an array of parameter types, got ${describe(params)}`,
@@ -253,7 +310,7 @@ export const fn = (
 };
 
 /** Record what `body` does. */
-const define = (
+export const define = (
   name: string,
   params: readonly Ty[],
   ret: Ty,
@@ -321,7 +378,7 @@ export const marked = (f: unknown, what: string): Fn => {
       r.row(S.PARAM, k, 0),
     );
     const at = r.rowOf(S.CALL, [
-      r.callee(data!),
+      r.callee(data!.code),
       ...ids,
       ...captured(r, data!),
     ]);
@@ -395,13 +452,7 @@ export const captured = (r: Recorder, f: FnData): number[] => {
   const ids: number[] = [];
   for (const x of f.captures)
     try {
-      const id = r.use(x, x.ty);
-      // a forward derivative takes the tangent too, which is zero: the call is about its arguments
-      if (f.origin && isReal(x.ty))
-        ids.push(
-          r.literal(0, f.onNumbers === f ? numbersOf(x.ty) : tangentOf(x.ty)),
-        );
-      ids.push(id);
+      ids.push(x instanceof Var ? r.use(x, x.ty) : r.literal(0, x));
     } catch (error) {
       throw within(error, `calling ${f.name}`);
     }
@@ -412,7 +463,7 @@ export const count = (n: number, noun: string): string =>
   `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 /** The results of the call at row `at`. */
-const results = (r: Recorder, ty: Ty, at: number): unknown =>
+export const results = (r: Recorder, ty: Ty, at: number): unknown =>
   wrap(
     r,
     ty,
@@ -421,7 +472,9 @@ const results = (r: Recorder, ty: Ty, at: number): unknown =>
 
 /** The forward derivative `f` as it is called: with tangents that are tangents, or numbers. */
 const asCalled = (f: FnData, args: readonly unknown[]): FnData =>
-  f.origin && !f.params.some((ty, k) => hasTangent(ty, args[k]))
+  f.origin &&
+  !f.captures.some((x) => x instanceof Var && hasTangent(TAN, x)) &&
+  !f.params.some((ty, k) => hasTangent(ty, args[k]))
     ? f.onNumbers
     : f;
 
@@ -429,10 +482,22 @@ const call = (called: FnData, args: readonly unknown[]): unknown => {
   const r = recorder();
   const f = asCalled(called, args);
   const ids = liftArgs(r, f, args);
-  return results(r, f.ret, r.rowOf(S.CALL, [r.callee(f), ...ids]));
+  return results(r, f.ret, r.rowOf(S.CALL, [r.callee(f.code), ...ids]));
 };
 
-const forward = new WeakMap<FnData, Fn>();
+const forward = new WeakMap<FnData, FnData>();
+
+const forwardOf = (f: FnData): FnData => {
+  let found = forward.get(f);
+  if (found === undefined) {
+    const params = f.params.map(dualOf);
+    const ret = dualOf(f.ret);
+    const name = `jvp_${f.name}`;
+    found = new FnData(name, params, ret, undefined, undefined, f);
+    forward.set(f, found);
+  }
+  return found;
+};
 
 /** The forward derivative of `f`: the same function on dual numbers. */
 export const jvp = (f: unknown): Fn => {
@@ -443,22 +508,10 @@ export const jvp = (f: unknown): Fn => {
       jvp(generic.at(new Map([...sizes].map((size) => [size, size.value!]))));
     return makeGeneric(`jvp_${name}`, params, sizes, made);
   }
-  let found = forward.get(data!);
-  if (found === undefined) {
-    const params = data!.params.map(dualOf);
-    found = makeFn(
-      new FnData(
-        `jvp_${data!.name}`,
-        params,
-        dualOf(data!.ret),
-        undefined,
-        undefined,
-        data,
-      ),
-    );
-    forward.set(data!, found);
-  }
-  return found;
+  const derivative = forwardOf(data!.code);
+  return makeFn(
+    data!.code === data ? derivative : derivative.with(withTangents(data!)),
+  );
 };
 
 /**
@@ -478,7 +531,7 @@ export const vjp = (
     const { block } = r;
     const ids = liftArgs(r, data, args);
     r.takesVjp = true;
-    const at = r.rowOf(S.VJP, [r.callee(data), ...ids]);
+    const at = r.rowOf(S.VJP, [r.callee(data.code), ...ids]);
     const grad = (cotangent: unknown): unknown => {
       if (recorder() !== r || !r.inScope(block))
         throw ReferenceError(
@@ -532,7 +585,10 @@ export const vec = (
   return results(r, vecOf(size.size, ty), loop);
 };
 
-/** The sum of `body(i)` over each index `i` below `index`, from 0 up; the body runs once. */
+/**
+ * The sum of `body(i)` over each index `i` below `index`, from 0 up: of Reals, or of tangents. The body
+ * runs once.
+ */
 export const sum = (index: unknown, body: (i: any) => unknown): Var => {
   const r = recorder();
   const size = tyOf(index);
@@ -540,10 +596,14 @@ export const sum = (index: unknown, body: (i: any) => unknown): Var => {
     throw TypeError(
       `sum: ${describe(index)} cannot be used as an index; expected a size`,
     );
-  const total = r.row(S.ACCUM, r.literal(0, REAL), 0);
+  const start = r.literal(0, REAL);
+  const total = r.row(S.ACCUM, start, 0);
+  let ty = REAL;
   r.loop(size, (i) => {
-    r.row(S.ADD_TO, total, realId(r, body(i)));
+    const term = body(i);
+    if (hasTangent(TAN, term)) r.literalTypes[~start] = ty = TAN;
+    r.row(S.ADD_TO, total, ty === TAN ? tanId(r, term) : realId(r, term));
     return [];
   });
-  return new Var(r, r.row(S.RESOLVE, total, 0), REAL, r.block);
+  return new Var(r, r.row(S.RESOLVE, total, 0), ty, r.block);
 };

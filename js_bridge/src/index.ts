@@ -1,5 +1,6 @@
 export { checkpoint, cond, fori, scan, whileLoop } from "./control";
 export { ready } from "./core";
+export { functional } from "./functional";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
 export {
   abs,
@@ -62,6 +63,7 @@ export {
   xor,
   zero,
 } from "./ops";
+export { fixedPoint, root } from "./roots";
 export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";

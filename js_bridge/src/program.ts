@@ -2,6 +2,7 @@
 // `rose_core/record.py` describes it.
 
 import { type FnData, isPure } from "./functions";
+import { notes } from "./recorder";
 import type { Ty } from "./types";
 
 /** A function and all it needs, flat. */
@@ -11,6 +12,10 @@ export interface Program {
   readonly reals: Float64Array;
   /** The opaque functions, in the header's order. */
   readonly opaque: FnData[];
+  /** What it says of values that are not defined, by number. */
+  readonly notes: readonly string[];
+  /** Which of `reals` are numbers of notes. */
+  readonly noteAt: readonly number[];
 }
 
 /** The functions that `root` needs, callees first, and derivatives after what they are of. */
@@ -80,9 +85,9 @@ class TypeTable {
 
 /** Throw if `root` is of use only in the function around it. */
 export const checkStandsAlone = (root: FnData): void => {
-  if (root.captures.length)
+  if (root.around !== undefined)
     throw TypeError(
-      `${root.name} uses values of the function ${root.captures[0].recorder.name} around it, ` +
+      `${root.name} uses values of the function ${root.around} around it, ` +
         "so it can be called only there",
     );
 };
@@ -106,6 +111,8 @@ export const programOf = (root: FnData): Program => {
     ints.set(items, at);
     at += items.length;
   };
+  const used: string[] = [];
+  const noteAt: number[] = [];
   const entries = functions.map((f) => {
     const common = {
       name: f.name,
@@ -122,6 +129,13 @@ export const programOf = (root: FnData): Program => {
     put(r.extra);
     put(r.literalTypes.map((ty) => r.type(ty)));
     reals.set(r.literals, literal);
+    // numbered within the program, so that the same program is the same recording
+    for (const k of r.notes) {
+      const text = notes[r.literals[k]];
+      if (!used.includes(text)) used.push(text);
+      reals[literal + k] = used.indexOf(text);
+      noteAt.push(literal + k);
+    }
     literal += r.literals.length;
     return {
       ...common,
@@ -140,5 +154,6 @@ export const programOf = (root: FnData): Program => {
     functions: entries,
     root: numbers.get(root),
   });
-  return { header, ints, reals, opaque: functions.filter(({ host }) => host) };
+  const opaque = functions.filter(({ host }) => host);
+  return { header, ints, reals, opaque, notes: used, noteAt };
 };

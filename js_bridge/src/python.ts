@@ -30,6 +30,8 @@ interface Bridge {
     ints: Uint8Array,
     reals: Uint8Array,
     hosts: unknown[],
+    notes: readonly string[],
+    noteAt: readonly number[],
   ): void;
   interpret(number: number, args: Uint8Array): PyProxy;
   forget(number: number): void;
@@ -125,7 +127,8 @@ class PythonCore implements MainCore {
     return file;
   }
 
-  interpret({ header, ints, reals }: Program, hosts: RowHost[]): Interpreted {
+  interpret(program: Program, hosts: RowHost[]): Interpreted {
+    const { header, ints, reals, notes, noteAt } = program;
     const number = ++this.programs;
     const { bridge } = this;
     said(() =>
@@ -135,6 +138,8 @@ class PythonCore implements MainCore {
         bytesOf(ints),
         bytesOf(reals),
         hosts,
+        notes,
+        noteAt,
       ),
     );
     return {

@@ -30,6 +30,9 @@ export interface Loose {
 /** The zero tangent. */
 export const ZERO = Symbol("zero");
 
+/** What programs say of values that are not defined, by number. */
+export const notes: string[] = [];
+
 /** Anything the rows of a recording can refer to besides their own kind: see `program.ts`. */
 export type Callee = object;
 
@@ -51,6 +54,8 @@ export class Recorder {
   readonly extra: number[] = [];
   readonly literals: number[] = [];
   readonly literalTypes: Ty[] = [];
+  /** Which literals are numbers of notes. */
+  readonly notes: number[] = [];
   /** The types that rows and literals refer to, by number. */
   readonly types: Ty[] = [];
   /** The functions that rows refer to, by number. */
@@ -119,6 +124,14 @@ export class Recorder {
     this.literals.push(x);
     this.literalTypes.push(ty);
     return ~(this.literals.length - 1);
+  }
+
+  /** The id of the number of a note. */
+  note(text: string, ty: Ty): number {
+    if (!notes.includes(text)) notes.push(text);
+    const id = this.literal(notes.indexOf(text), ty);
+    this.notes.push(~id);
+    return id;
   }
 
   /** The number by which rows refer to a function. */

@@ -174,7 +174,8 @@ export const compile = async (
   const views = new Views(memory);
   const functions: WebAssembly.ModuleImports = {};
   for (const name of MATH) functions[name] = Math[name];
-  functions.fail = fail;
+  functions.fail = (code: number, x: number, y: number) =>
+    fail(code, x, y, program.notes);
   descriptor.hosts.forEach(([number, args, results], k) => {
     functions[k] = hostImport(program.opaque[number], views, args, results);
   });

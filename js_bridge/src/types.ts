@@ -60,7 +60,11 @@ export const sizesIn = (
 ): Set<SizeVar> => {
   if (type instanceof SizeVar) {
     if (type.value === undefined) found.add(type);
-  } else if (typeof type === "object" && type !== null) {
+  } else if (
+    typeof type === "object" &&
+    type !== null &&
+    !keys.has(type as Ty)
+  ) {
     if (INDEX in type) sizesIn(type[INDEX], found);
     if (ELEM in type) sizesIn(type[ELEM], found);
     for (const field of Object.values(type)) sizesIn(field, found);
@@ -181,6 +185,7 @@ export const tyOf = (type: unknown): Ty => {
     case Null:
       return NULL;
   }
+  if (keys.has(type as Ty)) return type as Ty;
   if (isSize(type)) return fin(type);
   if (type instanceof SizeVar) {
     ++sizesRead;

@@ -25,8 +25,10 @@ import {
   cond,
   configure,
   div,
+  fixedPoint,
   fn,
   fori,
+  functional,
   gt,
   iadd,
   ieq,
@@ -48,6 +50,7 @@ import {
   pow,
   ready,
   real,
+  root,
   scan,
   select,
   sin,
@@ -460,6 +463,42 @@ gives<number[]>()(interp(arithmetic)(3, 5), [6, 1, 2, 5, 3]);
 const squaresOf = checkpoint(squares);
 is<typeof squares>()(squaresOf);
 gives<number[]>()(interp(squaresOf.at({ n: 2 }))([1, 2]), [1, 4]);
+
+// ---- functions of functions ----
+
+const R2 = Vec(2, Real);
+const cubeRoot = fn([Real], Real, (a) => {
+  const x = root((x) => {
+    is<Real>()(x);
+    return sub(mul(x, mul(x, x)), a);
+  }, 1);
+  is<Real>()(x);
+  return x;
+});
+gives<number>()(interp(cubeRoot)(8), 2);
+const rectangle = fn([R2], R2, (v) =>
+  root(
+    (x) => [sub(add(x[0], x[1]), v[0]), sub(mul(x[0], x[1]), v[1])],
+    [3, 0.5],
+    { limit: 20 },
+  ),
+);
+gives<number[]>()(interp(rectangle)([5, 6]), [3, 2]);
+const half = fn([Real], Real, (x) => div(x, 2));
+gives<number>()(interp(fn([], Real, () => fixedPoint(half, 0)))(), 0);
+const tripled = functional(
+  [half],
+  [Real, R2],
+  R2,
+  (f, x, v) => [mul(6, f(x)), v[1]],
+  (y, f, x, v) => {
+    is<Vec<Real>>()(y);
+    const { du } = jvp(f)(x);
+    return [mul(du, 6), v[1].du];
+  },
+);
+is<Func<readonly [Reals, typeof R2], typeof R2>>()(tripled);
+gives<number[]>()(interp(tripled)(2, [3, 4]), [6, 4]);
 
 // ---- functions of which only the call is known ----
 

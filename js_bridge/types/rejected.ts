@@ -14,6 +14,7 @@ import {
   configure,
   fn,
   fori,
+  functional,
   gt,
   iadd,
   index,
@@ -25,6 +26,7 @@ import {
   opaque,
   ready,
   real,
+  root,
   scan,
   select,
   sin,
@@ -47,6 +49,7 @@ const total = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => v[i]));
 const run = interp(f);
 const one = () => 1;
 const nothing = () => null;
+const primal = (_: Real, { re }: { re: Real }) => re;
 
 /** Each throws, and the compiler knows it. */
 export const rejected: (() => unknown)[] = [
@@ -235,6 +238,16 @@ export const rejected: (() => unknown)[] = [
   () => configure({ core: "thread" }),
   // @ts-expect-error
   () => configure({ place: "main" }),
+
+  // ---- functions of functions ----
+  // @ts-expect-error
+  () => fn([Real], Real, (a) => root((x) => gt(x, a), 1)),
+  // @ts-expect-error
+  () => fn([Real], Real, (a) => root((x) => x, a, { rtol: 1 })),
+  // @ts-expect-error
+  () => functional([], [Real], Real, one, primal),
+  // @ts-expect-error
+  () => functional([one], [Real], Real, one, zero),
 
   // ---- sizes ----
   // @ts-expect-error

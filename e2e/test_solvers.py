@@ -1,0 +1,203 @@
+"""Functions of functions in JavaScript: what they give, their derivatives, and what is said of failures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from e2e.test_node import Run, evaluate
+from rose_core import Real, Vec, compile, fn, root, vjp
+
+HELP = """
+    const { Bool, Dual, Real, Tan, Vec, add, compile, cond, cos, div, exp, fixedPoint, fn, fori, functional,
+        gt, interp, jvp, lt, minimize, mul, neg, odeint, quad, root, select, sin, sqrt, sub, sum, vec, vjp,
+        whileLoop, zero } = rose;
+    const grad = (f, T) => fn([T], T, (x) => vjp(f)(x).grad(1));
+    const wrong = [];
+    const near = (got, expected, tolerance, what) => {
+        [got].flat().forEach((x, k) => {
+            const y = [expected].flat()[k];
+            if (!(Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)))) wrong.push([what, k, x, y]);
+        });
+    };
+    /** First and second derivatives in both modes, against differences of the compiled function. */
+    const derivatives = async (f, x, tolerance = 1e-6) => {
+        const n = x.length, T = Vec(n, Real), h = 1e-4;
+        const along = x.map((_, k) => 0.3 - 0.7 * k);
+        const slopes = async (f) => {
+            const run = await compile(f);
+            const at = (k, d) => run(x.map((a, j) => a + (j === k ? d : 0)));
+            return x.map((_, k) => (8 * (at(k, h) - at(k, -h)) - (at(k, 2 * h) - at(k, -2 * h))) / (12 * h));
+        };
+        const g = grad(f, T);
+        const weighted = fn([T], Real, (v) =>
+            along.map((c, k) => mul(c, g(v)[k])).reduce((a, b) => add(a, b)));
+        const first = await same(g, x), second = await same(grad(weighted, T), x);
+        near(first, await slopes(f), tolerance, "first");
+        near(second, await slopes(weighted), tolerance, "second");
+        const dot = (a) => a.reduce((total, b, k) => total + b * along[k], 0);
+        const duals = x.map((re, k) => ({ re, du: along[k] }));
+        near((await same(jvp(f), duals)).du, dot(first), 1e-9, "forward");
+        near((await same(jvp(weighted), duals)).du, dot(second), 1e-9, "forward of reverse");
+        return first;
+    };
+"""
+
+
+def solve(node: Run, body: str) -> object:
+    """What ``body`` returns; before that nothing may be wrong."""
+    wrapped = f"{HELP} const result = await (async () => {{ {body} }})(); return [wrong, result ?? null];"
+    wrong, result = evaluate(node, wrapped)  # type: ignore[misc]
+    assert wrong == []
+    return result
+
+
+def test_functionals(node: Run) -> None:
+    """One of a user's own, which sees the tangents of what its function closes over; and one without any."""
+    body = """
+        const byBisection = (f, low, high) => {
+            const bisect = (f, low, high) => whileLoop(
+                { low: Real, high: Real }, { low, high }, (s) => gt(sub(s.high, s.low), mul(1e-15, s.high)),
+                (s) => {
+                    const middle = div(add(s.low, s.high), 2), below = lt(f(middle), 0);
+                    const low = select(below, Real, middle, s.low);
+                    return { low, high: select(below, Real, s.high, middle) };
+                }, { limit: 60 }).low;
+            const rule = (x, f, low) => neg(div(jvp(f)({ re: x, du: mul(low.du, 0) }).du, vjp(f)(x).grad(1)));
+            return functional([f], [Real, Real], Real, bisect, rule)(low, high);
+        };
+        const V2 = Vec(2, Real);
+        const f = fn([V2], Real, (v) =>
+            byBisection(fn([Real], Real, (x) => sub(mul(mul(x, x), mul(x, v[0])), exp(v[1]))), 0, 10));
+        const x = Math.cbrt(Math.exp(0.3) / 2);
+        near(await same(f, [2, 0.3]), x, 1e-14, "value");
+        near(await derivatives(f, [2, 0.3]), [-x / 6, x / 3], 1e-11, "slopes");
+        const square = functional([], [V2], V2, (v) => vec(2, Real, (i) => mul(v[i], v[i])),
+            (y, v) => vec(2, Tan, (i) => mul(v[i].du, mul(3, v[i].re))));
+        const g = fn([V2], Real, (v) => mul(square(v)[0], square(v)[1]));
+        near(await same(grad(g, V2), [2, 5]), [6 * 25, 15 * 4], 0, "a rule that is wrong on purpose");
+        const total = functional([], [V2], Real, (v) => add(v[0], v[1]),
+            (y, v) => sum(2, (i) => mul(v[i].du, 5)));
+        near(await same(grad(total, V2), [2, 5]), [5, 5], 0, "a sum of tangents");
+    """
+    solve(node, body)
+
+
+def test_roots(node: Run) -> None:
+    body = """
+        const V2 = Vec(2, Real);
+        const f = fn([Real], Real, (a) => root((x) => sub(mul(x, x), a), 1));
+        near(await same(f, 2), Math.SQRT2, 1e-15, "root");
+        near(await same(grad(grad(grad(f, Real), Real), Real), 2), 0.375 * 2 ** -2.5, 1e-12, "third");
+        const s = fn([V2], V2, (v) => root((x) => [
+            sub(add(mul(x[0], x[0]), mul(x[1], x[1])), v[0]), sub(mul(x[0], x[1]), v[1])], [2, 0.5]));
+        near(await same(s, [5, 2]), [2, 1], 1e-15, "system");
+        const first = fn([V2], Real, (v) => s(v)[0]), second = fn([V2], Real, (v) => s(v)[1]);
+        near(await derivatives(first, [5, 2]), [1 / 3, -1 / 3], 1e-13, "first row");
+        near(await derivatives(second, [5, 2]), [-1 / 6, 2 / 3], 1e-13, "second row");
+        const loop = fn([V2], Real, (v) =>
+            sum(2, (i) => root((x) => sub(mul(mul(x, x), x), mul(v[i], v[0])), 1)));
+        await derivatives(loop, [2, 5]);
+        const nested = fn([V2], Real, (v) =>
+            root((y) => sub(mul(root((x) => sub(mul(x, x), mul(v[1], y)), 1), y), v[0]), 1));
+        near(await same(nested, [3, 2]), Math.cbrt(4.5), 1e-14, "nested");
+        await derivatives(nested, [3, 2]);
+        const c = fn([Real], Real, (a) => fixedPoint((x) => cos(mul(a, x)), 0.5));
+        const x = 0.7390851332151607;
+        near(await same(c, 1), x, 1e-12, "fixed point");
+        near(await same(grad(c, Real), 1), (-Math.sin(x) * x) / (1 + Math.sin(x)), 1e-11, "its derivative");
+        const d = fn([V2], Real, (v) => {
+            const p = fixedPoint(
+                (x) => [add(mul(0.5, sin(x[1])), v[0]), mul(0.4, cos(mul(x[0], v[1])))], [0, 0]);
+            return add(p[0], mul(2, p[1]));
+        });
+        await derivatives(d, [0.3, 1.7]);
+    """
+    solve(node, body)
+
+
+def test_both_languages_give_the_same(node: Run) -> None:
+    """The method is the same, step by step, so a root is the same to the last digits."""
+    v = [1.0, 2.0]
+    body = f"""
+        const V2 = Vec(2, Real);
+        const s = fn([V2], V2, (v) => root((x) => [
+            sub(mul(x[0], mul(x[1], x[1])), v[0]), sub(add(mul(x[0], x[0]), x[1]), v[1])], [0.3, 1.8]));
+        return [await same(s, {v}), await same(fn([V2], V2, (v) => vjp(s)(v).grad([1, 2])), {v})];
+    """
+
+    @fn
+    def s(v: Vec(2, Real)) -> Vec(2, Real):  # type: ignore[valid-type]
+        return root(lambda x: [x[0] * (x[1] * x[1]) - v[0], x[0] * x[0] + x[1] - v[1]], [0.3, 1.8])
+
+    pull = fn([Vec(2, Real)], Vec(2, Real), lambda v: vjp(s)(v).grad([1.0, 2.0]))
+    found, slopes = solve(node, body)  # type: ignore[misc]
+    assert found == pytest.approx(compile(s)(v), rel=1e-15)
+    assert slopes == pytest.approx(compile(pull)(v), rel=1e-13)
+
+
+def test_failures_name_the_construct_and_the_line(node: Run) -> None:
+    """In every engine, interpreters included, and what was compiled works on."""
+    body = """
+        const lines = [];
+        const outcome = (run, x) => { try { return run(x); } catch (error) { return error.message; } };
+        const report = async (f, ...xs) => {
+            const compiled = await compile(f), interpreted = interp(f);
+            for (const x of xs) lines.push([outcome(compiled, x), outcome(interpreted, x)]);
+        };
+        const flat = fn([Real], Real, (a) => root((x) => add(mul(x, x), a), 0));
+        const none = fn([Real], Real, (a) => root((x) => add(mul(x, x), a), 3));
+        const apart = fn([Real], Real, (a) => fixedPoint((x) => add(mul(2, x), a), 1, { limit: 7 }));
+        await report(flat, 1, 0);
+        await report(none, 1, -9);
+        await report(apart, 1, -1);
+        const value = fn([Real], Real, (a) => root((x) => sub(mul(x, x), a), 0));
+        await report(grad(value, Real), 0);
+        return lines;
+    """
+    lines = solve(node, body)
+    for a, b in lines:  # type: ignore[union-attr]
+        assert a == b
+    texts = [str(a) for a, _ in lines]  # type: ignore[union-attr]
+    place = r" \(.*, line \d+\)$"
+    for text, start in zip(
+        texts,
+        [
+            "root: the derivative is singular, so there is no step towards a root",
+            "0",
+            "root: no root was found in 100 steps",
+            "3",
+            "fixedPoint: it did not come to rest in 7 turns",
+            "1",
+            "root: the derivative is singular, so the result has none",
+        ],
+        strict=True,
+    ):
+        pattern = start + (place if ":" in start else "$")
+
+        assert re.match(pattern, text), (text, pattern)
+
+
+def test_mistakes(node: Run) -> None:
+    body = """
+        attempt(() => fn([Real], Real, () => root((x) => x, true)));
+        attempt(() => fn([Real], Real, (a) => root(fn([Vec(2, Real)], Vec(2, Real), (x) => x), a)));
+        attempt(() => fn([Real], Real, (a) => root((x) => x, a, { rtol: 1 })));
+        attempt(() => functional([Math.sin], [Real], Real, (f, x) => x, (y, f, x) => x.du));
+        attempt(() => functional([], [Real], Bool, (x) => gt(x, 0), () => null));
+        attempt(() => functional([], [Real], Real, (x) => x, (y, x) => x.re));
+        attempt(() => fn([Real], Real, (a) => functional([], [Real], Real, (x) => a, (y, x) => x.du)(a)));
+        return messages;
+    """
+    messages = evaluate(node, HELP + body)
+    assert messages == [
+        "TypeError: root: expected a Real or a vector of Reals to start from, got true",
+        "TypeError: root: expected a function (Real) -> Real, got (Vec(2, Real)) -> Vec(2, Real)",
+        "TypeError: root: there is no option rtol",
+        "TypeError: functional: expected a function made with fn or opaque, got a function",
+        "TypeError: functional: expected a result of Reals, got Bool",
+        "TypeError: the tangent of functional: variable type mismatch: expected Tan, got Real",
+        "ReferenceError: functional uses values of the function f around it; "
+        "pass them as arguments of the functional",
+    ]

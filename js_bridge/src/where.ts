@@ -1,0 +1,33 @@
+// Notes that say which construct of a program went wrong, and on which of its author's lines.
+
+import { OP } from "./opcodes.gen";
+import { recorder, Var } from "./recorder";
+import { select } from "./ops";
+import { fin, LARGEST, REAL } from "./types";
+
+const NOTES = fin(LARGEST);
+
+/** A construct that an author uses, such as `root`, on the line where that happens. */
+export class Construct {
+  private readonly place: string;
+
+  constructor(readonly name: string) {
+    this.place = place(Error().stack ?? "");
+  }
+
+  /** The Real `x`, which is defined where `p` holds; elsewhere the complaint is the error. */
+  check(p: unknown, x: unknown, complaint: string): any {
+    const r = recorder();
+    const known = r.use(select(p, REAL, x, NaN) as Var, REAL);
+    const note = r.note(`${this.name}: ${complaint}${this.place}`, NOTES);
+    return new Var(r, r.row(OP.defined, known, note), REAL, r.block);
+  }
+}
+
+/** Where a call came from outside of the file that the first line of its stack is in: ` (FILE, line N)`. */
+const place = (stack: string): string => {
+  const calls = [...stack.matchAll(/([^\s(@]+):(\d+):\d+\)?$/gm)];
+  const author = calls.find(([, file]) => file !== calls[0][1]);
+  const name = author?.[1].replace(/[?#].*$/, "").replace(/.*[/\\]/, "");
+  return author ? ` (${name || "the page"}, line ${author[2]})` : "";
+};

@@ -59,7 +59,7 @@ def use(page: Page, address: str) -> None:
 
 
 def test_what_is_packed(package: set[str]) -> None:
-    scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.vite.js"}
+    scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.frozen.json", "rose.vite.js"}
     types = {"rose.d.ts", "rose.vite.d.ts"}
     runtime = {f"pyodide/{path.name}" for path in (DIST / "pyodide").iterdir()}
     assert package == scripts | types | runtime | {"package.json", "README.md", "LICENSE"}

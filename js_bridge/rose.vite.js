@@ -20,7 +20,7 @@ export default () => {
     async generateBundle() {
       const runtime = await readdir(new URL("pyodide/", HERE));
       const names = runtime.map((name) => `pyodide/${name}`);
-      for (const name of ["rose.worker.js", ...names])
+      for (const name of ["rose.worker.js", "rose.frozen.json", ...names])
         this.emitFile({
           type: "asset",
           fileName: `${folder}/${name}`,

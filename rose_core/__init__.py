@@ -18,6 +18,7 @@ from rose_core.ode import odeint
 from rose_core.quadrature import quad
 from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
+from rose_core.standalone import load
 from rose_core.trace import (
     iadd,
     imax,
@@ -107,6 +108,7 @@ __all__ = [
     "isub",
     "jvp",
     "leq",
+    "load",
     "log",
     "log1p",
     "log2",

@@ -9,21 +9,30 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from rose_core.errors import FAIL, failure
+from rose_core.ir import Func
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of, size_of
 from rose_core.ops import OPS
-from rose_core.program import Program
 from rose_core.types import shape_of
 
 _FORMAT = {"f": "d", "i": "i", "b": "?"}
 
 
+class Module(Protocol):
+    """What of a `Program` is needed to run it."""
+
+    bytes: bytes
+    args: list[Slot]
+    results: list[Slot]
+    hosts: list[Func]
+
+
 class Instance:
     """A program ready to be called; subclasses know the engine."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Module) -> None:
         self.program = program
 
     def enter(self, scalars: list[Any]) -> object:
@@ -110,7 +119,7 @@ def convert(slot: Slot, x: object) -> object:
 
 
 class _Wasmtime(Instance):
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Module) -> None:
         import wasmtime as w
 
         super().__init__(program)
@@ -148,7 +157,7 @@ def _math(name: str) -> Callable[..., float]:
 
 
 class _JavaScript(Instance):
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Module) -> None:
         import js
         from pyodide.ffi import create_proxy
 
@@ -187,7 +196,7 @@ def to_js(data: bytes) -> Any:
     return to_js(data)
 
 
-def instantiate(program: Program) -> Instance:
+def instantiate(program: Module) -> Instance:
     """The program, ready to run on this machine's engine.
 
     Raises:

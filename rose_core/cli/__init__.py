@@ -23,8 +23,21 @@ def main(arguments: list[str] | None = None) -> int:
     freeze.add_argument("--check", action="store_true", help="change nothing; say what is out of date")
     freeze.add_argument("--offline", action="store_true", help="let the site work without a network, too")
     freeze.add_argument("--browser", help="the Chromium to use; else $CHROMIUM, Playwright's, the system's")
+    compile = commands.add_parser(
+        "compile",
+        help="make a JavaScript module of a function in a Python file",
+        description="Writes an ES module that depends on nothing, its WebAssembly and its declarations.",
+    )
+    compile.add_argument("function", metavar="FILE:FUNCTION", help="such as model.py:f")
+    compile.add_argument("--grad", action="store_true", help="with its gradient")
+    compile.add_argument("--hessian", action="store_true", help="with its matrix of second derivatives")
+    compile.add_argument("-o", "--output", type=Path, default=Path(), help="the folder for the files")
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.command == "compile":
+            from rose_core.cli.compile import compile_function
+
+            return compile_function(chosen.function, chosen.grad, chosen.hessian, chosen.output)
         from rose_core.cli.freeze import freeze_site
 
         return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser)

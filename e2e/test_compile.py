@@ -1,0 +1,265 @@
+"""`rose compile`: files that need nothing else, in JavaScript, in TypeScript and in Python."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import build
+from build import BRIDGE, PYTHON, ROOT
+from e2e.server import Server
+from rose_core import load
+
+MODEL = """
+from rose_core import Bool, Real, Vec, fn, index, opaque, pow, sin, struct, sum, vec
+
+Body = struct(mass=Real, at=Vec(2, Real), kind=4, fixed=Bool, À=Real, a=Real)
+
+@fn
+def power(v: Vec(2, Real)) -> Real:
+    return pow(v[0], v[1])
+
+@fn
+def energy(bodies: Vec(3, Body), k: Real, new: 3) -> Real:
+    return sum(3, lambda i: bodies[i].mass * sin(k * bodies[i].at[1]) * bodies[i].a) + bodies[new].À * k
+
+@fn
+def copied(bodies: Vec(3, Body)) -> Vec(3, Body):
+    return vec(3, Body, lambda i: bodies[i])
+
+@fn
+def chosen(v: Vec(3, Real), x: Real) -> Real:
+    return v[index(3, x)]
+
+@fn
+def none() -> Real:
+    return 7
+
+outside = opaque([Real], Real, lambda x: x)
+
+@fn
+def uses_python(x: Real) -> Real:
+    return outside(x)
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "model.py").write_text(MODEL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rose(folder: Path) -> Run:
+    """Run the command in the model's folder."""
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        program = [PYTHON, "-m", "rose_core.cli", *words]
+        return subprocess.run(program, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+def compiled(rose: Run, name: str, *options: str) -> None:
+    done = rose("compile", f"model.py:{name}", *options, "-o", "out")
+    assert done.returncode == 0, done.stderr
+
+
+def in_node(folder: Path, name: str, body: str) -> Any:
+    code = f"""
+        import {{ load }} from "{(folder / "out" / f"{name}.js").as_uri()}";
+        const functions = await load();
+        console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
+    words = [build.node(), "--input-type=module", "--eval", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+LN2 = math.log(2)
+POWER = [8, [12, 8 * LN2], [[12, 4 + 12 * LN2], [4 + 12 * LN2, 8 * LN2**2]]]
+
+
+def test_value_gradient_and_hessian(folder: Path, rose: Run, page: Page) -> None:
+    compiled(rose, "power", "--grad", "--hessian")
+    body = "return ['power', 'gradient', 'hessian'].map((name) => functions[name]([2, 3]));"
+    value, slope, matrix = in_node(folder, "power", body)
+    in_page = f"async () => {{ const functions = await (await import('/power.js')).load(); {body} }}"
+    (folder / "out" / "blank.html").write_text('<!doctype html><link rel="icon" href="data:,">')
+    with Server({"/": folder / "out"}, quiet=True) as server:
+        page.goto(f"{server.origin}/blank.html")
+        assert page.evaluate(in_page) == [value, slope, matrix]
+    loaded = [load(folder / "out" / f"power{name}.wasm") for name in ("", ".gradient", ".hessian")]
+    assert [f([2, 3]) for f in loaded] == [value, slope, matrix]
+    assert [value, *slope, *matrix[0], *matrix[1]] == pytest.approx(
+        [POWER[0], *POWER[1], *POWER[2][0], *POWER[2][1]],
+        rel=1e-14,  # type: ignore[misc, index]
+    )
+
+
+def bodies() -> list[dict[str, Any]]:
+    return [
+        {"mass": 1.5 * k, "at": [k, 2.0 * k], "kind": k, "fixed": k == 2, "À": 0.25 * k, "a": 1.0 + k}
+        for k in (1, 2, 3)
+    ]
+
+
+def test_any_types_and_several_arguments(folder: Path, rose: Run) -> None:
+    compiled(rose, "energy", "--grad", "--hessian")
+    args = [bodies(), 0.5, 2]
+    names = ["energy", "gradient", "hessian"]
+    body = f"return {json.dumps(names)}.map((name) => functions[name](...{json.dumps(args)}));"
+    value, slope, rows = in_node(folder, "energy", body)
+    f, g, h = (
+        load(folder / "out" / f"{file}.wasm") for file in ("energy", "energy.gradient", "energy.hessian")
+    )
+    assert [value, slope, rows] == [f(*args), g(*args), h(*args)]
+    assert value == pytest.approx(
+        sum(b["mass"] * math.sin(0.5 * b["at"][1]) * b["a"] for b in args[0]) + 0.75 * 0.5  # type: ignore[attr-defined]
+    )
+    assert list(slope) == ["bodies", "k"]
+    assert [b["kind"] for b in slope["bodies"]] == [1, 2, 3]
+    # the derivatives of the gradient by each number, by central differences
+    assert len(rows) == 3 * 5 + 1
+    for row, (path, step) in zip(rows, places(), strict=True):
+        ahead, behind = numbers(g(*moved(args, path, step))), numbers(g(*moved(args, path, -step)))
+        differences = [(x - y) / (2 * step) for x, y in zip(ahead, behind, strict=True)]
+        assert reals(row) == pytest.approx(reals_of(differences), abs=1e-7), path
+
+
+def places() -> list[tuple[list[Any], float]]:
+    """Where the arguments' numbers are, in the order in which they are written."""
+    per_body = [["mass"], ["at", 0], ["at", 1], ["À"], ["a"]]
+    return [([0, k, *path], 1e-5) for k in range(3) for path in per_body] + [([1], 1e-5)]
+
+
+def moved(args: list[Any], path: list[Any], step: float) -> list[Any]:
+    found = json.loads(json.dumps(args))
+    at = found
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] += step
+    return found
+
+
+def numbers(x: Any) -> list[float]:
+    """All numbers in a value."""
+    if isinstance(x, dict):
+        x = list(x.values())
+    return [y for item in x for y in numbers(item)] if isinstance(x, list) else [float(x)]
+
+
+def reals(x: Any) -> list[float]:
+    """The numbers of a gradient that are derivatives."""
+    return reals_of(numbers(x))
+
+
+def reals_of(row: list[float]) -> list[float]:
+    kind, fixed = 3, 4
+    return [x for k, x in enumerate(row) if k == 21 or k % 7 not in (kind, fixed)]
+
+
+def test_structs_come_out_as_they_go_in(folder: Path, rose: Run) -> None:
+    compiled(rose, "copied")
+    body = f"return functions.copied({json.dumps(bodies())});"
+    assert in_node(folder, "copied", body) == bodies() == load(folder / "out" / "copied.wasm")(bodies())
+    compiled(rose, "none")
+    assert in_node(folder, "none", "return functions.none();") == 7
+
+
+def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> None:
+    compiled(rose, "chosen")
+    compiled(rose, "energy")
+    says = """
+        const all = JSON.parse(bodies);
+        const changed = (action) => { const b = JSON.parse(bodies); action(b); return b; };
+        return calls(functions, all, changed).map((call) => {
+            try { return call(); } catch (error) { return `${error.name}: ${error.message}`; }
+        });"""
+    start = f"const bodies = {json.dumps(json.dumps(bodies()))};"
+    calls = """const calls = ({ energy }, all, changed) => [
+        () => energy(all, 1),
+        () => energy(all.slice(1), 1, 0),
+        () => energy(all, "1", 0),
+        () => energy(all, 1, 3),
+        () => energy(changed((b) => { b[1].at = 5; }), 1, 0),
+        () => energy(changed((b) => { b[2].fixed = 1; }), 1, 0),
+        () => energy(changed((b) => { delete b[0].a; }), 1, 0),
+    ];"""
+    assert in_node(folder, "energy", start + calls + says) == [
+        "TypeError: energy: expected 3 arguments, got 2",
+        "TypeError: bodies: expected 3 elements, got 2",
+        "TypeError: k: expected a number, got 1",
+        "TypeError: new: expected a whole number below 3, got 3",
+        "TypeError: bodies: expected 2 elements, got undefined",
+        "TypeError: bodies: expected true or false, got 1",
+        "TypeError: bodies: expected a number, got undefined",
+    ]
+    calls = "const calls = ({ chosen }) => [2, 3].map((x) => () => chosen([1, 2, 3], x));"
+    failed = "RangeError: a number cannot be an index: 3, expected a whole number from 0 to 2"
+    assert in_node(folder, "chosen", start + calls + says) == [3, failed]
+
+
+def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
+    compiled(rose, "energy", "--grad", "--hessian")
+    file = folder / "out" / "energy.js"
+    size = f'require("zlib").brotliCompressSync(require("fs").readFileSync({str(file)!r})).length'
+    done = subprocess.run([build.node(), "-p", size], capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) <= 1500
+    (folder / "out" / "use.ts").write_text(
+        """
+        import { load } from "./energy.js";
+        const { energy, gradient, hessian } = await load();
+        const body = { mass: 1, at: new Float64Array(2), kind: 3, fixed: true, À: 1, a: 2 };
+        const value: number = energy([body, body, body], 1, 2);
+        const slope: number[] = gradient([body, body, body], 1, 2).bodies[0].at;
+        const second: number = hessian([body, body, body], 1, 2)[3].k;
+        // @ts-expect-error
+        energy([{ ...body, fixed: 1 }], 1, 2);
+        // @ts-expect-error
+        energy([body, body, body], 1);
+        export { value, slope, second };
+        """
+    )
+    tsc = [build.node(), BRIDGE / "node_modules" / "typescript" / "bin" / "tsc", "--noEmit", "--strict"]
+    options = ["--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "--types", ""]
+    words = [*tsc, *options, folder / "out" / "use.ts"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert not done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ("model.py", "expected FILE:FUNCTION, such as model.py:f, got model.py"),
+        ("models.py:f", "there is no file models.py"),
+        ("model.py:force", "model.py has no function force made with fn; it has power, energy, copied"),
+        ("model.py:uses_python", "uses_python calls <lambda>, which runs Python; a file cannot hold that"),
+        ("model.py:copied --grad", "copied gives [3]{mass: Real"),
+        ("model.py:none --hessian", "none takes no Real, so it has no gradient"),
+        ("broken.py:f", "ZeroDivisionError"),
+    ],
+)
+def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str) -> None:
+    (folder / "broken.py").write_text("1 / 0\n")
+    done = rose("compile", *words.split(), "-o", "nowhere")
+    assert done.returncode == 2 and done.stderr.startswith("rose: ") and message in done.stderr
+    assert not (folder / "nowhere").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"\0asm\1\0\0\0", b"something else"])
+def test_other_files_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"was not made by|no WebAssembly"):
+        load(data)

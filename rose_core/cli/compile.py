@@ -1,0 +1,84 @@
+"""`rose compile`: functions written in Python as modules for the web, with no dependency on anything.
+
+For `model.py:f` that is `f.js`, `f.d.ts` and `f.wasm`, and with derivatives `f.gradient.wasm` and
+`f.hessian.wasm`. `rose_core.load` calls the same files from Python.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import traceback
+from pathlib import Path
+
+from rose_core.cli.declarations import declare
+from rose_core.cli.errors import CommandError
+from rose_core.derived import gradient, hessian
+from rose_core.expand import DerivativeError
+from rose_core.functions import Function
+from rose_core.generic import Generic
+from rose_core.standalone import to_file
+
+_TEMPLATE = Path(__file__).parent / "module.js"
+
+
+def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder: Path) -> int:
+    """The command."""
+    path, _, name = where.rpartition(":")
+    if not path:
+        raise CommandError(f"expected FILE:FUNCTION, such as model.py:f, got {where}")
+    f = _find(Path(path), name)
+    functions = {name: f}
+    if name in ("gradient", "hessian") and (with_gradient or with_hessian):
+        raise CommandError(f"{name} would be two functions; call the one in {path} something else")
+    try:
+        if with_gradient:
+            functions["gradient"] = gradient(f)
+        if with_hessian:
+            functions["hessian"] = hessian(f)
+        names = {made: name if made == name else f"{name}.{made}" for made in functions}
+        files = {made: to_file(g.func) for made, g in functions.items()}
+    except (TypeError, ValueError, DerivativeError) as error:
+        raise CommandError(str(error)) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    for made, data in files.items():
+        _write(folder / f"{names[made]}.wasm", data)
+    table = json.dumps({made: f"{file}.wasm" for made, file in names.items()}, indent=2)
+    source = _TEMPLATE.read_text().replace("{}", table, 1).replace("NAME", f"{name} of {Path(path).name}", 1)
+    _write(folder / f"{name}.js", source.encode())
+    _write(folder / f"{name}.d.ts", declare({made: g.func for made, g in functions.items()}).encode())
+    return 0
+
+
+def _find(path: Path, name: str) -> Function:
+    """The function of this name in a file."""
+    if not path.is_file():
+        raise CommandError(f"there is no file {path}")
+    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", path.stem), path)
+    if spec is None or spec.loader is None:
+        raise CommandError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.resolve().parent))  # for what it imports
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CommandError(f"{path} does not run:\n{traceback.format_exc(limit=-1)}") from error
+    found = getattr(module, name, None)
+    if isinstance(found, Generic):
+        raise CommandError(f"{name} has sizes that are not known; in {path}, give a name to {name}.at(…)")
+    if not isinstance(found, Function):
+        functions = [key for key, value in vars(module).items() if isinstance(value, Function)]
+        raise CommandError(
+            f"{path} has no function {name} made with fn; it has {', '.join(functions) or 'none'}"
+        )
+    if found.captures:
+        raise CommandError(f"{name} uses values of the function {found.around()} around it")
+    return found
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    print(f"{path}, {len(data)} bytes")

@@ -1,0 +1,55 @@
+"""TypeScript declarations of functions in files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from rose_core.ir import Func
+from rose_core.standalone import names_of
+from rose_core.types import BOOL, UNIT, Array, Struct, Type
+
+_RESERVED = """break case catch class const continue debugger default delete do else enum export extends
+    false finally for function if implements import in instanceof interface let new null package private
+    protected public return static super switch this throw true try typeof var void while with
+    yield""".split()
+
+
+def declare(functions: Mapping[str, Func]) -> str:
+    """The declarations of a module whose `load` gives these functions."""
+    lines = ["export interface Functions {"]
+    for name, f in functions.items():
+        params = zip(names_of(f), f.param_types, strict=True)
+        listed = ", ".join(f"{_parameter(param)}: {_input(t)}" for param, t in params)
+        lines.append(f"  {_key(name)}({listed}): {_output(f.ret)};")
+    lines += [
+        "}",
+        "/** The functions, from the files in `folder`, else in that of this module. */",
+        "export declare const load: (folder?: string | URL) => Promise<Functions>;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _parameter(name: str) -> str:
+    return f"{name}_" if name in _RESERVED else name
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) else json.dumps(name)
+
+
+def _input(t: Type) -> str:
+    if isinstance(t, Array):
+        return f"ArrayLike<{_input(t.elem)}>"
+    if isinstance(t, Struct):
+        return "{ " + "".join(f"readonly {_key(k)}: {_input(u)}; " for k, u in t.fields.items()) + "}"
+    return "null | undefined" if t is UNIT else "boolean" if t is BOOL else "number"
+
+
+def _output(t: Type) -> str:
+    if isinstance(t, Array):
+        return f"{_output(t.elem)}[]"
+    if isinstance(t, Struct):
+        return "{ " + "".join(f"{_key(k)}: {_output(u)}; " for k, u in t.fields.items()) + "}"
+    return "null" if t is UNIT else "boolean" if t is BOOL else "number"

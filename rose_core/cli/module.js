@@ -1,0 +1,116 @@
+// NAME, compiled by Rose: `load` gives its functions, each time with memory of their own.
+
+const FILES = {};
+
+const VIEWS = { f: Float64Array, i: Int32Array, b: Uint8Array };
+
+const bytesOf = async (url) => {
+  if (url.protocol === "file:") {
+    const name = "node:fs/promises"; // no bundler shall look for it
+    return (await import(name)).readFile(url);
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw Error(`${url}: ${response.status}`);
+  return response.arrayBuffer();
+};
+
+// A vector of structs is kept as a struct of vectors: at `at` in each of `cells` from `k` on.
+
+const misfit = (name, expected, x) => {
+  throw TypeError(`${name}: expected ${expected}, got ${x}`);
+};
+
+const put = (cells, type, x, k, at, name) => {
+  if (type[0] === "vec") {
+    const [, size, elem] = type;
+    if (x?.length !== size) misfit(name, `${size} elements`, x?.length);
+    for (let i = 0; i < size; ++i)
+      put(cells, elem, x[i], k, at * size + i, name);
+  } else if (type[0] === "struct")
+    for (const [key, field, leaf] of type[1])
+      put(cells, field, x?.[key], k + leaf, at, name);
+  else if (type === "bool") {
+    if (typeof x !== "boolean") misfit(name, "true or false", x);
+    cells[k][at] = +x;
+  } else if (type !== "unit") {
+    if (typeof x !== "number") misfit(name, "a number", x);
+    if (type !== "real" && (x >>> 0 !== x || x >= type))
+      misfit(name, `a whole number below ${type}`, x);
+    cells[k][at] = x;
+  }
+};
+
+const take = (cells, type, k, at) => {
+  if (type[0] === "vec") {
+    const [, size, elem] = type;
+    return Array.from({ length: size }, (_, i) =>
+      take(cells, elem, k, at * size + i),
+    );
+  }
+  if (type[0] === "struct")
+    return Object.fromEntries(
+      type[1].map(([name, field, leaf]) => [
+        name,
+        take(cells, field, k + leaf, at),
+      ]),
+    );
+  if (type === "unit") return null;
+  const x = cells[k][at];
+  return type === "bool" ? !!x : x;
+};
+
+const callable = async (url) => {
+  const module = await WebAssembly.compile(await bytesOf(url));
+  const [section] = WebAssembly.Module.customSections(module, "rose");
+  const { name, names, params, starts, ret, args, results, fails, notes } =
+    JSON.parse(new TextDecoder().decode(section));
+  const functions = {
+    fail(code, x, y) {
+      const text = fails[code].replace("{x}", x).replace("{y}", y);
+      throw RangeError(text.replace("{note}", notes[x]));
+    },
+  };
+  for (const key of Object.getOwnPropertyNames(Math))
+    functions[key] = Math[key];
+  const { exports } = await WebAssembly.instantiate(module, { "": functions });
+  const { f, m } = exports;
+  // what is not in memory
+  const passed = args.flatMap(([, address]) => (address < 0 ? [[0]] : []));
+  const returned = [0];
+  let buffer, given, gotten;
+  const look = () => {
+    if (buffer === m.buffer) return; // until it grows
+    buffer = m.buffer;
+    let direct = 0;
+    const cells = ([kind, address], k, slots) =>
+      address >= 0
+        ? new VIEWS[kind](buffer, address)
+        : slots === args
+          ? passed[direct++]
+          : returned;
+    given = args.map(cells);
+    gotten = results.map(cells);
+  };
+  return (...values) => {
+    if (values.length !== params.length)
+      misfit(name, `${params.length} arguments`, values.length);
+    look();
+    params.forEach((type, i) =>
+      put(given, type, values[i], starts[i], 0, names[i]),
+    );
+    returned[0] = f(...passed.map(([x]) => x));
+    look();
+    return take(gotten, ret, 0, 0);
+  };
+};
+
+/** The functions, from the files in `folder`, else in that of this module. */
+export const load = async (folder = new URL(".", import.meta.url)) => {
+  const found = {};
+  await Promise.all(
+    Object.keys(FILES).map(async (name) => {
+      found[name] = await callable(new URL(FILES[name], folder));
+    }),
+  );
+  return found;
+};

@@ -13,7 +13,7 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic")
+PAGES = ("index", "regression", "quadratic", "billiards")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
@@ -21,6 +21,7 @@ DONE = {
     "index": ("[data-show=z]", "8"),
     "regression": ("#run", re.compile("Pause|Run")),
     "quadratic": ("[data-show=hxx]", "12"),
+    "billiards": ("[data-show=number]", re.compile("^[1-9]")),
 }
 
 
@@ -188,6 +189,11 @@ def expect_pictures(page: Page, name: str) -> None:
         page.get_by_label("Data point 1", exact=True).focus()
         page.keyboard.press("ArrowUp")
         expect(page.locator("[data-show=loss]").first).not_to_have_text(before)
+    if name == "billiards":
+        goal = page.get_by_label("Goal", exact=True)
+        expect(goal).to_have_attribute("aria-valuetext", "x 0.900, y 0.750")
+        goal.press("ArrowUp")
+        expect(goal).to_have_attribute("aria-valuetext", "x 0.900, y 0.760")
     if name == "quadratic":
         page.get_by_label("f(x, y) =").fill("x + y")
         expect(page.locator(".panel [data-show=z]")).to_have_text("5")

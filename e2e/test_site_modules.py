@@ -13,7 +13,7 @@ Run = Callable[[str], object]
 @pytest.fixture
 def run(node: Callable[[str], str]) -> Run:
     """What the body of an async function returns, as JSON; it has the site's modules by name."""
-    names = ("camera", "descent", "format", "landscape", "latest", "region", "taylor")
+    names = ("camera", "descent", "format", "landscape", "latest", "region", "search", "taylor", "tree")
     imports = "".join(f'import * as {name} from "./site/{name}.js";' for name in names)
     return lambda body: json.loads(
         node(f"{imports} console.log(JSON.stringify(await (async () => {{ {body} }})()))")
@@ -142,3 +142,54 @@ def test_the_approximation_of_a_quadratic_is_exact(run: Run) -> None:
         const at = (px, py) => taylor.taylor(d, [0, 0], 2)(px, py) - f(px, py);
         return [at(1, 2), at(-0.5, 3), taylor.taylor(d, [1, 1], 1)(2, 3), taylor.shape(d)]"""
     ) == [0, 0, 5, "a saddle: it bends up one way and down the other"]
+
+
+SEARCH = """
+    const problem = {
+      evaluate: ({ x: [x] }) => ({ loss: x * x, grad: { x: [2 * x] } }),
+      stride: (size) => size, enough: 1e-6, limit: 1e3, patience: 5,
+    };
+    const from = (x, change = {}) => new search.Search({ ...problem, ...change }, { x: [x] });
+    const run = (s, size, most = 1000) => {
+      for (let k = 0; k < most && (k === 0 || s.outcome === "going"); ++k) s.advance(size);
+      return [s.outcome, s.tries.length, s.best.params.x[0], s.tries.indexOf(s.best)];
+    };
+"""
+
+
+def test_a_search_arrives(run: Run) -> None:
+    outcome, count, best, number = run(SEARCH + "return run(from(4), 0.25)")  # type: ignore[misc]
+    assert (outcome, count, best, number) == ("arrived", 13, 4 / 2**12, 12)
+    assert run(SEARCH + "return run(from(0), 1)") == ["arrived", 1, 0, 0]
+
+
+def test_a_search_that_loses_its_way_goes_on_from_its_best(run: Run) -> None:
+    assert run(SEARCH + "const s = from(4); return [run(s, 2), run(s, 0.5)]") == [
+        ["lost", 3, 4, 0],
+        ["arrived", 4, 0, 3],
+    ]
+    # not a number is no good state, whatever the loss says
+    holes = "{ evaluate: ({ x: [x] }) => ({ loss: x, grad: { x: [x > 3 ? 1 : NaN] } }) }"
+    assert run(SEARCH + f"const s = from(4, {holes}); return run(s, 2)") == ["lost", 2, 4, 0]
+
+
+def test_a_search_without_a_slope_or_without_progress_ends(run: Run) -> None:
+    step = "{ evaluate: ({ x: [x] }) => ({ loss: x > 3 ? x : 9, grad: { x: [x > 3 ? 1 : 0] } }) }"
+    assert run(SEARCH + f"return run(from(4, {step}), 2)") == ["flat", 2, 4, 0]
+    assert run(SEARCH + f"const s = from(2, {step}); return [run(s, 2), run(s, 1)]") == [
+        ["flat", 1, 2, 0],
+        ["flat", 1, 2, 0],
+    ]
+    # back and forth over the valley, for as long as patience lasts
+    assert run(SEARCH + "const s = from(4); return [run(s, 1), run(s, 1), run(s, 0.5)]") == [
+        ["stuck", 7, 4, 0],
+        ["stuck", 13, 4, 0],
+        ["arrived", 14, 0, 13],
+    ]
+
+
+def test_parameters_of_any_shape(run: Run) -> None:
+    assert run(
+        """const a = { b: [1, { c: 2 }], d: [[2]] };
+        return [tree.map((x, y) => x - y, a, tree.map((x) => x * x, a)), tree.norm(a)]"""
+    ) == [{"b": [0, {"c": -2}], "d": [[-2]]}, 3]

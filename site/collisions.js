@@ -7,7 +7,7 @@ import { BALLS, RACK, RADIUS } from "./rack.js";
 const DT = 0.003;
 const ELASTICITY = 0.8;
 export const FRAMES = 256; // pictures of a game, and between two of them:
-const UPDATES = 4;
+export const UPDATES = 4;
 export const SECONDS = FRAMES * UPDATES * DT;
 
 const Point = Vec(2, Real);

@@ -1,0 +1,153 @@
+// The pictures of the billiards page: the table, and the losses of all tries.
+
+import { RADIUS } from "./rack.js";
+import { font, token } from "./picture.js";
+import { Scale, arrow, axes, dot, line, polyline } from "./plot.js";
+
+/**
+ * @typedef {import("./picture.js").Size} Size
+ * @typedef {import("./plot.js").Pair} Pair
+ * @typedef {{ x: number[], v: number[] }} Shot
+ * @typedef {{ cue: Pair[], target: Pair[] }} Trail
+ */
+
+/** What is seen of the table, which has no edge. */
+export const WIDE = /** @type {const} */ ([0, 1.4]);
+export const HIGH = /** @type {const} */ ([0.1, 0.9]);
+
+/** The arrow of the shot: where the cue ball would be after so many seconds. */
+export const AHEAD = 0.4;
+
+/** How many earlier tries are seen at most. */
+const SEEN = 40;
+
+/** @param {Size} size */
+export const scales = ({ width, height }) => ({
+  x: new Scale(WIDE, [0, width]),
+  y: new Scale(HIGH, [height, 0]),
+});
+
+/** @param {Shot} shot */
+export const tip = ({ x, v }) => x.map((at, c) => at + AHEAD * v[c]);
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Size} size
+ * @param {object} scene
+ * @param {Shot} scene.shot
+ * @param {Shot} [scene.grad]
+ * @param {number[]} scene.goal
+ * @param {number} scene.target
+ * @param {number[][][]} scene.frames  where the balls are, frame by frame
+ * @param {number} scene.frame
+ * @param {Trail[]} scene.earlier
+ */
+export const drawTable = (ctx, size, scene) => {
+  const { shot, grad, goal, target, frames, frame, earlier } = scene;
+  const { x, y } = scales(size);
+  /** @param {readonly number[]} p @returns {Pair} */
+  const spot = ([px, py]) => [x.at(px), y.at(py)];
+  const radius = RADIUS * x.unit;
+
+  ctx.lineWidth = 1;
+  const step = Math.ceil(earlier.length / SEEN);
+  ctx.globalAlpha = 0.22;
+  for (let k = 0; k < earlier.length; k += step) {
+    ctx.strokeStyle = token("--rose");
+    polyline(ctx, earlier[k].cue.map(spot));
+    ctx.strokeStyle = token("--blue");
+    polyline(ctx, earlier[k].target.map(spot));
+  }
+
+  for (const [ball] of frames[0].entries()) {
+    const way = frames.map((balls) => spot(balls[ball]));
+    const colour =
+      ball === 0 ? "--rose" : ball === target ? "--blue" : "--edge";
+    ctx.strokeStyle = token(colour);
+    ctx.lineWidth = ball === 0 || ball === target ? 2.25 : 1;
+    ctx.globalAlpha = 0.35;
+    polyline(ctx, way.slice(frame));
+    ctx.globalAlpha = 1;
+    polyline(ctx, way.slice(0, frame + 1));
+  }
+
+  ring(ctx, spot(goal), radius);
+  ctx.strokeStyle = token("--rose");
+  ctx.lineWidth = 1.5;
+  circle(ctx, spot(shot.x), radius);
+  ctx.stroke();
+  if (grad) {
+    const down = (/** @type {number[]} */ at, /** @type {number[]} */ g) => {
+      // a steeper slope, a longer arrow, but never too long
+      const length = Math.hypot(...g);
+      const long = (0.16 * length) / (length + 0.3) / (length || 1);
+      const end = at.map((c, k) => c - long * g[k]);
+      arrow(ctx, spot(at), spot(end), token("--gold"));
+    };
+    down(shot.x, grad.x);
+    down(tip(shot), grad.v);
+  }
+  arrow(ctx, spot(shot.x), spot(tip(shot)), token("--rose"));
+  dot(ctx, spot(tip(shot)), 4, token("--rose"));
+
+  ctx.font = `600 ${font(Math.max(9, radius * 0.95))}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  for (const [ball, at] of frames[frame].entries()) {
+    const [px, py] = spot(at);
+    circle(ctx, [px, py], radius);
+    ctx.fillStyle = token(
+      ball === 0 ? "--rose" : ball === target ? "--blue" : "--hill",
+    );
+    ctx.fill();
+    ctx.strokeStyle = token("--picture");
+    ctx.lineWidth = 1;
+    ctx.stroke();
+    ctx.fillStyle = token(ball === target ? "--picture" : "--ink");
+    if (ball) ctx.fillText(String(ball), px, py + 0.5);
+  }
+};
+
+/** @param {CanvasRenderingContext2D} ctx @param {Pair} at @param {number} radius */
+const circle = (ctx, at, radius) => {
+  ctx.beginPath();
+  ctx.arc(...at, radius, 0, 2 * Math.PI);
+};
+
+/** The goal. @param {CanvasRenderingContext2D} ctx @param {Pair} at @param {number} radius */
+const ring = (ctx, [x, y], radius) => {
+  ctx.strokeStyle = token("--blue");
+  ctx.lineWidth = 2;
+  ctx.setLineDash([4, 4]);
+  circle(ctx, [x, y], radius + 2);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  line(ctx, [x - 5, y], [x + 5, y]);
+  line(ctx, [x, y - 5], [x, y + 5]);
+};
+
+/**
+ * How far the target ended from the goal, try by try.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Size} size
+ * @param {number[]} distances
+ * @param {number} shown
+ */
+export const drawDistances = (ctx, { width, height }, distances, shown) => {
+  const x = new Scale(
+    [0, Math.max(100, distances.length - 1)],
+    [48, width - 14],
+  );
+  const y = new Scale([1e-3, 1], [height - 26, 26], true);
+  axes(ctx, x, y, { x: "tries", y: "distance from the goal" });
+  const points = distances.map((distance, k) => {
+    const inside = Math.min(1, Math.max(1e-3, distance));
+    return /** @type {Pair} */ ([x.at(k), y.at(inside)]);
+  });
+  if (!points.length) return;
+  ctx.strokeStyle = token("--rose");
+  ctx.lineWidth = 2;
+  polyline(ctx, points);
+  dot(ctx, points[shown], 4.5, token("--rose"));
+};

@@ -1,0 +1,65 @@
+// The time within a simulation, in frames: the slider `time` of a page and its button `play`.
+
+import { element } from "./page.js";
+
+export class Clock {
+  /**
+   * @param {number} frames  the number of the last one
+   * @param {number} seconds  how long they last
+   * @param {() => void} changed
+   */
+  constructor(frames, seconds, changed) {
+    this.frames = frames;
+    this.seconds = seconds;
+    this.changed = changed;
+    this.at = 0;
+    this.playing = false;
+    this.slider = element("time", HTMLInputElement);
+    this.slider.max = String(frames);
+    this.slider.addEventListener("input", () => {
+      this.playing = false;
+      this.set(this.slider.valueAsNumber);
+    });
+    element("play").addEventListener("click", () =>
+      this.playing ? this.stop() : this.play(),
+    );
+  }
+
+  /** The frame's number. */
+  get frame() {
+    return Math.min(this.frames, Math.floor(this.at));
+  }
+
+  /** @param {number} at */
+  set(at) {
+    this.at = at;
+    this.slider.value = String(this.frame);
+    const words = `${((this.at / this.frames) * this.seconds).toFixed(2)} s`;
+    this.slider.setAttribute("aria-valuetext", words);
+    element("play").textContent = this.playing ? "Stop" : "Play";
+    this.changed();
+  }
+
+  stop() {
+    this.playing = false;
+    this.set(this.frame);
+  }
+
+  /** From the beginning if it is at its end. */
+  play() {
+    this.playing = true;
+    this.set(this.frame < this.frames ? this.at : 0);
+    let before = performance.now();
+    /** @param {number} now */
+    const tick = (now) => {
+      if (!this.playing) return;
+      const passed = Math.max(0, now - before) / 1000;
+      before = now;
+      const at = this.at + (passed / this.seconds) * this.frames;
+      this.playing = at < this.frames;
+      this.set(Math.min(at, this.frames));
+      if (this.playing) requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+}

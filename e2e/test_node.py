@@ -15,7 +15,7 @@ NAMES = (
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
-    "fixedPoint functional root"
+    "fixedPoint functional minimize odeint quad root"
 ).split()
 
 Run = Callable[[str], str]

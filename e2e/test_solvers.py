@@ -15,11 +15,19 @@ HELP = """
         whileLoop, zero } = rose;
     const grad = (f, T) => fn([T], T, (x) => vjp(f)(x).grad(1));
     const wrong = [];
+    const numbers = (x) => (typeof x === "number" ? [x] : Object.values(x).flatMap(numbers));
     const near = (got, expected, tolerance, what) => {
-        [got].flat().forEach((x, k) => {
-            const y = [expected].flat()[k];
+        const wanted = numbers(expected);
+        numbers(got).forEach((x, k) => {
+            const y = wanted[k];
             if (!(Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)))) wrong.push([what, k, x, y]);
         });
+    };
+    /** What both engines give, which differ in the last digits where they have functions of their own. */
+    const alike = async (f, ...args) => {
+        const found = (await compile(f))(...args);
+        near(interp(f)(...args), found, 1e-8, "engines");
+        return found;
     };
     /** First and second derivatives in both modes, against differences of the compiled function. */
     const derivatives = async (f, x, tolerance = 1e-6) => {
@@ -33,13 +41,13 @@ HELP = """
         const g = grad(f, T);
         const weighted = fn([T], Real, (v) =>
             along.map((c, k) => mul(c, g(v)[k])).reduce((a, b) => add(a, b)));
-        const first = await same(g, x), second = await same(grad(weighted, T), x);
+        const first = await alike(g, x), second = await alike(grad(weighted, T), x);
         near(first, await slopes(f), tolerance, "first");
         near(second, await slopes(weighted), tolerance, "second");
         const dot = (a) => a.reduce((total, b, k) => total + b * along[k], 0);
         const duals = x.map((re, k) => ({ re, du: along[k] }));
-        near((await same(jvp(f), duals)).du, dot(first), 1e-9, "forward");
-        near((await same(jvp(weighted), duals)).du, dot(second), 1e-9, "forward of reverse");
+        near((await alike(jvp(f), duals)).du, dot(first), 1e-9, "forward");
+        near((await alike(jvp(weighted), duals)).du, dot(second), 1e-9, "forward of reverse");
         return first;
     };
 """
@@ -117,6 +125,83 @@ def test_roots(node: Run) -> None:
     solve(node, body)
 
 
+def test_integrals(node: Run) -> None:
+    body = """
+        const V2 = Vec(2, Real), V3 = Vec(3, Real);
+        const f = fn([V3], Real, (v) => quad((x) => exp(neg(mul(v[2], mul(x, x)))), v[0], v[1]));
+        const [low, high] = [Math.exp(-0.7 * 0.04), Math.exp(-0.7 * 1.69)];
+        const value = 0.7297439478498537;
+        near(await (await compile(f))([0.2, 1.3, 0.7]), value, 1e-14, "value");
+        near(await derivatives(f, [0.2, 1.3, 0.7]),
+            [-low, high, (1.3 * high - 0.2 * low - value) / 1.4], 1e-12, "slopes");
+        const pole = fn([], Real, () => quad((x) => div(1, sqrt(x)), 0, 1));
+        near(await same(pole), 2, 1e-8, "a pole");
+        const T = { a: V2, b: Real };
+        const g = fn([V3], Real, (v) => {
+            const total = quad(fn([Real], T, (x) => ({
+                a: vec(2, Real, () => mul(sin(mul(v[0], x)), v[2])), b: mul(v[1], mul(x, x)) })), v[0], v[2]);
+            return add(mul(total.a[0], total.b), total.a[1]);
+        });
+        await derivatives(g, [0.4, 0.3, 1.9]);
+        const peak = fn([V2], Real, (v) => quad((x) => {
+            const d = sub(x, v[1]);
+            return add(1, div(v[0], add(1e-6, mul(d, d))));
+        }, 0, 1));
+        const whole = 1e3 * (Math.atan(0.6e3) + Math.atan(0.4e3));
+        near(await same(grad(peak, V2), [0, 0.4]), [whole, 0], 1e-8, "a peak of the derivative alone");
+    """
+    solve(node, body)
+
+
+def test_differential_equations(node: Run) -> None:
+    body = """
+        const V3 = Vec(3, Real), times = [0, 0.5, 1, 1, 2];
+        const decay = fn([Real, Real], Vec(5, Real), (a, k) => odeint((y) => neg(mul(k, y)), a, times));
+        near(await alike(decay, 2, 0.5), times.map((t) => 2 * Math.exp(-0.5 * t)), 1e-8, "decay");
+        const f = fn([V3], Real, (v) => odeint((y, t) => mul(mul(v[0], y), cos(t)), 2, [v[1], v[2]])[1]);
+        for (const v of [[0.5, 0.3, 3], [0.5, 3, 0.3]]) {
+            const y = 2 * Math.exp(v[0] * (Math.sin(v[2]) - Math.sin(v[1])));
+            near((await compile(f))(v), y, 1e-8, "value");
+            const sines = Math.sin(v[2]) - Math.sin(v[1]);
+            near((await compile(grad(f, V3)))(v),
+                [y * sines, -y * v[0] * Math.cos(v[1]), y * v[0] * Math.cos(v[2])], 1e-7, "slopes");
+        }
+        const T = { angle: Real, speed: Real };
+        for (const checkpoint of ["none", 5, "revolve"]) {
+            const swing = fn([V3], Real, (v) => {
+                const slope = fn([T, Real], T, (s) => ({
+                    angle: s.speed, speed: neg(add(mul(v[0], s.angle), mul(v[1], s.speed))) }));
+                const end = odeint(slope, { angle: v[2], speed: 0 }, [0, 5], { checkpoint })[1];
+                return add(end.angle, mul(2, end.speed));
+            });
+            await derivatives(swing, [1, 0.1, 1.2], 1e-4);
+        }
+        const two = fn([Vec(2, Real)], Real, (v) =>
+            odeint((y) => [y[1], neg(y[0])], v, new Float64Array([0, Math.PI / 2]))[1][0]);
+        near(await alike(two, [3, 4]), 4, 1e-8, "a quarter of a turn");
+    """
+    solve(node, body)
+
+
+def test_minima(node: Run) -> None:
+    body = """
+        const V2 = Vec(2, Real), square = (x) => mul(x, x);
+        for (const method of ["lbfgs", "newton", "adam"]) {
+            const f = fn([V2], V2, (v) => minimize((x) => {
+                const d = sub(x[1], square(x[0]));
+                return add(square(sub(v[0], x[0])), mul(v[1], square(d)));
+            }, [-1.2, 1], { method }));
+            near((await compile(f))([1, 100]), [1, 1], 1e-5, method);
+            const first = fn([V2], Real, (v) => f(v)[1]);
+            near((await compile(grad(first, V2)))([1, 100]), [2, 0], 1e-4, method);
+        }
+        const g = fn([V2], Real, (v) =>
+            minimize((x) => add(square(square(sub(x, v[0]))), mul(v[1], x)), 0, { tolerance: 1e-13 }));
+        near(await derivatives(g, [0.5, 2]), [1, -Math.cbrt(0.5) / 6], 1e-10, "slopes");
+    """
+    solve(node, body)
+
+
 def test_both_languages_give_the_same(node: Run) -> None:
     """The method is the same, step by step, so a root is the same to the last digits."""
     v = [1.0, 2.0]
@@ -154,6 +239,12 @@ def test_failures_name_the_construct_and_the_line(node: Run) -> None:
         await report(apart, 1, -1);
         const value = fn([Real], Real, (a) => root((x) => sub(mul(x, x), a), 0));
         await report(grad(value, Real), 0);
+        const pole = fn([Real], Real, (a) => quad((x) => div(1, x), a, 1, { limit: 300 }));
+        const blowUp = fn([Real], Real, (a) => odeint((y) => mul(y, y), a, [0, 2], { limit: 300 })[1]);
+        const slope = fn([Real], Real, (a) => minimize((x) => mul(a, x), 0, { limit: 9 }));
+        await report(pole, 0, 1);
+        await report(blowUp, 1, 0);
+        await report(slope, 1, 0);
         return lines;
     """
     lines = solve(node, body)
@@ -171,6 +262,12 @@ def test_failures_name_the_construct_and_the_line(node: Run) -> None:
             "fixedPoint: it did not come to rest in 7 turns",
             "1",
             "root: the derivative is singular, so the result has none",
+            "quad: the integral does not converge, or not in 300 parts of the interval",
+            "0",
+            "odeint: more than 300 steps from one time to the next",
+            "0",
+            "minimize: no minimum was found in 9 steps",
+            "0",
         ],
         strict=True,
     ):
@@ -184,6 +281,9 @@ def test_mistakes(node: Run) -> None:
         attempt(() => fn([Real], Real, () => root((x) => x, true)));
         attempt(() => fn([Real], Real, (a) => root(fn([Vec(2, Real)], Vec(2, Real), (x) => x), a)));
         attempt(() => fn([Real], Real, (a) => root((x) => x, a, { rtol: 1 })));
+        attempt(() => fn([Real], Real, (a) => minimize((x) => x, a, { method: "sgd" })));
+        attempt(() => fn([Real], Real, (a) => odeint((y) => y, a, 1)));
+        attempt(() => fn([Real], Real, (a) => quad(fn([Real], Bool, (x) => gt(x, a)), 0, 1)));
         attempt(() => functional([Math.sin], [Real], Real, (f, x) => x, (y, f, x) => x.du));
         attempt(() => functional([], [Real], Bool, (x) => gt(x, 0), () => null));
         attempt(() => functional([], [Real], Real, (x) => x, (y, x) => x.re));
@@ -195,6 +295,9 @@ def test_mistakes(node: Run) -> None:
         "TypeError: root: expected a Real or a vector of Reals to start from, got true",
         "TypeError: root: expected a function (Real) -> Real, got (Vec(2, Real)) -> Vec(2, Real)",
         "TypeError: root: there is no option rtol",
+        'RangeError: minimize: expected one of lbfgs, newton, adam as the method, got the string "sgd"',
+        "TypeError: odeint: expected a vector of Reals as the times, got 1",
+        "TypeError: functional: expected a result of Reals, got Bool",
         "TypeError: functional: expected a function made with fn or opaque, got a function",
         "TypeError: functional: expected a result of Reals, got Bool",
         "TypeError: the tangent of functional: variable type mismatch: expected Tan, got Real",

@@ -553,9 +553,9 @@ export declare const functional: <
 ) => Func<P, R>;
 
 export interface SolveOptions {
-  /** The change of the last step, relative to the result. */
+  /** The change of the last step, relative to the result; of `quad` the error, relative to ∫ |f|. */
   tolerance?: number;
-  /** The number of steps after which there is no result. */
+  /** The number of steps, or of parts of the interval, after which there is no result. */
   limit?: number;
 }
 
@@ -579,6 +579,77 @@ export declare const root: Solve;
  * with respect to all that `f` uses from around it; `x0` has none.
  */
 export declare const fixedPoint: Solve;
+
+/**
+ * The integral of `f` from `a` to `b`, both finite; of a function made with `fn`, which may give any type of
+ * Reals, or of a plain one. The derivative is that of the integral, with respect to `a`, `b` and all that
+ * `f` uses from around it; it knows nothing of jumps of `f`.
+ */
+export declare const quad: {
+  <R>(
+    f: Func<readonly [Reals], R>,
+    a: Real,
+    b: Real,
+    options?: SolveOptions,
+  ): Symbolic<R>;
+  (f: (x: Real) => Real, a: Real, b: Real, options?: SolveOptions): Real;
+};
+
+export interface OdeOptions extends LoopOptions {
+  /** The error of a step, relative to the solution. */
+  rtol?: number;
+  /** The error of a step where the solution is near zero. */
+  atol?: number;
+  /** The number of steps from one time to the next that is an error. */
+  limit?: number;
+}
+
+type Times = readonly Real[] | Numbers<Reals>;
+
+/**
+ * The solution of `y' = f(y, t)` that is `y0` at `ts[0]`, at all times `ts`, as a vector. The derivative is
+ * that of the solution, with respect to `y0`, `ts` and all that `f` uses from around it.
+ */
+export declare const odeint: {
+  <T>(
+    f: Func<readonly [T, Reals], T>,
+    y0: Value<T>,
+    ts: Times,
+    options?: OdeOptions,
+  ): Vec<Symbolic<T>>;
+  (
+    f: (y: Real, t: Real) => Real,
+    y0: Real,
+    ts: Times,
+    options?: OdeOptions,
+  ): Vec<Real>;
+  (
+    f: (y: Vec<Real>, t: Real) => readonly Real[],
+    y0: readonly Real[] | Numbers<Reals>,
+    ts: Times,
+    options?: OdeOptions,
+  ): Vec<Vec<Real>>;
+};
+
+export interface MinimizeOptions extends SolveOptions {
+  /** L-BFGS; Newton's method, for few variables; or Adam. */
+  method?: "lbfgs" | "newton" | "adam";
+  /** About how long the steps of Adam are. */
+  rate?: number;
+}
+
+/**
+ * `x` near `x0` where `f(x)` is smallest, so that no derivative of `f` is larger than `tolerance`. The
+ * derivative is that of the minimum, with respect to all that `f` uses from around it; `x0` has none.
+ */
+export declare const minimize: {
+  (f: Fn | ((x: Real) => Real), x0: Real, options?: MinimizeOptions): Real;
+  (
+    f: Fn | ((x: Vec<Real>) => Real),
+    x0: readonly Real[] | Numbers<Reals>,
+    options?: MinimizeOptions,
+  ): Vec<Real>;
+};
 
 // ---- operations ----
 

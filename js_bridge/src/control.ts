@@ -298,6 +298,8 @@ export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
   if (known) return known;
   if (Array.isArray(x) && x.length)
     return vecOf(x.length, typeOf(r, x[0], what));
+  if (ArrayBuffer.isView(x) && !(x instanceof DataView))
+    return vecOf((x as Float64Array).length, REAL);
   if (typeof x === "object" && !Array.isArray(x))
     return structOf(
       Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),

@@ -2,6 +2,8 @@ export { checkpoint, cond, fori, scan, whileLoop } from "./control";
 export { ready } from "./core";
 export { functional } from "./functional";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
+export { minimize } from "./minimum";
+export { odeint } from "./ode";
 export {
   abs,
   acos,
@@ -63,6 +65,7 @@ export {
   xor,
   zero,
 } from "./ops";
+export { quad } from "./quadrature";
 export { fixedPoint, root } from "./roots";
 export { compile, interp } from "./run";
 export { configure } from "./settings";

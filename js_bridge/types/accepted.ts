@@ -42,12 +42,15 @@ import {
   isub,
   jvp,
   lt,
+  minimize,
   mul,
   neg,
   not,
+  odeint,
   opaque,
   or,
   pow,
+  quad,
   ready,
   real,
   root,
@@ -484,6 +487,37 @@ const rectangle = fn([R2], R2, (v) =>
   ),
 );
 gives<number[]>()(interp(rectangle)([5, 6]), [3, 2]);
+const area = fn([Real], Real, (a) => {
+  const whole = quad((x) => mul(x, a), 0, a);
+  is<Real>()(whole);
+  return whole;
+});
+gives<number>()(interp(area)(2), 4);
+const pairOf = fn([Real], R2, (x) => [x, 1]);
+const pairs = fn([], R2, () => quad(pairOf, 0, 2, { tolerance: 1e-8 }));
+gives<number[]>()(interp(pairs)(), [2, 2]);
+const still = fn([Real], Vec(3, Real), (a) => odeint(() => 0, a, [0, 1, 2]));
+gives<number[]>()(interp(still)(7), [7, 7, 7]);
+const fixed = fn([R2, Real], R2, () => [0, 0]);
+const states = fn([R2], Vec(2, R2), (v) => odeint(fixed, v, [0, 1]));
+gives<number[][]>()(interp(states)([3, 4]), [
+  [3, 4],
+  [3, 4],
+]);
+const planar = fn([R2], R2, (v) => {
+  const all = odeint((y) => [mul(0, y[0]), 0], v, [0, 1], { atol: 1 });
+  is<Vec<Vec<Real>>>()(all);
+  return all[1];
+});
+gives<number[]>()(interp(planar)([3, 4]), [3, 4]);
+const lowest = fn([Real], Real, (a) =>
+  minimize((x) => mul(sub(x, a), sub(x, a)), a, { method: "newton" }),
+);
+gives<number>()(interp(lowest)(5), 5);
+const lowestOf = fn([R2], R2, (v) =>
+  minimize((x) => add(mul(x[0], x[0]), mul(x[1], x[1])), v, { limit: 9 }),
+);
+gives<number[]>()(interp(lowestOf)([0, 0]), [0, 0]);
 const half = fn([Real], Real, (x) => div(x, 2));
 gives<number>()(interp(fn([], Real, () => fixedPoint(half, 0)))(), 0);
 const tripled = functional(

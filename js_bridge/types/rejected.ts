@@ -21,9 +21,12 @@ import {
   interp,
   isub,
   jvp,
+  minimize,
   mul,
   not,
+  odeint,
   opaque,
+  quad,
   ready,
   real,
   root,
@@ -244,6 +247,12 @@ export const rejected: (() => unknown)[] = [
   () => fn([Real], Real, (a) => root((x) => gt(x, a), 1)),
   // @ts-expect-error
   () => fn([Real], Real, (a) => root((x) => x, a, { rtol: 1 })),
+  // @ts-expect-error
+  () => fn([Real], Real, (a) => minimize((x) => x, a, { method: "sgd" })),
+  // @ts-expect-error
+  () => fn([Real], Real, (a) => quad((x) => gt(x, 0), 0, a)),
+  // @ts-expect-error
+  () => fn([Real], Vec(2, Real), (a) => odeint((y) => y, a, 1)),
   // @ts-expect-error
   () => functional([], [Real], Real, one, primal),
   // @ts-expect-error

@@ -43,8 +43,6 @@ VENV = ROOT / ".venv"
 STATE = ROOT / ".build"
 DIST = ROOT / "dist"
 BRIDGE = ROOT / "js_bridge"
-PACKAGE = ("rose.vite.js", "rose.vite.d.ts")
-"""What the npm package has besides the bridge and its runtime."""
 BENCH = ROOT / "e2e" / "bench"
 CLIENTS = ROOT / "e2e" / "clients"
 PENROSE = CLIENTS / "penrose"
@@ -349,10 +347,12 @@ def build() -> None:
         identity,
     ]
     outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "d.ts")]
-    constants = json.dumps({"VERSION": version(), "WHEEL": wheel.name, "BUILD": identity})
+    pyodide = (runtime / "pyodide-lock.json").read_text()
+    constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
-    inputs = [*(BRIDGE / name for name in PACKAGE), BRIDGE / "npm.json", ROOT / "README.md", version()]
-    step("package", inputs, [DIST / "package.json"], make_package)
+    inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
+    outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
+    step("package", inputs, outputs, make_package)
     step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
 
 
@@ -372,8 +372,8 @@ def make_wheel() -> str:
 
 def make_package() -> str:
     """Make dist/ what `npm pack` packs."""
-    for path in (*(BRIDGE / name for name in PACKAGE), ROOT / "LICENSE", ROOT / "README.md"):
-        shutil.copy(path, DIST)
+    for name in ("LICENSE", "README.md"):
+        shutil.copy(ROOT / name, DIST)
     about = json.loads((BRIDGE / "npm.json").read_text())
     (DIST / "package.json").write_text(json.dumps({**about, "version": version()}, indent=2) + "\n")
     return f"{about['name']} {version()}"

@@ -181,6 +181,7 @@ def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
     scripts = {
         "page": SCRIPT + WARM_UP,
         "early": SCRIPT + "import { ready } from '../rose/rose.js'; ready();",
+        "aside": "configure({ frozen: false });" + SCRIPT.replace("fn, mul", "configure, fn, mul"),
         "wrong": SCRIPT.replace("mul(factor", "mul('factor'"),
         "refused": SCRIPT.replace("fn, mul", "fn, opaque, mul").replace(
             "sin(x)", "opaque([Real], Real, (x) => x)(x)"
@@ -194,6 +195,7 @@ def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
     assert "page.html: 3 programs" in done.stdout  # one when it is opened
     assert "! pages/early.html starts Python when it is opened" in done.stdout
     assert "pages/page.html starts Python" not in done.stdout
+    assert "! pages/aside.html looks nowhere for what is frozen" in done.stdout
     assert re.search(r"! pages/wrong\.html: .*expected", done.stdout)
     assert re.search(r"! pages/refused\.html: .*has no derivative", done.stdout)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -12,7 +15,7 @@ import pytest
 from playwright.sync_api import Page
 
 import build
-from build import BRIDGE, CLIENTS, DIST
+from build import BRIDGE, BROWSER, CLIENTS, DIST, PYTHON, ROOT
 from e2e.server import Server
 
 CLIENT = CLIENTS / "vite"
@@ -23,8 +26,11 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Pack dist/, and unpack it into the client's node_modules; its files."""
     folder = tmp_path_factory.mktemp("pack")
     name = build.npm("pack", DIST, "--pack-destination", folder).split()[-1]
-    place = CLIENT / "node_modules" / "rose-web"
-    shutil.rmtree(place, ignore_errors=True)
+    modules = CLIENT / "node_modules"
+    place = modules / "rose-web"
+    # With what Vite's server keeps of a package, as long as the version is the same.
+    for old in (place, modules / ".vite"):
+        shutil.rmtree(old, ignore_errors=True)
     with tarfile.open(folder / name) as tarball:
         for member in tarball:
             member.name = member.name.removeprefix("package/")
@@ -59,10 +65,10 @@ def use(page: Page, address: str) -> None:
 
 
 def test_what_is_packed(package: set[str]) -> None:
-    scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.frozen.json", "rose.vite.js"}
-    types = {"rose.d.ts", "rose.vite.d.ts"}
+    scripts = {"rose.js", "rose.global.js", "rose.worker.js"}
+    others = {"rose.d.ts", "rose.frozen.json", "package.json", "README.md", "LICENSE"}
     runtime = {f"pyodide/{path.name}" for path in (DIST / "pyodide").iterdir()}
-    assert package == scripts | types | runtime | {"package.json", "README.md", "LICENSE"}
+    assert package == scripts | runtime | others
 
 
 def test_types() -> None:
@@ -71,11 +77,36 @@ def test_types() -> None:
 
 
 def test_built(page: Page, tmp_path: Path) -> None:
-    """In a folder of any host, with nothing but the plugin in the author's configuration."""
+    """In a folder of any host, without a configuration of Vite's."""
     said = node("node_modules/vite/bin/vite.js", "build", "--base=./", f"--outDir={tmp_path}")
     assert "warn" not in said.lower(), said
+    # Vite puts a hash of the content into each name; what the page does not load is not there.
+    names = [re.sub(r"-.{8}\.", ".", path.name) for path in (tmp_path / "assets").iterdir()]
+    loaded = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip"]
+    assert sorted(names) == sorted(["index.js", "rose.worker.js", *loaded])
     with Server({"/some/folder/": tmp_path}, quiet=True) as server:
         use(page, f"{server.origin}/some/folder/")
+
+
+def test_frozen(page: Page, tmp_path: Path) -> None:
+    """The same page, but for a line that says where its frozen programs are: it loads no Python."""
+    source, built = tmp_path / "source", tmp_path / "built"
+    shutil.copytree(CLIENT, source, ignore=shutil.ignore_patterns("node_modules"))
+    (source / "node_modules").symlink_to(CLIENT / "node_modules")
+    line = 'import { configure } from "rose-web"; configure({ frozen: "." });'
+    (source / "main.ts").write_text(line + (source / "main.ts").read_text())
+    node("node_modules/vite/bin/vite.js", "build", source, "--base=./", f"--outDir={built}")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
+    words = [PYTHON, "-m", "rose_core.cli", "freeze", built]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+    assert not done.returncode, done.stdout + done.stderr
+    assert len(list((built / "frozen").glob("*.wasm"))) == 2
+    requests: list[str] = []
+    page.context.on("request", lambda request: requests.append(request.url))
+    with Server({"/some/folder/": built}, quiet=True) as server:
+        use(page, f"{server.origin}/some/folder/")
+    assert any(url.endswith(".wasm") for url in requests)
+    assert not [url for url in requests if "pyodide" in url or "worker" in url]
 
 
 @pytest.fixture

@@ -409,7 +409,7 @@ export declare const interp: {
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js`, the wheel and `pyodide/`; else that of the module itself. */
+  /** The folder of `rose.worker.js` and `pyodide/`; else that of the module itself. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;

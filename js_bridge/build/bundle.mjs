@@ -49,6 +49,11 @@ const outputs = [
   },
 ];
 
+/** Imports of an address that is known while the page runs. */
+const COMPUTED = /\bimport\((?!")/g;
+/** Tells a page's own bundler to leave them as they are; minified code has no comments else. */
+const LEAVE = "/* webpackIgnore: true */ /* @vite-ignore */";
+
 const sizes = [];
 for (const { entry, file, ...particular } of outputs) {
   const outfile = join(dist, file);
@@ -58,7 +63,9 @@ for (const { entry, file, ...particular } of outputs) {
     entryPoints: [join(SOURCE, entry)],
     outfile,
   }).catch(() => process.exit(1)); // esbuild has said why
-  const bytes = await readFile(outfile);
+  const code = await readFile(outfile, "utf8");
+  const bytes = Buffer.from(code.replace(COMPUTED, `import(${LEAVE} `));
+  await writeFile(outfile, bytes);
   sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);
 }
 await copyFile(join(SOURCE, "..", "rose.d.ts"), join(dist, "rose.d.ts"));

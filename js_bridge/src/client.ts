@@ -1,6 +1,7 @@
 // The page's side of the worker that Python runs in.
 
 import type { Bytes } from "./artifact";
+import type { Assets } from "./assets";
 import type { Core, Request } from "./core";
 
 /** What the worker says. */
@@ -40,7 +41,7 @@ class Running {
   /** `ready` is called once with what came of loading; `died` if it ends after that. */
   constructor(
     address: string,
-    assets: string,
+    assets: Assets,
     private readonly ready: (error?: Error) => void,
     private readonly died: () => void,
   ) {
@@ -105,7 +106,7 @@ export class Client implements Core {
 
   constructor(
     private readonly address: string,
-    private readonly assets: string,
+    private readonly assets: Assets,
   ) {}
 
   /** The worker, once it can compile. */

@@ -2,6 +2,7 @@
 // whose programs are all known needs neither.
 
 import type { Bytes } from "./artifact";
+import { type Assets, assetsIn } from "./assets";
 import { freezer } from "./frozen";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
@@ -44,9 +45,9 @@ export interface Loader {
   /** The build that it belongs to. */
   build: string;
   /** Load Python on this thread. */
-  load(assets: string): Promise<MainCore>;
+  load(assets: Assets): Promise<MainCore>;
   /** Load Python in a worker. */
-  connect(assets: string): Promise<Core>;
+  connect(assets: Assets): Promise<Core>;
 }
 
 let started: Promise<Core> | undefined;
@@ -84,11 +85,11 @@ export const mainCore = (): MainCore => {
 
 const start = async (): Promise<Core> => {
   await probe();
-  const { core, assets } = settings;
-  const address = new URL("rose.worker.js", assets).href;
+  const assets = assetsIn(settings.assets);
+  const address = assets["rose.worker.js"];
   let loader: Loader;
   try {
-    loader = await import(/* @vite-ignore */ address);
+    loader = await import(address);
   } catch (cause) {
     throw Error(
       `Rose could not load ${address}; are its files where the page looks for them?`,
@@ -99,9 +100,9 @@ const start = async (): Promise<Core> => {
     throw Error(
       `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,
     );
-  return core === "main"
-    ? (main = await loader.load(assets.href))
-    : loader.connect(assets.href);
+  return settings.core === "main"
+    ? (main = await loader.load(assets))
+    : loader.connect(assets);
 };
 
 /** The smallest module: where even this does not compile, nothing will. */

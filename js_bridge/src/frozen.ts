@@ -1,6 +1,7 @@
 // Programs that `rose freeze` compiled ahead of time, in files next to the page.
 
 import { type Bytes, isOf } from "./artifact";
+import { assetsIn } from "./assets";
 import { settings } from "./settings";
 
 /** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
@@ -22,8 +23,10 @@ export const freezer = (): Freezer | undefined =>
 let address: string | undefined;
 let files: Promise<Map<string, URL>>;
 
+const INDEX = "rose.frozen.json";
+
 /** The addresses of the frozen files, by the hashes of their programs. */
-const read = async (from: URL): Promise<Map<string, URL>> => {
+const read = async (from: string): Promise<Map<string, URL>> => {
   const found = new Map<string, URL>();
   const response = await fetch(from).catch(() => undefined);
   if (!response?.ok) return found;
@@ -52,9 +55,11 @@ export const frozen = async (
   recording: Bytes,
 ): Promise<Bytes | undefined> => {
   if (settings.frozen === false) return undefined;
-  const from = new URL("rose.frozen.json", settings.frozen ?? settings.assets);
-  if (address !== from.href) {
-    address = from.href;
+  const from = assetsIn(settings.frozen ?? settings.assets)[INDEX];
+  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
+  if (!from.endsWith(`/${INDEX}`)) return undefined;
+  if (address !== from) {
+    address = from;
     files = read(from);
   }
   const url = (await files).get(key);

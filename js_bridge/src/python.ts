@@ -1,5 +1,6 @@
 // Pyodide with the core in it, on this thread.
 
+import type { Assets } from "./assets";
 import type {
   Interpreted,
   MainCore,
@@ -46,11 +47,11 @@ interface Pyodide {
 const CORE = "rose_core.zip";
 
 /** The bytes of a file of ours; throws which one is missing. */
-const fetchBytes = async (address: URL): Promise<Uint8Array> => {
-  if (address.protocol === "file:") {
+const fetchBytes = async (address: string): Promise<Uint8Array> => {
+  if (isFile(address)) {
     const name = "node:fs/promises"; // in a variable, so that no bundler looks for it
-    const { readFile } = await import(/* @vite-ignore */ name);
-    return readFile(address);
+    const { readFile } = await import(name);
+    return readFile(new URL(address));
   }
   const response = await fetch(address).catch((cause) => {
     throw Error(`Rose could not load ${address}`, { cause });
@@ -61,38 +62,58 @@ const fetchBytes = async (address: URL): Promise<Uint8Array> => {
 };
 
 /** Throw if a file of ours is missing: Pyodide itself would wait for its module forever. */
-const present = async (address: URL): Promise<void> => {
-  if (address.protocol === "file:") return;
+const present = async (address: string): Promise<void> => {
+  if (isFile(address)) return;
   const response = await fetch(address, { method: "HEAD" });
   await response.arrayBuffer();
   if (response.status === 404) throw Error(`${address} is missing`);
 };
 
+const isFile = (address: string): boolean => address.startsWith("file:");
+
+/** An address as Pyodide wants it: in Node, files by their paths. */
+const placeOf = (address: string): string =>
+  isFile(address) ? decodeURI(new URL(address).pathname) : address;
+
+const WASM = "pyodide.asm.wasm";
+
+/**
+ * What to tell Pyodide to be its folder, so that it finds its WebAssembly, which it asks for by name
+ * and has no other option for. If a bundler has named it anew, the name comes behind a `#`: what is
+ * there no browser sends.
+ */
+const folderOf = (wasm: string): string =>
+  wasm.endsWith(`/${WASM}`)
+    ? placeOf(wasm.slice(0, -WASM.length))
+    : `${wasm}#/`;
+
 const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-/** Load Python and the core from the folder `assets`. */
-export const load = async (assets: string): Promise<MainCore> => {
-  const folder = new URL("pyodide/", assets);
-  const zip = fetchBytes(new URL(CORE, folder));
+/** Load Python and the core. */
+export const load = async (assets: Assets): Promise<MainCore> => {
+  const zip = fetchBytes(assets["pyodide/rose_core.zip"]);
   zip.catch(() => {}); // it is awaited below
   let python: Pyodide;
   try {
-    const { loadPyodide } = await import(
-      /* @vite-ignore */ new URL("pyodide.mjs", folder).href
-    );
-    const indexURL =
-      folder.protocol === "file:" ? decodeURI(folder.pathname) : folder.href;
-    const missing = present(new URL("pyodide.asm.wasm", folder));
+    const [{ loadPyodide }, { default: createPyodideModule }] =
+      await Promise.all([
+        import(assets["pyodide/pyodide.mjs"]),
+        import(assets["pyodide/pyodide.asm.mjs"]),
+      ]);
+    const wasm = assets["pyodide/pyodide.asm.wasm"];
+    const missing = present(wasm);
     python = await Promise.race([
-      loadPyodide({ indexURL }),
+      loadPyodide({
+        createPyodideModule,
+        indexURL: folderOf(wasm),
+        stdLibURL: placeOf(assets["pyodide/python_stdlib.zip"]),
+        lockFileContents: __LOCK__,
+      }),
       missing.then(() => new Promise(() => {})),
     ]);
   } catch (cause) {
-    throw Error(
-      `Rose could not load Python from ${folder}: ${messageOf(cause)}`,
-      { cause },
-    );
+    throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
   }
   python.FS.writeFile(`/lib/${CORE}`, await zip);
   python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);

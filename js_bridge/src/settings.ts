@@ -1,11 +1,12 @@
 // What a page can choose: `configure({ … })`.
 
+import { home } from "./assets";
 import { describe } from "./types";
 
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js`, the wheel and `pyodide/`; else that of the bridge itself. */
+  /** The folder of `rose.worker.js` and `pyodide/`; else that of the bridge itself. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
@@ -26,11 +27,9 @@ const inNode = typeof process === "object" && !!process.versions?.node;
 
 const CACHE = 64e6;
 
-const here = new URL(".", import.meta.url);
-
 export let settings: Settings = {
   core: inNode ? "main" : "worker",
-  assets: here,
+  assets: home,
   cache: inNode ? 0 : CACHE,
   frozen: inNode ? false : undefined,
 };
@@ -52,7 +51,7 @@ const options: Record<string, (given: any) => Partial<Settings> | string> = {
   assets: (given) => ({ assets: folder(given, settings.assets) }),
   frozen: (given) => ({
     frozen:
-      given !== false && folder(given, globalThis.document?.baseURI ?? here),
+      given !== false && folder(given, globalThis.document?.baseURI ?? home),
   }),
   cache: (limit) =>
     typeof limit === "boolean"

@@ -1,6 +1,7 @@
 // All that needs Python, loaded when a program is new: a module for the page, which starts Python on
 // its own thread or in a worker, and the script of that worker.
 
+import type { Assets } from "./assets";
 import { Blocked, Client, type Message } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load, messageOf } from "./python";
@@ -10,7 +11,7 @@ export { load };
 export const build = __BUILD__;
 
 /** The core in a worker; on this thread where the page may not have workers. */
-export const connect = async (assets: string): Promise<Core> => {
+export const connect = async (assets: Assets): Promise<Core> => {
   const client = new Client(import.meta.url, assets);
   try {
     await client.start();

@@ -91,6 +91,10 @@ class Site:
         self.problems += [f"{self.name(page)}: {error}" for error in visit.errors]
         for artifact in visit.artifacts:
             self.frozen[page.parent].add(page.name, artifact)
+        if visit.artifacts and not visit.indices:
+            self.problems.append(
+                f'{self.name(page)} looks nowhere for what is frozen: say configure({{ frozen: "." }}) in it'
+            )
         for url in visit.indices:
             if url.startswith(origin):
                 path = self.root / unquote(urlsplit(url).path).lstrip("/")

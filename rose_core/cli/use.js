@@ -2,10 +2,11 @@
 ({
   /** Before the page's own scripts: keep what is compiled, and count what is under way. */
   watch() {
-    const work = { pending: 0, files: {}, errors: [] };
+    const work = { pending: 0, started: false, files: {}, errors: [] };
     globalThis.roseWork = work;
     globalThis.roseFreezer = async (promise, key) => {
       ++work.pending;
+      if (!key) work.started = true; // told of Python itself
       try {
         const file = await promise;
         if (key) work.files[key] = file;

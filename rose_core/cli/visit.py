@@ -38,10 +38,7 @@ class Visit:
     loaded: set[str] = field(default_factory=set)
     """Addresses that were answered."""
     errors: list[str] = field(default_factory=list)
-
-    @property
-    def started_python(self) -> bool:
-        return any(url.endswith("/rose.worker.js") for url in self.loaded)
+    started_python: bool = False
 
 
 @contextmanager
@@ -101,6 +98,7 @@ def look(browser: Browser, address: str) -> Visit:
     _note(page, visit)
     try:
         _open(page, address)
+        visit.started_python = page.evaluate("roseWork.started")
     except Error as error:
         visit.errors.append(error.message.splitlines()[0])
     context.close()

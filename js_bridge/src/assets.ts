@@ -1,0 +1,41 @@
+// The files that are loaded while a page runs, and where they lie.
+
+/**
+ * Their addresses next to the bridge. Bundlers know `new URL("./name", import.meta.url)`: they copy
+ * the file, name it as they like and put its new address here, if this is written out in full.
+ */
+const beside = {
+  "rose.frozen.json": new URL("./rose.frozen.json", import.meta.url).href,
+  "rose.worker.js": new URL("./rose.worker.js", import.meta.url).href,
+  "pyodide/pyodide.mjs": new URL("./pyodide/pyodide.mjs", import.meta.url).href,
+  "pyodide/pyodide.asm.mjs": new URL(
+    "./pyodide/pyodide.asm.mjs",
+    import.meta.url,
+  ).href,
+  "pyodide/pyodide.asm.wasm": new URL(
+    "./pyodide/pyodide.asm.wasm",
+    import.meta.url,
+  ).href,
+  "pyodide/python_stdlib.zip": new URL(
+    "./pyodide/python_stdlib.zip",
+    import.meta.url,
+  ).href,
+  "pyodide/rose_core.zip": new URL("./pyodide/rose_core.zip", import.meta.url)
+    .href,
+};
+
+/** Addresses by the names that the files have in a folder of Rose. */
+export type Assets = Readonly<Record<keyof typeof beside, string>>;
+
+const script = import.meta.url; // named, because bundlers would take "." for a file of ours
+
+/** The folder of the bridge. */
+export const home = new URL(".", script);
+
+/** The files in a folder, or those next to the bridge if that is its folder. */
+export const assetsIn = (folder: URL): Assets =>
+  folder === home
+    ? beside
+    : (Object.fromEntries(
+        Object.keys(beside).map((name) => [name, new URL(name, folder).href]),
+      ) as Assets);

@@ -15,7 +15,8 @@ NAMES = (
     "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
-    "fixedPoint functional minimize odeint quad root"
+    "fixedPoint functional minimize odeint quad root "
+    "grad valueAndGrad hvp linearize jacobian hessian"
 ).split()
 
 Run = Callable[[str], str]
@@ -492,4 +493,84 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',
         "TypeError: the test of whileLoop: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: expected a function, got 1",
+    ]
+
+
+def test_operators(node: Run) -> None:
+    """Derivatives as functions of functions, by several arguments and of structs, nested, at any size."""
+    body = """
+        const { Bool, Real, Size, Vec, cond, fn, fori, grad, gt, hessian, hvp, iadd, index, jacobian, linearize,
+            lt, mul, pow, sub, add, sum, valueAndGrad, vec } = rose;
+        const V = Vec(3, Real), x = [0.3, -0.2, 1.1];
+        const f = fn([V], Real, (x) => sum(2, (i) => {
+            const [a, b] = [x[index(3, i)], x[iadd(3, i, 1)]];
+            return add(mul(100, pow(sub(b, mul(a, a)), 2)), pow(sub(1, a), 2));
+        }));
+        const out = {};
+        out.grad = await same(grad(f), x);
+        out.both = await same(valueAndGrad(f), x);
+        out.hessian = await same(hessian(f), x);
+        out.hvp = await same(hvp(f), x, [1, 0, 0]);
+        const S = { v: Vec(2, Real), n: 3, w: Real };
+        const mixed = fn([Real, S], { p: Vec(2, Real), q: Bool }, (a, s) => ({
+            p: [mul(mul(a, s.v[0]), s.w), rose.div(s.v[1], a)],
+            q: gt(a, s.w),
+        }));
+        const s = { v: [3, 4], n: 1, w: 5 };
+        out.jacobians = [];
+        for (const mode of ["forward", "reverse", "auto"])
+            out.jacobians.push(await same(jacobian(mixed, [0, 1], { mode }), 2, s));
+        out.jacobian = await same(jacobian(mixed, 1), 2, s);
+        const n = Size("n");
+        const g = fn([Vec(n, Real)], Real, (x) => sum(n, (i) => mul(mul(x[i], x[i]), x[0])));
+        out.generic = await same(hessian(g).at({ n: 2 }), [0.1, 0.2]);
+        const inside = fn([V], V, (x) => hvp(g)(x, [1, 0, 0]));
+        out.inside = await same(inside, [0.1, 0.2, 0.3]);
+        const nested = fn([Real], Real, (a) => grad(grad(fn([Real], Real, (x) => mul(mul(x, mul(x, x)), a))))(a));
+        out.nested = await same(grad(nested), 2);
+        const tangents = fn([V], V, (x) => {
+            const { ret, push } = linearize(f)(x);
+            return [ret, push([1, 0, 0]), push([0, 1, 2])];
+        });
+        out.tangents = await same(tangents, x);
+        const flow = fn([V], Real, (x) => fori(3, Real, 0.5, (i, s) =>
+            cond(gt(s, x[i]), Real, () => mul(s, x[i]), () => rose.sqrt(add(1, mul(s, x[i]))))));
+        out.flow = [await same(hessian(flow), x),
+            await same(jacobian(jacobian(flow, 0, { mode: "forward" }), 0, { mode: "reverse" }), x)];
+        attempt(() => grad(mixed));
+        attempt(() => grad((x) => x));
+        attempt(() => hvp(f, 1));
+        attempt(() => grad(f, []));
+        attempt(() => jacobian(f, 0, { mode: "sparse" }));
+        attempt(() => jacobian(f, 0, { way: 1 }));
+        attempt(() => jacobian(fn([Real], Bool, (x) => lt(x, 0))));
+        attempt(() => fn([V], Real, (x) => linearize(f)(x).push(x, x)));
+        attempt(() => fn([V], Real, (x) => linearize(f)(x).push([1, 2])));
+        return [out, messages];"""
+    out, messages = evaluate(node, body)
+    assert out["both"]["grad"] == out["grad"]
+    assert out["hvp"] == pytest.approx([row[0] for row in out["hessian"]], rel=1e-15)
+    assert out["hessian"][0][1] == out["hessian"][1][0] == -120
+    p, q = {"0": 15, "1": {"v": [10, 0], "n": 1, "w": 6}}, {"0": -1, "1": {"v": [0, 0.5], "n": 1, "w": 0}}
+    assert out["jacobians"] == [{"p": [p, q], "q": False}] * 3
+    assert out["jacobian"] == {"p": [p["1"], q["1"]], "q": False}
+    assert out["generic"][0][1] == out["generic"][1][0] == 0.4
+    assert out["inside"][1:] == [0.4, 0.6]
+    assert out["nested"] == 24
+    y, a, b = out["tangents"]
+    assert y == out["both"]["value"]
+    assert [a, b] == pytest.approx([out["grad"][0], out["grad"][1] + 2 * out["grad"][2]], rel=1e-14)
+    forward, reverse = out["flow"]
+    for rows in zip(forward, reverse, strict=True):
+        assert rows[0] == pytest.approx(rows[1], rel=1e-13, abs=1e-15)
+    assert messages == [
+        "TypeError: grad: f gives a { p: Vec(2, Real), q: Bool }, expected a Real; use jacobian",
+        "TypeError: grad: expected a function made with fn or opaque, got a function",
+        "RangeError: hvp: f has no argument 1, only 1",
+        "TypeError: grad: expected the number of an argument, or some, got an array of 0",
+        'RangeError: jacobian: expected "auto", "forward" or "reverse" as mode, got the string "sparse"',
+        "TypeError: jacobian: there is no option way",
+        "TypeError: jacobian: the result of f: expected a type with Reals in it, and no tangents, got the type Bool",
+        "TypeError: the push of f takes 1 direction, got 2",
+        "RangeError: direction 1 of f: wrong array size: expected 3 elements for Vec(3, Real), got 2",
     ]

@@ -369,6 +369,106 @@ export declare const vjp: {
   ): (arg: A) => { readonly ret: B; readonly grad: (cotangent: B) => A };
 };
 
+/** The numbers of arguments to differentiate by: one, or several. */
+type Argnums = number | readonly number[];
+
+/**
+ * The argument with this number, as a type; of several a struct with the numbers as names. What is known
+ * as `number` only can be any.
+ */
+type Chosen<P extends readonly unknown[], A> = A extends number
+  ? P[A]
+  : A extends readonly number[]
+    ? { [K in A[number] as `${K}`]: P[K] }
+    : never;
+
+/** `T` with `E` in place of every Real. */
+export type Over<T, E> = T extends Reals
+  ? E
+  : T extends Nulls | Bools | Nats | Size
+    ? T
+    : T extends Vecs<infer K, infer V>
+      ? Vecs<K, Over<V, E>>
+      : { [K in keyof T]: Over<T[K], E> };
+
+/** The gradient of `f`, by the argument with this number, or by several: a function of the same arguments. */
+export declare const grad: {
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: Func<P, Reals>,
+    argnums?: A,
+  ): Func<P, Chosen<P, A>>;
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: GenericFunc<P, Reals>,
+    argnums?: A,
+  ): GenericFunc<P, Chosen<P, A>>;
+};
+
+/** The value of `f` and its gradient, computed together. */
+export declare const valueAndGrad: {
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: Func<P, Reals>,
+    argnums?: A,
+  ): Func<P, { readonly value: Reals; readonly grad: Chosen<P, A> }>;
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: GenericFunc<P, Reals>,
+    argnums?: A,
+  ): GenericFunc<P, { readonly value: Reals; readonly grad: Chosen<P, A> }>;
+};
+
+/** The Hessian of `f` times a direction, which is one more argument. */
+export declare const hvp: {
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: Func<P, Reals>,
+    argnums?: A,
+  ): Func<readonly [...P, Chosen<P, A>], Chosen<P, A>>;
+  <P extends readonly unknown[], const A extends Argnums = 0>(
+    f: GenericFunc<P, Reals>,
+    argnums?: A,
+  ): GenericFunc<readonly [...P, Chosen<P, A>], Chosen<P, A>>;
+};
+
+/** `f` near its arguments: its value, and the linear map from changes of the arguments to its change. */
+export declare const linearize: <P extends readonly unknown[], R>(
+  f: Func<P, R> | GenericFunc<P, R>,
+) => (...args: Values<P>) => {
+  readonly ret: Symbolic<R>;
+  readonly push: (...directions: Values<P>) => Symbolic<R>;
+};
+
+export interface JacobianOptions {
+  /**
+   * Forward: a pass for each Real of the argument; in reverse: one for each of the result. Otherwise the
+   * fewer decide.
+   */
+  mode?: "auto" | "forward" | "reverse";
+}
+
+/** The Jacobian of `f`: in place of every Real of the result, its gradient. */
+export declare const jacobian: {
+  <P extends readonly unknown[], R, const A extends Argnums = 0>(
+    f: Func<P, R>,
+    argnums?: A,
+    options?: JacobianOptions,
+  ): Func<P, Over<R, Chosen<P, A>>>;
+  <P extends readonly unknown[], R, const A extends Argnums = 0>(
+    f: GenericFunc<P, R>,
+    argnums?: A,
+    options?: JacobianOptions,
+  ): GenericFunc<P, Over<R, Chosen<P, A>>>;
+};
+
+/** The Hessian of `f`: in place of every Real of its gradient, the gradient of that. */
+export declare const hessian: {
+  <P extends readonly unknown[], R, const A extends Argnums = 0>(
+    f: Func<P, R>,
+    argnums?: A,
+  ): Func<P, Over<Over<R, Chosen<P, A>>, Chosen<P, A>>>;
+  <P extends readonly unknown[], R, const A extends Argnums = 0>(
+    f: GenericFunc<P, R>,
+    argnums?: A,
+  ): GenericFunc<P, Over<Over<R, Chosen<P, A>>, Chosen<P, A>>>;
+};
+
 // ---- running ----
 
 /** A compiled function, from ordinary values to an ordinary value. */

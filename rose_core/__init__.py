@@ -13,8 +13,10 @@ from rose_core.functional import functional
 from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
+from rose_core.jacobian import hessian, jacobian
 from rose_core.minimum import minimize
 from rose_core.ode import odeint
+from rose_core.operators import grad, hvp, linearize, value_and_grad
 from rose_core.quadrature import quad
 from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
@@ -89,7 +91,10 @@ __all__ = [
     "fori",
     "functional",
     "geq",
+    "grad",
     "gt",
+    "hessian",
+    "hvp",
     "hypot",
     "iadd",
     "ieq",
@@ -106,8 +111,10 @@ __all__ = [
     "ineq",
     "interp",
     "isub",
+    "jacobian",
     "jvp",
     "leq",
+    "linearize",
     "load",
     "log",
     "log1p",
@@ -140,6 +147,7 @@ __all__ = [
     "tan",
     "tanh",
     "trunc",
+    "value_and_grad",
     "vec",
     "vjp",
     "while_loop",

@@ -320,6 +320,11 @@ class Pullback:
         One value for a function of one parameter, else a tuple. What is not Real has no derivative;
         in its place stands the argument's own value.
         """
+        values = self.grad_of(cotangent, range(len(self._func.param_types)))
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def grad_of(self, cotangent: object, numbers: Sequence[int]) -> list[object]:
+        """As `grad`, of the arguments with these numbers."""
         trace, f = self._trace, self._func
         if current() is not trace or trace.builder.home[self._call] not in trace.builder.open:
             raise RuntimeError(f"the grad of {f.name} was used outside of the function or loop it belongs to")
@@ -327,19 +332,16 @@ class Pullback:
         cotangents = lift(trace, cotangent, f.ret, f"the cotangent of {f.name}")
         reals = [c for c, t in zip(cotangents, leaves(f.ret), strict=True) if is_real(t)]
         pull = b.pull(self._call, reals)
-        ids, k = [], 0
-        declared = [leaf for t in f.param_types for leaf in leaves(t)]
-        for arg, t in zip(self._args, declared, strict=False):  # what is captured comes after
-            if is_real(t):
-                arg = b.get(pull, k)
-                k += 1
-            ids.append(arg)
-        values, at = [], 0
-        for t in f.param_types:
-            count = len(leaves(t))
-            values.append(wrap(trace, ids[at : at + count], t))
-            at += count
-        return values[0] if len(values) == 1 else tuple(values)
+        given: list[list[int]] = []
+        at = real = 0
+        for number, t in enumerate(f.param_types):
+            ids = []
+            for leaf in leaves(t):
+                ids.append(b.get(pull, real) if is_real(leaf) and number in numbers else self._args[at])
+                real += is_real(leaf)
+                at += 1
+            given.append(ids)
+        return [wrap(trace, given[number], f.param_types[number]) for number in numbers]
 
     def __iter__(self) -> Iterator[object]:
         return iter((self.ret, self.grad))

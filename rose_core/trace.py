@@ -282,9 +282,9 @@ class StructValue(Value):
             raise AttributeError(name)
         return self[name]
 
-    def __getitem__(self, name: str) -> object:
+    def __getitem__(self, name: str | int) -> object:
         try:
-            return self._fields[name]
+            return self._fields[str(name)]
         except KeyError:
             keys = ", ".join(self._fields)
             raise AttributeError(f"this struct has no field {name!r}; its fields are {keys}") from None

@@ -229,6 +229,17 @@ def real(leaf: Type) -> Type:
     return replace_scalar(leaf, REAL) if scalar_of(leaf) is TAN else leaf
 
 
+def numbers(t: Type) -> Type:
+    """``t`` with a number in place of every tangent."""
+    if t is TAN:
+        return REAL
+    if isinstance(t, Pair):
+        return Pair(numbers(t.fst), numbers(t.snd))
+    if isinstance(t, Struct):
+        return Struct({name: numbers(field) for name, field in t.fields.items()})
+    return array(t.index, numbers(t.elem)) if isinstance(t, Array) else t
+
+
 def leaves(t: Type) -> list[Type]:
     """The leaf types of ``t``, in the order in which every part of the compiler passes them."""
     if isinstance(t, Pair):

@@ -8,9 +8,14 @@ from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Typ
 
 
 class Record(dict):  # type: ignore[type-arg]
-    """A struct's value: a dict whose items are attributes too."""
+    """A struct's value: a dict whose items are attributes too; the name of a field may be a number."""
 
     __slots__ = ()
+
+    def __missing__(self, key: object) -> object:
+        if isinstance(key, int):
+            return self[str(key)]
+        raise KeyError(key)
 
     def __getattr__(self, name: str) -> object:
         try:

@@ -175,7 +175,11 @@ const parts = (
 };
 
 /** `f` at the sizes that the arguments of a call have. */
-const atArgs = (f: unknown, args: readonly unknown[], what: string): FnData => {
+export const atArgs = (
+  f: unknown,
+  args: readonly unknown[],
+  what: string,
+): FnData => {
   const { data, generic } = parts(f, what);
   if (data) return data;
   const { name, params, sizes: wanted } = generic!;
@@ -309,6 +313,32 @@ export const fn = (
   return makeFn(define(body.name || "f", types(params, "fn"), tyOf(ret), body));
 };
 
+/**
+ * `make` of `f`, or if that is generic a function that is made so for every set of sizes. `more` gives the
+ * types of further parameters, as an author writes them.
+ */
+export const ofAnySize = (
+  f: unknown,
+  what: string,
+  make: (f: Fn, data: FnData) => Fn,
+  more: (params: readonly unknown[]) => unknown[] = () => [],
+): Fn => {
+  const { data, generic } = parts(f, what);
+  if (data) return make(f as Fn, data);
+  const { name, params, sizes } = generic!;
+  return makeGeneric(
+    `${what}_${name}`,
+    [...params, ...more(params)],
+    sizes,
+    () => {
+      const instance = generic!.at(
+        new Map([...sizes].map((size) => [size, size.value!])),
+      );
+      return make(instance, instance[DATA]!);
+    },
+  );
+};
+
 /** Record what `body` does. */
 export const define = (
   name: string,
@@ -426,7 +456,7 @@ export const opaque = (
 };
 
 /** The leaves of the arguments of a call. */
-const liftArgs = (
+export const liftArgs = (
   r: Recorder,
   f: FnData,
   args: readonly unknown[],
@@ -500,18 +530,116 @@ const forwardOf = (f: FnData): FnData => {
 };
 
 /** The forward derivative of `f`: the same function on dual numbers. */
-export const jvp = (f: unknown): Fn => {
-  const { data, generic } = parts(f, "jvp");
-  if (generic) {
-    const { name, params, sizes } = generic;
-    const made = () =>
-      jvp(generic.at(new Map([...sizes].map((size) => [size, size.value!]))));
-    return makeGeneric(`jvp_${name}`, params, sizes, made);
+export const jvp = (f: unknown): Fn =>
+  ofAnySize(f, "jvp", (_, data) => {
+    const derivative = forwardOf(data.code);
+    return makeFn(
+      data.code === data ? derivative : derivative.with(withTangents(data)),
+    );
+  });
+
+/**
+ * The value of `f` and its change along directions, given by number of the argument. What is not Real
+ * does not change, and stands in the change as it is.
+ */
+export const push = (
+  f: FnData,
+  args: readonly unknown[],
+  directions: ReadonlyMap<number, unknown>,
+): { value: unknown; change: unknown } => {
+  const r = recorder();
+  const primals = liftArgs(r, f, args);
+  const ids: number[] = [];
+  let at = 0;
+  f.params.forEach((ty, k) => {
+    const tangents: number[] = [];
+    if (directions.has(k))
+      try {
+        lift(r, ty, directions.get(k), tangents);
+      } catch (error) {
+        throw within(error, `direction ${k + 1} of ${f.name}`);
+      }
+    ty.leafTypes.forEach((leaf, j) => {
+      if (isReal(leaf)) ids.push(tangents[j] ?? r.literal(0, leaf));
+      ids.push(primals[at++]);
+    });
+  });
+  const derivative = forwardOf(f.code).onNumbers;
+  for (const x of f.captures) {
+    const leaf = numbersOf(typeOfCapture(x));
+    if (isReal(leaf)) ids.push(r.literal(0, leaf));
+    ids.push(x instanceof Var ? r.use(x, x.ty) : r.literal(0, leaf));
   }
-  const derivative = forwardOf(data!.code);
-  return makeFn(
-    data!.code === data ? derivative : derivative.with(withTangents(data!)),
-  );
+  const call = r.rowOf(S.CALL, [r.callee(derivative), ...ids]);
+  let result = 0;
+  const values: number[] = [];
+  const changes = f.ret.leafTypes.map((leaf) => {
+    const change = r.row(S.GET, call, result++);
+    values.push(isReal(leaf) ? r.row(S.GET, call, result++) : change);
+    return change;
+  });
+  return { value: wrap(r, f.ret, values), change: wrap(r, f.ret, changes) };
+};
+
+/** What reverse mode gives: the value, and the cotangents of arguments. */
+export interface Pullback {
+  readonly ret: unknown;
+  /** The cotangent of the argument, or an array of those of all arguments. */
+  readonly grad: (cotangent: unknown) => unknown;
+  /** The cotangents of the arguments with these numbers. */
+  readonly gradOf: (
+    cotangent: unknown,
+    numbers: readonly number[],
+  ) => unknown[];
+}
+
+/** The reverse derivative of `f` at arguments of it. */
+export const pullback = (
+  f: unknown,
+  args: readonly unknown[],
+  what: string,
+): Pullback => {
+  const r = recorder();
+  const data = asCalled(atArgs(f, args, what), args);
+  const { block } = r;
+  const ids = liftArgs(r, data, args);
+  r.takesVjp = true;
+  const at = r.rowOf(S.VJP, [r.callee(data.code), ...ids]);
+  const gradOf = (
+    cotangent: unknown,
+    numbers: readonly number[],
+  ): unknown[] => {
+    if (recorder() !== r || !r.inScope(block))
+      throw ReferenceError(
+        `variable is out of scope: the grad of ${data.name} was used outside of where vjp was called`,
+      );
+    const cotangents: number[] = [];
+    try {
+      lift(r, data.ret, cotangent, cotangents);
+    } catch (error) {
+      throw within(error, `the cotangent of ${data.name}`);
+    }
+    const reals = cotangents.filter((_, k) => isReal(data.ret.leafTypes[k]));
+    const pull = r.rowOf(S.PULL, [at, ...reals]);
+    let real = 0;
+    let leaf = 0;
+    // what is not Real has no derivative; in its place stands the argument's own value
+    const given = data.params.map((ty, number) =>
+      ty.leafTypes.map((t) => {
+        const own = ids[leaf++];
+        if (!isReal(t)) return own;
+        const k = real++;
+        return numbers.includes(number) ? r.row(S.GET, pull, k) : own;
+      }),
+    );
+    return numbers.map((number) => wrap(r, data.params[number], given[number]));
+  };
+  const all = data.params.map((_, k) => k);
+  const grad = (cotangent: unknown): unknown => {
+    const given = gradOf(cotangent, all);
+    return given.length === 1 ? given[0] : given;
+  };
+  return { ret: results(r, data.ret, at), grad, gradOf };
 };
 
 /**
@@ -520,47 +648,11 @@ export const jvp = (f: unknown): Fn => {
  */
 export const vjp = (
   f: unknown,
-): ((...args: unknown[]) => {
-  ret: unknown;
-  grad: (cot: unknown) => unknown;
-}) => {
+): ((...args: unknown[]) => Pick<Pullback, "ret" | "grad">) => {
   parts(f, "vjp");
   return (...args) => {
-    const r = recorder();
-    const data = asCalled(atArgs(f, args, "vjp"), args);
-    const { block } = r;
-    const ids = liftArgs(r, data, args);
-    r.takesVjp = true;
-    const at = r.rowOf(S.VJP, [r.callee(data.code), ...ids]);
-    const grad = (cotangent: unknown): unknown => {
-      if (recorder() !== r || !r.inScope(block))
-        throw ReferenceError(
-          `variable is out of scope: the grad of ${data.name} was used outside of where vjp was called`,
-        );
-      const cotangents: number[] = [];
-      try {
-        lift(r, data.ret, cotangent, cotangents);
-      } catch (error) {
-        throw within(error, `the cotangent of ${data.name}`);
-      }
-      const reals = cotangents.filter((_, k) => isReal(data.ret.leafTypes[k]));
-      const pull = r.rowOf(S.PULL, [at, ...reals]);
-      let real = 0;
-      let leaf = 0;
-      // what is not Real has no derivative; in its place stands the argument's own value
-      const given = data.params.map((ty) =>
-        wrap(
-          r,
-          ty,
-          ty.leafTypes.map((t) => {
-            const own = ids[leaf++];
-            return isReal(t) ? r.row(S.GET, pull, real++) : own;
-          }),
-        ),
-      );
-      return given.length === 1 ? given[0] : given;
-    };
-    return { ret: results(r, data.ret, at), grad };
+    const { ret, grad } = pullback(f, args, "vjp");
+    return { ret, grad };
   };
 };
 
@@ -570,19 +662,27 @@ export const vec = (
   elem: unknown,
   body: (i: any) => unknown,
 ): unknown => {
-  const r = recorder();
   const size = tyOf(index);
   if (size.kind !== "fin")
     throw TypeError(
       `vec: ${describe(index)} cannot be used as an index; expected a size`,
     );
-  const ty = tyOf(elem);
+  return vector(size, tyOf(elem), body);
+};
+
+/** As `vec`, of types that are known to be such. */
+export const vector = (
+  size: Ty,
+  elem: Ty,
+  body: (i: symbol) => unknown,
+): unknown => {
+  const r = recorder();
   const loop = r.loop(size, (i) => {
     const ids: number[] = [];
-    lift(r, ty, body(i), ids);
+    lift(r, elem, body(i), ids);
     return ids;
   });
-  return results(r, vecOf(size.size, ty), loop);
+  return results(r, vecOf(size.size, elem), loop);
 };
 
 /**

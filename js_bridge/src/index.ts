@@ -4,6 +4,8 @@ export { functional } from "./functional";
 export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
 export { minimize } from "./minimum";
 export { odeint } from "./ode";
+export { hessian, jacobian } from "./jacobian";
+export { grad, hvp, linearize, valueAndGrad } from "./operators";
 export {
   abs,
   acos,

@@ -29,7 +29,10 @@ import {
   fn,
   fori,
   functional,
+  grad,
   gt,
+  hessian,
+  hvp,
   iadd,
   ieq,
   igt,
@@ -40,7 +43,9 @@ import {
   index,
   interp,
   isub,
+  jacobian,
   jvp,
+  linearize,
   lt,
   minimize,
   mul,
@@ -61,6 +66,7 @@ import {
   struct,
   sub,
   sum,
+  valueAndGrad,
   vec,
   vjp,
   whileLoop,
@@ -585,3 +591,39 @@ gives<number[]>()(
   ),
   [1, 2, 3],
 );
+
+// ---- operators ----
+
+const scaled = fn([Real, { v: R3, n: 3, ok: Bool }], Real, (a, s) =>
+  mul(a, mul(s.v[s.n], s.v[0])),
+);
+is<Func<readonly [Reals], Reals>>()(grad(cube));
+const shape = { v: [1, 2, 3], n: 1, ok: true };
+gives<number>()(interp(grad(scaled))(2, shape), 2);
+gives<{ v: number[]; n: number; ok: boolean }>()(
+  interp(grad(scaled, 1))(2, shape),
+  { v: [4, 2, 0], n: 1, ok: true },
+);
+const byBoth = interp(valueAndGrad(scaled, [0, 1]))(2, shape);
+gives<number>()(byBoth.value, 4);
+gives<number>()(byBoth.grad[0], 2);
+gives<number[]>()(byBoth.grad[1].v, [4, 2, 0]);
+gives<number>()(interp(hvp(cube))(2, 3), 36);
+gives<number[][]>()(interp(jacobian(doubled))([1, 2, 3]), [
+  [2, 0, 0],
+  [0, 2, 0],
+  [0, 0, 2],
+]);
+gives<number[]>()(
+  interp(jacobian(doubled, 0, { mode: "reverse" }))([1, 2, 3])[0],
+  [2, 0, 0],
+);
+gives<number>()(interp(hessian(cube))(2), 12);
+const changes = fn([R3], R3, (v) => {
+  const { ret, push } = linearize(doubled)(v);
+  is<Vec<Real>>()(ret);
+  return push([1, 2, 3]);
+});
+gives<number[]>()(interp(changes)([0, 0, 0]), [2, 4, 6]);
+const squaresGrad = grad(fn([Vec(Size(), Real)], Real, (v) => mul(v[0], v[0])));
+gives<number[]>()(interp(squaresGrad.at({ n: 2 }))([3, 4]), [6, 0]);

@@ -15,13 +15,17 @@ import {
   fn,
   fori,
   functional,
+  grad,
   gt,
+  hvp,
   iadd,
   index,
   interp,
   isub,
+  jacobian,
   jvp,
   minimize,
+  linearize,
   mul,
   not,
   odeint,
@@ -35,6 +39,7 @@ import {
   sin,
   struct,
   sum,
+  valueAndGrad,
   vec,
   vjp,
   whileLoop,
@@ -257,6 +262,19 @@ export const rejected: (() => unknown)[] = [
   () => functional([], [Real], Real, one, primal),
   // @ts-expect-error
   () => functional([one], [Real], Real, one, zero),
+  // ---- operators ----
+  // @ts-expect-error
+  () => grad((x: number) => x),
+  // @ts-expect-error
+  () => grad(square, "0"),
+  // @ts-expect-error
+  () => jacobian(square, 0, { mode: "sparse" }),
+  // @ts-expect-error
+  () => interp(hvp(square))(1),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => linearize(square)(x).push(x, x)),
+  // @ts-expect-error
+  () => valueAndGrad(opaque([Real], R3, (x) => [x, x, x])),
 
   // ---- sizes ----
   // @ts-expect-error

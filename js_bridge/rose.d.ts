@@ -471,10 +471,55 @@ export declare const hessian: {
 
 // ---- running ----
 
+/**
+ * A value in memory: a typed array with its scalars in a row (Float64Array of Reals, Int32Array of indices,
+ * Uint8Array of Bools); an object of views for a struct, or for a vector of structs.
+ */
+export type View =
+  | Float64Array
+  | Int32Array
+  | Uint8Array
+  | null
+  | { readonly [field: string]: View };
+
+/** The view of an ordinary value of type `B`. */
+export type ViewOf<B> = B extends null
+  ? null
+  : B extends boolean
+    ? Uint8Array
+    : B extends number
+      ? Float64Array | Int32Array
+      : B extends readonly (infer E)[]
+        ? ViewOf<E>
+        : { readonly [K in keyof B]: ViewOf<B[K]> };
+
+/** What can be filled with an ordinary value of type `B`. */
+export type Filled<B> = B extends number[]
+  ? number[] | Float64Array | Float32Array | Int32Array
+  : B extends boolean[]
+    ? boolean[] | Uint8Array
+    : B extends (infer E)[]
+      ? Filled<E>[] | Float64Array
+      : B extends object
+        ? { [K in keyof B]: Filled<B[K]> }
+        : B;
+
 /** A compiled function, from ordinary values to an ordinary value. */
 export interface Compiled<A extends readonly unknown[], B> {
   (...args: A): B;
-  /** Give back its memory; after that it cannot be called. */
+  /** The same, the result put into `out`, an array or object of its form; gives `out`. */
+  into<Out extends Filled<B>>(out: Out, ...args: A): Out;
+  /**
+   * The arguments in memory, to be filled for `run`; a scalar is an array of one. Memory that was given to
+   * `compile` may grow, which makes older views empty, and any call of a function that has the same memory
+   * writes over them.
+   */
+  readonly args: readonly View[];
+  /** The result in memory. */
+  readonly result: ViewOf<B>;
+  /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
+  run(): ViewOf<B>;
+  /** Give back its memory, which empties the views of it; after that it cannot be called. */
   dispose(): void;
   [Symbol.dispose](): void;
 }

@@ -33,8 +33,8 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
     `Program`. The descriptor has ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results``
-    (``[kind, address, count]`` per leaf), and for every opaque function that the module imports
-    ``hosts``: its number, and where the call has its arguments and results (`_host`).
+    (``[kind, address, count, passed]`` per leaf, see `Slot`), and for every opaque function that the module
+    imports ``hosts``: its number, and where the call has its arguments and results (`_host`).
     """
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
@@ -69,9 +69,9 @@ def _numbers(buffer: bytes, format: str) -> list[Any]:
     return _view(buffer, format).tolist()
 
 
-def _slot(slot: Slot) -> tuple[str, int, int]:
+def _slot(slot: Slot) -> tuple[str, int, int, bool]:
     kind, count = _kind_and_count(slot.leaf)
-    return kind, slot.address, count
+    return kind, slot.address, count, slot.passed
 
 
 Place = tuple[str, int, int, bool]

@@ -8,7 +8,7 @@ code templates built from them are checked where they are made.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 F64, I32, EMPTY = 0x7C, 0x7F, 0x40
 
@@ -188,12 +188,13 @@ def memory_init(segment: int) -> bytes:
 def module(
     imports: Sequence[Import],
     functions: Sequence[Function],
+    exported: Mapping[str, int],
     pages: int,
     data: Sequence[tuple[int, bytes]],
     memory: str,
     top: int = -1,
 ) -> bytes:
-    """A module that exports function 0 of ``functions`` as ``f``.
+    """A module that exports some of its ``functions``, by name and number in that list.
 
     ``memory`` is ``"exported"`` as ``m``, or imported from module ``m``: ``"imported"`` with its data put
     in place once, or ``"shared"``, where the code itself does so, with `memory_init`. ``top`` is the initial
@@ -208,7 +209,7 @@ def module(
         name(i.module) + name(i.field) + b"\x00" + type_index(i.params, i.results) for i in imports
     ]
     limits = b"\x00" + uint(pages)
-    exports = [name("f") + b"\x00" + uint(len(imports))]
+    exports = [name(key) + b"\x00" + uint(len(imports) + k) for key, k in exported.items()]
     memories = b""
     if memory == "exported":
         memories = section(5, b"\x01" + limits)

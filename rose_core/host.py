@@ -15,7 +15,7 @@ from rose_core.errors import FAIL, failure
 from rose_core.ir import Func
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of, size_of
 from rose_core.ops import OPS
-from rose_core.types import shape_of
+from rose_core.types import Type, shape_of
 
 _FORMAT = {"f": "d", "i": "i", "b": "?"}
 
@@ -56,8 +56,8 @@ class Instance:
         def call(*args: Any) -> Any:
             leaves: list[Any] = [None] * len(f.params)
             for k, x in zip(order, args, strict=False):  # the rest is where results go
-                slot = Slot(f.params[k], x if is_memory(f.params[k]) else -1)
-                leaves[k] = convert(slot, x) if slot.address < 0 else self._fetch(slot)
+                t = f.params[k]
+                leaves[k] = self._fetch(Slot(t, x)) if is_memory(t) else convert(t, x)
             results = run(*leaves)
             if convention.returns:
                 return results[0]
@@ -74,7 +74,7 @@ class Instance:
         """The result leaves of the program on argument leaves."""
         scalars = []
         for slot, x in zip(self.program.args, args, strict=True):
-            if slot.address < 0:
+            if slot.passed:
                 scalars.append(x)
             else:
                 data = pack(slot, x)
@@ -82,8 +82,8 @@ class Instance:
                     self.write(slot.address, data)
         returned = self.enter(scalars)
         return [
-            convert(slot, returned)
-            if slot.address < 0
+            convert(slot.leaf, returned)
+            if slot.passed
             else unpack(slot, self.read(slot.address, size_of(slot.leaf)))
             for slot in self.program.results
         ]
@@ -113,9 +113,9 @@ def _empty(shape: tuple[int, ...]) -> list[object]:
     return [_empty(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
-def convert(slot: Slot, x: object) -> object:
-    """A scalar as the engine returned it."""
-    return bool(x) if kind_of(slot.leaf) == "b" else x
+def convert(leaf: Type, x: object) -> object:
+    """A scalar as the engine gave it."""
+    return bool(x) if kind_of(leaf) == "b" else x
 
 
 class _Wasmtime(Instance):

@@ -101,12 +101,14 @@ class Place:
 class Slot:
     """Where the host puts a leaf of the entry's arguments, or finds one of its results."""
 
-    __slots__ = ("address", "leaf")
+    __slots__ = ("address", "leaf", "passed")
 
-    def __init__(self, leaf: Type, address: int) -> None:
+    def __init__(self, leaf: Type, address: int, passed: bool = False) -> None:
         self.leaf = leaf
         self.address = address
-        """In bytes; -1 for what the call itself passes: a scalar argument, the only scalar result."""
+        """In bytes."""
+        self.passed = passed
+        """Whether ``f`` itself takes or returns it, a scalar, and only ``r`` looks at the address."""
 
 
 class HostConvention:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import struct
 
 from rose_core import encode
-from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, memory_init
+from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL
 from rose_core.ir import LOOP, VEC, ZEROS, Func
 from rose_core.layout import (
+    BASE,
     MOST_SCALARS,
     Convention,
     HostConvention,
@@ -38,8 +39,9 @@ class Program:
 
     Attributes:
         bytes: the module. It imports ``Math`` functions by name and opaque ones by number from the
-            module ``""``, and exports ``f``. Its memory is exported or imported, or shared with other
-            modules; then every call first puts its constants in place (see `encode.module`).
+            module ``""``, and exports ``f`` and ``r``, which is ``f`` with everything in memory. Its
+            memory is exported or imported, or shared with other modules; then every call first puts its
+            constants in place (see `encode.module`).
         args, results: where the host puts arguments and finds results, leaf by leaf.
         hosts: the opaque functions, by number.
         pages: how much memory it needs.
@@ -72,7 +74,7 @@ class Program:
         end = address
         functions = []
         for f in order:
-            entry = ([s.address for s in self.args], [s.address for s in self.results]) if f is root else None
+            entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime, changing)
             code = body.code
             if f is root and memory == "shared":
@@ -91,7 +93,11 @@ class Program:
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
         functions += runtime.functions
-        self.bytes = encode.module(imports, functions, self.pages, segments, memory, top)
+        exported = {"f": 0, "r": 0}
+        if any(slot.passed for slot in (*self.args, *self.results)):
+            exported["r"] = len(functions)
+            functions.append(_in_memory(root.name, len(imports), self.args, self.results))
+        self.bytes = encode.module(imports, functions, exported, self.pages, segments, memory, top)
 
     def _imports(
         self, order: list[Func]
@@ -176,14 +182,26 @@ def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
     args, results = [], []
     direct = sum(not is_memory(t) for t in root.params) <= MOST_SCALARS
     for t in root.params:
-        passed = direct and not is_memory(t)
-        args.append(Slot(t, -1 if passed else address))
-        if not passed:
-            address = aligned(address + size_of(t))
+        args.append(Slot(t, address, direct and not is_memory(t)))
+        address = aligned(address + size_of(t))
     types = root.result_types
     single = len(types) == 1 and not is_memory(types[0])
     for t in types:
-        results.append(Slot(t, -1 if single else address))
-        if not single:
-            address = aligned(address + size_of(t))
+        results.append(Slot(t, address, single))
+        address = aligned(address + size_of(t))
     return args, results, address
+
+
+def _unpassed(slots: list[Slot]) -> list[int]:
+    """Addresses as `Body` takes them for the entry."""
+    return [-1 if slot.passed else slot.address for slot in slots]
+
+
+def _in_memory(name: str, entry: int, args: list[Slot], results: list[Slot]) -> encode.Function:
+    """A function without parameters or results: the entry, on scalars in memory."""
+    code = [BASE + load(kind_of(s.leaf), s.address) for s in args if s.passed]
+    code.append(call(entry))
+    for s in results:
+        if s.passed:
+            code = [BASE, *code, store(kind_of(s.leaf), s.address)]
+    return encode.Function(f"run {name}", "", "", [], b"".join(code))

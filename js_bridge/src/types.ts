@@ -227,6 +227,10 @@ export const fieldOf = (ty: Ty, name: string): Ty | undefined =>
 export const isReal = (leaf: Ty): boolean =>
   leaf === REAL || leaf === TAN || (leaf.kind === "vec" && isReal(leaf.elem!));
 
+/** How many scalars a leaf has. */
+export const sizeOf = (leaf: Ty): number =>
+  leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
+
 /** The type of the tangents of a leaf of numbers. */
 export const tangentOf = (leaf: Ty): Ty =>
   leaf.kind === "vec" ? vecOf(leaf.size, tangentOf(leaf.elem!)) : TAN;

@@ -330,6 +330,7 @@ is<Size<"n">>()(plain);
 const memory = new WebAssembly.Memory({ initial: 0 });
 const compiled = await compile(f, { memory });
 is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
+is<Float64Array | Int32Array>()(compiled.run());
 gives<number>()(compiled([1, 2, 0]), 0);
 gives<void>()(compiled.dispose(), undefined);
 

@@ -1,0 +1,185 @@
+"""Calls of compiled functions: what goes in and comes out, with and without copies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page
+
+HEAD = """
+    import * as rose from "./rose.js";
+    const { Bool, Null, Real, Vec, add, compile, fn, fori, mul, not, opaque, sum, vec, vjp } = rose;
+    const attempt = (work) => { try { return work(); } catch (e) { return `${e}`; } };
+"""
+
+
+def evaluate(node: Callable[[str], str], body: str) -> Any:
+    """The JSON of what the function body returns."""
+    return json.loads(node(f"{HEAD}console.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+
+
+def test_every_kind_of_argument_and_result(node: Callable[[str], str]) -> None:
+    body = """
+        const Point = { on: Bool, at: Vec(2, Real), k: 3, none: Null };
+        const params = [Vec(2, Point), Vec(2, Vec(3, Real)), Real];
+        const f = await compile(fn(params, Vec(2, Point), (points, m, x) => vec(2, Point, (i) => {
+            const { on, at, k } = points[i];
+            return { on: not(on), at: [mul(x, m[i][0]), at[1]], k, none: null };
+        })));
+        const points = [
+            { on: true, at: [1, 2], k: 2, none: null },
+            { on: false, at: new Float64Array([3, 4]), k: 0, none: null },
+        ];
+        const nested = f(points, [[1, 2, 3], [4, 5, 6]], 10);
+        const flat = f(points, Float64Array.of(1, 2, 3, 4, 5, 6), 10);
+        const mixed = f(points, [Float32Array.of(1, 2, 3), new Int16Array([4, 5, 6])], 10);
+        const out = [0, new Float64Array(2)].map((at) => ({ on: null, at: at || [0, 0], k: 9, none: null }));
+        const same = f.into(out, points, [[1, 2, 3], [4, 5, 6]], 10) === out;
+        out[1].at = [...out[1].at];
+        return [nested, flat, mixed, out, same];
+    """
+    nested, flat, mixed, out, same = evaluate(node, body)
+    assert nested == [
+        {"on": False, "at": [10, 2], "k": 2, "none": None},
+        {"on": True, "at": [40, 4], "k": 0, "none": None},
+    ]
+    assert nested == flat == mixed == out
+    assert same
+
+
+def test_in_place(node: Callable[[str], str]) -> None:
+    body = """
+        const f = await compile(fn([Vec(3, Real), Real, { p: Bool, k: 5 }], { v: Vec(3, Real), k: 5 },
+            (v, x, { k }) => ({ v: vec(3, Real, (i) => mul(v[i], x)), k })));
+        const [v, x, s] = f.args;
+        v.set([1, 2, 3]);
+        x[0] = 10;
+        s.k[0] = 4;
+        const { result } = f;
+        const ran = f.run();
+        const first = [[...ran.v], ran.k[0], ran === result, ran === f.run()];
+        const mistakes = [];
+        s.k[0] = 5;
+        mistakes.push(attempt(() => f.run()));
+        s.k[0] = -1;
+        mistakes.push(attempt(() => f.run()));
+        s.k[0] = 0;
+        s.p[0] = 2;
+        mistakes.push(attempt(() => f.run()));
+        f.dispose();
+        mistakes.push(attempt(() => f.run()), v.length);
+        return [first, mistakes];
+    """
+    first, mistakes = evaluate(node, body)
+    assert first == [[10, 20, 30], 4, True, True]
+    assert mistakes == [
+        "RangeError: argument 3 of f.k[0]: expected an index, from 0 to 4, got 5",
+        "RangeError: argument 3 of f.k[0]: expected an index, from 0 to 4, got -1",
+        "RangeError: argument 3 of f.p[0]: expected a Bool, from 0 to 1, got 2",
+        "Error: f was disposed of",
+        0,
+    ]
+
+
+def test_into_what_does_not_fit(node: Callable[[str], str]) -> None:
+    body = """
+        const Out = { m: Vec(2, Vec(2, Real)), x: Real };
+        const f = await compile(fn([Real], Out, (x) => ({ m: [[x, x], [x, x]], x })));
+        const g = await compile(fn([Real], Real, (x) => x));
+        return [
+            f.into({ m: new Float64Array(4), x: 0 }, 1).m.length,
+            attempt(() => f.into({ m: new Float64Array(3), x: 0 }, 1)),
+            attempt(() => f.into({ m: [[0, 0], 7], x: 0 }, 1)),
+            attempt(() => f.into(null, 1)),
+            attempt(() => g.into([0], 1)),
+        ];
+    """
+    size, *mistakes = evaluate(node, body)
+    assert size == 4
+    assert all("Error: the result of" in message for message in mistakes)
+    assert "expected 4 elements to fill, got 3" in mistakes[0]
+    assert ".m[1]" in mistakes[1]
+
+
+def test_a_memory_of_several(node: Callable[[str], str]) -> None:
+    """Views of one function's result are another's arguments; and the memory grows."""
+    body = """
+        const memory = new WebAssembly.Memory({ initial: 1 });
+        const Line = Vec(100, Real);
+        const twice = await compile(fn([Line], Line, (v) => vec(100, Real, (i) => mul(2, v[i]))), { memory });
+        const [line] = twice.args;
+        for (let k = 0; k < 100; ++k) line[k] = k;
+        const doubled = twice.run();
+        const again = twice(doubled)[99];
+        const Long = Vec(20_000, Real);
+        const long = await compile(fn([Long], Real, (v) => sum(20_000, (i) => v[i])), { memory });
+        const stale = [line.length, attempt(() => twice.run())];
+        twice.args[0].fill(1);
+        return [again, long(new Float64Array(20_000).fill(1)), ...stale, attempt(() => twice.run().length)];
+    """
+    again, long, stale, message, length = evaluate(node, body)
+    assert again == 4 * 99
+    assert long == 20_000
+    assert stale == 0
+    assert "the memory has grown" in message
+    assert length == 100
+
+
+def test_a_tape_that_makes_the_memory_grow(node: Callable[[str], str]) -> None:
+    body = """
+        const step = (i, y) => mul(y, add(1, mul(0.0001, y)));
+        const f = fn([Real, Real], Real, (x, n) => fori(n, Real, x, step));
+        const g = await compile(fn([Real, Real], Real, (x, n) => vjp(f)(x, n).grad(1)[0]));
+        const first = g(0.5, 10);
+        const before = g.args[0].buffer.byteLength;
+        g(0.5, 100_000);
+        const after = g.args[0].buffer.byteLength;
+        return [first, g(0.5, 10), after > before];
+    """
+    first, last, grew = evaluate(node, body)
+    assert grew
+    assert first == last
+
+
+def test_an_opaque_function_that_calls_its_caller(node: Callable[[str], str]) -> None:
+    body = """
+        let f;
+        const down = opaque([Vec(2, Real)], Vec(2, Real), ([n, x]) => (n > 0 ? f([n - 1, x]) : [0, x]));
+        f = await compile(fn([Vec(2, Real)], Vec(2, Real), (v) => {
+            const w = down(v);
+            return [add(v[0], w[0]), w[1]];
+        }));
+        return f([4, 7]);
+    """
+    assert evaluate(node, body) == [10, 7]
+
+
+def test_calls_in_place_allocate_nothing(page: Page, site_url: str) -> None:
+    page.goto(site_url + "site/index.html")
+    cdp = page.context.new_cdp_session(page)
+    page.evaluate("""async () => {
+        const { Real, Vec, compile, fn, sin, sum, vjp } = await import("/rose.js");
+        const f = fn([Vec(10, Real), Real], Real, (v, x) => sum(10, (i) => sin(v[i])));
+        window.g = await compile(fn([Vec(10, Real), Real], Vec(10, Real), (v, x) => vjp(f)(v, x).grad(1)[0]));
+        window.calls = (n) => {
+            const [v, x] = g.args;
+            let total = 0;
+            for (let k = 0; k < n; ++k) { v[0] = k; x[0] = k; total += g.run()[0]; }
+            return total;
+        };
+        calls(1e5);
+    }""")
+
+    page.evaluate("calls(1e5)")
+    cdp.send("HeapProfiler.startSampling", {"samplingInterval": 256})
+    page.evaluate("calls(1e5)")
+    profile = cdp.send("HeapProfiler.stopSampling")["profile"]
+    allocated = 0
+    stack = [profile["head"]]
+    while stack:
+        at = stack.pop()
+        allocated += at["selfSize"]
+        stack += at["children"]
+    assert allocated < 1e5  # the smallest object takes 12 bytes

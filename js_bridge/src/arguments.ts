@@ -1,0 +1,232 @@
+// Ordinary JavaScript values into the leaves of a function.
+//
+// A writer is made once for a type, and is straight code for it. That the code is the same for all
+// functions of a page is why each loop sees one kind of array only: engines keep that fast.
+
+import type { Leaf } from "./cells";
+import type { FnData } from "./functions";
+import { count } from "./functions";
+import { within } from "./recorder";
+import { describe, isReal, sizeOf, type Ty } from "./types";
+
+/**
+ * Puts `x` into its leaves, behind as many other values of its type as `at` says; throws what is wrong
+ * with it.
+ */
+export type Writer = (x: unknown, at: number) => void;
+
+/** Up to this size a loop is faster than `set`. */
+export const FEW = 24;
+
+const wrong = (x: unknown, ty: Ty): Error =>
+  TypeError(`expected ${ty.text}, got ${describe(x)}`);
+
+/** A writer of values of type `ty` into `leaves`, which are those of the type. */
+export const writerOf = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  switch (ty.kind) {
+    case "real":
+    case "tan":
+      return realWriter(ty, leaves[0]);
+    case "bool":
+      return boolWriter(ty, leaves[0]);
+    case "fin":
+      return indexWriter(ty.size, leaves[0]);
+    case "null":
+      return (x) => {
+        if (x !== null) throw wrong(x, ty);
+      };
+    case "vec":
+      return vecWriter(ty, leaves);
+    case "struct":
+      return structWriter(ty, leaves);
+  }
+};
+
+const realWriter =
+  (ty: Ty, leaf: Leaf): Writer =>
+  (x, at) => {
+    if (typeof x !== "number") throw wrong(x, ty);
+    leaf.cells.f[leaf.start + at] = x;
+  };
+
+const boolWriter =
+  (ty: Ty, leaf: Leaf): Writer =>
+  (x, at) => {
+    if (typeof x !== "boolean") throw wrong(x, ty);
+    leaf.cells.b[leaf.start + at] = x ? 1 : 0;
+  };
+
+const indexWriter =
+  (size: number, leaf: Leaf): Writer =>
+  (x, at) => {
+    // of no index there is 0, which nothing can use
+    if (
+      typeof x !== "number" ||
+      !Number.isInteger(x) ||
+      x < 0 ||
+      x >= (size || 1)
+    )
+      throw RangeError(
+        `expected an index from 0 to ${size - 1}, got ${describe(x)}`,
+      );
+    leaf.cells.i[leaf.start + at] = x;
+  };
+
+export const isNumbers = (ty: Ty): boolean =>
+  ty.kind === "real" || ty.kind === "tan";
+
+const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const elem = ty.elem!;
+  if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
+  const rows = elementsWriter(ty, leaves);
+  return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
+};
+
+/** The elements of a vector; throws if `x` is none of so many. */
+const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
+  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView))
+    throw wrong(x, ty);
+  const array = x as unknown as ArrayLike<unknown>;
+  if (array.length !== ty.size) throw wrongSize(array.length, ty);
+  return array;
+};
+
+const wrongSize = (length: number, ty: Ty): Error =>
+  RangeError(
+    `expected ${count(ty.size, "element")} for ${ty.text}, got ${length}`,
+  );
+
+const elementsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const { size } = ty;
+  const element = writerOf(ty.elem!, leaves);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    let i = 0;
+    try {
+      for (; i < size; ++i) element(array[i], at * size + i);
+    } catch (error) {
+      throw within(error, `[${i}]`);
+    }
+  };
+};
+
+/** A vector of numbers, which is most of what goes in. */
+const numbersWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const elem = ty.elem!;
+  return (x, at) => {
+    const { f, shared } = leaf.cells;
+    const start = leaf.start + at * size;
+    if (x instanceof Float64Array) {
+      if (x.length !== size) throw wrongSize(x.length, ty);
+      if (size > FEW || shared) f.set(x, start);
+      else for (let i = 0; i < size; ++i) f[start + i] = x[i];
+    } else if (Array.isArray(x)) {
+      if (x.length !== size) throw wrongSize(x.length, ty);
+      for (let i = 0; i < size; ++i) {
+        const number: unknown = x[i];
+        if (typeof number !== "number")
+          throw within(wrong(number, elem), `[${i}]`);
+        f[start + i] = number;
+      }
+    } else putOther(f, start, elementsOf(x, ty), elem);
+  };
+};
+
+/** Numbers from an array of another kind. */
+const putOther = (
+  f: Float64Array,
+  start: number,
+  array: ArrayLike<unknown>,
+  elem: Ty,
+): void => {
+  for (let i = 0; i < array.length; ++i) {
+    const number = array[i];
+    if (typeof number !== "number") throw within(wrong(number, elem), `[${i}]`);
+    f[start + i] = number;
+  }
+};
+
+/** A vector of vectors of numbers: also all of them in one Float64Array, row by row. */
+const matrixWriter = (ty: Ty, leaf: Leaf, rows: Writer): Writer => {
+  const total = sizeOf(ty);
+  return (x, at) => {
+    if (!(x instanceof Float64Array)) rows(x, at);
+    else if (x.length === total) leaf.cells.f.set(x, leaf.start + at * total);
+    else
+      throw RangeError(
+        `expected ${count(total, "number")} for ${ty.text} in a Float64Array, got ${x.length}`,
+      );
+  };
+};
+
+const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const names = ty.fields.map(([name]) => name);
+  const writers = fieldsOf(ty, leaves).map(([field, own]) =>
+    writerOf(field, own),
+  );
+  const keys = (x: object): Error =>
+    TypeError(
+      `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
+    );
+  return (x, at) => {
+    if (typeof x !== "object" || x === null) throw wrong(x, ty);
+    let given = 0;
+    for (const _ in x) ++given;
+    if (given !== names.length) throw keys(x);
+    for (let k = 0; k < names.length; ++k)
+      if (!Object.hasOwn(x, names[k])) throw keys(x);
+    let k = 0;
+    try {
+      for (; k < names.length; ++k)
+        writers[k]((x as Record<string, unknown>)[names[k]], at);
+    } catch (error) {
+      throw within(error, `.${names[k]}`);
+    }
+  };
+};
+
+/** The fields of a struct, sorted by name, each with its leaves. */
+export const fieldsOf = <T>(
+  ty: Ty,
+  leaves: readonly T[],
+): [field: Ty, leaves: readonly T[]][] => {
+  const types = ty.fields.map(([, field]) => field);
+  return partsOf(types, leaves).map((own, k) => [types[k], own]);
+};
+
+/** The leaves of each of these types, from all of them in a row. */
+export const partsOf = <T>(
+  types: readonly Ty[],
+  leaves: readonly T[],
+): (readonly T[])[] => {
+  let at = 0;
+  return types.map((ty) => leaves.slice(at, (at += ty.leaves)));
+};
+
+/** Writers of the arguments of `f` into its leaves. */
+export const argumentWriters = (
+  f: FnData,
+  leaves: readonly Leaf[],
+): Writer[] => {
+  const parts = partsOf(f.params, leaves);
+  return f.params.map((ty, k) => writerOf(ty, parts[k]));
+};
+
+/** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */
+export const putArguments = (
+  f: FnData,
+  writers: readonly Writer[],
+  args: ArrayLike<unknown>,
+): void => {
+  if (args.length !== writers.length)
+    throw TypeError(
+      `${f.name} takes ${count(writers.length, "argument")}, got ${args.length}`,
+    );
+  let k = 0;
+  try {
+    for (; k < writers.length; ++k) writers[k](args[k], 0);
+  } catch (error) {
+    throw within(error, `argument ${k + 1} of ${f.name}`);
+  }
+};

@@ -1,0 +1,236 @@
+// A compiled function as page scripts hold it.
+
+import { copyOf, liesIn } from "./alias";
+import { argumentWriters, putArguments, type Writer } from "./arguments";
+import { type Leaf, type MemoryCells, rowCells } from "./cells";
+import type { FnData } from "./functions";
+import { dropped, giveBack } from "./memory";
+import { within } from "./recorder";
+import { type Filler, fillerOf, type Reader, readerOf } from "./results";
+import {
+  type Check,
+  checksOf,
+  type Slot,
+  startOf,
+  type View,
+  Views,
+} from "./views";
+
+/** A compiled function, on ordinary values. */
+export interface Compiled {
+  (...args: unknown[]): unknown;
+  /** The same, the result put into `out`, an array or object of its form; gives `out`. */
+  into(out: unknown, ...args: unknown[]): unknown;
+  /**
+   * The arguments in memory, to be filled for `run`: see `View`; a scalar is an array of one. Memory that
+   * was given to `compile` may grow, which makes older views empty, and any call of a function that has
+   * the same memory writes over them.
+   */
+  readonly args: readonly View[];
+  /** The result in memory. */
+  readonly result: View;
+  /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
+  run(): View;
+  /** Give back its memory, which empties the views of it; after that it cannot be called. */
+  dispose(): void;
+}
+
+/** An instance of a module, and what its descriptor says. */
+export interface Instance {
+  readonly args: readonly Slot[];
+  readonly results: readonly Slot[];
+  /** The first address that the module does not use. */
+  readonly end: number;
+  /** Whether it calls opaque functions. */
+  readonly callsHost: boolean;
+  readonly exports: WebAssembly.Exports;
+  readonly cells: MemoryCells;
+}
+
+type Enter = (...scalars: number[]) => number;
+
+/** Up to so many scalars are passed by `f`; to pass more is no faster than memory. */
+const MOST_PASSED = 4;
+
+/** What a compiled function does. */
+class Callee {
+  readonly args: Views;
+  readonly result: Views;
+  private readonly cells: MemoryCells;
+  private readonly enter: () => number;
+  private readonly writers: readonly Writer[];
+  /** What `f` returns, if its result is a scalar. */
+  private readonly returned = new Float64Array(1);
+  private readonly read: Reader;
+  private readonly fill: Filler;
+  private readonly checks: readonly Check[];
+
+  constructor(
+    private readonly data: FnData,
+    private readonly instance: Instance,
+  ) {
+    const { args, results, exports, cells } = instance;
+    this.cells = cells;
+    const passed = args.filter(isPassed);
+    const direct = passed.length <= MOST_PASSED;
+    const scalars = new Float64Array(passed.length);
+    const leafOf = (slot: Slot, row: Float64Array, start: number): Leaf =>
+      direct && isPassed(slot)
+        ? { cells: rowCells(row), start }
+        : { cells, start: startOf(slot) };
+    this.writers = argumentWriters(
+      data,
+      args.map((slot) => leafOf(slot, scalars, passed.indexOf(slot))),
+    );
+    const leaves = results.map((slot) => leafOf(slot, this.returned, 0));
+    this.read = readerOf(data.ret, leaves);
+    this.fill = fillerOf(data.ret, leaves);
+    this.enter = direct
+      ? withScalars(exports.f as Enter, scalars)
+      : (exports.r as Enter);
+    this.checks = checksOf(data, args);
+    this.args = new Views(data.params, args, cells);
+    this.result = new Views([data.ret], results, cells);
+  }
+
+  call(values: readonly unknown[]): unknown {
+    if (this.cells.busy) return this.meanwhile(() => this.call(values));
+    this.compute(values);
+    return this.read(0);
+  }
+
+  into(out: unknown, values: readonly unknown[]): unknown {
+    const { cells, data } = this;
+    if (cells.busy) return this.meanwhile(() => this.into(out, values));
+    if (cells.shared && liesIn(out, cells.memory.buffer))
+      throw TypeError(
+        `${data.name}.into: what is to be filled lies in the memory that ${data.name} itself uses`,
+      );
+    this.compute(values);
+    try {
+      this.fill(out, 0);
+    } catch (error) {
+      throw within(error, `the result of ${data.name}`);
+    }
+    return out;
+  }
+
+  run(): View {
+    const { cells, data } = this;
+    if (cells.busy)
+      throw Error(
+        `${data.name}.run: an opaque function cannot use the memory of what has called it`,
+      );
+    cells.refresh();
+    if (this.args.stale)
+      throw Error(
+        `${data.name}.run: the memory has grown, so what ${data.name}.args was before is not in it; read it again`,
+      );
+    for (let k = 0; k < this.checks.length; ++k) this.checks[k](cells);
+    this.go(this.instance.exports.r as Enter);
+    return this.result.current()[0];
+  }
+
+  /** Run on these values; the result is in its leaves then. */
+  private compute(values: readonly unknown[]): void {
+    const { cells, data } = this;
+    cells.refresh();
+    if (cells.shared) {
+      const { buffer } = cells.memory;
+      if (values.some((x) => liesIn(x, buffer)))
+        values = values.map((x) => copyOf(x, buffer));
+    }
+    putArguments(data, this.writers, values);
+    this.returned[0] = this.go(this.enter);
+  }
+
+  /** Enter the module. */
+  private go(enter: Enter): number {
+    const { cells, instance } = this;
+    if (instance.callsHost) cells.busy = instance.end;
+    try {
+      return enter();
+    } finally {
+      cells.busy = 0;
+      cells.refresh(); // a tape or an opaque function may have made it grow
+    }
+  }
+
+  /** Do something while a function waits for an opaque one: what it has in the memory will be there again. */
+  private meanwhile<T>(action: () => T): T {
+    const { cells } = this;
+    const { busy } = cells;
+    cells.refresh();
+    const bytes = cells.b.slice(0, busy);
+    cells.busy = 0;
+    try {
+      return action();
+    } finally {
+      cells.refresh();
+      cells.b.set(bytes);
+      cells.busy = busy;
+    }
+  }
+}
+
+const isPassed = ([, , , passed]: Slot): boolean => passed;
+
+/** `f` on the numbers in `row`. Spreading would take several times as long. */
+const withScalars = (f: Enter, row: Float64Array): (() => number) => {
+  switch (row.length) {
+    case 0:
+      return f;
+    case 1:
+      return () => f(row[0]);
+    case 2:
+      return () => f(row[0], row[1]);
+    case 3:
+      return () => f(row[0], row[1], row[2]);
+    default:
+      return () => f(row[0], row[1], row[2], row[3]);
+  }
+};
+
+/** The callable of `data`. `own`: the memory to give back, if it is its own. */
+export const callable = (
+  data: FnData,
+  instance: Instance,
+  own?: WebAssembly.Memory,
+): Compiled => {
+  let callee: Callee | undefined = new Callee(data, instance);
+  const there = (): Callee => {
+    if (callee === undefined) throw Error(`${data.name} was disposed of`);
+    return callee;
+  };
+  /** Views may outlive the function, and nobody else may have their memory then. */
+  const viewed = (): Callee => {
+    const found = there();
+    dropped.unregister(compiled);
+    return found;
+  };
+  const compiled = ((...values: unknown[]): unknown =>
+    there().call(values)) as Compiled;
+  const dispose = (): void => {
+    if (callee === undefined) return;
+    const isViewed = callee.args.given || callee.result.given;
+    callee = undefined;
+    dropped.unregister(compiled);
+    if (own === undefined) return;
+    if (isViewed) own.grow(0); // empties the views
+    giveBack(own);
+  };
+  if (own) dropped.register(compiled, own, compiled);
+  Object.defineProperties(compiled, {
+    name: { value: data.name },
+    into: {
+      value: (out: unknown, ...values: unknown[]) => there().into(out, values),
+    },
+    args: { get: () => viewed().args.current() },
+    result: { get: () => viewed().result.current()[0] },
+    run: { value: () => viewed().run() },
+    dispose: { value: dispose },
+  });
+  if (Symbol.dispose)
+    Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
+  return compiled;
+};

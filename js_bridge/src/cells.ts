@@ -1,0 +1,75 @@
+// Where the scalars of values are kept: a memory of WebAssembly, or a row of numbers.
+
+/** The kind of a scalar, as descriptors have it: a Real, an index, a Bool. */
+export type Kind = "f" | "i" | "b";
+
+/** Scalars by kind and position. */
+export interface Cells {
+  readonly f: Float64Array;
+  readonly i: Int32Array | Float64Array;
+  readonly b: Uint8Array | Float64Array;
+  /** Whether values that are put in may be views of these very cells, at any place. */
+  readonly shared: boolean;
+}
+
+/** Where one leaf is kept: its scalars in a row, from `start` on. */
+export interface Leaf {
+  cells: Cells;
+  start: number;
+}
+
+/** Scalars of any kind in a row, each a number. */
+export const rowCells = (row: Float64Array): Cells => ({
+  f: row,
+  i: row,
+  b: row,
+  shared: false,
+});
+
+/** From an address to a position among the scalars of a kind. */
+export const SHIFT = { f: 3, i: 2, b: 0 };
+
+/** A memory as arrays, which are made again when it has grown. */
+export class MemoryCells implements Cells {
+  f!: Float64Array;
+  i!: Int32Array;
+  b!: Uint8Array;
+  /** Up to which address a function that runs now uses the memory; 0 if none does. */
+  busy = 0;
+
+  constructor(
+    readonly memory: WebAssembly.Memory,
+    readonly shared: boolean,
+  ) {
+    this.make();
+  }
+
+  private make(): void {
+    const { buffer } = this.memory;
+    this.f = new Float64Array(buffer, 0, Math.floor(buffer.byteLength / 8));
+    this.i = new Int32Array(buffer, 0, Math.floor(buffer.byteLength / 4));
+    this.b = new Uint8Array(buffer);
+  }
+
+  /**
+   * Look whether the memory has grown. That empties the arrays of what it was, which is quicker to see
+   * than that its buffer is another.
+   */
+  refresh(): void {
+    if (this.b.length === 0) this.make();
+  }
+}
+
+/** The cells of memories that are in use; functions of one memory have them in common. */
+const known = new WeakMap<WebAssembly.Memory, MemoryCells>();
+
+export const cellsOf = (
+  memory: WebAssembly.Memory,
+  shared: boolean,
+): MemoryCells => {
+  let cells = known.get(memory);
+  if (cells === undefined)
+    known.set(memory, (cells = new MemoryCells(memory, shared)));
+  cells.refresh();
+  return cells;
+};

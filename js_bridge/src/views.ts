@@ -1,0 +1,132 @@
+// The arguments and the result of a compiled function, where they lie in its memory.
+
+import { fieldsOf, partsOf } from "./arguments";
+import { type Kind, type MemoryCells, SHIFT } from "./cells";
+import type { FnData } from "./functions";
+import type { Ty } from "./types";
+
+/** A leaf as the descriptor of a module gives it. `passed`: `f` itself takes or returns it. */
+export type Slot = readonly [
+  kind: Kind,
+  address: number,
+  count: number,
+  passed: boolean,
+];
+
+/**
+ * A value in memory: a typed array with the scalars of a leaf, row by row (Float64Array of Reals,
+ * Int32Array of indices, Uint8Array of Bools), an object of views for a struct or a vector of structs.
+ */
+export type View =
+  | Float64Array
+  | Int32Array
+  | Uint8Array
+  | null
+  | { readonly [field: string]: View };
+
+/** The position of a leaf among the cells of its kind. */
+export const startOf = ([kind, address]: Slot): number =>
+  address >>> SHIFT[kind];
+
+/** Views of values in a memory, made again when that has grown. */
+export class Views {
+  private made: readonly View[] = [];
+  /** The memory that they are of, as it was. */
+  private bytes: Uint8Array | undefined;
+
+  constructor(
+    private readonly types: readonly Ty[],
+    private readonly slots: readonly Slot[],
+    private readonly cells: MemoryCells,
+  ) {}
+
+  /** Whether anyone has them. */
+  get given(): boolean {
+    return this.bytes !== undefined;
+  }
+
+  /** Whether those that someone has are no more. */
+  get stale(): boolean {
+    return this.given && this.bytes !== this.cells.b;
+  }
+
+  /** The views of the memory as it is now. */
+  current(): readonly View[] {
+    const { types, slots, cells } = this;
+    if (this.bytes !== cells.b) {
+      const arrays = slots.map((slot): View => {
+        const start = startOf(slot);
+        return cells[slot[0]].subarray(start, start + slot[2]);
+      });
+      const parts = partsOf(types, arrays);
+      this.made = Object.freeze(types.map((ty, k) => viewOf(ty, parts[k])));
+      this.bytes = cells.b;
+    }
+    return this.made;
+  }
+}
+
+const viewOf = (ty: Ty, arrays: readonly View[]): View => {
+  // a vector of structs is a struct of vectors
+  if (ty.kind === "vec" && ty.leafTypes[0] !== ty)
+    return viewOf(ty.elem!, arrays);
+  if (ty.kind === "null") return null;
+  if (ty.kind !== "struct") return arrays[0];
+  const fields = new Map(
+    fieldsOf(ty, arrays).map(([field, own], k) => [
+      ty.fields[k][0],
+      viewOf(field, own),
+    ]),
+  );
+  return Object.freeze(
+    Object.fromEntries(ty.order.map((name) => [name, fields.get(name)!])),
+  );
+};
+
+/** Throw if an index is out of its range in memory, or a Bool neither 0 nor 1. */
+export type Check = (cells: MemoryCells) => void;
+
+/** Checks of the arguments of `f` in these slots. */
+export const checksOf = (f: FnData, slots: readonly Slot[]): Check[] => {
+  const parts = partsOf(f.params, slots);
+  return f.params.flatMap((ty, k) =>
+    leafChecks(ty, parts[k], `argument ${k + 1} of ${f.name}`),
+  );
+};
+
+const leafChecks = (ty: Ty, slots: readonly Slot[], where: string): Check[] => {
+  switch (ty.kind) {
+    case "vec":
+      return leafChecks(ty.elem!, slots, where);
+    case "struct":
+      return fieldsOf(ty, slots).flatMap(([field, own], k) =>
+        leafChecks(field, own, `${where}.${ty.fields[k][0]}`),
+      );
+    case "fin":
+      return [scalarCheck(slots[0], ty.size, "an index", where)];
+    case "bool":
+      return [scalarCheck(slots[0], 2, "a Bool", where)];
+    default:
+      return [];
+  }
+};
+
+const scalarCheck = (
+  slot: Slot,
+  size: number,
+  what: string,
+  where: string,
+): Check => {
+  const [kind, , count] = slot;
+  const start = startOf(slot);
+  return (cells) => {
+    const array = cells[kind];
+    for (let k = 0; k < count; ++k) {
+      const x = array[start + k];
+      if (x < 0 || x >= size)
+        throw RangeError(
+          `${where}[${k}]: expected ${what}, from 0 to ${size - 1}, got ${x}`,
+        );
+    }
+  };
+};

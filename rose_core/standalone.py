@@ -65,7 +65,8 @@ def _starts(types: Sequence[Type]) -> list[int]:
 
 
 def _places(slots: Sequence[Slot]) -> list[tuple[str, int]]:
-    return [(kind_of(slot.leaf), slot.address) for slot in slots]
+    """The kind of each, and its address; -1 for a scalar that is passed."""
+    return [(kind_of(slot.leaf), -1 if slot.passed else slot.address) for slot in slots]
 
 
 def type_to_json(t: Type) -> Any:
@@ -112,7 +113,7 @@ class _File:
 
 
 def _slots(types: Sequence[Type], places: Sequence[tuple[str, int]]) -> list[Slot]:
-    return [Slot(t, address) for t, (_, address) in zip(types, places, strict=True)]
+    return [Slot(t, address, address < 0) for t, (_, address) in zip(types, places, strict=True)]
 
 
 def _section(data: bytes) -> bytes:

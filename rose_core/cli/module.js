@@ -75,15 +75,15 @@ const callable = async (url) => {
   const { exports } = await WebAssembly.instantiate(module, { "": functions });
   const { f, m } = exports;
   // what is not in memory
-  const passed = args.flatMap((slot) => (slot[3] ? [[0]] : []));
+  const passed = args.flatMap(([, address]) => (address < 0 ? [[0]] : []));
   const returned = [0];
   let buffer, given, gotten;
   const look = () => {
     if (buffer === m.buffer) return; // until it grows
     buffer = m.buffer;
     let direct = 0;
-    const cells = ([kind, address, , isPassed], k, slots) =>
-      !isPassed
+    const cells = ([kind, address], k, slots) =>
+      address >= 0
         ? new VIEWS[kind](buffer, address)
         : slots === args
           ? passed[direct++]

@@ -479,7 +479,7 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         ("an index is out of range: 7, expected a whole number from 0 to 4", 4),
         ("a number cannot be an index: 2.5, expected a whole number from 0 to 4", 2),
         ("a loop cannot turn NaN times, expected a whole number from 0 to 2147483647", 6),
-        ("a loop did not end within its limit of 9 turns", -1),
+        ("whileLoop: it did not end within its limit of 9 turns ([eval1], line 20)", -1),
     ]
     for k, (text, value) in enumerate(told):
         interpreted, first, compiled, second = messages[4 * k : 4 * k + 4]

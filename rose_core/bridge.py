@@ -100,12 +100,13 @@ def interpret_recording(
     hosts: Sequence[Callable[..., Any]],
     notes: Sequence[str] = (),
     note_at: Sequence[int] = (),
+    int_note_at: Sequence[int] = (),
 ) -> None:
     """Keep a recording under ``number``, to be run by `interpret`.
 
     ``hosts`` are what the opaque functions run, in their order, each from the numbers of its argument
     leaves in a row to those of its result leaves. ``note_at`` says which of ``reals`` are numbers of
-    ``notes``.
+    ``notes``, and ``int_note_at`` which of ``ints`` are such numbers plus 1.
     """
     remaining = iter(hosts)
 
@@ -116,7 +117,10 @@ def interpret_recording(
     literals = _numbers(reals, "d")
     for k in note_at:
         literals[k] = note(notes[int(literals[k])])
-    recording = Recording(header, _view(ints, "i"), literals, host)
+    rows = array("i", _view(ints, "i"))
+    for k in int_note_at:
+        rows[k] = 1 + note(notes[rows[k] - 1])
+    recording = Recording(header, memoryview(rows), literals, host)
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root
 

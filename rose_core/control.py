@@ -17,6 +17,7 @@ from rose_core.ir import Func, Spec
 from rose_core.sizes import Size
 from rose_core.trace import Trace, Value, Var, current, lift, traces, use, wrap
 from rose_core.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
+from rose_core.where import Construct
 
 
 def inline(name: str, params: Sequence[Type], body: Callable[..., list[int]]) -> Function:
@@ -72,7 +73,9 @@ def while_loop(
     turn, or with ``checkpoint=k`` the state of every k-th and computes the others again; ``"revolve"``
     is for as many turns between two states as there are states.
     """
-    return turns_while(t, init, test, body, limit, checkpoint, must_end=True)
+    complaint = f"it did not end within its limit of {limit} turns"
+    number = Construct("while_loop").note(complaint)
+    return turns_while(t, init, test, body, limit, checkpoint, number)
 
 
 def turns_while(
@@ -82,9 +85,9 @@ def turns_while(
     body: Callable[[Any], object],
     limit: int,
     checkpoint: int | str = "none",
-    must_end: bool = False,
+    note: int = -1,
 ) -> object:
-    """As `while_loop`, but unless it ``must_end`` the state after ``limit`` turns is as good as any."""
+    """As `while_loop`, but without the note of an error the state after ``limit`` turns is as good as any."""
     state = as_type(t)
     trace = current()
     (count,) = lift(trace, limit, _COUNT, "while_loop: the limit")
@@ -99,7 +102,8 @@ def turns_while(
 
     f = inline("body", [_COUNT, *types], turn)
     g = inline("test", types, again)
-    spec = Spec(len(types), _COUNT, must_end=must_end, checkpoint=_distance(checkpoint, limit))
+    distance = _distance(checkpoint, limit)
+    spec = Spec(len(types), _COUNT, must_end=note >= 0, note=note, checkpoint=distance)
     loop = trace.builder.loop(spec, count, f.func, start, captured(trace, f), g.func, captured(trace, g))
     return wrap(trace, [trace.builder.get(loop, k) for k in range(len(types))], state)
 

@@ -157,7 +157,11 @@ def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
             column.append(x)
         turns += 1
     if spec.must_end and site.test and turns == count and call(site.test, [*state, *test_args])[0]:
-        raise errors.failure(errors.ENDLESS, count, 0)
+        raise (
+            errors.failure(errors.UNDEFINED, spec.note, 0)
+            if spec.note >= 0
+            else errors.failure(errors.ENDLESS, count, 0)
+        )
     for k, (column, t) in enumerate(zip(kept, types, strict=True)):
         if spec.down:
             column.reverse()

@@ -122,6 +122,8 @@ class Spec:
     """Whether it is an error when the test still holds after the last turn."""
     checkpoint: int = 0
     """How many turns reverse mode goes back to a state that was kept; 0 if it keeps everything."""
+    note: int = -1
+    """What is said where it must end and does not: the number of a note, or -1."""
 
 
 class Func:

@@ -29,6 +29,7 @@ from rose_core.encode import (
     MEMORY_COPY,
     MEMORY_FILL,
     call,
+    f64_const,
     global_get,
     global_set,
     i32_const,
@@ -276,6 +277,8 @@ class ControlFlow(Expressions):
             again = [*code, *others.values(), I32_EQZ, BR_IF_1]
             if spec.must_end:
                 end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
+                if spec.note >= 0:
+                    end = self.runtime.failure(errors.UNDEFINED, f64_const(spec.note))
                 full = [*code, *others.values(), IF, end, END]
         step = [get_local(turn), i32_const(1), I32_ADD, set_local(turn)]
         numbered = []

@@ -19,7 +19,7 @@ from index ``x`` on, ``y`` of them:
 ``PULL``     extra: ``VJP``, cotangents…
 ``COND``     extra: two functions, number of arguments of the first, condition, arguments of both…
 ``LOOP``     extra: body, test (-1 for none), number of leaves of the state, type of the number of the
-             turn, outputs, whether it must end, checkpoint, number of turns, state…, arguments…
+             turn, outputs, 0 or 1 + the note if it must end, checkpoint, number of turns, state…, arguments…
 ``SET``      extra: array, index, element
 ===========  ==============================================================
 
@@ -488,7 +488,14 @@ class _Body:
         f, g, carries, index, outputs, must_end, checkpoint, count, *rest = operands
         functions = self.recording.function
         body, test = functions(self.callees[f]), functions(self.callees[g]) if g >= 0 else None
-        spec = Spec(carries, self.types[index], outputs, must_end=bool(must_end), checkpoint=checkpoint)
+        spec = Spec(
+            carries,
+            self.types[index],
+            outputs,
+            must_end=bool(must_end),
+            note=must_end - 1,
+            checkpoint=checkpoint,
+        )
         ids = [self.env[k] for k in rest]
         end = len(body.params) - 1
         return self.b.loop(spec, self.env[count], body, ids[:carries], ids[carries:end], test, ids[end:])

@@ -81,7 +81,7 @@ def segmented(
     segments = b.unary(_CEIL, b.binary(_DIV, segments, b.real(float(distance))))
     number = b.binary(_INDEX, segments, b.const(COUNT.size, COUNT), COUNT)
     turn = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args)])
-    outer = Spec(spec.carries, COUNT, must_end=spec.must_end)
+    outer = Spec(spec.carries, COUNT, must_end=spec.must_end, note=spec.note)
     return b.loop(outer, number, turn, state, [*args, *test_args, count], test, test_args)
 
 

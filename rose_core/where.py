@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rose_core.errors import note
+from rose_core import errors
 from rose_core.functions import select
 from rose_core.ops import by_name
 from rose_core.trace import Trace, Var, current, lift
@@ -27,11 +27,15 @@ class Construct:
         self.name = name
         self.place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
+    def note(self, complaint: str) -> int:
+        """The number of the note that says what went wrong here."""
+        return errors.note(f"{self.name}: {complaint} ({self.place})")
+
     def check(self, p: Any, x: Any, complaint: str) -> Var:
         """The Real ``x``, which is defined where ``p`` holds; elsewhere the complaint is the error."""
         trace: Trace = current()
         b = trace.builder
-        number = b.const(note(f"{self.name}: {complaint} ({self.place})"), _NOTES)
+        number = b.const(self.note(complaint), _NOTES)
         (c,) = lift(trace, p, BOOL, self.name)
         (v,) = lift(trace, x, REAL, self.name)
         (v,) = lift(trace, select(Var(trace, c, BOOL), Var(trace, v, REAL), math.nan), REAL, self.name)

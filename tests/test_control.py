@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -516,17 +517,20 @@ def test_numbers_of_turns_that_are_none(n):
 
 
 def test_a_loop_without_end():
-    f = fn([Real], Real, lambda x: while_loop(Real, x, lambda s: s > 0, lambda s: s - 1, limit=50))
-    compiled = compile(f)
-    for run in (interp(f), compiled):
-        with pytest.raises(RunError, match="did not end within its limit of 50 turns"):
-            run(51.0)
-        assert run(50.0) == 0
-    derived = grad(f)
-    for run in (interp(derived), compile(derived)):
-        with pytest.raises(RunError, match="limit of 50 turns"):
-            run(51.0)
-        assert run(50.0) == 1
+    """It is an error that names the loop's line, in the derivative too, however much that keeps."""
+    for checkpoint in ("none", 7):
+
+        def body(x, checkpoint=checkpoint):
+            return while_loop(Real, x, lambda s: s > 0, lambda s: s - 1, limit=50, checkpoint=checkpoint)
+
+        f = fn([Real], Real, lambda x, body=body: body(x))
+        line = body.__code__.co_firstlineno + 1
+        text = f"while_loop: it did not end within its limit of 50 turns (test_control.py, line {line})"
+        for g, value in ((f, 0), (grad(f), 1)):
+            for run in (interp(g), compile(g)):
+                with pytest.raises(RunError, match=re.escape(text)):
+                    run(51.0)
+                assert run(50.0) == value
 
 
 def test_the_checker():

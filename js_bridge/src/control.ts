@@ -4,7 +4,14 @@
 
 import { captured, type Fn, FnData, marked } from "./functions";
 import { OP, S } from "./opcodes.gen";
-import { boolId, Recorder, recorder, Var, within } from "./recorder";
+import {
+  boolId,
+  noteNumber,
+  Recorder,
+  recorder,
+  Var,
+  within,
+} from "./recorder";
 import {
   BOOL,
   describe,
@@ -18,6 +25,7 @@ import {
   vecOf,
 } from "./types";
 import { lift, typeOfView, wrap } from "./values";
+import { Construct } from "./where";
 
 /** The number of a turn where nothing limits it. */
 const COUNT = fin(LARGEST);
@@ -127,14 +135,17 @@ export const whileLoop = (
   body: (state: any) => unknown,
   options: WhileOptions = {},
 ): unknown => {
+  const here = new Construct("whileLoop");
   functionFor(test, "whileLoop: the test");
   functionFor(body, "whileLoop: the body");
   const { limit = LARGEST - 1 } = options;
   const distance = distanceOf(options, "whileLoop", limit, ["limit"]);
-  return turnsWhile(type, init, test, body, limit, distance, true);
+  const complaint = `it did not end within its limit of ${limit} turns`;
+  const note = here.note(complaint);
+  return turnsWhile(type, init, test, body, limit, distance, note);
 };
 
-/** As `whileLoop`, but unless it `mustEnd` the state after `limit` turns is as good as any. */
+/** As `whileLoop`, but without the note of an error the state after `limit` turns is as good as any. */
 export const turnsWhile = (
   type: unknown,
   init: unknown,
@@ -142,7 +153,7 @@ export const turnsWhile = (
   body: (state: any) => unknown,
   limit: number,
   distance = 0,
-  mustEnd = false,
+  note?: string,
 ): any => {
   const r = recorder();
   const ty = tyOf(type);
@@ -156,14 +167,12 @@ export const turnsWhile = (
   );
   const args = [...captured(r, f), ...captured(r, g)];
   r.hasControl = true;
-  const head = [
-    r.callee(f),
-    r.callee(g),
-    ty.leaves,
-    r.type(COUNT),
-    0,
-    +mustEnd,
-  ];
+  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0];
+  if (note === undefined) head.push(0);
+  else {
+    r.extraNotes.push(r.extra.length + head.length);
+    head.push(1 + noteNumber(note));
+  }
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
   return results(r, ty, at, 0);
 };

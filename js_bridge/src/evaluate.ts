@@ -145,7 +145,7 @@ class Run {
       state = results.slice(0, carries);
       kept.forEach((column, k) => column.push(results[carries + k]));
     }
-    if (mustEnd && i === count && goes()) fail(3, i, 0);
+    if (mustEnd && i === count && goes()) fail(5, mustEnd - 1, 0);
     const { recording } = this.r.callees[body] as FnData;
     kept.forEach((column, k) => {
       while (column.length < index.size)

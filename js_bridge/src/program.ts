@@ -16,6 +16,8 @@ export interface Program {
   readonly notes: readonly string[];
   /** Which of `reals` are numbers of notes. */
   readonly noteAt: readonly number[];
+  /** Which of `ints` are numbers of notes, plus 1. */
+  readonly intNoteAt: readonly number[];
 }
 
 /** The functions that `root` needs, callees first, and derivatives after what they are of. */
@@ -113,6 +115,13 @@ export const programOf = (root: FnData): Program => {
   };
   const used: string[] = [];
   const noteAt: number[] = [];
+  const intNoteAt: number[] = [];
+  /** The number of a note within the program, so that the same program is the same recording. */
+  const numbered = (note: number): number => {
+    const text = notes[note];
+    if (!used.includes(text)) used.push(text);
+    return used.indexOf(text);
+  };
   const entries = functions.map((f) => {
     const common = {
       name: f.name,
@@ -126,14 +135,16 @@ export const programOf = (root: FnData): Program => {
     if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };
     if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
+    const extra = at;
     put(r.extra);
+    for (const k of r.extraNotes) {
+      ints[extra + k] = 1 + numbered(r.extra[k] - 1);
+      intNoteAt.push(extra + k);
+    }
     put(r.literalTypes.map((ty) => r.type(ty)));
     reals.set(r.literals, literal);
-    // numbered within the program, so that the same program is the same recording
     for (const k of r.notes) {
-      const text = notes[r.literals[k]];
-      if (!used.includes(text)) used.push(text);
-      reals[literal + k] = used.indexOf(text);
+      reals[literal + k] = numbered(r.literals[k]);
       noteAt.push(literal + k);
     }
     literal += r.literals.length;
@@ -155,5 +166,5 @@ export const programOf = (root: FnData): Program => {
     root: numbers.get(root),
   });
   const opaque = functions.filter(({ host }) => host);
-  return { header, ints, reals, opaque, notes: used, noteAt };
+  return { header, ints, reals, opaque, notes: used, noteAt, intNoteAt };
 };

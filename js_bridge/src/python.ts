@@ -33,6 +33,7 @@ interface Bridge {
     hosts: unknown[],
     notes: readonly string[],
     noteAt: readonly number[],
+    intNoteAt: readonly number[],
   ): void;
   interpret(number: number, args: Uint8Array): PyProxy;
   forget(number: number): void;
@@ -149,7 +150,7 @@ class PythonCore implements MainCore {
   }
 
   interpret(program: Program, hosts: RowHost[]): Interpreted {
-    const { header, ints, reals, notes, noteAt } = program;
+    const { header, ints, reals, notes, noteAt, intNoteAt } = program;
     const number = ++this.programs;
     const { bridge } = this;
     said(() =>
@@ -161,6 +162,7 @@ class PythonCore implements MainCore {
         hosts,
         notes,
         noteAt,
+        intNoteAt,
       ),
     );
     return {

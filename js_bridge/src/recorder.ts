@@ -33,6 +33,11 @@ export const ZERO = Symbol("zero");
 /** What programs say of values that are not defined, by number. */
 export const notes: string[] = [];
 
+export const noteNumber = (text: string): number => {
+  if (!notes.includes(text)) notes.push(text);
+  return notes.indexOf(text);
+};
+
 /** Anything the rows of a recording can refer to besides their own kind: see `program.ts`. */
 export type Callee = object;
 
@@ -56,6 +61,8 @@ export class Recorder {
   readonly literalTypes: Ty[] = [];
   /** Which literals are numbers of notes. */
   readonly notes: number[] = [];
+  /** Which items of `extra` are numbers of notes, plus 1. */
+  readonly extraNotes: number[] = [];
   /** The types that rows and literals refer to, by number. */
   readonly types: Ty[] = [];
   /** The functions that rows refer to, by number. */
@@ -128,8 +135,7 @@ export class Recorder {
 
   /** The id of the number of a note. */
   note(text: string, ty: Ty): number {
-    if (!notes.includes(text)) notes.push(text);
-    const id = this.literal(notes.indexOf(text), ty);
+    const id = this.literal(noteNumber(text), ty);
     this.notes.push(~id);
     return id;
   }
@@ -258,6 +264,8 @@ export class Recorder {
       this.end(block);
       this.length = length;
       this.extra.length = extra;
+      const { extraNotes } = this;
+      while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
       throw error;
     }
   }

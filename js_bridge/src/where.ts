@@ -15,11 +15,16 @@ export class Construct {
     this.place = place(Error().stack ?? "");
   }
 
+  /** What is said of something that went wrong here. */
+  note(complaint: string): string {
+    return `${this.name}: ${complaint}${this.place}`;
+  }
+
   /** The Real `x`, which is defined where `p` holds; elsewhere the complaint is the error. */
   check(p: unknown, x: unknown, complaint: string): any {
     const r = recorder();
     const known = r.use(select(p, REAL, x, NaN) as Var, REAL);
-    const note = r.note(`${this.name}: ${complaint}${this.place}`, NOTES);
+    const note = r.note(this.note(complaint), NOTES);
     return new Var(r, r.row(OP.defined, known, note), REAL, r.block);
   }
 }

@@ -13,7 +13,7 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic", "billiards")
+PAGES = ("index", "regression", "quadratic", "billiards", "robot")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
@@ -22,6 +22,7 @@ DONE = {
     "regression": ("#run", re.compile("Pause|Run")),
     "quadratic": ("[data-show=hxx]", "12"),
     "billiards": ("[data-show=number]", re.compile("^[1-9]")),
+    "robot": ("[data-show=number]", re.compile("^[1-9]")),
 }
 
 
@@ -62,7 +63,12 @@ def test_the_sample_runs(page: Page, site_url: str) -> None:
 
 def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
     page.goto(folder_url + "site/")
-    for title in ("Four data sets and a line", "Bowls, domes and saddles"):
+    for title in (
+        "Four data sets and a line",
+        "Bowls, domes and saddles",
+        "A shot, corrected backwards",
+        "Learning to walk",
+    ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         page.get_by_role("navigation").get_by_role("link", name="Rose").click()

@@ -1,7 +1,7 @@
 """The billiard table and the robot of the site, in Node, against losses and gradients of DiffTaichi.
 
 The numbers in `references/` were computed by its two programs in double precision. The robot's gradient
-has 4,139 entries; kept are the sums of the rows and of the columns of its matrices.
+has 4,107 entries; kept are the sums of the rows and of the columns of its matrices.
 """
 
 from __future__ import annotations

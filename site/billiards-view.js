@@ -1,8 +1,8 @@
-// The pictures of the billiards page: the table, and the losses of all tries.
+// The picture of the billiard table.
 
 import { RADIUS } from "./rack.js";
 import { font, token } from "./picture.js";
-import { Scale, arrow, axes, dot, line, polyline } from "./plot.js";
+import { Scale, arrow, dot, line, polyline } from "./plot.js";
 
 /**
  * @typedef {import("./picture.js").Size} Size
@@ -124,30 +124,4 @@ const ring = (ctx, [x, y], radius) => {
   ctx.setLineDash([]);
   line(ctx, [x - 5, y], [x + 5, y]);
   line(ctx, [x, y - 5], [x, y + 5]);
-};
-
-/**
- * How far the target ended from the goal, try by try.
- *
- * @param {CanvasRenderingContext2D} ctx
- * @param {Size} size
- * @param {number[]} distances
- * @param {number} shown
- */
-export const drawDistances = (ctx, { width, height }, distances, shown) => {
-  const x = new Scale(
-    [0, Math.max(100, distances.length - 1)],
-    [48, width - 14],
-  );
-  const y = new Scale([1e-3, 1], [height - 26, 26], true);
-  axes(ctx, x, y, { x: "tries", y: "distance from the goal" });
-  const points = distances.map((distance, k) => {
-    const inside = Math.min(1, Math.max(1e-3, distance));
-    return /** @type {Pair} */ ([x.at(k), y.at(inside)]);
-  });
-  if (!points.length) return;
-  ctx.strokeStyle = token("--rose");
-  ctx.lineWidth = 2;
-  polyline(ctx, points);
-  dot(ctx, points[shown], 4.5, token("--rose"));
 };

@@ -9,6 +9,7 @@ import { Handles } from "./drag.js";
 import { count, fixed, format } from "./format.js";
 import { during, element, onActs, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
+import { drawProgress } from "./progress.js";
 import { BALLS, RACK, RADIUS } from "./rack.js";
 import { clamp } from "./region.js";
 import { Trainer } from "./trainer.js";
@@ -181,8 +182,13 @@ const table = new Picture(element("table", HTMLCanvasElement), (ctx, size) => {
 const distances = new Picture(
   element("distances", HTMLCanvasElement),
   (ctx, size) => {
-    const all = trainer.tries.map(({ loss }) => Math.sqrt(loss));
-    view.drawDistances(ctx, size, all, trainer.shown);
+    drawProgress(ctx, size, {
+      name: "distance from the goal",
+      domain: [1e-3, 1],
+      log: true,
+      values: trainer.tries.map(({ loss }) => Math.sqrt(loss)),
+      shown: trainer.shown,
+    });
   },
 );
 

@@ -7,11 +7,15 @@ export class Clock {
    * @param {number} frames  the number of the last one
    * @param {number} seconds  how long they last
    * @param {() => void} changed
+   * @param {number} [pause]  if given, it begins again so many seconds after its end
    */
-  constructor(frames, seconds, changed) {
+  constructor(frames, seconds, changed, pause) {
     this.frames = frames;
     this.seconds = seconds;
     this.changed = changed;
+    this.pause = pause;
+    /** How often it has begun again. */
+    this.rounds = 0;
     this.at = 0;
     this.playing = false;
     this.slider = element("time", HTMLInputElement);
@@ -50,14 +54,23 @@ export class Clock {
     this.playing = true;
     this.set(this.frame < this.frames ? this.at : 0);
     let before = performance.now();
+    let rest = this.pause ?? 0;
     /** @param {number} now */
     const tick = (now) => {
       if (!this.playing) return;
       const passed = Math.max(0, now - before) / 1000;
       before = now;
       const at = this.at + (passed / this.seconds) * this.frames;
-      this.playing = at < this.frames;
-      this.set(Math.min(at, this.frames));
+      if (at < this.frames) this.set(at);
+      else if (this.pause === undefined) {
+        this.playing = false;
+        this.set(this.frames);
+      } else if ((rest -= passed) > 0) this.set(this.frames);
+      else {
+        rest = this.pause;
+        this.rounds += 1;
+        this.set(0);
+      }
       if (this.playing) requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);

@@ -8,7 +8,7 @@ const GRAVITY = -4.8;
 export const GROUND = 0.1;
 const KEPT = Math.exp(-15 * DT); // of a velocity, after a time step
 export const FRAMES = 341; // pictures of a walk, and between two of them:
-const UPDATES = 4;
+export const UPDATES = 4;
 export const SECONDS = FRAMES * UPDATES * DT;
 const GOAL = [0.9, 0.2]; // which the network is told, no more
 const WAVES = 10;
@@ -126,7 +126,7 @@ export const walker = ({ masses, muscles, struts }) => {
 
   const start = { x: masses, v: masses.map(() => [0, 0]) };
 
-  /** Minus how far the head gets: it is the first mass. */
+  /** Minus how far the marked foot gets: it is the first mass. */
   const loss = fn([Network, Springs], Real, (network, springs) => {
     const end = fori(FRAMES * UPDATES, Body, start, (k, body) => {
       return update(real(k), body, network, springs).next;
@@ -164,5 +164,5 @@ export const walker = ({ masses, muscles, struts }) => {
     const compiled = await compile(f);
     return (network) => compiled(network, springs);
   };
-  return { train: () => of(all), walk: () => of(walk) };
+  return { inputs, train: () => of(all), walk: () => of(walk) };
 };

@@ -1,0 +1,113 @@
+// Two simulations as pictures of the first page: a search that runs once, and a walk that has been
+// learned, to be seen with the pointer on it.
+
+import { drawTable } from "./billiards-view.js";
+import { build } from "./body.js";
+import { aim, play } from "./collisions.js";
+import { network } from "./network.js";
+import { calm, element } from "./page.js";
+import { Picture } from "./picture.js";
+import { RACK, RADIUS } from "./rack.js";
+import { drawRobot } from "./robot-view.js";
+import { Search } from "./search.js";
+import { FRAMES, HIDDEN, SECONDS, walker } from "./walker.js";
+
+const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+
+// ---- billiards -----------------------------------------------------------
+
+const table = {
+  shot: { x: [0.1, 0.5], v: [0.3, 0] },
+  ...{ goal: [0.9, 0.75], target: RACK.length, frame: 0 },
+  frames: [[[0.1, 0.5], ...RACK]],
+  /** @type {import("./billiards-view.js").Trail[]} */
+  earlier: [],
+};
+const tablePicture = new Picture(
+  element("table", HTMLCanvasElement),
+  (ctx, size) => drawTable(ctx, size, table),
+);
+
+/** Run the search, and show where it ends. */
+export const shoot = async () => {
+  const [gradient, game] = await Promise.all([aim(), play()]);
+  const search = new Search(
+    {
+      evaluate: (shot) => gradient(shot, table.goal, table.target),
+      stride: (size) => size,
+      ...{ enough: (RADIUS / 2) ** 2, limit: 1, patience: 100 },
+    },
+    table.shot,
+  );
+  while (search.outcome === "going") {
+    search.advance(0.01);
+    if (calm.matches && search.outcome === "going") continue;
+    table.shot = search.best.params;
+    table.frames = [[table.shot.x, ...RACK], ...game(table.shot)];
+    table.frame = table.frames.length - 1;
+    tablePicture.redraw();
+    await nextFrame();
+  }
+};
+
+// ---- the robot -----------------------------------------------------------
+
+/** Enough to walk. */
+const TRIES = 30;
+
+const body = build();
+const still = { x: body.masses, signals: body.muscles.map(() => 0) };
+const scene = {
+  ...{ body, frame: still },
+  /** @type {import("./plot.js").Pair[][]} */
+  trails: [],
+};
+const canvas = element("robot", HTMLCanvasElement);
+const robotPicture = new Picture(canvas, (ctx, size) =>
+  drawRobot(ctx, size, scene),
+);
+
+/** Learn to walk; after that, show it to who points at it. */
+export const learn = async () => {
+  const robot = walker(body);
+  const [gradient, walk] = await Promise.all([robot.train(), robot.walk()]);
+  const sizes = {
+    ...{ inputs: robot.inputs, hidden: HIDDEN },
+    outputs: body.muscles.length,
+  };
+  const search = new Search(
+    {
+      evaluate: gradient,
+      stride: (size, slope) => size / (slope + 1e-6),
+      ...{ enough: -Infinity, limit: 1, patience: TRIES },
+    },
+    network(1, sizes),
+  );
+  while (search.tries.length < TRIES) {
+    search.advance(0.2);
+    await nextFrame();
+  }
+  const frames = walk(search.best.params);
+  scene.trails = [frames.map(({ x: [[x, y]] }) => [x, y])];
+  /** @param {number} at */
+  const show = (at) => {
+    scene.frame = frames[at];
+    robotPicture.redraw();
+  };
+  show(FRAMES - 1);
+  let walking = false;
+  const stroll = async () => {
+    if (walking || calm.matches) return;
+    walking = true;
+    const began = performance.now();
+    for (let at = 0; at < FRAMES - 1; await nextFrame()) {
+      const passed = (performance.now() - began) / 1000 / SECONDS;
+      at = Math.min(FRAMES - 1, Math.floor(passed * FRAMES));
+      show(at);
+    }
+    walking = false;
+  };
+  const card = canvas.closest("a");
+  for (const kind of ["pointerenter", "focus"])
+    card?.addEventListener(kind, stroll);
+};

@@ -1,0 +1,85 @@
+// The picture of the robot: its body, the ground, and the ways of a foot.
+
+import { font, rgb, token } from "./picture.js";
+import { Scale, dot, line, polyline } from "./plot.js";
+import { GROUND } from "./walker.js";
+
+/**
+ * @typedef {import("./plot.js").Pair} Pair
+ * @typedef {{ x: number[][], signals: number[] }} Frame
+ */
+
+const WIDE = /** @type {const} */ ([0.05, 0.95]);
+const HIGH = /** @type {const} */ ([0.055, 0.415]);
+
+/** How many earlier tries are seen at most. */
+const SEEN = 30;
+
+/** The colour of a muscle: blue when it is short, gold when it is long. @param {number} signal */
+const tint = (signal) => {
+  const from = rgb("--edge");
+  const to = rgb(signal < 0 ? "--blue" : "--gold");
+  const part = Math.abs(signal);
+  return `rgb(${from.map((c, k) => Math.round(c + part * (to[k] - c))).join()})`;
+};
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {import("./picture.js").Size} size
+ * @param {object} scene
+ * @param {import("./body.js").Body} scene.body
+ * @param {Frame} scene.frame
+ * @param {Pair[][]} scene.trails  of the foot, try by try
+ * @param {Pair[]} [scene.trail]  that of the walk that is seen
+ */
+export const drawRobot = (ctx, { width, height }, scene) => {
+  const { body, frame, trails, trail } = scene;
+  const x = new Scale(WIDE, [0, width]);
+  const y = new Scale(HIGH, [height, 0]);
+  /** @param {readonly number[]} p @returns {Pair} */
+  const spot = ([px, py]) => [x.at(px), y.at(py)];
+  ground(ctx, x, y);
+
+  ctx.strokeStyle = token("--rose");
+  ctx.lineWidth = 1;
+  ctx.globalAlpha = 0.25;
+  const step = Math.ceil(trails.length / SEEN);
+  for (let k = 0; k < trails.length; k += step)
+    polyline(ctx, trails[k].map(spot));
+  ctx.globalAlpha = 1;
+  ctx.lineWidth = 2;
+  if (trail) polyline(ctx, trail.map(spot));
+
+  const unit = Math.max(1, width / 500);
+  const masses = frame.x.map(spot);
+  ctx.strokeStyle = token("--edge");
+  ctx.lineWidth = 1.5 * unit;
+  for (const { a, b } of body.struts) line(ctx, masses[a], masses[b]);
+  ctx.lineWidth = 5 * unit;
+  for (const [k, { a, b }] of body.muscles.entries()) {
+    ctx.strokeStyle = tint(frame.signals[k]);
+    line(ctx, masses[a], masses[b]);
+  }
+  for (const mass of masses) dot(ctx, mass, 2.5 * unit, token("--ink"));
+  dot(ctx, masses[0], 5 * unit, token("--rose"));
+};
+
+/** @param {CanvasRenderingContext2D} ctx @param {Scale} x @param {Scale} y */
+const ground = (ctx, x, y) => {
+  const at = y.at(GROUND);
+  const [left, right] = x.range;
+  ctx.fillStyle = token("--sunken");
+  ctx.fillRect(left, at, right - left, y.range[0] - at);
+  ctx.strokeStyle = token("--edge");
+  ctx.lineWidth = 1.5;
+  line(ctx, [left, at], [right, at]);
+  ctx.font = font();
+  ctx.fillStyle = token("--soft");
+  ctx.textAlign = "center";
+  ctx.textBaseline = "top";
+  for (let tenth = 1; tenth < 10; ++tenth) {
+    const place = x.at(tenth / 10);
+    line(ctx, [place, at], [place, at + 5]);
+    if (tenth % 2 === 0) ctx.fillText(`0.${tenth}`, place, at + 7);
+  }
+};

@@ -1,0 +1,27 @@
+// What the robot page says about how the learning has ended.
+
+import { count, format } from "./format.js";
+
+/** So many tries without progress are enough. */
+export const PATIENCE = 50;
+
+/**
+ * @param {import("./search.js").Search} search
+ * @param {number} size  of the last step
+ */
+export const ending = ({ outcome, best, tries }, size) => {
+  const number = count(tries.indexOf(best));
+  const far = format(-best.loss, 3);
+  const kept = `Kept is the best try, number ${number}: the foot gets to ${far}.`;
+  return {
+    going: "",
+    arrived: "",
+    flat: `Nothing that the network changes moves the foot: the gradient is 0. ${kept}`,
+    stuck:
+      `For ${PATIENCE} tries it got no better. ${kept} Run goes on from there; ` +
+      "shorter steps find what long ones leap over.",
+    lost:
+      `Steps of length ${format(size)} are too long: in try ${count(tries.length - 1)} the robot flew ` +
+      `apart. ${kept}`,
+  }[outcome];
+};

@@ -2,7 +2,7 @@
 
 import { RADIUS } from "./rack.js";
 import { font, token } from "./picture.js";
-import { Scale, arrow, dot, line, polyline } from "./plot.js";
+import { arrow, dot, evenScales, line, polyline } from "./plot.js";
 
 /**
  * @typedef {import("./picture.js").Size} Size
@@ -22,10 +22,7 @@ export const AHEAD = 0.4;
 const SEEN = 40;
 
 /** @param {Size} size */
-export const scales = ({ width, height }) => ({
-  x: new Scale(WIDE, [0, width]),
-  y: new Scale(HIGH, [height, 0]),
-});
+export const scales = (size) => evenScales(size, WIDE, HIGH);
 
 /** @param {Shot} shot */
 export const tip = ({ x, v }) => x.map((at, c) => at + AHEAD * v[c]);

@@ -51,6 +51,25 @@ export class Scale {
   }
 }
 
+/**
+ * Scales with the same unit, for what must not be stretched: a window in the middle of the picture.
+ *
+ * @param {import("./picture.js").Size} size
+ * @param {Pair} x
+ * @param {Pair} y
+ */
+export const evenScales = ({ width, height }, x, y) => {
+  const unit = Math.min(width / (x[1] - x[0]), height / (y[1] - y[0]));
+  const [side, top] = [
+    (width - unit * (x[1] - x[0])) / 2,
+    (height - unit * (y[1] - y[0])) / 2,
+  ];
+  return {
+    x: new Scale(x, [side, width - side]),
+    y: new Scale(y, [height - top, top]),
+  };
+};
+
 /** @param {number} first @param {number} last @param {number} step */
 function* range(first, last, step) {
   for (let n = first; n <= last; n += step) yield n;

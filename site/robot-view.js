@@ -1,7 +1,7 @@
 // The picture of the robot: its body, the ground, and the ways of a foot.
 
 import { font, rgb, token } from "./picture.js";
-import { Scale, dot, line, polyline } from "./plot.js";
+import { dot, evenScales, line, polyline } from "./plot.js";
 import { GROUND } from "./walker.js";
 
 /**
@@ -32,13 +32,12 @@ const tint = (signal) => {
  * @param {Pair[][]} scene.trails  of the foot, try by try
  * @param {Pair[]} [scene.trail]  that of the walk that is seen
  */
-export const drawRobot = (ctx, { width, height }, scene) => {
+export const drawRobot = (ctx, size, scene) => {
   const { body, frame, trails, trail } = scene;
-  const x = new Scale(WIDE, [0, width]);
-  const y = new Scale(HIGH, [height, 0]);
+  const { x, y } = evenScales(size, WIDE, HIGH);
   /** @param {readonly number[]} p @returns {Pair} */
   const spot = ([px, py]) => [x.at(px), y.at(py)];
-  ground(ctx, x, y);
+  ground(ctx, size, x, y);
 
   ctx.strokeStyle = token("--rose");
   ctx.lineWidth = 1;
@@ -50,7 +49,7 @@ export const drawRobot = (ctx, { width, height }, scene) => {
   ctx.lineWidth = 2;
   if (trail) polyline(ctx, trail.map(spot));
 
-  const unit = Math.max(1, width / 500);
+  const unit = Math.max(1, size.width / 500);
   const masses = frame.x.map(spot);
   ctx.strokeStyle = token("--edge");
   ctx.lineWidth = 1.5 * unit;
@@ -64,15 +63,19 @@ export const drawRobot = (ctx, { width, height }, scene) => {
   dot(ctx, masses[0], 5 * unit, token("--rose"));
 };
 
-/** @param {CanvasRenderingContext2D} ctx @param {Scale} x @param {Scale} y */
-const ground = (ctx, x, y) => {
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {import("./picture.js").Size} size
+ * @param {import("./plot.js").Scale} x
+ * @param {import("./plot.js").Scale} y
+ */
+const ground = (ctx, { width, height }, x, y) => {
   const at = y.at(GROUND);
-  const [left, right] = x.range;
   ctx.fillStyle = token("--sunken");
-  ctx.fillRect(left, at, right - left, y.range[0] - at);
+  ctx.fillRect(0, at, width, height - at);
   ctx.strokeStyle = token("--edge");
   ctx.lineWidth = 1.5;
-  line(ctx, [left, at], [right, at]);
+  line(ctx, [0, at], [width, at]);
   ctx.font = font();
   ctx.fillStyle = token("--soft");
   ctx.textAlign = "center";

@@ -18,6 +18,7 @@ holds one hash per step. Everything made here is ignored by git, and deleting
 from __future__ import annotations
 
 import argparse
+import base64
 import fcntl
 import functools
 import hashlib
@@ -334,26 +335,35 @@ def build() -> None:
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
     outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
-    inputs = [wheel, scripts / "runtime.mjs", runtime / "python_stdlib.zip"]
-    outputs = [runtime / "rose_core.zip"]
+    snapshot = BRIDGE / "src" / "snapshot.ts"
+    inputs = [wheel, scripts / "runtime.mjs", snapshot, runtime / "python_stdlib.zip"]
+    outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
-    identity = fingerprint([runtime])[:12]
+    core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
+    identity = fingerprint(core)[:12]
+    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, runtime / "rose_core.snapshot"]}
     inputs = [
         BRIDGE / "src",
         BRIDGE / "rose.d.ts",
         BRIDGE / "tsconfig.json",
         lock,
         scripts / "bundle.mjs",
-        identity,
+        json.dumps(sizes),
     ]
     outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "d.ts")]
     pyodide = (runtime / "pyodide-lock.json").read_text()
-    constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity})
+    constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity, "FILES": sizes})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
     inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
     outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
     step("package", inputs, outputs, make_package)
     step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
+
+
+def digest(path: Path) -> tuple[int, str]:
+    """How long a file is, and its SHA-256 in base 64."""
+    data = path.read_bytes()
+    return len(data), base64.b64encode(hashlib.sha256(data).digest()).decode()
 
 
 def script(name: str, *args: str | Path) -> str:

@@ -168,9 +168,9 @@ def test_missing_python(page: Page, site_url: str, place: str) -> None:
         assert "pyodide" in message
 
 
-@pytest.mark.provokes(r"rose_core\.zip")
+@pytest.mark.provokes(r"rose_core\.zip", r"rose_core\.snapshot")
 def test_missing_core(page: Page, site_url: str) -> None:
-    page.context.route("**/rose_core.zip", lambda route: route.fulfill(status=404))
+    page.context.route("**/rose_core.*", lambda route: route.fulfill(status=404))
     body = CUBE + "return rose.compile(f).then(() => 'compiled', (error) => error.message);"
     message = str(in_page(page, site_url, body))
     assert "could not load" in message

@@ -565,8 +565,22 @@ export interface Configuration {
 /** Say how the bridge is to work; where the core runs, before it is first needed. */
 export declare const configure: (configuration: Configuration) => void;
 
-/** Load the core ahead of need; resolves when it can compile. */
-export declare const ready: () => Promise<void>;
+/**
+ * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
+ * do, and not at all where the reader asks to save data.
+ */
+export declare const ready: (options?: { idle?: boolean }) => Promise<void>;
+
+/**
+ * How far the start of Python is: the `detail` of the event `rose-progress` on the window. A listener
+ * that shows it in its own way prevents the default, a thin bar at the top of the page.
+ */
+export interface Progress {
+  readonly stage: "download" | "start" | "ready" | "failed";
+  /** Bytes of the files that have come, and of all. */
+  readonly loaded: number;
+  readonly total: number;
+}
 
 // ---- loops and choices ----
 

@@ -55,6 +55,9 @@ export const during = async (place, words, work) => {
   }
 };
 
+// These pages say in words what they wait for.
+addEventListener("rose-progress", (event) => event.preventDefault());
+
 /** Whether the reader has asked for little motion. */
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

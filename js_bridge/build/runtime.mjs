@@ -1,7 +1,8 @@
 // Makes the Python runtime of dist/pyodide out of the npm package `pyodide`.
 //
 //   node runtime.mjs runtime OUT        copy Pyodide, with a standard library cut to stdlib.txt
-//   node runtime.mjs core OUT WHEEL     compile the wheel to OUT/rose_core.zip, and try it all
+//   node runtime.mjs core OUT WHEEL     compile the wheel to OUT/rose_core.zip, and try it all;
+//                                       OUT/rose_core.snapshot is the memory with the core in it
 //   node runtime.mjs modules            print the modules that Pyodide's own start loads
 //
 // Byte code belongs to one version of Python, so it is compiled by the very Python that
@@ -12,6 +13,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
@@ -69,6 +71,18 @@ for name, source in files.items():
 absent = [f"{m} (in {n})" for m, n in wanted.items() if importlib.util.find_spec(m) is None]
 if absent:
     raise ImportError("add to js_bridge/build/stdlib.txt: " + ", ".join(absent))
+`;
+
+/** Tracebacks need no columns, which would be a fifth of the byte code. */
+const COMPACT = { env: { HOME: "/home", PYTHONNODEBUGRANGES: "1" } };
+
+const SNAPSHOT = `
+import gc, importlib, sys, traceback
+sys.path.insert(0, "WHERE")
+for name in "MODULES".split():
+    importlib.import_module(name)
+gc.collect()
+del gc, importlib, name, traceback
 `;
 
 /** What a page will do, in a fresh runtime made of the files of dist/ alone. */
@@ -130,7 +144,7 @@ async function runtime(out) {
 
   const list = await readFile(join(HERE, "stdlib.txt"), "utf8");
   const names = list.replace(/#.*/g, "").split(/\s+/).filter(Boolean);
-  const python = await load(PYODIDE);
+  const python = await load(PYODIDE, COMPACT);
   python.runPython(COMPILER);
   python.globals.set("modules", python.toPy(names));
   python.globals.set("stdlib", stdlibPath(python));
@@ -154,7 +168,7 @@ async function runtime(out) {
 async function core(out, wheel) {
   // Where the archive will be in the runtime's file system; tracebacks show it.
   const where = "/lib/rose_core.zip";
-  const python = await load(out);
+  const python = await load(out, COMPACT);
   python.FS.writeFile("/tmp/core.whl", await readFile(wheel));
   python.runPython(COMPILER);
   python.globals.set("wheel", "/tmp/core.whl");
@@ -169,8 +183,46 @@ async function core(out, wheel) {
   const version = fresh.runPython(TRIAL);
   if (!basename(wheel).startsWith(`rose_core-${version}-`))
     throw new Error(`${basename(wheel)} calls itself ${version}`);
+  const names = python.runPython(`" ".join(files)`).split(" ");
+  const memory = await snapshot(out, archive, where, names);
+  const restored = await load(out, { _loadSnapshot: memory });
+  if (restored.runPython("import rose_core; rose_core.__version__") !== version)
+    throw new Error("the snapshot does not restore");
+  const packed = await pack(out, memory);
+  await write(out, "rose_core.snapshot", packed);
   const small = gzipSync(archive).length;
-  return `${kB(small)} gzipped, imported in a fresh runtime`;
+  return `${kB(small)} gzipped, imported in a fresh runtime; its memory ${kB(packed.length)}`;
+}
+
+/** A memory with the core in it, and all that it imports later. */
+async function snapshot(out, archive, where, names) {
+  const python = await load(out, { _makeSnapshot: true });
+  python.FS.writeFile(where, archive);
+  const modules = names.map((name) =>
+    name.replace(/(\/__init__)?\.py$/, "").replaceAll("/", "."),
+  );
+  python.runPython(
+    SNAPSHOT.replace("WHERE", where).replace("MODULES", modules.join(" ")),
+  );
+  return python.makeMemorySnapshot();
+}
+
+/** The memory as a difference from what is in the runtime's module, for `src/snapshot.ts`. */
+async function pack(out, memory) {
+  const found = Buffer.from(memory);
+  const module = await readFile(join(out, "pyodide.asm.wasm"));
+  const { difference } = await source("snapshot.ts");
+  difference(found, module);
+  return gzipSync(found, { level: 9 });
+}
+
+/** A module of the bridge, for use here. */
+async function source(name) {
+  const entry = join(HERE, "..", "src", name);
+  const options = { bundle: true, format: "esm", write: false };
+  const { outputFiles } = await build({ entryPoints: [entry], ...options });
+  const code = encodeURIComponent(outputFiles[0].text);
+  return import(`data:text/javascript,${code}`);
 }
 
 async function modules() {

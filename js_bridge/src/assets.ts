@@ -22,6 +22,10 @@ const beside = {
   ).href,
   "pyodide/rose_core.zip": new URL("./pyodide/rose_core.zip", import.meta.url)
     .href,
+  "pyodide/rose_core.snapshot": new URL(
+    "./pyodide/rose_core.snapshot",
+    import.meta.url,
+  ).href,
 };
 
 /** Addresses by the names that the files have in a folder of Rose. */

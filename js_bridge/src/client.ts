@@ -2,6 +2,7 @@
 
 import type { Bytes } from "./artifact";
 import type { Assets } from "./assets";
+import { type Progress, report } from "./progress";
 import type { Core, Request } from "./core";
 
 /** What the worker says. */
@@ -9,6 +10,7 @@ export type Message =
   /** Its script runs; it holds a lock of this name, if there are locks. */
   | { readonly kind: "alive"; readonly lock: string | undefined }
   | { readonly kind: "ready" }
+  | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "failed"; readonly message: string }
   /** It cannot go on. */
   | { readonly kind: "fatal" }
@@ -76,6 +78,9 @@ class Running {
         return;
       case "failed":
         this.ready(Error(data.message));
+        return;
+      case "progress":
+        report(data.progress);
         return;
       case "fatal":
         this.end();

@@ -53,8 +53,19 @@ export interface Loader {
 let started: Promise<Core> | undefined;
 let main: MainCore | undefined;
 
-/** Load the core ahead of need; resolves when it can compile. */
-export const ready = async (): Promise<void> => {
+/**
+ * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
+ * do, and not at all where the reader asks to save data.
+ */
+export const ready = async ({ idle = false } = {}): Promise<void> => {
+  if (idle) {
+    const { connection } = navigator as { connection?: { saveData?: boolean } };
+    if (connection?.saveData) return;
+    // Safari has no such callback
+    await new Promise<unknown>((wake) =>
+      (globalThis.requestIdleCallback ?? setTimeout)(wake),
+    );
+  }
   await core();
 };
 

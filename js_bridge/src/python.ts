@@ -9,6 +9,9 @@ import type {
   RowHost,
 } from "./core";
 import { type Bytes, pack } from "./artifact";
+import { Files, isLocal } from "./files";
+import type { Progress } from "./progress";
+import { unpack } from "./snapshot";
 import type { Program } from "./program";
 import { keep } from "./store";
 
@@ -47,34 +50,9 @@ interface Pyodide {
 
 const CORE = "rose_core.zip";
 
-/** The bytes of a file of ours; throws which one is missing. */
-const fetchBytes = async (address: string): Promise<Uint8Array> => {
-  if (isFile(address)) {
-    const name = "node:fs/promises"; // in a variable, so that no bundler looks for it
-    const { readFile } = await import(name);
-    return readFile(new URL(address));
-  }
-  const response = await fetch(address).catch((cause) => {
-    throw Error(`Rose could not load ${address}`, { cause });
-  });
-  if (!response.ok)
-    throw Error(`Rose could not load ${address}: ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
-};
-
-/** Throw if a file of ours is missing: Pyodide itself would wait for its module forever. */
-const present = async (address: string): Promise<void> => {
-  if (isFile(address)) return;
-  const response = await fetch(address, { method: "HEAD" });
-  await response.arrayBuffer();
-  if (response.status === 404) throw Error(`${address} is missing`);
-};
-
-const isFile = (address: string): boolean => address.startsWith("file:");
-
 /** An address as Pyodide wants it: in Node, files by their paths. */
 const placeOf = (address: string): string =>
-  isFile(address) ? decodeURI(new URL(address).pathname) : address;
+  isLocal(address) ? decodeURI(new URL(address).pathname) : address;
 
 const WASM = "pyodide.asm.wasm";
 
@@ -91,34 +69,108 @@ const folderOf = (wasm: string): string =>
 const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-/** Load Python and the core. */
-export const load = async (assets: Assets): Promise<MainCore> => {
-  const zip = fetchBytes(assets["pyodide/rose_core.zip"]);
-  zip.catch(() => {}); // it is awaited below
-  let python: Pyodide;
-  try {
-    const [{ loadPyodide }, { default: createPyodideModule }] =
-      await Promise.all([
-        import(assets["pyodide/pyodide.mjs"]),
-        import(assets["pyodide/pyodide.asm.mjs"]),
-      ]);
-    const wasm = assets["pyodide/pyodide.asm.wasm"];
-    const missing = present(wasm);
-    python = await Promise.race([
-      loadPyodide({
-        createPyodideModule,
-        indexURL: folderOf(wasm),
-        stdLibURL: placeOf(assets["pyodide/python_stdlib.zip"]),
-        lockFileContents: __LOCK__,
-      }),
-      missing.then(() => new Promise(() => {})),
-    ]);
-  } catch (cause) {
-    throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
-  }
+const STDLIB = "pyodide/python_stdlib.zip";
+const SNAPSHOT = "pyodide/rose_core.snapshot";
+const MODULE = "pyodide/pyodide.asm.wasm";
+
+/** An archive of nothing. */
+const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
+
+/**
+ * In a worker, which is ours: Pyodide gets what is on its way already. With a snapshot, the standard
+ * library is in it, as far as the core needs that.
+ */
+const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
+  const { fetch } = self;
+  const types = { "Content-Type": "application/wasm" };
+  self.fetch = async (input, init) => {
+    const [address] = String(input).split("#");
+    if (address === assets[MODULE])
+      return new Response(await files.bytes(MODULE), { headers: types });
+    if (address === assets[STDLIB]) return new Response(await library);
+    return fetch(input, init);
+  };
+};
+
+/** Start Python. */
+const start = async (assets: Assets, options: object): Promise<Pyodide> => {
+  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(
+    [
+      import(assets["pyodide/pyodide.mjs"]),
+      import(assets["pyodide/pyodide.asm.mjs"]),
+    ],
+  );
+  return loadPyodide({
+    createPyodideModule,
+    indexURL: folderOf(assets[MODULE]),
+    stdLibURL: placeOf(assets[STDLIB]),
+    lockFileContents: __LOCK__,
+    ...options,
+  });
+};
+
+/** Python as it was when the core had been loaded. */
+const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
+  const parts = [files.bytes(SNAPSHOT), files.bytes(MODULE)];
+  const [snapshot, module] = await Promise.all(parts);
+  const memory = await unpack(snapshot, module);
+  const python = await start(assets, { _loadSnapshot: memory });
+  // it would give the same numbers everywhere
+  python.runPython(
+    'import sys; "random" in sys.modules and sys.modules["random"].seed(); None',
+  );
+  return python;
+};
+
+/** Python, started and given the core. */
+const started = async (assets: Assets, files: Files): Promise<Pyodide> => {
+  const zip = files.bytes("pyodide/rose_core.zip");
+  // Pyodide itself would wait for a module that does not come forever
+  const module = files.bytes(MODULE);
+  const python = await Promise.race([
+    start(assets, {}),
+    module.then(() => new Promise<never>(() => {})),
+  ]);
   python.FS.writeFile(`/lib/${CORE}`, await zip);
   python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
-  return new PythonCore(python.pyimport("rose_core.bridge"));
+  return python;
+};
+
+/**
+ * Load Python and the core: from a snapshot where this thread is ours, or where there is no network.
+ * The page's own thread leaves its `fetch` alone.
+ */
+export const load = async (
+  assets: Assets,
+  report: (progress: Progress) => void = () => {},
+): Promise<MainCore> => {
+  let loaded = 0;
+  let total = 0;
+  const say = (stage: Progress["stage"]) => report({ stage, loaded, total });
+  const files = new Files(assets, (...counts) => {
+    [loaded, total] = counts;
+    say(loaded < total ? "download" : "start");
+  });
+  const inWorker = typeof document !== "object" && !isLocal(assets[MODULE]);
+  try {
+    let python: Pyodide | undefined;
+    if (inWorker || isLocal(assets[MODULE])) {
+      if (inWorker) handOver(assets, files, Promise.resolve(EMPTY));
+      try {
+        python = await restored(assets, files);
+      } catch (cause) {
+        await files.bytes(MODULE); // without which nothing else helps
+        console.warn(`Rose: Python starts slowly, since ${messageOf(cause)}`);
+        if (inWorker) handOver(assets, files, files.bytes(STDLIB));
+      }
+    }
+    python ??= await started(assets, files);
+    say("ready");
+    return new PythonCore(python.pyimport("rose_core.bridge"));
+  } catch (cause) {
+    say("failed");
+    throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
+  }
 };
 
 class PythonCore implements MainCore {

@@ -33,7 +33,7 @@ const serve = async (): Promise<void> => {
   let core: Promise<MainCore>;
   self.onmessage = async ({ data: { assets, id, request } }) => {
     if (assets !== undefined) {
-      core = load(assets);
+      core = load(assets, (progress) => say({ kind: "progress", progress }));
       core.then(
         () => say({ kind: "ready" }),
         (error) => say({ kind: "failed", message: messageOf(error) }),

@@ -1,0 +1,161 @@
+"""How Python starts in a page: from a snapshot, or without; with damaged files; and when it dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from build import DIST
+
+NewPage = Callable[..., Page]
+
+PYODIDE = DIST / "pyodide"
+
+BODY = """async ([before, work]) => {
+    Function(before)();
+    const rose = await import("../rose.js");
+    rose.configure({ cache: false });
+    const { Real, compile, fn, mul, vjp } = rose;
+    const cube = fn([Real], Real, (x) => mul(x, mul(x, x)));
+    const slope = fn([Real], Real, (x) => vjp(cube)(x).grad(1));
+    const gives = async () => (await compile(slope))(2);
+    return await Function("rose", "gives", `return (async () => { ${work} })()`)(rose, gives);
+}"""
+
+
+def run(page: Page, url: str, work: str = "return gives();", before: str = "") -> Any:
+    page.goto(f"{url}pages/blank.html")
+    return page.evaluate(BODY, [before, work])
+
+
+def listen(page: Page) -> list[str]:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    return said
+
+
+def asked(context: BrowserContext) -> list[str]:
+    names: list[str] = []
+    context.on("request", lambda request: names.append(request.url.rpartition("/")[2]))
+    return names
+
+
+def test_it_starts_from_the_snapshot(page: Page, site_url: str) -> None:
+    said, names = listen(page), asked(page.context)
+    assert run(page, site_url) == 12
+    assert said == []
+    assert "rose_core.snapshot" in names
+    assert not {"python_stdlib.zip", "rose_core.zip", "pyodide-lock.json"} & set(names)
+    assert names.count("pyodide.asm.wasm") == 1
+
+
+def altered(route: Route) -> None:
+    data = bytearray((PYODIDE / route.request.url.rpartition("/")[2]).read_bytes())
+    data[len(data) // 2] ^= 1
+    route.fulfill(body=bytes(data), content_type="application/octet-stream")
+
+
+def truncated(route: Route) -> None:
+    data = (PYODIDE / route.request.url.rpartition("/")[2]).read_bytes()
+    route.fulfill(body=data[: len(data) // 2])
+
+
+DAMAGE = [altered, truncated]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_without_its_snapshot_it_starts_slowly(page: Page, site_url: str, damage: Any) -> None:
+    page.context.route("**/rose_core.snapshot", damage)
+    said, names = listen(page), asked(page.context)
+    assert run(page, site_url) == 12
+    (told,) = said
+    assert "Python starts slowly" in told
+    assert "rose_core.snapshot: it is not the file that belongs to this build" in told
+    assert {"python_stdlib.zip", "rose_core.zip"} < set(names)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_runtime_is_named(page: Page, site_url: str, damage: Any) -> None:
+    page.context.route("**/pyodide.asm.wasm", damage)
+    work = "return gives().catch((error) => error.message);"
+    message = run(page, site_url, work)
+    assert "pyodide.asm.wasm: it is not the file that belongs to this build" in message
+    # what was wrong may be put right
+    page.context.unroute("**/pyodide.asm.wasm")
+    assert page.evaluate(BODY, ["", "return gives();"]) == 12
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream"])
+def test_any_type_will_do_for_the_runtime(page: Page, site_url: str, kind: str) -> None:
+    def answer(route: Route) -> None:
+        route.fulfill(body=(PYODIDE / "pyodide.asm.wasm").read_bytes(), content_type=kind)
+
+    page.context.route("**/pyodide.asm.wasm", answer)
+    assert run(page, site_url) == 12
+
+
+PROGRESS = """
+globalThis.seen = [];
+addEventListener("rose-progress", (event) => {
+    seen.push({ ...event.detail, bar: !!document.querySelector("[role=progressbar]") });
+    %s
+});"""
+
+
+@pytest.mark.parametrize("prevented", [False, True])
+def test_progress_is_told_and_shown(page: Page, site_url: str, prevented: bool) -> None:
+    def late(route: Route) -> None:
+        page.wait_for_timeout(600)
+        route.continue_()
+
+    page.context.route("**/pyodide.asm.wasm", late)
+    before = PROGRESS % ("event.preventDefault();" if prevented else "")
+    seen = run(page, site_url, "await gives(); return seen;", before)
+    stages = [event["stage"] for event in seen]
+    assert stages[0] == "download" and stages[-2:] == ["start", "ready"]
+    loaded = [event["loaded"] for event in seen]
+    assert loaded == sorted(loaded)
+    assert seen[-1]["loaded"] == seen[-1]["total"] > 1e6
+    assert any(event["bar"] for event in seen) is not prevented
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+
+
+def test_a_worker_that_dies_is_replaced(page: Page, site_url: str) -> None:
+    assert run(page, site_url) == 12
+    (worker,) = page.workers
+    worker.evaluate("setTimeout(close)")
+    page.wait_for_timeout(100)
+    assert page.evaluate(BODY, ["", "return gives();"]) == 12
+
+
+def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, site_url: str) -> None:
+    run(page, site_url, "await rose.ready(); window.gives = gives;")
+    (worker,) = page.workers
+    # it dies of the next request that it gets
+    worker.evaluate("self.onmessage = () => close()")
+    assert page.evaluate("gives()") == 12
+
+
+def test_idle_pages_start_it_unless_the_reader_saves_data(new_page: NewPage, site_url: str) -> None:
+    for saves in (False, True):
+        page = new_page()
+        names = asked(page.context)
+        connection = f"{{ value: {{ saveData: {str(saves).lower()} }} }}"
+        before = f"Object.defineProperty(navigator, 'connection', {connection});"
+        run(page, site_url, "await rose.ready({ idle: true });", before)
+        assert ("rose_core.snapshot" in names) is not saves
+        assert page.evaluate(BODY, ["", "return gives();"]) == 12
+
+
+def test_a_page_that_is_closed_while_it_compiles_leaves_nothing(new_page: NewPage, site_url: str) -> None:
+    page = new_page()
+    context = page.context
+    run(page, site_url, "gives();")
+    page.close()
+    page = context.new_page()
+    assert run(page, site_url) == 12
+    (lock,) = page.evaluate("navigator.locks.query().then(({ held }) => held.map(({ name }) => name))")
+    assert lock.startswith("rose ")

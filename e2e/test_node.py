@@ -16,7 +16,7 @@ NAMES = (
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
     "fixedPoint functional minimize odeint quad root "
-    "grad valueAndGrad hvp linearize jacobian hessian"
+    "grad valueAndGrad hvp linearize jacobian hessian jet vmap"
 ).split()
 
 Run = Callable[[str], str]
@@ -573,4 +573,67 @@ def test_operators(node: Run) -> None:
         "TypeError: jacobian: the result of f: expected a type with Reals in it, and no tangents, got the type Bool",
         "TypeError: the push of f takes 1 direction, got 2",
         "RangeError: direction 1 of f: wrong array size: expected 3 elements for Vec(3, Real), got 2",
+    ]
+
+
+def test_taylor_series_and_many_arguments(node: Run) -> None:
+    body = """
+        const { Bool, Real, Size, Vec, add, cond, div, exp, fn, fori, grad, gt, hessian, jet, mul, sub, sum,
+            vmap } = rose;
+        const out = {};
+        const reciprocal = fn([Real], Real, (x) => div(1, sub(1, x)));
+        out.series = await same(jet(reciprocal, 5), [0, 1, 0, 0, 0, 0]);
+        const P = { x: Real, ok: Bool };
+        const f = fn([P, Real], Vec(2, P), (p, y) => [p, { x: mul(p.x, y), ok: gt(y, 0) }]);
+        out.structs = await same(jet(f, 1), [{ x: 2, ok: true }, { x: 1, ok: false }], [3, 5]);
+        const flow = fn([Real], Real, (x) => fori(3, Real, 1, (i, s) =>
+            cond(gt(s, 0.5), Real, () => mul(s, x), () => add(s, x))));
+        out.flow = await same(jet(flow, 3), [0.25, 1, 0, 0]);
+        const closure = fn([Real], Real, (a) =>
+            jet(fn([Real], Real, (x) => mul(a, mul(x, mul(x, x)))), 3)([a, 1, 0, 0])[2]);
+        out.closure = [await same(closure, 2), await same(grad(closure), 2)];
+        const n = Size("n");
+        const norm = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => mul(v[i], v[i])));
+        out.generic = await same(jet(norm, 2).at({ n: 2 }), [[1, 2], [1, 0], [0, 0]]);
+        const g = fn([Real, P], P, (a, p) => ({ x: mul(a, p.x), ok: p.ok }));
+        const ps = [{ x: 1, ok: true }, { x: 3, ok: false }];
+        out.all = await same(vmap(g).at({ batch: 2 }), [2, 3], ps);
+        out.shared = await same(vmap(g, [null, 0], "points").at({ points: 2 }), 2, ps);
+        const M = Vec(2, Vec(2, Real));
+        const loss = fn([M, Real], Real, (m, scale) => {
+            const norms = vmap(norm)(m);
+            return mul(vmap(fn([Real], Real, (x) => mul(x, scale)))(norms)[0], norms[1]);
+        });
+        out.loss = await same(loss, [[1, 2], [3, 1]], 2);
+        out.grad = await same(grad(loss), [[1, 2], [3, 1]], 2);
+        out.hessians = await same(vmap(hessian(norm)).at({ n: 2, batch: 1 }), [[1, 2]]);
+        const table = vmap(vmap(fn([Real, Real], Real, mul), [null, 0], "columns"), [0, null], "rows");
+        out.table = await same(table.at({ rows: 1, columns: 2 }), [2], [3, 4]);
+        attempt(() => jet(norm, -1));
+        attempt(() => jet(Math.sin, 2));
+        attempt(() => vmap(g, [null, null]));
+        attempt(() => vmap(vmap(g)));
+        return [out, messages];"""
+    out, messages = evaluate(node, body)
+    assert out == {
+        "series": [1, 1, 1, 1, 1, 1],
+        "structs": [
+            [{"x": 2, "ok": True}, {"x": 6, "ok": True}],
+            [{"x": 1, "ok": True}, {"x": 13, "ok": True}],
+        ],
+        "flow": [0.75, 3, 0, 0],
+        "closure": [12, 12],
+        "generic": [5, 2, 1],
+        "all": [{"x": 2, "ok": True}, {"x": 9, "ok": False}],
+        "shared": [{"x": 2, "ok": True}, {"x": 6, "ok": False}],
+        "loss": 100,
+        "grad": [[40, 80], [60, 20]],
+        "hessians": [[[2, 0], [0, 2]]],
+        "table": [[6, 8]],
+    }
+    assert messages == [
+        "RangeError: jet: expected an order from 0 to 999, got -1",
+        "TypeError: jet: expected a function made with fn or opaque, got a function",
+        "TypeError: vmap: expected 0, or for each of 2 arguments 0 or null and not for all null, got an array of 2",
+        "TypeError: vmap: vmap_f has a size batch already; give another name",
     ]

@@ -469,6 +469,47 @@ export declare const hessian: {
   ): GenericFunc<P, Over<Over<R, Chosen<P, A>>, Chosen<P, A>>>;
 };
 
+/** For each argument 0, or null for one that all elements share. */
+type InAxes = 0 | readonly (0 | null)[];
+
+type Batched<P extends readonly unknown[], A, N extends string> = {
+  [K in keyof P]: A extends 0
+    ? Vecs<Size<N>, P[K]>
+    : A[K & keyof A] extends null
+      ? P[K]
+      : Vecs<Size<N>, P[K]>;
+};
+
+/**
+ * `f` on a vector of each of its arguments, element by element: a function that is generic in how many
+ * there are, of the name `size`.
+ */
+export declare const vmap: <
+  const P extends readonly unknown[],
+  R,
+  const A extends InAxes = 0,
+  const N extends string = "batch",
+>(
+  f: Func<P, R> | GenericFunc<P, R>,
+  inAxes?: A,
+  size?: N,
+) => GenericFunc<Batched<P, A, N>, Vecs<Size<N>, R>>;
+
+/**
+ * `f` on Taylor series up to `order`: it takes for each argument, and gives, an array of `order + 1`
+ * coefficients, `x[0] + x[1] t + x[2] t² + …`.
+ */
+export declare const jet: {
+  <P extends readonly unknown[], R>(
+    f: Func<P, R>,
+    order: number,
+  ): Func<{ readonly [K in keyof P]: Vecs<Nats, P[K]> }, Vecs<Nats, R>>;
+  <P extends readonly unknown[], R>(
+    f: GenericFunc<P, R>,
+    order: number,
+  ): GenericFunc<{ readonly [K in keyof P]: Vecs<Nats, P[K]> }, Vecs<Nats, R>>;
+};
+
 // ---- running ----
 
 /**

@@ -21,6 +21,7 @@ from rose_core.quadrature import quad
 from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
 from rose_core.standalone import load
+from rose_core.taylor import jet
 from rose_core.trace import (
     iadd,
     imax,
@@ -40,6 +41,7 @@ from rose_core.types import REAL as Real
 from rose_core.types import TAN as Tan
 from rose_core.types import UNIT as Null
 from rose_core.values import Record
+from rose_core.vmap import vmap
 
 __version__ = "0.1.0"
 
@@ -112,6 +114,7 @@ __all__ = [
     "interp",
     "isub",
     "jacobian",
+    "jet",
     "jvp",
     "leq",
     "linearize",
@@ -150,6 +153,7 @@ __all__ = [
     "value_and_grad",
     "vec",
     "vjp",
+    "vmap",
     "while_loop",
     "xor",
     "zero",

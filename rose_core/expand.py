@@ -12,13 +12,14 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import GET, PARAM, PULL, VJP, Func, LoopSite, is_real
+from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.linearize import Linearization
 from rose_core.remat import Recomputed, may_run_again, segmented
 from rose_core.replay import Replay
 from rose_core.tape import Transposed
 from rose_core.transpose import Reverse
-from rose_core.types import REAL, TAN, real, replace_scalar, scalar_of
+from rose_core.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 
 
 class DerivativeError(Exception):
@@ -32,6 +33,7 @@ class Expansion:
         self._vjp_sites: dict[Func, int] = {}
         self._expanded: dict[Func, Func] = {}
         self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
+        self._jets: dict[tuple[Func, tuple[bool, ...], int], Jet] = {}
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[Func, Func] = {}
@@ -63,7 +65,8 @@ class Expansion:
         if found is None:
             self._enter(f)
             if f.origin:
-                found = self._public_jvp(f, f.origin[1])
+                make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
+                found = make(f, f.origin[1])
             else:
                 callees = [self.expand(g) for g in f.callees]
                 plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
@@ -125,6 +128,27 @@ class Expansion:
                 self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
             self._jvps[f, varying] = found
+        return found
+
+    def _public_jet(self, placeholder: Func, f: Func) -> Func:
+        declared = sum(len(leaves(t)) for t in f.param_types)
+        varying = tuple(k < declared and is_real(t) for k, t in enumerate(f.params))
+        return public_jet(placeholder, f, self.jet(f, varying, placeholder.order), placeholder.order)
+
+    def jet(self, f: Func, varying: tuple[bool, ...], order: int) -> Jet:
+        """The Taylor series of ``f``, for these varying parameters, up to an order."""
+        found = self._jets.get((f, varying, order))
+        if found is None:
+            rule = f.jvp
+            if not any(varying) or not order:
+                found = ConstantJet(self.plain(f))
+            elif rule is not None:
+                plain = self.plain(rule)
+                found = CustomJet(f, varying, order, lambda vary: self.jet(plain, vary, order - 1))
+            else:
+                self.require_derivative(f)
+                found = Jet(self.plain(f), varying, order, self.jet)
+            self._jets[f, varying, order] = found
         return found
 
     def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:

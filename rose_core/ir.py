@@ -44,6 +44,7 @@ from rose_core.types import (
     TypeVar,
     array,
     dual,
+    fin,
     leaves,
     real,
     scalar_of,
@@ -131,8 +132,8 @@ class Func:
 
     __slots__ = (
         "blocks", "callees", "code", "effects", "fault", "generics", "home", "host", "instance", "jvp",
-        "memo", "name", "opaque", "origin", "param_names", "param_types", "params", "pool", "remat", "ret",
-        "specs", "straight",
+        "memo", "name", "opaque", "order", "origin", "param_names", "param_types", "params", "pool", "remat",
+        "ret", "specs", "straight",
         "structured", "types",
     )  # fmt: skip
 
@@ -176,7 +177,9 @@ class Func:
         self.straight = True
         """Whether the body is operations of the table, vectors and their elements: no loops, no calls."""
         self.origin: tuple[str, Func] | None = None
-        """``("jvp", f)`` for a derivative that is yet to be made from ``f``."""
+        """``("jvp", f)`` or ``("jet", f)`` for what is yet to be made from ``f``."""
+        self.order = 0
+        """The order up to which a jet goes."""
         self.memo: dict[object, object] = {}
         """What passes have made of this function."""
 
@@ -188,6 +191,19 @@ class Func:
         duals = [leaf for t in origin.params for leaf in leaves(dual(t))]
         self.params = duals if self.takes_tangents else [real(t) for t in duals]
         self.origin = ("jvp", origin)
+        self.effects = origin.effects
+
+    def derive_jet(self, origin: Func, order: int) -> None:
+        """Become the place-holder of the Taylor series of ``origin``, in vectors of coefficients.
+
+        What ``origin`` takes besides its declared parameters is taken as it is.
+        """
+        declared = sum(len(leaves(t)) for t in origin.param_types)
+        size = fin(order + 1)
+        series = [array(size, t) for t in origin.params[:declared]]
+        self.params = [real(t) for t in (*series, *origin.params[declared:])]
+        self.origin = ("jet", origin)
+        self.order = order
         self.effects = origin.effects
 
     @property

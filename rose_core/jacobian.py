@@ -30,7 +30,8 @@ def jacobian(f: Function | Generic, argnums: int | Sequence[int] = 0, *, mode: s
         ret = f.func.ret
         need_reals(ret, f"jacobian: the result of {f.func.name}")
         forward = mode == "forward" or (mode == "auto" and count(by.type) <= count(ret))
-        return derived(f, "jacobian", [], over(ret, by.type), (_forward if forward else _reverse)(f, by))
+        body = (_forward if forward else _reverse)(f, by)
+        return derived(f, "jacobian", f.func.param_types, over(ret, by.type), body)
 
     return of_any_size(f, "jacobian", make)
 

@@ -30,7 +30,7 @@ def grad(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
     def make(f: Function) -> Function:
         by = Selection(f, argnums, "grad")
         _need_real(f, "grad")
-        return derived(f, "grad", [], by.type, lambda *args: by.pulled(vjp(f)(*args), 1.0))
+        return derived(f, "grad", f.func.param_types, by.type, lambda *args: by.pulled(vjp(f)(*args), 1.0))
 
     return of_any_size(f, "grad", make)
 
@@ -47,7 +47,7 @@ def value_and_grad(f: Function | Generic, argnums: int | Sequence[int] = 0) -> A
             pullback = vjp(f)(*args)
             return {"value": pullback.ret, "grad": by.pulled(pullback, 1.0)}
 
-        return derived(f, "value_and_grad", [], ret, both)
+        return derived(f, "value_and_grad", f.func.param_types, ret, both)
 
     return of_any_size(f, "value_and_grad", make)
 
@@ -62,9 +62,9 @@ def hvp(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
         def along(*args: Any) -> object:
             return push(gradient, args[:-1], by.scattered(args[-1]))[1]
 
-        return derived(f, "hvp", [by.type], by.type, along)
+        return derived(f, "hvp", [*f.func.param_types, by.type], by.type, along)
 
-    return of_any_size(f, "hvp", make, lambda params: [_selected(params, argnums)])
+    return of_any_size(f, "hvp", make, lambda params: [*params, _selected(params, argnums)])
 
 
 class Pushforward:
@@ -160,21 +160,23 @@ def of_any_size(
     f: Function | Generic,
     what: str,
     make: Callable[[Function], Function],
-    more: Callable[[Sequence[object]], list[object]] = lambda _: [],
+    params: Callable[[Sequence[object]], Sequence[object]] = lambda params: params,
 ) -> Any:
     """``make(f)``, made for every set of sizes if ``f`` is generic.
 
-    ``more`` gives the types of further parameters, as an author writes them.
+    ``params`` gives the types of the parameters from those of ``f``, as an author writes them.
     """
     if isinstance(f, Generic):
-        params = [*f.params, *more(f.params)]
-        return Generic(f"{what}_{f.__name__}", params, f.sizes, lambda: make(f.instance(f.now())))
+        name = f"{what}_{f.__name__}"
+        return Generic(name, params(f.params), f.sizes, lambda: make(f.instance(f.now())))
     return make(function_of(f, what))
 
 
-def derived(f: Function, what: str, more: Sequence[Type], ret: Type, body: Callable[..., object]) -> Function:
-    """The function ``body`` of the parameters of ``f`` and ``more``, made from ``f``."""
-    made = fn([*f.func.param_types, *more], ret, lambda *args: body(*args))
+def derived(
+    f: Function, what: str, params: Sequence[Type], ret: Type, body: Callable[..., object]
+) -> Function:
+    """The function ``body``, which is made from ``f``."""
+    made = fn(list(params), ret, lambda *args: body(*args))
     assert isinstance(made, Function)
     made.func.name = made.__name__ = f"{what}_{f.func.name}"
     # in the rule of a `functional`, what f uses from around it varies, also where this uses it

@@ -181,6 +181,8 @@ class Recording:
             f.host = host(f) if host else _elsewhere
             f.effects = not row["pure"]
             self.opaque.append(f)
+        elif row["kind"] == "jet":
+            f.derive_jet(self.function(row["of"]), row["order"])
         else:
             f.derive_jvp(self.function(row["of"]))
         return f

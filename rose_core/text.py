@@ -102,7 +102,8 @@ class _Printer:
         if f.host is not None:
             return f"{head} opaque\n"
         if f.origin is not None:
-            return f"{head} {f.origin[0]} {self.function_name(f.origin[1])}\n"
+            order = f" {f.order}" if f.order else ""
+            return f"{head} {f.origin[0]}{order} {self.function_name(f.origin[1])}\n"
         for v, ins in enumerate(f.code):
             if ins[0] == PARAM:
                 self.names[v] = names[ins[1]]

@@ -8,6 +8,7 @@ import {
   isReal,
   numbersOf,
   REAL,
+  Size,
   type SizeVar,
   sizesIn,
   TAN,
@@ -46,6 +47,11 @@ export class FnData {
   fault: string | undefined;
   /** Whether reverse mode computes what it needs of it again, rather than keep it. */
   remat = false;
+
+  /** Of a Taylor series: of what, and up to which order. */
+  series: { readonly of: FnData; readonly order: number } | undefined;
+  /** Its own Taylor series, by order. */
+  jets: Map<number, FnData> | undefined;
 
   private numbers: FnData | undefined;
 
@@ -91,6 +97,7 @@ export class FnData {
   /** What it uses of enclosing functions, which is passed to it after its arguments. */
   get captures(): readonly Capture[] {
     if (this.bound) return this.bound.captures;
+    if (this.series) return this.series.of.captures;
     if (this.origin) {
       const captures = withTangents(this.origin);
       return this.onNumbers === this
@@ -314,29 +321,69 @@ export const fn = (
 };
 
 /**
- * `make` of `f`, or if that is generic a function that is made so for every set of sizes. `more` gives the
- * types of further parameters, as an author writes them.
+ * `make` of `f`, or if that is generic a function that is made so for every set of sizes. `params` gives
+ * the types of its parameters from those of `f`, as an author writes them.
  */
 export const ofAnySize = (
   f: unknown,
   what: string,
   make: (f: Fn, data: FnData) => Fn,
-  more: (params: readonly unknown[]) => unknown[] = () => [],
+  params: (params: readonly unknown[]) => readonly unknown[] = (same) => same,
 ): Fn => {
   const { data, generic } = parts(f, what);
   if (data) return make(f as Fn, data);
-  const { name, params, sizes } = generic!;
+  const { name, sizes } = generic!;
+  return makeGeneric(`${what}_${name}`, params(generic!.params), sizes, () => {
+    const instance = atNow(generic!);
+    return make(instance, instance[DATA]!);
+  });
+};
+
+/** A generic function at the sizes for which another is being made. */
+const atNow = ({ sizes, at }: Generic): Fn =>
+  at(new Map([...sizes].map((size) => [size, size.value!])));
+
+/**
+ * `make` of `f`, for every number of elements that there is `name` of: a function that is generic in it,
+ * and in what sizes `f` is. `params` gives the types of its parameters.
+ */
+export const ofEverySize = (
+  f: unknown,
+  what: string,
+  name: string,
+  make: (f: Fn, data: FnData, size: Ty) => Fn,
+  params: (params: readonly unknown[], size: SizeVar) => readonly unknown[],
+): Fn => {
+  const { data, generic } = parts(f, what);
+  const size = Size(name);
+  const known = [...(generic?.sizes ?? [])];
+  if (known.some((other) => other.name === name))
+    throw TypeError(
+      `${what}: ${generic!.name} has a size ${name} already; give another name`,
+    );
   return makeGeneric(
-    `${what}_${name}`,
-    [...params, ...more(params)],
-    sizes,
+    `${what}_${(data ?? generic)!.name}`,
+    params((data ?? generic)!.params, size),
+    new Set([...known, size]),
     () => {
-      const instance = generic!.at(
-        new Map([...sizes].map((size) => [size, size.value!])),
-      );
-      return make(instance, instance[DATA]!);
+      const instance = generic ? atNow(generic) : (f as Fn);
+      return make(instance, instance[DATA]!, tyOf(size));
     },
   );
+};
+
+/** The Taylor series of `f` up to an order. */
+export const seriesOf = (f: FnData, order: number): Fn => {
+  const of = f.code;
+  const known = (of.jets ??= new Map<number, FnData>());
+  let found = known.get(order);
+  if (found === undefined) {
+    const params = f.params.map((ty) => vecOf(order + 1, ty));
+    found = new FnData(`jet_${f.name}`, params, vecOf(order + 1, f.ret));
+    found.series = { of, order };
+    known.set(order, found);
+  }
+  return makeFn(of === f ? found : found.with(f.captures));
 };
 
 /** Record what `body` does. */

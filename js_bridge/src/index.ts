@@ -72,3 +72,4 @@ export { fixedPoint, root } from "./roots";
 export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";
+export { jet, vmap } from "./vmap";

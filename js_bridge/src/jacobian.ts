@@ -42,7 +42,7 @@ export const jacobian = (
     return derived(
       data,
       "jacobian",
-      [],
+      data.params,
       over(data.ret, by.type),
       isForward ? forward(g, data, by) : reverse(g, data, by),
     );

@@ -30,7 +30,7 @@ export const grad = (f: unknown, argnums: Argnums = 0): Fn =>
   ofAnySize(f, "grad", (g, data) => {
     const by = new Selection(data, argnums, "grad");
     needReal(data, "grad");
-    return derived(data, "grad", [], by.type, (...args) =>
+    return derived(data, "grad", data.params, by.type, (...args) =>
       by.pulled(pullback(g, args, "grad"), 1),
     );
   });
@@ -44,7 +44,7 @@ export const valueAndGrad = (f: unknown, argnums: Argnums = 0): Fn =>
       ["value", REAL],
       ["grad", by.type],
     ]);
-    return derived(data, "valueAndGrad", [], ret, (...args) => {
+    return derived(data, "valueAndGrad", data.params, ret, (...args) => {
       const back = pullback(g, args, "valueAndGrad");
       return { value: back.ret, grad: by.pulled(back, 1) };
     });
@@ -58,12 +58,19 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
     (g, data) => {
       const by = new Selection(data, argnums, "hvp");
       const gradient = dataOf(grad(g, argnums), "hvp");
-      return derived(data, "hvp", [by.type], by.type, (...args) => {
-        const directions = by.scattered(args.pop());
-        return push(gradient, args, directions).change;
-      });
+      return derived(
+        data,
+        "hvp",
+        [...data.params, by.type],
+        by.type,
+        (...args) => {
+          const directions = by.scattered(args.pop());
+          return push(gradient, args, directions).change;
+        },
+      );
     },
     (params) => [
+      ...params,
       typeof argnums === "number"
         ? params[argnums]
         : Object.fromEntries(argnums.map((k) => [k, params[k]])),
@@ -161,16 +168,16 @@ const needReal = ({ name, ret }: FnData, what: string): void => {
     );
 };
 
-/** The function `body` of the parameters of `f` and `more`, made from `f`. */
+/** The function `body`, which is made from `f`. */
 export const derived = (
   f: FnData,
   what: string,
-  more: readonly Ty[],
+  params: readonly Ty[],
   ret: Ty,
   body: (...args: unknown[]) => unknown,
 ): Fn => {
   const name = `${what}_${f.name}`;
-  const data = define(name, [...f.params, ...more], ret, body);
+  const data = define(name, params, ret, body);
   // in the rule of a functional, what f uses from around it varies, also where this uses it
   data.tangents = data.captures.map((x) => {
     const k = f.captures.findIndex((y) => isSame(x, y));

@@ -31,9 +31,8 @@ const reachable = (root: FnData): FnData[] => {
     const enter = (f: FnData): void => {
       if (seen.has(f)) return;
       seen.add(f);
-      const needs = f.origin
-        ? [f.origin]
-        : ((f.recording?.callees ?? []) as FnData[]);
+      const of = f.origin ?? f.series?.of;
+      const needs = of ? [of] : ((f.recording?.callees ?? []) as FnData[]);
       stack.push({ f, next: 0, needs });
     };
     enter(todo.pop()!);
@@ -133,6 +132,10 @@ export const programOf = (root: FnData): Program => {
     };
     const r = f.recording;
     if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };
+    if (f.series) {
+      const { of, order } = f.series;
+      return { ...common, kind: "jet", of: numbers.get(of), order };
+    }
     if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
     const extra = at;

@@ -3,7 +3,7 @@
 // A function with such sizes in its parameters is made once for every set of sizes that it is called
 // with, so that its loops know their bounds like any other's.
 
-import { describe, ELEM, INDEX, SizeVar, type Ty, tyOf } from "./types";
+import { describe, ELEM, INDEX, isTy, SizeVar, type Ty, tyOf } from "./types";
 import { typeOfView } from "./values";
 
 /** Sizes by what they stand for. */
@@ -34,7 +34,7 @@ export const inferSizes = (
   x: unknown,
   sizes: Inference,
 ): void => {
-  if (typeof type !== "object" || type === null) return;
+  if (typeof type !== "object" || type === null || isTy(type)) return;
   const ty = typeOfView(x);
   if (ty !== undefined) inferFromType(type, ty, sizes);
   else if (typeof x !== "object" || x === null) return;
@@ -49,7 +49,7 @@ export const inferSizes = (
 };
 
 const inferFromType = (type: unknown, ty: Ty, sizes: Inference): void => {
-  if (typeof type !== "object" || type === null) return;
+  if (typeof type !== "object" || type === null || isTy(type)) return;
   if (INDEX in type && ELEM in type) {
     if (ty.kind !== "vec") return;
     bind(type[INDEX], ty.size, sizes);

@@ -167,6 +167,9 @@ export const structOf = (entries: [string, Ty][]): Ty => {
   return make("struct", key, { text, fields, order, leafTypes });
 };
 
+/** Whether `type` is in the interned form already. */
+export const isTy = (type: object): type is Ty => keys.has(type as Ty);
+
 /** The largest size: indices are 32-bit integers. */
 export const LARGEST = 2 ** 31;
 
@@ -195,6 +198,7 @@ export const tyOf = (type: unknown): Ty => {
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
+  if (isTy(type)) return type;
   let ty = known.get(type);
   if (ty === undefined) {
     const before = sizesRead;

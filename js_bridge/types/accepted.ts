@@ -44,6 +44,7 @@ import {
   interp,
   isub,
   jacobian,
+  jet,
   jvp,
   linearize,
   lt,
@@ -69,6 +70,7 @@ import {
   valueAndGrad,
   vec,
   vjp,
+  vmap,
   whileLoop,
   zero,
 } from "rose";
@@ -628,3 +630,12 @@ const changes = fn([R3], R3, (v) => {
 gives<number[]>()(interp(changes)([0, 0, 0]), [2, 4, 6]);
 const squaresGrad = grad(fn([Vec(Size(), Real)], Real, (v) => mul(v[0], v[0])));
 gives<number[]>()(interp(squaresGrad.at({ n: 2 }))([3, 4]), [6, 0]);
+gives<number[]>()(interp(jet(cube, 3))([1, 1, 0, 0]), [1, 3, 3, 1]);
+is<
+  GenericFunc<readonly [Vecs<Size<"batch">, Reals>], Vecs<Size<"batch">, Reals>>
+>()(vmap(cube));
+gives<number[]>()(interp(vmap(cube).at({ batch: 2 }))([1, 2]), [1, 8]);
+gives<number[]>()(
+  interp(vmap(scaled, [0, null], "rows").at({ rows: 2 }))([1, 2], shape),
+  [2, 4],
+);

@@ -23,6 +23,7 @@ import {
   interp,
   isub,
   jacobian,
+  jet,
   jvp,
   minimize,
   linearize,
@@ -42,6 +43,7 @@ import {
   valueAndGrad,
   vec,
   vjp,
+  vmap,
   whileLoop,
   zero,
 } from "rose";
@@ -275,6 +277,13 @@ export const rejected: (() => unknown)[] = [
   () => fn([Real], Real, (x) => linearize(square)(x).push(x, x)),
   // @ts-expect-error
   () => valueAndGrad(opaque([Real], R3, (x) => [x, x, x])),
+
+  // @ts-expect-error
+  () => jet(square, "2"),
+  // @ts-expect-error
+  () => vmap(square, 1),
+  // @ts-expect-error
+  () => vmap(square).at({ rows: 2 }),
 
   // ---- sizes ----
   // @ts-expect-error

@@ -1,6 +1,6 @@
 import { Real, Vec, compile, fn, struct, vjp } from "../rose.js";
 import { add, and, div, lt, mul, neg, real, sin, sqrt, sub } from "../rose.js";
-import { cond, fori, scan, sum, tanh, vec } from "../rose.js";
+import { fori, scan, select, sum, tanh, vec } from "../rose.js";
 import { dot, minus, plus, times } from "./plane.js";
 
 const DT = 0.004;
@@ -20,15 +20,8 @@ export const walker = ({ masses, muscles, struts }) => {
   const inputs = WAVES + 4 * n + 2;
   const Point = Vec(2, Real);
   const Points = Vec(n, Point);
+  const Mass = struct({ x: Point, v: Point });
   const Body = struct({ x: Points, v: Points });
-  const Spring = struct({
-    ...{ a: n, b: n },
-    ...{ length: Real, stiffness: Real, stretch: Real },
-  });
-  const Springs = struct({
-    muscles: Vec(muscles.length, Spring),
-    struts: Vec(struts.length, Spring),
-  });
   const Layer = (rows, columns) =>
     struct({ weights: Vec(rows, Vec(columns, Real)), bias: Vec(rows, Real) });
   const Network = struct({
@@ -43,8 +36,8 @@ export const walker = ({ masses, muscles, struts }) => {
         return tanh(add(total, l.bias[i]));
       }),
     );
-  const hidden = layer(HIDDEN, inputs);
-  const output = layer(muscles.length, HIDDEN);
+  const first = layer(HIDDEN, inputs);
+  const second = layer(muscles.length, HIDDEN);
 
   /** What the network is told: a clock, where the masses are and how they move, and the goal. */
   const senses = (k, { x, v }) => {
@@ -66,60 +59,44 @@ export const walker = ({ masses, muscles, struts }) => {
 
   /** What a spring does to the velocity of its second end, and to its first, reversed. */
   const pull = fn(
-    [Spring, Real, Point, Point],
+    [Point, Point, Real, Real],
     Point,
-    (spring, signal, a, b) => {
-      const d = minus(a, b);
+    (from, to, rest, stiffness) => {
+      const d = minus(from, to);
       const length = add(sqrt(dot(d, d)), 1e-4);
-      const rest = mul(spring.length, add(1, mul(spring.stretch, signal)));
-      const force = mul(spring.stiffness, sub(length, rest));
+      const force = mul(stiffness, sub(length, rest));
       return times(div(mul(DT, force), length), d);
     },
   );
 
   /** What becomes of a mass that moves with velocity u: the ground holds what it catches. */
-  const move = ({ x, u }) => {
-    const caught = and(lt(add(x[1], mul(DT, u[1])), GROUND), lt(u[1], -1e-4));
-    const Mass = struct({ x: Point, v: Point });
-    return cond(
-      caught,
-      Mass,
-      () => {
-        const when = div(sub(GROUND, x[1]), u[1]);
-        return { x: plus(x, times(when, u)), v: [0, 0] };
-      },
-      () => ({ x: plus(x, times(DT, u)), v: u }),
-    );
-  };
-
-  const update = (k, { x, v }, network, springs) => {
-    const signals = output(
-      network.output,
-      hidden(network.hidden, senses(k, { x, v })),
-    );
-    const act = (dv, spring, signal) => {
-      const { a, b } = spring;
-      const by = pull(spring, signal, x[a], x[b]);
-      const first = dv.set(a, minus(dv[a], by));
-      return first.set(b, plus(first[b], by));
-    };
-    const free = vec(n, Point, (i) =>
-      plus(times(KEPT, v[i]), [0, DT * GRAVITY]),
-    );
-    const flexed = fori(muscles.length, Points, free, (i, dv) =>
-      act(dv, springs.muscles[i], signals[i]),
-    );
-    const u = fori(struts.length, Points, flexed, (i, dv) =>
-      act(dv, springs.struts[i], 0),
-    );
-    const moved = vec(n, struct({ x: Point, v: Point }), (i) =>
-      move({ x: x[i], u: u[i] }),
-    );
+  const move = fn([Point, Point], Mass, (x, u) => {
+    const isLow = lt(add(x[1], mul(DT, u[1])), GROUND);
+    const caught = and(isLow, lt(u[1], -1e-4));
+    const contact = div(sub(GROUND, x[1]), u[1]);
+    const time = select(caught, Real, contact, DT);
     return {
-      next: {
-        x: vec(n, Point, (i) => moved[i].x),
-        v: vec(n, Point, (i) => moved[i].v),
-      },
+      x: plus(x, times(time, u)),
+      v: select(caught, Point, [0, 0], u),
+    };
+  });
+
+  const update = (k, { x, v }, { hidden, output }) => {
+    const signals = second(output, first(hidden, senses(k, { x, v })));
+    const u = masses.map((_, i) => plus(times(KEPT, v[i]), [0, DT * GRAVITY]));
+    const act = ({ a, b, length, stiffness }, stretch) => {
+      const rest = mul(length, add(1, stretch));
+      const by = pull(x[a], x[b], rest, stiffness);
+      u[a] = minus(u[a], by);
+      u[b] = plus(u[b], by);
+    };
+    muscles.forEach((spring, k) =>
+      act(spring, mul(spring.stretch, signals[k])),
+    );
+    struts.forEach((spring) => act(spring, 0));
+    const moved = masses.map((_, i) => move(x[i], u[i]));
+    return {
+      next: { x: moved.map(({ x }) => x), v: moved.map(({ v }) => v) },
       signals,
     };
   };
@@ -127,42 +104,36 @@ export const walker = ({ masses, muscles, struts }) => {
   const start = { x: masses, v: masses.map(() => [0, 0]) };
 
   /** Minus how far the marked foot gets: it is the first mass. */
-  const loss = fn([Network, Springs], Real, (network, springs) => {
+  const loss = fn([Network], Real, (network) => {
     const end = fori(FRAMES * UPDATES, Body, start, (k, body) => {
-      return update(real(k), body, network, springs).next;
+      return update(real(k), body, network).next;
     });
     return neg(end.x[0][0]);
   });
-  const all = fn(
-    [Network, Springs],
+  const lossAndGradient = fn(
+    [Network],
     { loss: Real, grad: Network },
-    (...given) => {
-      const { ret, grad } = vjp(loss)(...given);
-      return { loss: ret, grad: grad(1)[0] };
+    (network) => {
+      const { ret, grad } = vjp(loss)(network);
+      return { loss: ret, grad: grad(1) };
     },
   );
 
   const Frame = struct({ x: Points, signals: Vec(muscles.length, Real) });
-  const walk = fn(
-    [Network, Springs],
-    Vec(FRAMES, Frame),
-    (network, springs) => {
-      return scan(FRAMES, Body, start, (body, k) => {
-        const from = mul(UPDATES, real(k));
-        const first = update(from, body, network, springs);
-        const next = fori(UPDATES - 1, Body, first.next, (j, body) => {
-          return update(add(from, add(1, real(j))), body, network, springs)
-            .next;
-        });
-        return [next, { x: body.x, signals: first.signals }];
-      })[1];
-    },
-  );
+  const frames = fn([Network], Vec(FRAMES, Frame), (network) => {
+    return scan(FRAMES, Body, start, (body, k) => {
+      const from = mul(UPDATES, real(k));
+      const { next, signals } = update(from, body, network);
+      const last = fori(UPDATES - 1, Body, next, (j, body) => {
+        return update(add(from, add(1, real(j))), body, network).next;
+      });
+      return [last, { x: body.x, signals }];
+    })[1];
+  });
 
-  const springs = { muscles, struts };
-  const of = async (f) => {
-    const compiled = await compile(f);
-    return (network) => compiled(network, springs);
+  return {
+    inputs,
+    train: () => compile(lossAndGradient),
+    walk: () => compile(frames),
   };
-  return { inputs, train: () => of(all), walk: () => of(walk) };
 };

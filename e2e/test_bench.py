@@ -12,7 +12,7 @@ from playwright.sync_api import Error, Page
 from build import BENCH, DIST, PENROSE, STATE
 from e2e.bench import penrose
 from e2e.bench.c.build import RECORD, fingerprint
-from e2e.bench.run import ISOLATED, WORKLOADS
+from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
 from e2e.server import Server
 
@@ -45,6 +45,28 @@ def test_every_workload_agrees_and_is_measured(bench: Page) -> None:
         assert "C -O3 simd" in found["contenders"], name
         text = table({"title": workload["title"], "sizes": [found]})
         assert workload["title"] in text and len(text.splitlines()) == 3 + len(found["contenders"]), name
+
+
+def test_simulations_agree_with_the_programs_for_the_original(bench: Page) -> None:
+    """As npm's rose is not here, ours runs its programs, which it is compared with elsewhere."""
+    for name in SIMULATIONS:
+        found = bench.evaluate(
+            """async ([name, options]) => {
+              const rose = await import("../rose.js");
+              const { title, sizes: [n], measure, ours, original } = await import(`./workloads/${name}.js`);
+              const [a, b] = await Promise.all([ours(), original(rose)]);
+              const reals = (x) =>
+                typeof x === "number" ? [x] : Object.keys(x).sort().flatMap((k) => reals(x[k]));
+              const size = { n, contenders: await measure(n, options) };
+              return { title, sizes: [size], numbers: [reals(a.call()), reals(b.call())] };
+            }""",
+            [name, {"omit": FROM_REGISTRIES, **QUICK}],
+        )
+        ours, original = found["numbers"]
+        assert ours == pytest.approx(original, rel=1e-9, abs=1e-11 * max(map(abs, original))), name
+        measured = found["sizes"][0]["contenders"]["this"]
+        assert measured["gradient"]["ratio"] == 1 and measured["compile"]["median"] > 0, name
+        assert found["title"] in table(found), name
 
 
 def test_a_workload_may_measure_by_itself(bench: Page) -> None:

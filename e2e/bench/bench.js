@@ -39,7 +39,10 @@ export const bench = async (name, n, { omit, calls, stages }) => {
   const workload = await import(`./workloads/${name}.js`);
   // what is more than a function has contenders of its own
   if (workload.measure)
-    return { n, contenders: await workload.measure(n, { calls, stages }) };
+    return {
+      n,
+      contenders: await workload.measure(n, { omit, calls, stages }),
+    };
   const input = workload.input(n);
   const contenders = new Map();
   /** @type {Record<string, object>} */

@@ -33,9 +33,11 @@ HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power logsumexp logistic mlp
     springs kmeans""".split()
+SIMULATIONS = ["billiards", "robot"]
+"""Workloads, too, of which only the gradient is measured."""
 START = "start"
 DIAGRAMS = "penrose"
-ALL = [START, *WORKLOADS, DIAGRAMS]
+ALL = [START, *WORKLOADS, *SIMULATIONS, DIAGRAMS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {

@@ -49,7 +49,7 @@ def cells(found: Mapping[str, Any]) -> list[str]:
         f"{spread:.0f}",
         digits(gradient["ratio"]),
         digits(found["gradient, body"]["ratio"]) if "gradient, body" in found else "",
-        digits(gradient["median"] / found["value"]["median"]),
+        digits(gradient["median"] / found["value"]["median"]) if "value" in found else "",
         *(number(found.get(c)) for c in STAGES),
         str(found.get("bytes", "")),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -159,3 +160,45 @@ def test_a_page_that_is_closed_while_it_compiles_leaves_nothing(new_page: NewPag
     assert run(page, site_url) == 12
     (lock,) = page.evaluate("navigator.locks.query().then(({ held }) => held.map(({ name }) => name))")
     assert lock.startswith("rose ")
+
+
+@pytest.mark.provokes(r"worker")
+def test_where_workers_are_blocked_the_page_compiles(new_page: NewPage, host: Callable[..., str]) -> None:
+    policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-eval'; worker-src 'none'"
+    page = new_page()
+    said = listen(page)
+    assert run(page, host(headers={"Content-Security-Policy": policy})) == 12
+    assert page.workers == []
+    assert any("may not start a worker here" in text and "worker-src 'self'" in text for text in said)
+
+
+def test_two_versions_on_a_page(page: Page, host: Callable[..., str], site_url: str) -> None:
+    """Each has its own core, and neither takes what the other compiled for its own."""
+    build = page.request.get(f"{site_url}rose.js").text()
+    found = re.search(r'"([0-9a-f]{12})"', build)
+    assert found
+
+    def older(route: Route) -> None:
+        name = route.request.url.rpartition("/")[2]
+        text = (DIST / name).read_text().replace(found[1], "0123456789ab")
+        route.fulfill(body=text, content_type="text/javascript")
+
+    page.context.route(re.compile(r"/older/rose(\.worker)?\.js"), older)
+    page.context.route("**/older/rose.frozen.json", lambda route: route.fulfill(json={}))
+    page.context.route(
+        re.compile("/older/pyodide/"),
+        lambda route: route.fulfill(path=PYODIDE / route.request.url.rpartition("/")[2]),
+    )
+    page.goto(f"{site_url}pages/blank.html")
+    body = """async () => {
+        const names = ["../rose.js", "../older/rose.js"];
+        const values = [];
+        for (const { Real, Vec, compile, fn, mul, vec } of await Promise.all(names.map((n) => import(n)))) {
+            const f = fn([Real], Real, (x) => mul(x, x));
+            values.push((await compile(f))(3));
+        }
+        const databases = await indexedDB.databases();
+        return [values, databases.map(({ name }) => name)];
+    }"""
+    assert page.evaluate(body) == [[9, 9], ["rose"]]
+    assert len(page.workers) == 2

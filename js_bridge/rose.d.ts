@@ -582,6 +582,31 @@ export declare const compile: {
   ): Promise<Compiled<Ordinaries<A>, Ordinary<B>>>;
 };
 
+/** A function that is edited while it is used. */
+export interface Hot<A extends readonly unknown[], B> {
+  /** Call what compiled last; throws if nothing has. */
+  (...args: A): B;
+  /** What compiled last: disposed of when the next one takes its place. */
+  readonly current: Compiled<A, B> | undefined;
+  /**
+   * Compile `f` and put it in place; false if a later edit has overtaken it. If it does not compile, the
+   * promise is rejected, and all stays as it is. Of edits that come while another compiles, only the last
+   * is compiled.
+   */
+  update<P extends readonly unknown[], R>(
+    f: Func<P, R> &
+      (A extends Inputs<P> ? unknown : never) &
+      (Output<R> extends B ? unknown : never),
+  ): Promise<boolean>;
+  /** Give back its memory; after that it cannot be called or updated. */
+  dispose(): void;
+}
+
+/** A function that `update` gives what to do: `hot<[number], number>()`. */
+export declare const hot: <A extends readonly unknown[], B>(
+  options?: CompileOptions,
+) => Hot<A, B>;
+
 /** Run `f` by the interpreter: slow, and by definition right. Needs the core on this thread. */
 export declare const interp: {
   <P extends readonly unknown[], R>(

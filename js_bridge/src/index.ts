@@ -69,6 +69,7 @@ export {
 } from "./ops";
 export { quad } from "./quadrature";
 export { fixedPoint, root } from "./roots";
+export { hot } from "./hot";
 export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";

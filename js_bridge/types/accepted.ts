@@ -29,6 +29,7 @@ import {
   fn,
   fori,
   functional,
+  hot,
   grad,
   gt,
   hessian,
@@ -639,3 +640,7 @@ gives<number[]>()(
   interp(vmap(scaled, [0, null], "rows").at({ rows: 2 }))([1, 2], shape),
   [2, 4],
 );
+
+const live = hot<[number], number>();
+is<boolean>()(await live.update(cube));
+gives<number>()(live(2), 8);

@@ -14,6 +14,7 @@ import {
   configure,
   fn,
   fori,
+  hot,
   functional,
   grad,
   gt,
@@ -314,4 +315,9 @@ export const misused = async (): Promise<void> => {
   fn([R3], R3, (v) => v.push(1));
   // @ts-expect-error
   fn([R3], R3, (v) => ((v[0] = 1), v));
+  const live = hot<[number], number>();
+  // @ts-expect-error
+  live("1");
+  // @ts-expect-error
+  void live.update(gradient);
 };

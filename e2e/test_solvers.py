@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from e2e.test_node import Run, evaluate
 from rose_core import Real, Vec, compile, fn, root, vjp
+
+PAGES = Path(__file__).parent / "pages"
 
 HELP = """
     const { Bool, Dual, Real, Tan, Vec, add, compile, cond, cos, div, exp, fixedPoint, fn, fori, functional,
@@ -304,3 +309,21 @@ def test_mistakes(node: Run) -> None:
         "ReferenceError: functional uses values of the function f around it; "
         "pass them as arguments of the functional",
     ]
+
+
+def test_lines_of_a_page(new_page: Callable[..., Page], site_url: str) -> None:
+    """The author's file and line, when the program is compiled and when it comes from the browser's cache."""
+    lines = (PAGES / "failure.js").read_text().splitlines()
+    loop = 1 + next(k for k, line in enumerate(lines) if line.startswith("  whileLoop("))
+    solve = 1 + next(k for k, line in enumerate(lines) if "=> root(" in line)
+    endless = f"whileLoop: it did not end within its limit of 9 turns (failure.js, line {loop})"
+    singular = (
+        f"root: the derivative is singular, so there is no step towards a root (failure.js, line {solve})"
+    )
+    context = new_page().context
+    for _ in range(2):
+        page = context.new_page()
+        page.goto(f"{site_url}pages/failure.html")
+        page.wait_for_function("document.title === 'done'")
+        assert page.evaluate("told") == [endless, 0, singular, 0, endless, 1]
+        page.close()

@@ -169,8 +169,8 @@ class Sweep(Replay):
             return self.b.ternary(_SELECT, self.env[ins[1]], a, c, self.b.types[a])
         found = self.tan[r]
         if found is None:
-            inner = self.func.types[r].inner  # type: ignore[attr-defined]
-            found = self.tan[r] = self.b.accum(self.zero(inner), self.b.home[self.env[r]])
+            zero = zero_tangent(self.b, self.env[ins[1]])
+            found = self.tan[r] = self.b.accum(zero, self.b.home[self.env[r]])
         return found
 
     def loop(self, v: int, number: int) -> None:

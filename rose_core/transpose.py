@@ -37,6 +37,7 @@ from rose_core.ir import (
     RESOLVE,
     SET,
     VEC,
+    ZEROS,
     CondSite,
     LoopSite,
     operands,
@@ -255,7 +256,32 @@ class Reverse:
 
     def _zero(self, v: int) -> int:
         t = replace_scalar(self.func.types[v], REAL)
-        return self.b.zeros(self.value(v), t) if has_tape(t) else self.b.const(0.0, t)
+        return self.b.zeros(self._like(v), t) if has_tape(t) else self.b.const(0.0, t)
+
+    def _like(self, v: int) -> int:
+        """A value of the forward pass with as many numbers as the array ``v``.
+
+        That is ``v`` itself; but a tangent is none of the forward pass, and what it is the tangent of comes
+        right after it among parameters and results.
+        """
+        if not self.lin.is_tangent(v):
+            return self.value(v)
+        ins = self.func.code[v]
+        if ins[0] == PARAM:
+            return self.value(self.func.code.index((PARAM, ins[1] + 1)))
+        if ins[0] == RESOLVE:
+            return self._like(self.func.code[ins[1]][1])
+        if ins[0] == ZEROS:
+            return self._like(ins[1])
+        if ins[0] == INDEX:
+            return self.b.index(self._like(ins[1]), self.value(ins[2]))
+        if ins[0] == _SELECT:
+            return self.b.op(_SELECT, self.value(ins[1]), self._like(ins[2]), self._like(ins[3]))
+        assert ins[0] == GET, f"{self.func.name}: no primal of {ins} is known"
+        _, of, k = ins
+        site = self.lin.control.get(of)
+        at = site.position(k + 1) if site else self.lin.calls[of].result_at[k + 1]
+        return self.fetch(self.fb.get(self.lin.env[of], at))
 
     def total(self, v: int) -> int | None:
         """The cotangent of ``v``, complete, or None if it is zero."""

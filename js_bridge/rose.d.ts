@@ -761,7 +761,8 @@ export type TangentOf<T> = T extends Reals | Tans
 /**
  * What `body(f, x)` computes, for functions `f` and arguments `x`, with the derivative `rule(y, f, x)`: the
  * tangent of `y`, which `body` gives, from duals for the arguments. In the rule `jvp` of one of the
- * functions is a derivative along its arguments and along all that the function uses from around it.
+ * functions, or of one that is made of them, is a derivative along its arguments and along all that they
+ * use from around them.
  */
 export declare const functional: <
   const F extends readonly Fn[],

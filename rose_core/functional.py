@@ -28,8 +28,8 @@ def functional(
 
     ``body`` gets the functions and then symbolic arguments, as the body of `fn` does. ``rule(y, f, x)``
     gets the value that ``body`` gives, the functions, and duals for the arguments; it gives the tangent of
-    ``y``. In it `jvp` of one of the functions is a derivative along its arguments *and* along all that the
-    function uses from around it, whose tangents it passes on by itself.
+    ``y``. In it `jvp` of one of the functions, or of one that is made of them, is a derivative along its
+    arguments *and* along all that they use from around them, whose tangents it passes on by itself.
 
     Raises:
         TypeError: the result is not of Reals, or ``body`` or ``rule`` use values from around them.
@@ -45,8 +45,8 @@ def functional(
     trace = _Alone(func)
     with trace:
         args = trace.args(types)
-        given = iter([(trace, trace.builder.param(t)) for t in captured])
-        inner = [Function(f.func, [next(given) for _ in f.captures]) for f in fs]
+        params_of_f = iter([(trace, trace.builder.param(t)) for t in captured])
+        inner = [Function(f.func, [next(params_of_f) for _ in f.captures]) for f in fs]
         func.blocks[0].results = lift(trace, body(*inner, *args), result, f"the result of {name}")
 
     derivative = Func(f"jvp_{name}", [dual(t) for t in types], dual(result))
@@ -64,8 +64,10 @@ def functional(
             varies = is_real(t)
             pairs.append((at if varies else None, at + varies))
             at += 1 + varies
-        rest = iter(pairs[len(func.params) - len(captured) :])
-        inner = [_along(trace, f, [next(rest) for _ in f.captures]) for f in fs]
+        given = pairs[len(func.params) - len(captured) :]
+        trace.tangents = {re: du for du, re in given if du is not None}
+        rest = iter([(trace, re) for _, re in given])
+        inner = [Function(f.func, [next(rest) for _ in f.captures]) for f in fs]
         primals = [re for _, re in pairs]
         call = b.call(func, primals)
         y = [b.get(call, k) for k in range(len(leaves(result)))]
@@ -106,10 +108,3 @@ class _Alone(Trace):
 
 def _type_of(capture: Capture) -> Type:
     return capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
-
-
-def _along(trace: Trace, f: Function, pairs: Sequence[tuple[int | None, int]]) -> Function:
-    """``f``, whose captured values have tangents: pairs of a tangent, where there is one, and a primal."""
-    function = Function(f.func, [(trace, re) for _, re in pairs])
-    function.tangents = [None if du is None else (trace, du) for du, _ in pairs]
-    return function

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from rose_core import ops
@@ -90,8 +89,6 @@ class Function:
         self.func = func
         self.captures = captures
         """Values of enclosing functions that it uses, which are passed to it after its arguments."""
-        self.tangents: Sequence[Capture | None] = ()
-        """Their tangents in the rule of a `functional`; otherwise they have none."""
         self._jvp: Function | None = None
         self.__name__ = func.name
 
@@ -294,10 +291,14 @@ def _with_tangents(function: Function) -> list[Capture]:
     what they are.
     """
     found: list[Capture] = []
-    for capture, tangent in zip_longest(function.captures, function.tangents):
-        t = capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
+    for capture in function.captures:
+        if isinstance(capture, Type):
+            t, tangent = capture, None
+        else:
+            owner, v = capture
+            t, tangent = owner.func.type_of(v), owner.tangents.get(v)
         if is_real(t):
-            found.append(tangent or replace_scalar(t, TAN))
+            found.append(replace_scalar(t, TAN) if tangent is None else (owner, tangent))
         found.append(capture)
     return found
 

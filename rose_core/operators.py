@@ -8,7 +8,6 @@ come in a struct with these numbers as names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from rose_core.declare import describe
@@ -179,14 +178,7 @@ def derived(
     made = fn(list(params), ret, lambda *args: body(*args))
     assert isinstance(made, Function)
     made.func.name = made.__name__ = f"{what}_{f.func.name}"
-    # in the rule of a `functional`, what f uses from around it varies, also where this uses it
-    tangents = dict(_tangents(f))
-    made.tangents = [tangents.get(c) if isinstance(c, tuple) else None for c in made.captures]
     return made
-
-
-def _tangents(f: Function) -> Iterator[tuple[Capture, Capture | None]]:
-    return ((c, t) for c, t in zip_longest(f.captures, f.tangents) if isinstance(c, tuple))
 
 
 def push(f: Function, args: Sequence[object], directions: dict[int, object]) -> tuple[Any, Any]:

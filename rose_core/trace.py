@@ -28,6 +28,8 @@ class Trace:
         """The trace of the function in whose body this one is defined."""
         self.captures: list[tuple[Trace, int]] = []
         """Values of enclosing functions that this one uses: they are passed as further parameters."""
+        self.tangents: dict[int, int] = {}
+        """In the rule of a `functional`: the tangents of what the given functions use from around them."""
         self._captured: dict[tuple[Trace, int], int] = {}
         self.closed = False
 

@@ -30,7 +30,8 @@ import { lift, wrap } from "./values";
 /**
  * What `body(f, x)` computes, for functions `f` and arguments `x`, with the derivative `rule(y, f, x)`: the
  * tangent of `y`, which `body` gives, from duals for the arguments. In the rule `jvp` of one of the
- * functions is a derivative along its arguments and along all that the function uses from around it.
+ * functions, or of one that is made of them, is a derivative along its arguments and along all that they
+ * use from around them.
  */
 export const functional = (
   functions: readonly unknown[],
@@ -52,14 +53,12 @@ export const functional = (
   const first = declared.reduce((n, ty) => n + ty.leaves, 0);
 
   /** The given functions, with these values for what they use from around them. */
-  const bound = (primals: Var[], du: (Var | undefined)[] = []): Fn[] => {
+  const bound = (values: readonly Var[]): Fn[] => {
     let at = 0;
     return fs.map((f) => {
-      const end = at + f.captures.length;
-      const inner = f.with(primals.slice(at, end));
-      inner.tangents = du.slice(at, end);
-      at = end;
-      return makeFn(inner);
+      const start = at;
+      at += f.captures.length;
+      return makeFn(f.with(values.slice(start, at)));
     });
   };
   // the parameters of a recording are its first rows, one for each leaf
@@ -74,15 +73,16 @@ export const functional = (
     const r = recorder();
     let at = 0;
     const next = (ty: Ty): Var => new Var(r, at++, ty, r.block);
-    const du: (Var | undefined)[] = [];
-    const re = leaves.map((ty) => {
-      du.push(isReal(ty) ? next(tangentOf(ty)) : undefined);
-      return next(ty);
+    const re = leaves.map((ty, k) => {
+      const du = isReal(ty) ? next(tangentOf(ty)) : undefined;
+      const primal = next(ty);
+      if (du && k >= first) r.tangents.set(primal.id, du);
+      return primal;
     });
     const call = [r.callee(whole), ...re.map(({ id }) => id)];
     const row = r.rowOf(S.CALL, call);
     const y = result.leafTypes.map((_, k) => r.row(S.GET, row, k));
-    const inner = bound(re.slice(first), du.slice(first));
+    const inner = bound(re.slice(first));
     const dy: number[] = [];
     const given = rule(
       wrap(r, result, y),

@@ -30,10 +30,12 @@ export const typeOfCapture = (x: Capture): Ty => (x instanceof Var ? x.ty : x);
  * derivative by the arguments, so the tangents are zero; but the rule of a `functional` says what they are.
  */
 const withTangents = (f: FnData): Capture[] =>
-  f.captures.flatMap((x, k) => {
+  f.captures.flatMap((x) => {
     const leaf = typeOfCapture(x);
-    const primal = x instanceof Var ? x : numbersOf(x);
-    return isReal(leaf) ? [f.tangents[k] ?? tangentOf(leaf), primal] : [primal];
+    if (!isReal(leaf)) return [x];
+    return x instanceof Var
+      ? [x.recorder.tangents.get(x.id) ?? tangentOf(leaf), x]
+      : [tangentOf(leaf), numbersOf(x)];
   });
 
 /** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
@@ -71,9 +73,6 @@ export class FnData {
     f.bound = { of: this.code, captures };
     return f;
   }
-
-  /** Tangents of the values that it uses of enclosing functions; only the rule of a `functional` has them. */
-  tangents: readonly (Var | undefined)[] = [];
 
   /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
   get onNumbers(): FnData {

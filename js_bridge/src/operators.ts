@@ -6,7 +6,6 @@
 
 import {
   atArgs,
-  type Capture,
   count,
   dataOf,
   define,
@@ -19,7 +18,6 @@ import {
   push,
 } from "./functions";
 import { needReals } from "./places";
-import { Var } from "./recorder";
 import { describe, REAL, structOf, type Ty } from "./types";
 
 /** The number of an argument, or several. */
@@ -177,17 +175,5 @@ export const derived = (
   body: (...args: unknown[]) => unknown,
 ): Fn => {
   const name = `${what}_${f.name}`;
-  const data = define(name, params, ret, body);
-  // in the rule of a functional, what f uses from around it varies, also where this uses it
-  data.tangents = data.captures.map((x) => {
-    const k = f.captures.findIndex((y) => isSame(x, y));
-    return f.tangents[k];
-  });
-  return makeFn(data);
+  return makeFn(define(name, params, ret, body));
 };
-
-const isSame = (x: Capture, y: Capture): boolean =>
-  x instanceof Var &&
-  y instanceof Var &&
-  x.recorder === y.recorder &&
-  x.id === y.id;

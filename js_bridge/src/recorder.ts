@@ -72,6 +72,8 @@ export class Recorder {
   resultTypes: readonly Ty[] = [];
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
+  /** In the rule of a `functional`: the tangents of what the given functions use from around them. */
+  readonly tangents = new Map<number, Var>();
   /** Whether a reverse derivative is taken in the body. */
   takesVjp = false;
   /** Whether there are choices or loops with a state in the body. */

@@ -7,7 +7,8 @@ import { Clock } from "./clock.js";
 import { FRAMES, SECONDS, UPDATES, aim, play } from "./collisions.js";
 import { Handles } from "./drag.js";
 import { count, fixed, format } from "./format.js";
-import { during, element, onActs, show, showSource } from "./page.js";
+import { announcer, element, onActs, oncePerFrame } from "./page.js";
+import { prepare, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { drawProgress } from "./progress.js";
 import { BALLS, RACK, RADIUS } from "./rack.js";
@@ -192,16 +193,8 @@ const distances = new Picture(
   },
 );
 
-let asked = false;
-const refresh = () => {
-  for (const picture of [table, distances]) picture.redraw();
-  if (!asked) requestAnimationFrame(tell);
-  asked = true;
-};
-
-let said = "";
+const say = announcer(status);
 const tell = () => {
-  asked = false;
   trainer.tell();
   const { current: now, search, stepSize } = trainer;
   const both = (/** @type {number[] | undefined} */ v, digits = 4) =>
@@ -220,11 +213,13 @@ const tell = () => {
     took: calls ? `${format(took, 2)} ms` : "…",
     ball: String(target),
   });
-  const words = search ? ending(search, target, stepSize) : "";
-  if (!search || words === said) return;
-  status.textContent = said = words;
-  const bad = search.outcome !== "going" && search.outcome !== "arrived";
-  status.classList.toggle("failed", bad);
+  if (search) say(ending(search, target, stepSize), search.hasFailed);
+};
+
+const soon = oncePerFrame(tell);
+const refresh = () => {
+  for (const picture of [table, distances]) picture.redraw();
+  soon();
 };
 
 showSource("collisions.js");
@@ -237,17 +232,7 @@ select.value = String(target);
 clock.set(FRAMES);
 tell();
 
-const began = performance.now();
-during(
-  status,
-  "Loading the compiler, to derive the gradient…",
-  ready().then(async () => {
-    const loaded = performance.now();
-    [gradient, game] = await Promise.all([aim(), play()]);
-    show({
-      loaded: `${format((loaded - began) / 1000, 2)} s`,
-      compiled: `${format(performance.now() - loaded, 2)} ms`,
-    });
-    changed();
-  }),
-);
+prepare(status, ready, async () => {
+  [gradient, game] = await Promise.all([aim(), play()]);
+  changed();
+});

@@ -1,6 +1,8 @@
 // What the scripts of all pages need: finding elements, showing values in the text, buttons in the
 // text, and saying what the page waits for.
 
+import { format } from "./format.js";
+
 /**
  * The element with this id, which is there and of this kind.
  *
@@ -57,6 +59,50 @@ export const during = async (place, words, work) => {
 
 // These pages say in words what they wait for.
 addEventListener("rose-progress", (event) => event.preventDefault());
+
+/** `tell` at the next frame, however often it is asked for until then. @param {() => void} tell */
+export const oncePerFrame = (tell) => {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      tell();
+    });
+  };
+};
+
+/** Say `words` in `place`, if they are new: they are read out. @param {Element} place */
+export const announcer = (place) => {
+  let said = "";
+  return (/** @type {string} */ words, /** @type {boolean} */ isBad) => {
+    if (words === said) return;
+    place.textContent = said = words;
+    place.classList.toggle("failed", isBad);
+  };
+};
+
+/**
+ * Load the compiler and have `compile` done, and show how long either took.
+ *
+ * @param {Element} place  where that is said
+ * @param {() => Promise<unknown>} loading
+ * @param {() => Promise<void>} compile
+ */
+export const prepare = async (place, loading, compile) => {
+  const began = performance.now();
+  const work = async () => {
+    await loading();
+    const loaded = performance.now();
+    await compile();
+    show({
+      loaded: `${format((loaded - began) / 1000, 2)} s`,
+      compiled: `${format(performance.now() - loaded, 2)} ms`,
+    });
+  };
+  await during(place, "Loading the compiler, to derive the gradient…", work());
+};
 
 /** Whether the reader has asked for little motion. */
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");

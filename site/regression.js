@@ -5,7 +5,8 @@ import { QUARTET } from "./anscombe.js";
 import { Handles } from "./drag.js";
 import { count, format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
-import { during, element, onActs, show, showSource } from "./page.js";
+import { announcer, element, onActs, oncePerFrame } from "./page.js";
+import { prepare, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
 import { clamp } from "./region.js";
@@ -158,17 +159,9 @@ const losses = new Picture(element("losses", HTMLCanvasElement), (ctx, size) =>
   view.drawLosses(ctx, size, playback),
 );
 
-let asked = false;
-const refresh = () => {
-  for (const picture of [data, map, losses]) picture.redraw();
-  if (!asked) requestAnimationFrame(tell);
-  asked = true;
-};
-
-let said = "";
+const say = announcer(status);
 /** Say how things stand. */
 const tell = () => {
-  asked = false;
   const { mode, descent, eta } = playback;
   const { land, hinge, calls } = study;
   for (const id of ["run", "step", "reset"])
@@ -184,27 +177,20 @@ const tell = () => {
     hinge: format(hinge, 3),
     calls: count(calls),
   });
-  const words = outcome(playback, land);
-  if (!descent || words === said) return;
-  status.textContent = said = words;
-  status.classList.toggle("failed", mode === "diverged");
+  if (descent) say(outcome(playback, land), mode === "diverged");
+};
+
+const soon = oncePerFrame(tell);
+const refresh = () => {
+  for (const picture of [data, map, losses]) picture.redraw();
+  soon();
 };
 
 showSource("least-squares.js");
 tabulate(element("quartet", HTMLTableSectionElement));
 tell();
 
-const began = performance.now();
-during(
-  status,
-  "Loading the compiler, to derive the gradient…",
-  ready().then(async () => {
-    const loaded = performance.now();
-    gradient = await leastSquares(study.x.length);
-    show({
-      loaded: `${format((loaded - began) / 1000, 2)} s`,
-      compiled: `${format(performance.now() - loaded, 2)} ms`,
-    });
-    changed(playback.start);
-  }),
-);
+prepare(status, ready, async () => {
+  gradient = await leastSquares(study.x.length);
+  changed(playback.start);
+});

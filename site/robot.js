@@ -5,7 +5,8 @@ import { build } from "./body.js";
 import { Clock } from "./clock.js";
 import { count, fixed, format } from "./format.js";
 import { network } from "./network.js";
-import { calm, during, element, onActs, show, showSource } from "./page.js";
+import { announcer, calm, element, onActs, oncePerFrame } from "./page.js";
+import { prepare, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { drawProgress } from "./progress.js";
 import { drawRobot } from "./robot-view.js";
@@ -143,16 +144,8 @@ const distances = new Picture(
     }),
 );
 
-let asked = false;
-const refresh = () => {
-  for (const each of [picture, distances]) each.redraw();
-  if (!asked) requestAnimationFrame(tell);
-  asked = true;
-};
-
-let said = "";
+const say = announcer(status);
 const tell = () => {
-  asked = false;
   trainer.tell();
   const { current, search, stepSize } = trainer;
   for (const id of ["play", "brain"])
@@ -172,11 +165,13 @@ const tell = () => {
     walk: milliseconds(took.walk),
     ratio: calls ? format(took.gradient / took.walk, 2) : "…",
   });
-  const words = search ? ending(search, stepSize) : "";
-  if (!search || words === said) return;
-  status.textContent = said = words;
-  const { outcome } = search;
-  status.classList.toggle("failed", outcome === "lost" || outcome === "flat");
+  if (search) say(ending(search, stepSize), search.hasFailed);
+};
+
+const soon = oncePerFrame(tell);
+const refresh = () => {
+  for (const each of [picture, distances]) each.redraw();
+  soon();
 };
 
 showSource("walker.js");
@@ -193,19 +188,9 @@ show({
 });
 clock.set(0);
 
-const began = performance.now();
-during(
-  status,
-  "Loading the compiler, to derive the gradient…",
-  ready().then(async () => {
-    const loaded = performance.now();
-    [gradient, walk] = await Promise.all([robot.train(), robot.walk()]);
-    show({
-      loaded: `${format((loaded - began) / 1000, 2)} s`,
-      compiled: `${format(performance.now() - loaded, 2)} ms`,
-    });
-    trainer.paused = calm.matches;
-    begin(seed);
-    if (!calm.matches) clock.play();
-  }),
-);
+prepare(status, ready, async () => {
+  [gradient, walk] = await Promise.all([robot.train(), robot.walk()]);
+  trainer.paused = calm.matches;
+  begin(seed);
+  if (!calm.matches) clock.play();
+});

@@ -36,6 +36,11 @@ export class Search {
     this.mark = { at: 1, loss: this.best.loss };
   }
 
+  /** Whether it has come to an end that is none. */
+  get hasFailed() {
+    return this.outcome !== "going" && this.outcome !== "arrived";
+  }
+
   get last() {
     return this.tries[this.tries.length - 1];
   }
@@ -51,9 +56,8 @@ export class Search {
   /** One step down. @param {number} size */
   advance(size) {
     const { problem } = this;
-    const isOnItsWay = this.outcome === "going" || this.outcome === "arrived";
-    const from = isOnItsWay ? this.last : this.best;
-    if (!isOnItsWay) this.mark.at = this.tries.length;
+    const from = this.hasFailed ? this.best : this.last;
+    if (this.hasFailed) this.mark.at = this.tries.length;
     if (from.slope === 0) {
       this.outcome = from.loss <= problem.enough ? "arrived" : "flat";
       return;

@@ -116,8 +116,7 @@ export class Trainer {
     search.advance(this.stepSize);
     const { outcome, tries, best } = search;
     if (outcome !== "going") this.running = false;
-    const isLost = outcome !== "going" && outcome !== "arrived";
-    this.look(isLost ? tries.indexOf(best) : tries.length - 1);
+    this.look(search.hasFailed ? tries.indexOf(best) : tries.length - 1);
   }
 
   /** Bring the controls up to date. */

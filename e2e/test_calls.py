@@ -156,6 +156,34 @@ def test_an_opaque_function_that_calls_its_caller(node: Callable[[str], str]) ->
     assert evaluate(node, body) == [10, 7]
 
 
+def test_an_opaque_function_that_calls_its_caller_before_the_way_back(node: Callable[[str], str]) -> None:
+    """What a loop has kept for its derivative is there still, though another call has kept its own."""
+    body = """
+        let g, calls = 0;
+        const inner = opaque([Real, Real], Real, (x, n) => {
+            if (n > 0) g(x, n - 1);
+            ++calls;
+            return x;
+        });
+        inner.jvp = fn([{ re: Real, du: rose.Tan }, { re: Real, du: rose.Tan }], { re: Real, du: rose.Tan },
+            (x, n) => ({ re: inner(x.re, n.re), du: x.du }));
+        const f = fn([Real, Real], Real, (x, n) => {
+            const step = (i, y) => mul(y, add(1, mul(0.01, y)));
+            const y = fori(add(mul(100, n), 10), Real, x, step);
+            return mul(y, inner(y, n));
+        });
+        g = await compile(fn([Real, Real], Real, (x, n) => vjp(f)(x, n).grad(1)[0]));
+        const nested = g(0.5, 2);
+        const deep = calls;
+        const plain = g;
+        g = () => {};
+        return [nested, plain(0.5, 2), deep];
+    """
+    nested, alone, calls = evaluate(node, body)
+    assert nested == alone
+    assert calls == 3
+
+
 def test_calls_in_place_allocate_nothing(page: Page, site_url: str) -> None:
     page.goto(site_url + "site/index.html")
     cdp = page.context.new_cdp_session(page)
@@ -173,13 +201,16 @@ def test_calls_in_place_allocate_nothing(page: Page, site_url: str) -> None:
     }""")
 
     page.evaluate("calls(1e5)")
-    cdp.send("HeapProfiler.startSampling", {"samplingInterval": 256})
+    collected = {"includeObjectsCollectedByMajorGC": True, "includeObjectsCollectedByMinorGC": True}
+    cdp.send("HeapProfiler.startSampling", {"samplingInterval": 256, **collected})
     page.evaluate("calls(1e5)")
     profile = cdp.send("HeapProfiler.stopSampling")["profile"]
     allocated = 0
     stack = [profile["head"]]
     while stack:
         at = stack.pop()
-        allocated += at["selfSize"]
+        # the loop above may run in the interpreter at first, where each number is an object
+        if at["callFrame"]["url"].endswith("/rose.js"):
+            allocated += at["selfSize"]
         stack += at["children"]
-    assert allocated < 1e5  # the smallest object takes 12 bytes
+    assert allocated < 5e5  # objects of 12 bytes, which are the smallest, would be 1.2e6 in all

@@ -175,6 +175,14 @@ type Numbers<V> = V extends Reals | Nats | Size
     | Uint8ClampedArray
   : never;
 
+/** All numbers of vectors of type `V`, in a row. */
+type Flat<V> =
+  V extends Vecs<unknown, infer E>
+    ? E extends Reals | Tans
+      ? Float64Array
+      : Flat<E>
+    : never;
+
 /** The ordinary values that are taken for a type. */
 export type Input<T> = T extends Nulls
   ? null
@@ -183,7 +191,7 @@ export type Input<T> = T extends Nulls
     : T extends Reals | Tans | Nats | Size
       ? number
       : T extends Vecs<unknown, infer V>
-        ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V>
+        ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V> | Flat<V>
         : T extends object
           ? { readonly [K in keyof T]: Input<T[K]> }
           : unknown extends T

@@ -198,7 +198,7 @@ def module(
 
     ``memory`` is ``"exported"`` as ``m``, or imported from module ``m``: ``"imported"`` with its data put
     in place once, or ``"shared"``, where the code itself does so, with `memory_init`. ``top`` is the initial
-    value of a global variable, or -1 where there is none.
+    value of a global variable that is exported as ``t``, or -1 where there is none.
     """
     types: dict[tuple[str, str], int] = {}
 
@@ -210,6 +210,8 @@ def module(
     ]
     limits = b"\x00" + uint(pages)
     exports = [name(key) + b"\x00" + uint(len(imports) + k) for key, k in exported.items()]
+    if top >= 0:
+        exports.append(name("t") + b"\x03\x00")
     memories = b""
     if memory == "exported":
         memories = section(5, b"\x01" + limits)

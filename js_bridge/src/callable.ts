@@ -2,7 +2,7 @@
 
 import { copyOf, liesIn } from "./alias";
 import { argumentWriters, putArguments, type Writer } from "./arguments";
-import { type Leaf, type MemoryCells, rowCells } from "./cells";
+import { type Leaf, type MemoryCells, rowCells, type User } from "./cells";
 import type { FnData } from "./functions";
 import { dropped, giveBack } from "./memory";
 import { within } from "./recorder";
@@ -36,14 +36,11 @@ export interface Compiled {
 }
 
 /** An instance of a module, and what its descriptor says. */
-export interface Instance {
+export interface Instance extends User {
   readonly args: readonly Slot[];
   readonly results: readonly Slot[];
-  /** The first address that the module does not use. */
-  readonly end: number;
   /** Whether it calls opaque functions. */
   readonly callsHost: boolean;
-  readonly exports: WebAssembly.Exports;
   readonly cells: MemoryCells;
 }
 
@@ -147,11 +144,11 @@ class Callee {
   /** Enter the module. */
   private go(enter: Enter): number {
     const { cells, instance } = this;
-    if (instance.callsHost) cells.busy = instance.end;
+    if (instance.callsHost) cells.busy = instance;
     try {
       return enter();
     } finally {
-      cells.busy = 0;
+      cells.busy = undefined;
       cells.refresh(); // a tape or an opaque function may have made it grow
     }
   }
@@ -159,16 +156,19 @@ class Callee {
   /** Do something while a function waits for an opaque one: what it has in the memory will be there again. */
   private meanwhile<T>(action: () => T): T {
     const { cells } = this;
-    const { busy } = cells;
+    const waiting = cells.busy!;
+    const top = waiting.exports.t as WebAssembly.Global | undefined;
+    const end: number = top ? top.value : waiting.end;
     cells.refresh();
-    const bytes = cells.b.slice(0, busy);
-    cells.busy = 0;
+    const bytes = cells.b.slice(0, end);
+    cells.busy = undefined;
     try {
       return action();
     } finally {
       cells.refresh();
       cells.b.set(bytes);
-      cells.busy = busy;
+      if (top) top.value = end;
+      cells.busy = waiting;
     }
   }
 }

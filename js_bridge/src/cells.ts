@@ -29,13 +29,20 @@ export const rowCells = (row: Float64Array): Cells => ({
 /** From an address to a position among the scalars of a kind. */
 export const SHIFT = { f: 3, i: 2, b: 0 };
 
+/** What uses a memory. */
+export interface User {
+  /** The first address that it does not use, but for arrays of unknown size: those end at the global `t`. */
+  readonly end: number;
+  readonly exports: WebAssembly.Exports;
+}
+
 /** A memory as arrays, which are made again when it has grown. */
 export class MemoryCells implements Cells {
   f!: Float64Array;
   i!: Int32Array;
   b!: Uint8Array;
-  /** Up to which address a function that runs now uses the memory; 0 if none does. */
-  busy = 0;
+  /** What uses the memory now, and waits for an opaque function. */
+  busy: User | undefined;
 
   constructor(
     readonly memory: WebAssembly.Memory,

@@ -336,6 +336,8 @@ is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
 is<Float64Array | Int32Array>()(compiled.run());
 gives<number>()(compiled([1, 2, 0]), 0);
 gives<void>()(compiled.dispose(), undefined);
+const corner = interp(fn([Vec(2, Vec(2, Real))], Real, (m) => m[1][0]));
+gives<number>()(corner(Float64Array.of(1, 2, 3, 4)), 3);
 
 type NumberArray =
   | Float64Array

@@ -576,6 +576,8 @@ export interface Compiled<A extends readonly unknown[], B> {
 export interface CompileOptions {
   /** The memory to use, which is grown as needed; else the function gets one of its own. */
   memory?: WebAssembly.Memory;
+  /** Gives the compilation up: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */

@@ -14,30 +14,36 @@ export type Message =
   | { readonly kind: "failed"; readonly message: string }
   /** It cannot go on. */
   | { readonly kind: "fatal" }
-  | {
-      readonly kind: "compiled";
-      readonly id: number;
-      readonly file: Bytes;
-    }
-  | { readonly kind: "refused"; readonly id: number; readonly message: string };
+  | { readonly kind: "compiled"; readonly file: Bytes }
+  | { readonly kind: "refused"; readonly message: string };
 
 /** No worker can be started here. */
 export class Blocked extends Error {}
 
 /** The worker has ended, for a reason that nobody gave. */
-class Died extends Error {}
+class Died extends Error {
+  constructor() {
+    super("Rose's worker has ended");
+  }
+}
 
 interface Waiting {
   resolve(file: Bytes): void;
   reject(error: Error): void;
 }
 
-/** One worker. */
+/**
+ * How many milliseconds a program may still be compiled for that nobody wants any more: most are
+ * finished sooner than another worker would be there.
+ */
+const GRACE = 30;
+
+/** One worker, which does one thing at a time. */
 class Running {
-  /** What has not been answered. */
-  private readonly waiting = new Map<number, Waiting>();
-  private requests = 0;
+  /** Who waits for its answer. */
+  private waiting: Waiting | undefined;
   private isAlive = false;
+  private hasEnded = false;
   private readonly worker: Worker;
 
   /** `ready` is called once with what came of loading; `died` if it ends after that. */
@@ -57,12 +63,24 @@ class Running {
     this.worker.postMessage({ assets });
   }
 
-  ask(request: Request): Promise<Bytes> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.requests;
-      this.waiting.set(id, { resolve, reject });
-      this.worker.postMessage({ id, request });
-    });
+  /** Compile a program, unless nobody wants it: that ends the worker, which is busy and hears nothing. */
+  async ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    signal?.throwIfAborted();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = (): void => {
+      timer = setTimeout(() => this.end(), GRACE);
+    };
+    signal?.addEventListener("abort", stop);
+    try {
+      return await new Promise((resolve, reject) => {
+        if (this.hasEnded) throw new Died();
+        this.waiting = { resolve, reject };
+        this.worker.postMessage({ request });
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
   }
 
   private hear(data: Message): void {
@@ -85,29 +103,33 @@ class Running {
       case "fatal":
         this.end();
         return;
+      case "compiled":
+        this.waiting?.resolve(data.file);
+        return;
+      case "refused":
+        this.waiting?.reject(Error(data.message));
     }
-    const waiting = this.waiting.get(data.id);
-    this.waiting.delete(data.id);
-    if (data.kind === "compiled") waiting?.resolve(data.file);
-    else waiting?.reject(Error(data.message));
   }
 
   private end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.worker.terminate();
-    const error = new Died("Rose's worker has ended");
+    const error = new Died();
     this.ready(error);
     this.died();
-    for (const { reject } of this.waiting.values()) reject(error);
-    this.waiting.clear();
+    this.waiting?.reject(error);
   }
 }
 
 /**
  * The core in a worker. When the worker dies (out of memory, ended by the browser, Python beyond
- * repair), another one is started and asked once more for what had not been answered.
+ * repair), another one is started and asked once more.
  */
 export class Client implements Core {
   private running: Promise<Running> | undefined;
+  /** What was asked for last: it is done, whatever came of it, before the next begins. */
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly address: string,
@@ -135,12 +157,21 @@ export class Client implements Core {
     return this.running;
   }
 
-  async compile(request: Request): Promise<Bytes> {
+  compile(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    const file = this.last.then(() => this.ask(request, signal));
+    this.last = file.catch(() => {});
+    return file;
+  }
+
+  private async ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
     try {
-      return await (await this.start()).ask(request);
+      return await (await this.start()).ask(request, signal);
     } catch (error) {
       if (!(error instanceof Died)) throw error;
-      return (await this.start()).ask(request);
+      const started = this.start(); // who has given one up will want another
+      started.catch(() => {}); // which is told when it is needed
+      signal?.throwIfAborted();
+      return (await started).ask(request, signal);
     }
   }
 }

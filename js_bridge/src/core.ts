@@ -19,8 +19,8 @@ export interface Request {
 
 /** The core, wherever it runs. */
 export interface Core {
-  /** The file of the program, see `artifact.ts`. */
-  compile(request: Request): Promise<Bytes>;
+  /** The file of the program, see `artifact.ts`; the work on it ends soon after the signal, if it can. */
+  compile(request: Request, signal?: AbortSignal): Promise<Bytes>;
 }
 
 /** How a module gets its memory: for itself, or together with others. */

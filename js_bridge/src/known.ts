@@ -12,10 +12,11 @@ import { discard, find } from "./store";
 export const moduleOf = async (
   program: Program,
   memory: MemoryKind,
+  signal?: AbortSignal,
 ): Promise<Artifact> => {
   const recording = recordingOf(program, memory);
   const key = hash(recording);
-  const file = fileOf(program, memory, recording, key);
+  const file = fileOf(program, memory, recording, key, signal);
   freezer()?.(file, key);
   return open(await file);
 };
@@ -25,6 +26,7 @@ const fileOf = async (
   memory: MemoryKind,
   recording: Bytes,
   key: string,
+  signal: AbortSignal | undefined,
 ): Promise<Bytes> => {
   const limit = settings.cache;
   const known = await first([
@@ -32,13 +34,17 @@ const fileOf = async (
     limit ? kept(key, recording) : undefined,
   ]);
   if (known) return known;
-  return (await core()).compile({
+  signal?.throwIfAborted();
+  const request = {
     program: { header, ints, reals },
     memory,
     recording,
     key,
     limit,
-  });
+  };
+  const compiler = await core();
+  signal?.throwIfAborted();
+  return compiler.compile(request, signal);
 };
 
 /** The first that is found, if any. */

@@ -1,5 +1,6 @@
 // From functions to numbers: `compile` and `interp`.
 
+import { unless } from "./abort";
 import { argumentWriters, putArguments } from "./arguments";
 import { callable, type Compiled } from "./callable";
 import { cellsOf } from "./cells";
@@ -7,7 +8,7 @@ import { mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
 import { evaluate, fail, takesDerivatives, type Value } from "./evaluate";
 import { moduleOf } from "./known";
-import { grow, takeMemory } from "./memory";
+import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { checkStandsAlone, programOf } from "./program";
@@ -33,19 +34,21 @@ export interface Descriptor {
 export interface CompileOptions {
   /** The memory to use, which is grown as needed; else the function gets one of its own. */
   memory?: WebAssembly.Memory;
+  /** Gives the compilation up: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
 export const compile = async (
   f: unknown,
-  options: CompileOptions = {},
+  { memory: given, signal }: CompileOptions = {},
 ): Promise<Compiled> => {
+  signal?.throwIfAborted();
   const data = dataOf(f, "compile");
   const program = programOf(data);
-  const given = options.memory;
-  const { module, descriptor } = await moduleOf(
-    program,
-    given ? "shared" : "imported",
+  const { module, descriptor } = await unless(
+    signal,
+    moduleOf(program, given ? "shared" : "imported", signal),
   );
   const memory = given ?? takeMemory(descriptor.pages, descriptor.end);
   if (given) grow(given, descriptor.pages);
@@ -61,6 +64,10 @@ export const compile = async (
     "": functions,
     m: { "": memory },
   });
+  if (signal?.aborted) {
+    if (!given) giveBack(memory);
+    throw signal.reason;
+  }
   const { args, results, end, hosts } = descriptor;
   return callable(
     data,

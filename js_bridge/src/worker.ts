@@ -31,7 +31,7 @@ const say = (message: Message): void => postMessage(message);
 /** What a worker does: the first message says where the files are, all others are requests. */
 const serve = async (): Promise<void> => {
   let core: Promise<MainCore>;
-  self.onmessage = async ({ data: { assets, id, request } }) => {
+  self.onmessage = async ({ data: { assets, request } }) => {
     if (assets !== undefined) {
       core = load(assets, (progress) => say({ kind: "progress", progress }));
       core.then(
@@ -42,14 +42,14 @@ const serve = async (): Promise<void> => {
     }
     try {
       const file = await (await core).compile(request as Request);
-      say({ kind: "compiled", id, file });
+      say({ kind: "compiled", file });
     } catch (error) {
       if (
         (error as { cause?: { pyodide_fatal_error?: boolean } }).cause
           ?.pyodide_fatal_error
       )
         say({ kind: "fatal" });
-      else say({ kind: "refused", id, message: messageOf(error) });
+      else say({ kind: "refused", message: messageOf(error) });
     }
   };
   const lock = navigator.locks && `rose ${crypto.randomUUID()}`;

@@ -3,9 +3,12 @@
 import * as penrose from "@penrose/core";
 import * as rose from "rose";
 
-/** Load our core, if this is the bundle with it, from the folder `assets`. */
+/**
+ * Load our core, if this is the bundle with it, from the folder `assets`. Every compilation is one:
+ * nothing is kept from one to the next.
+ */
 export const start = async (assets, core = "worker") => {
-  rose.configure?.({ assets, core });
+  rose.configure?.({ assets, core, cache: false, frozen: false });
   await rose.ready?.();
 };
 

@@ -380,8 +380,7 @@ class Reverse:
         """What has no cotangent among those of the scalars, and must be visited all the same."""
         code, types = self.func.code, self.func.types
         if self.func.straight:
-            found = [v for v, t in enumerate(types) if isinstance(t, Array)]
-            return [] if found and code[found[-1]][0] == PARAM else found
+            return [v for v, t in enumerate(types) if isinstance(t, Array) and code[v][0] != PARAM]
         return [
             v
             for v, t in enumerate(types)

@@ -577,3 +577,20 @@ def test_custom_derivatives_in_a_branch():
     assert same(grad(f), 2.0) == 12 + math.cos(2)
     assert same(grad(grad(f)), 2.0) == pytest.approx(12 - math.sin(2), rel=1e-15)
     assert same(grad(grad(f)), -2.0) == 0
+
+
+def test_rows_of_one_argument_before_another_argument():
+    """A row of a matrix is read before the parameter that comes after the matrix."""
+    m, v = [[0.1, 0.2, 0.3]], [0.4]
+    body = fn([Vec(1, Vec(3, Real)), Vec(1, Real)], Real, lambda m, v: sin(m[0][2]) * v[0])
+
+    def turns(m, v):
+        return fori(4, Real, m[0][1], lambda i, s: sin(m[0][2]) * v[0])
+
+    for f in (body, fn([Vec(1, Vec(3, Real)), Vec(1, Real)], Real, turns)):
+        g = fn(
+            [Vec(1, Vec(3, Real)), Vec(1, Real)],
+            Vec(1, Vec(3, Real)),
+            lambda m, v, f=f: vjp(f)(m, v).grad(1)[0],
+        )
+        assert same(g, m, v) == [[0, 0, pytest.approx(math.cos(0.3) * 0.4)]]

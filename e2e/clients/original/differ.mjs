@@ -63,7 +63,7 @@ for (let seed = first; seed < first + count; ++seed) {
   const mine = await outcome(ours, source);
   if (same(theirs, mine)) ++report[mine.throws ? "threw" : "valued"];
   // neither a value nor an error of the author's, but one of its own
-  else if (/unreachable/.test(theirs.throws)) ++report.panicked;
+  else if (/unreachable|out of bounds/.test(theirs.throws)) ++report.panicked;
   else report.differ.push({ seed, mistake, source, theirs, mine });
 }
 console.log(JSON.stringify(report));

@@ -20,6 +20,7 @@ from rose_core.operators import grad, hvp, linearize, value_and_grad
 from rose_core.quadrature import quad
 from rose_core.roots import fixed_point, root
 from rose_core.sizes import Size
+from rose_core.sparse import Sparse, sparse_hessian, sparse_jacobian
 from rose_core.standalone import load
 from rose_core.taylor import jet
 from rose_core.trace import (
@@ -66,6 +67,7 @@ __all__ = [
     "Record",
     "RunError",
     "Size",
+    "Sparse",
     "Tan",
     "Vec",
     "abs",
@@ -143,6 +145,8 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "sparse_hessian",
+    "sparse_jacobian",
     "sqrt",
     "struct",
     "sub",

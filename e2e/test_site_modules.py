@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +16,8 @@ def run(node: Callable[[str], str]) -> Run:
     """What the body of an async function returns, as JSON; it has the site's modules by name."""
     names = ("camera", "descent", "format", "landscape", "latest", "region", "search", "taylor", "tree")
     imports = "".join(f'import * as {name} from "./site/{name}.js";' for name in names)
+    imports += 'import { ending as shot } from "./site/billiards-words.js";'
+    imports += 'import { ending as walk } from "./site/robot-words.js";'
     return lambda body: json.loads(
         node(f"{imports} console.log(JSON.stringify(await (async () => {{ {body} }})()))")
     )
@@ -171,6 +174,38 @@ def test_a_search_that_loses_its_way_goes_on_from_its_best(run: Run) -> None:
     # not a number is no good state, whatever the loss says
     holes = "{ evaluate: ({ x: [x] }) => ({ loss: x, grad: { x: [x > 3 ? 1 : NaN] } }) }"
     assert run(SEARCH + f"const s = from(4, {holes}); return run(s, 2)") == ["lost", 2, 4, 0]
+
+
+def test_a_search_that_has_nowhere_to_begin_says_so(run: Run) -> None:
+    holes = "{ evaluate: () => ({ loss: NaN, grad: { x: [NaN] } }) }"
+    assert run(SEARCH + f"const s = from(4, {holes}); return [s.outcome, s.hasFailed]") == ["lost", True]
+    assert run(SEARCH + "return from(0).outcome") == "arrived"
+
+
+@pytest.mark.parametrize(
+    ("size", "change", "shot", "walk"),
+    [
+        ("0.5", "", "After 1 step, ball 7 is in the ring", ""),
+        ("0.1", "", "", ""),
+        ("1", "", "For 100 tries it got no better.*Kept is the best try, number 0", "For 50 tries.*number 0"),
+        ("9", "", "A step size of 9 is too large", "Steps of length 9 are too long: in try 1"),
+        (
+            "1",
+            "loss: x, grad: { x: [0] }",
+            "the cue ball does reaches ball 7: the gradient is 0",
+            "gradient is 0",
+        ),
+        ("1", "loss: NaN, grad: { x: [x] }", "A step size of 1", "This body does not hold together"),
+    ],
+)
+def test_how_searches_end_in_words(run: Run, size: str, change: str, shot: str, walk: str) -> None:
+    evaluate = f"{{ evaluate: ({{ x: [x] }}) => ({{ {change} }}) }}" if change else "{}"
+    found = run(
+        f"{SEARCH} const s = from(4, {evaluate}); run(s, {size}, 7);"
+        f"return [shot(s, 7, {size}), walk(s, {size})]"
+    )
+    for text, pattern in zip(found, (shot, walk), strict=True):  # type: ignore[call-overload]
+        assert re.search(pattern, text) if pattern else text == "", text
 
 
 def test_a_search_without_a_slope_or_without_progress_ends(run: Run) -> None:

@@ -141,6 +141,42 @@ def test_steps_that_are_too_long_are_noticed(still: Page, screenshot: Callable[.
     expect(status).to_have_text("")
 
 
+def test_another_body_is_clicked_together(still: Page, screenshot: Callable[..., object]) -> None:
+    cells = still.get_by_role("group", name="The cells of the body")
+    springs = still.locator("[data-show=springs]").first
+    status = still.locator("#status")
+    expect(springs).to_have_text("61")
+    cells.get_by_label("Column 1, row 1: muscles").focus()
+    still.keyboard.press("ArrowRight")
+    corner = cells.get_by_role("button", name="Column 2, row 1")
+    expect(corner).to_be_focused()
+    expect(corner).to_have_accessible_name("Column 2, row 1: empty")
+    still.keyboard.press("Enter")
+    expect(corner).to_have_accessible_name("Column 2, row 1: stiff")
+    # between two legs: its sides are there, but for the upper and lower one and the diagonals
+    expect(springs).to_have_text("65")
+    expect(shown(still, "number")).to_have_text("0")
+    still.keyboard.press("Enter")
+    expect(corner).to_have_accessible_name("Column 2, row 1: muscles")
+    button(still, "Step").click()
+    expect(shown(still, "seen")).to_have_text("1")
+    slider(still, "Time").fill("300")
+    screenshot(still, "robot-body")
+    # all of them, with muscles
+    kinds = "(cells) => cells.forEach((cell) => { while (cell.className !== 'muscles') cell.click(); })"
+    cells.get_by_role("button").evaluate_all(kinds)
+    expect(springs).to_have_text("131", timeout=LONG)
+    expect(still.locator("[data-show=muscles]").first).to_have_text("35")
+    # a body that is none leaves the last one alone
+    cells.get_by_role("button").evaluate_all("(cells) => cells.forEach((cell) => cell.click())")
+    expect(status).to_have_text(re.compile("Without muscles"), timeout=LONG)
+    expect(status).to_have_class(re.compile("failed"))
+    expect(springs).to_have_text("131")
+    still.get_by_role("button", name="the first", exact=True).click()
+    expect(springs).to_have_text("61", timeout=LONG)
+    expect(shown(still, "number")).to_have_text(re.compile("^[1-9]"))
+
+
 def test_it_is_used_with_a_finger(
     new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
 ) -> None:

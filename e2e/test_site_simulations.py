@@ -32,7 +32,7 @@ def run(node: Callable[[str], str], tmp_path: Path) -> Run:
             import {{ readFileSync }} from "node:fs";
             import {{ ready }} from "./rose.js";
             import * as collisions from "./site/collisions.js";
-            import {{ build }} from "./site/body.js";
+            import {{ CELLS, build }} from "./site/body.js";
             import {{ walker }} from "./site/walker.js";
             const data = JSON.parse(readFileSync({json.dumps(str(path))}));
             await ready();
@@ -142,7 +142,7 @@ TRAIN = """
     const { Memory } = WebAssembly;
     const memories = [];
     WebAssembly.Memory = class extends Memory { constructor(...x) { super(...x); memories.push(this); } };
-    const train = await walker(build()).train();
+    const train = await walker(build(CELLS)).train();
     const reals = (tree) => typeof tree === "number" ? [tree] : Object.values(tree).flatMap(reals);
     const norm = (tree) => Math.sqrt(reals(tree).reduce((total, x) => total + x * x, 0));
     const descend = (tree, grad, by) => {
@@ -185,7 +185,7 @@ def test_the_first_walks_have_the_losses_and_the_gradient_of_the_reference(run: 
 def test_frames_of_a_walk_end_where_its_loss_is_measured(run: Run) -> None:
     network = first_network(reference("robot")["muscles"])
     frames, masses, loss = run(
-        """const body = build();
+        """const body = build(CELLS);
         const robot = walker(body);
         return [(await robot.walk())(data), body.masses, (await robot.train())(data).loss];""",
         network,

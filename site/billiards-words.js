@@ -18,11 +18,12 @@ export const ending = ({ outcome, best, tries }, target, size) => {
   if (outcome === "going") return "";
   const near = format(Math.sqrt(best.loss), 3);
   const steps = count(tries.length - 1);
+  const unit = tries.length === 2 ? "step" : "steps";
   const kept = `Kept is the best try, number ${count(tries.indexOf(best))}: ${near} from the goal.`;
   const ball = `ball ${target}`;
   return {
     arrived:
-      `After ${steps} steps, ${ball} is in the ring: ${near} from the goal, ` +
+      `After ${steps} ${unit}, ${ball} is in the ring: ${near} from the goal, ` +
       "less than half its radius.",
     flat:
       `In try ${steps} nothing that the cue ball does reaches ${ball}: the gradient is 0, and there is ` +

@@ -6,11 +6,15 @@ const STIFFNESS = 30_000;
 /** By how much of its length a muscle can stretch. */
 const STRETCH = 0.15;
 
+/** @typedef {{ column: number, row: number, muscles?: boolean }} Cell */
+
 /**
  * The cells of a grid that the body fills, in the order in which they are built. The upright sides of
- * a cell with muscles are muscles.
+ * a cell with muscles are muscles, and the first one's lower left corner is the marked foot.
+ *
+ * @type {readonly Cell[]}
  */
-const CELLS = [
+export const CELLS = [
   { column: 2, row: 0, muscles: true },
   { column: 0, row: 0, muscles: true },
   { column: 0, row: 1, muscles: true },
@@ -31,8 +35,8 @@ const CELLS = [
  * @typedef {{ masses: number[][], muscles: Spring[], struts: Spring[] }} Body
  */
 
-/** @param {typeof CELLS} [cells] @returns {Body} */
-export const build = (cells = CELLS) => {
+/** @param {readonly Cell[]} cells @returns {Body} */
+export const build = (cells) => {
   /** @type {number[][]} */
   const masses = [];
   /** @type {Map<string, number>} */

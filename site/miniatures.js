@@ -2,7 +2,7 @@
 // learned, to be seen with the pointer on it.
 
 import { drawTable } from "./billiards-view.js";
-import { build } from "./body.js";
+import { CELLS, build } from "./body.js";
 import { aim, play } from "./collisions.js";
 import { network } from "./network.js";
 import { calm, element } from "./page.js";
@@ -55,7 +55,7 @@ export const shoot = async () => {
 /** Enough to walk. */
 const TRIES = 30;
 
-const body = build();
+const body = build(CELLS);
 const still = { x: body.masses, signals: body.muscles.map(() => 0) };
 const scene = {
   ...{ body, frame: still },

@@ -9,10 +9,12 @@ export const PATIENCE = 50;
  * @param {import("./search.js").Search} search
  * @param {number} size  of the last step
  */
-export const ending = ({ outcome, best, tries }, size) => {
+export const ending = ({ outcome, problem, best, tries }, size) => {
   const number = count(tries.indexOf(best));
   const far = format(-best.loss, 3);
   const kept = `Kept is the best try, number ${number}: the foot gets to ${far}.`;
+  if (outcome === "lost" && !(best.loss <= problem.limit))
+    return "This body does not hold together: it has flown apart. Take some cells away.";
   return {
     going: "",
     arrived: "",

@@ -1,23 +1,22 @@
 // The robot page: what the reader can do, and what is shown.
 
 import { ready } from "../rose.js";
-import { build } from "./body.js";
+import { CELLS, build } from "./body.js";
+import { cellEditor } from "./cells.js";
 import { Clock } from "./clock.js";
 import { count, fixed, format } from "./format.js";
-import { network } from "./network.js";
-import { announcer, calm, element, onActs, oncePerFrame } from "./page.js";
-import { prepare, show, showSource } from "./page.js";
+import { latest } from "./latest.js";
+import { Learner } from "./learner.js";
+import { announcer, calm, during, element, onActs } from "./page.js";
+import { oncePerFrame, prepare, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { drawProgress } from "./progress.js";
 import { drawRobot } from "./robot-view.js";
 import { PATIENCE, ending } from "./robot-words.js";
 import { Trainer } from "./trainer.js";
-import { FRAMES, HIDDEN, SECONDS, UPDATES, walker } from "./walker.js";
+import { FRAMES, SECONDS, UPDATES } from "./walker.js";
 
-/** @typedef {import("./robot-view.js").Frame} Frame */
-
-/** The way of a foot as it is kept: each of so many frames. */
-const SPARSE = 4;
+/** @typedef {import("./learner.js").Frame} Frame */
 
 /** Milliseconds from try to try at least, so that one can watch. */
 const PACE = 120;
@@ -26,73 +25,70 @@ const PACE = 120;
 const PAUSE = 0.6;
 
 const status = element("status");
-const body = build();
-const robot = walker(body);
-const sizes = {
-  inputs: robot.inputs,
-  hidden: HIDDEN,
-  outputs: body.muscles.length,
-};
 let seed = 1;
-/** @type {Awaited<ReturnType<typeof robot.train>> | undefined} */
-let gradient;
-/** @type {Awaited<ReturnType<typeof robot.walk>> | undefined} */
-let walk;
-let calls = 0;
-/** The quickest gradient and the quickest walk, in milliseconds. */
-const took = { gradient: Infinity, walk: Infinity };
-/** Of each try, where the foot went. @type {import("./plot.js").Pair[][]} */
-let trails = [];
+/** @type {Learner | undefined} */
+let learner;
 
 const trainer = new Trainer(PACE, () => refresh());
 const clock = new Clock(FRAMES - 1, SECONDS, () => refresh(), PAUSE);
 
 // ---- learning ------------------------------------------------------------
 
-/** @template T @param {keyof typeof took} what @param {() => T} f @returns {T} */
-const timed = (what, f) => {
-  const began = performance.now();
-  const found = f();
-  took[what] = Math.min(took[what], performance.now() - began);
-  return found;
-};
-
-/** @param {any} weights @returns {Frame[]} */
-const frames = (weights) =>
-  timed("walk", () => /** @type {NonNullable<typeof walk>} */ (walk)(weights));
-
-/** @param {any} weights */
-const evaluate = (weights) => {
-  const kept = frames(weights).filter((_, k) => k % SPARSE === 0);
-  trails.push(kept.map(({ x: [[x, y]] }) => [x, y]));
-  calls += 1;
-  return timed("gradient", () =>
-    /** @type {NonNullable<typeof gradient>} */ (gradient)(weights),
-  );
-};
-
 /** Forget everything, and learn anew. @param {number} from  the seed of the first weights */
 const begin = (from) => {
   seed = from;
-  if (!gradient) return;
-  trails = [];
+  if (!learner) return;
+  const { body } = learner;
+  const still = { x: body.masses, signals: body.muscles.map(() => 0) };
+  seen = { ...seen, body, number: 0, try: undefined, frames: [still] };
   trainer.begin(
     {
-      evaluate,
+      evaluate: learner.evaluate.bind(learner),
       // the gradient says where to, not how far
       stride: (size, slope) => size / (slope + 1e-6),
-      ...{ enough: -Infinity, limit: 1, patience: PATIENCE },
+      ...{ enough: -Infinity, limit: 10, patience: PATIENCE },
     },
-    network(seed, sizes),
+    learner.weights(seed),
   );
 };
 
+/** @param {Learner} made */
+const embody = (made) => {
+  learner?.dispose();
+  learner = made;
+  const { body, sizes } = made;
+  show({
+    masses: count(body.masses.length),
+    springs: count(body.struts.length + body.muscles.length),
+    muscles: count(sizes.outputs),
+    inputs: count(sizes.inputs),
+    hidden: count(sizes.hidden),
+    weights: count(made.count),
+  });
+  begin(seed);
+};
+
+/** Another body: until it can move, the one before goes on. */
+const rebuild = latest(
+  async (/** @type {import("./body.js").Cell[]} */ cells, isLatest) => {
+    const began = performance.now();
+    const words = "Compiling the new body…";
+    const made = await during(status, words, Learner.of(cells));
+    if (!made) return;
+    show({ compiled: `${format(performance.now() - began, 2)} ms` });
+    if (isLatest()) embody(made);
+    else made.dispose();
+  },
+);
+
 element("brain").addEventListener("click", () => begin(seed + 1));
+const putBody = cellEditor(element("cells"), CELLS, rebuild);
 
 // and the buttons in the text
 onActs({
   size: (size) => (trainer.size.value = String(Math.log10(Number(size)))),
   seed: (from) => begin(Number(from)),
+  body: () => putBody(CELLS),
   run: () => trainer.run(),
   play: () => clock.play(),
   best: () => {
@@ -105,19 +101,22 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-const still = { x: body.masses, signals: body.muscles.map(() => 0) };
-/** @type {{ number: number, try?: import("./search.js").Try, frames: Frame[], rounds: number }} */
-let seen = { number: 0, frames: [still], rounds: 0 };
+const body = build(CELLS);
+/** @type {{ body: typeof body, number: number, try?: import("./search.js").Try, frames: Frame[], rounds: number }} */
+let seen = {
+  ...{ body, number: 0, rounds: 0 },
+  frames: [{ x: body.masses, signals: body.muscles.map(() => 0) }],
+};
 
 /** The walk that is seen; while the robot learns, it is seen to its end. */
 const scene = () => {
   const { current, running, shown } = trainer;
   const { playing, rounds } = clock;
   const isBusy = seen.try && running && playing && rounds === seen.rounds;
-  if (current && current !== seen.try && !isBusy)
+  if (learner && current && current !== seen.try && !isBusy)
     seen = {
-      ...{ number: shown, try: current, rounds },
-      frames: frames(current.params),
+      ...{ body: seen.body, number: shown, try: current, rounds },
+      frames: learner.frames(current.params),
     };
   seen.rounds = rounds;
   return seen;
@@ -126,10 +125,10 @@ const scene = () => {
 const picture = new Picture(
   element("robot", HTMLCanvasElement),
   (ctx, size) => {
-    const { number, frames } = scene();
+    const { body, number, frames } = scene();
     const frame = frames[Math.min(clock.frame, frames.length - 1)];
-    const known = trails.slice(0, trainer.shown + 1);
-    drawRobot(ctx, size, { body, frame, trails: known, trail: trails[number] });
+    const known = learner?.trails.slice(0, trainer.shown + 1) ?? [];
+    drawRobot(ctx, size, { body, frame, trails: known, trail: known[number] });
   },
 );
 
@@ -150,8 +149,9 @@ const tell = () => {
   const { current, search, stepSize } = trainer;
   for (const id of ["play", "brain"])
     element(id, HTMLButtonElement).disabled = !search;
-  const milliseconds = (/** @type {number} */ time) =>
-    calls ? `${format(time, 2)} ms` : "…";
+  const { calls = 0, took } = learner ?? {};
+  const milliseconds = (/** @type {number | undefined} */ time) =>
+    time ? `${format(time, 2)} ms` : "…";
   show({
     size: format(stepSize),
     number: count(trainer.shown),
@@ -161,9 +161,9 @@ const tell = () => {
     slope: current ? format(current.slope, 3) : "…",
     seconds: `${fixed((clock.at / (FRAMES - 1)) * SECONDS, 2)} s`,
     calls: count(calls),
-    gradient: milliseconds(took.gradient),
-    walk: milliseconds(took.walk),
-    ratio: calls ? format(took.gradient / took.walk, 2) : "…",
+    gradient: milliseconds(took?.gradient),
+    walk: milliseconds(took?.walk),
+    ratio: took ? format(took.gradient / took.walk, 2) : "…",
   });
   if (search) say(ending(search, stepSize), search.hasFailed);
 };
@@ -175,22 +175,14 @@ const refresh = () => {
 };
 
 showSource("walker.js");
-const { inputs, hidden, outputs } = sizes;
 show({
-  masses: count(body.masses.length),
-  springs: count(body.struts.length + body.muscles.length),
-  muscles: count(outputs),
   updates: count(FRAMES * UPDATES),
   all: `${format(SECONDS, 2)} seconds`,
-  inputs: count(inputs),
-  hidden: count(hidden),
-  weights: count(hidden * (inputs + 1) + outputs * (hidden + 1)),
 });
 clock.set(0);
 
 prepare(status, ready, async () => {
-  [gradient, walk] = await Promise.all([robot.train(), robot.walk()]);
   trainer.paused = calm.matches;
-  begin(seed);
+  embody(await Learner.of(CELLS));
   if (!calm.matches) clock.play();
 });

@@ -29,11 +29,11 @@ export class Search {
     this.problem = problem;
     /** @type {Try[]} */
     this.tries = [];
-    /** @type {Outcome} */
-    this.outcome = "going";
     this.best = this.attempt(start);
     /** The try after which there was no progress, and its loss. */
     this.mark = { at: 1, loss: this.best.loss };
+    /** @type {Outcome} */
+    this.outcome = this.judge(this.best);
   }
 
   /** Whether it has come to an end that is none. */

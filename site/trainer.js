@@ -62,7 +62,8 @@ export class Trainer {
   begin(problem, start) {
     this.search = new Search(problem, start);
     this.look(0);
-    if (!this.paused) this.run();
+    this.running &&= this.search.outcome === "going";
+    if (!this.paused && this.search.outcome === "going") this.run();
   }
 
   restart() {

@@ -2,7 +2,7 @@
 // and no arrays to update: all time steps are calls, and springs are written out one by one.
 
 import { sideBySide } from "../simulation.js";
-import { build } from "../../site/body.js";
+import { CELLS, build } from "../../site/body.js";
 import { network } from "../../site/network.js";
 import * as site from "../../site/walker.js";
 
@@ -11,7 +11,7 @@ const KEPT = Math.exp(-15 * DT);
 const WAVES = 10;
 const UPDATES = site.FRAMES * site.UPDATES;
 
-const body = build();
+const body = build(CELLS);
 const robot = site.walker(body);
 const layers = {
   inputs: robot.inputs,

@@ -1,0 +1,76 @@
+// A body that can learn to walk: its functions, compiled, and what is kept of its tries.
+
+import { build } from "./body.js";
+import { network } from "./network.js";
+import { HIDDEN, walker } from "./walker.js";
+
+/** The way of a foot as it is kept: each of so many frames. */
+const SPARSE = 4;
+
+/**
+ * @typedef {{ x: number[][], signals: number[] }} Frame
+ * @typedef {Awaited<ReturnType<ReturnType<typeof walker>["train"]>>} Gradient
+ * @typedef {Awaited<ReturnType<ReturnType<typeof walker>["walk"]>>} Walk
+ */
+
+export class Learner {
+  /** @param {import("./body.js").Body} body @param {number} inputs @param {Gradient} gradient @param {Walk} walk */
+  constructor(body, inputs, gradient, walk) {
+    this.body = body;
+    this.sizes = { inputs, hidden: HIDDEN, outputs: body.muscles.length };
+    this.gradient = gradient;
+    this.walk = walk;
+    this.calls = 0;
+    /** The quickest gradient and the quickest walk, in milliseconds. */
+    this.took = { gradient: Infinity, walk: Infinity };
+    /** Of each try, where the foot went. @type {import("./plot.js").Pair[][]} */
+    this.trails = [];
+  }
+
+  /** @param {readonly import("./body.js").Cell[]} cells */
+  static async of(cells) {
+    const body = build(cells);
+    if (!body.muscles.length)
+      throw Error("Without muscles, no body moves: give it some.");
+    const { inputs, train, walk } = walker(body);
+    return new Learner(body, inputs, ...(await Promise.all([train(), walk()])));
+  }
+
+  /** Weights that know nothing. @param {number} seed */
+  weights(seed) {
+    this.trails = [];
+    return network(seed, this.sizes);
+  }
+
+  /** How many weights there are. */
+  get count() {
+    const { inputs, hidden, outputs } = this.sizes;
+    return hidden * (inputs + 1) + outputs * (hidden + 1);
+  }
+
+  /** @template T @param {"gradient" | "walk"} what @param {any} weights @returns {T} */
+  timed(what, weights) {
+    const began = performance.now();
+    const found = /** @type {any} */ (this[what](weights));
+    this.took[what] = Math.min(this.took[what], performance.now() - began);
+    return found;
+  }
+
+  /** @param {any} weights @returns {Frame[]} */
+  frames(weights) {
+    return this.timed("walk", weights);
+  }
+
+  /** A try: its loss and gradient. @param {any} weights @returns {{ loss: number, grad: any }} */
+  evaluate(weights) {
+    const kept = this.frames(weights).filter((_, k) => k % SPARSE === 0);
+    this.trails.push(kept.map(({ x: [[x, y]] }) => [x, y]));
+    this.calls += 1;
+    return this.timed("gradient", weights);
+  }
+
+  dispose() {
+    this.gradient.dispose();
+    this.walk.dispose();
+  }
+}

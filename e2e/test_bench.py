@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Browser, Error, Page
 
 from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import penrose
+from e2e.bench import penrose, startup
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
@@ -115,3 +115,14 @@ def test_the_modules_of_c_are_made_of_their_sources() -> None:
     assert json.loads(RECORD.read_text())["modules"] == fingerprint(), "run: python3 e2e/bench/c/build.py"
     kept = {path.name for path in RECORD.parent.glob("*.wasm")}
     assert kept == set(fingerprint())
+
+
+def test_starts_of_pages_are_measured(browser: Browser) -> None:
+    milliseconds = startup.times(browser, 1, [*FROM_REGISTRIES, "longest gap, 50k operations"])
+    assert {"frozen page", "revisit", "stock loadPyodide alone"} < set(milliseconds)
+    assert all(time > 0 for time in milliseconds.values())
+    kilobytes = startup.transfers()
+    # what a static host that compresses has to send
+    assert kilobytes["Python, without"] <= 4000
+    text = startup.table(milliseconds, kilobytes)
+    assert len(text.splitlines()) == 2 + len(milliseconds) + len(kilobytes)

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import penrose
+from e2e.bench import penrose, startup
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -36,8 +36,9 @@ WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos powe
 SIMULATIONS = ["billiards", "robot"]
 """Workloads, too, of which only the gradient is measured."""
 START = "start"
+STARTUP = "startup"
 DIAGRAMS = "penrose"
-ALL = [START, *WORKLOADS, *SIMULATIONS, DIAGRAMS]
+ALL = [START, STARTUP, *WORKLOADS, *SIMULATIONS, DIAGRAMS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -130,6 +131,10 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
             if name == START:
                 results[START] = starts(running)
                 print(start_table(results[START]), flush=True)
+            elif name == STARTUP:
+                milliseconds, kilobytes = startup.times(running[0]), startup.transfers()
+                results[STARTUP] = {"ms": milliseconds, "kB": kilobytes}
+                print(startup.table(milliseconds, kilobytes), flush=True)
             elif name == DIAGRAMS:
                 with new_page(running) as page:
                     results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})

@@ -76,6 +76,7 @@ def paused(still: Page) -> Page:
 def test_tries_are_steps_down_the_gradient(paused: Page) -> None:
     assert shown(paused, "position").inner_text() == "0.100, 0.500"
     assert shown(paused, "gx").inner_text() == "−0.519, 1.130"
+    first = pixels(paused)
     step = paused.get_by_role("button", name="Step", exact=True)
     for k, loss in enumerate(LOSSES[:5]):
         expect(shown(paused, "number")).to_have_text(str(k))
@@ -87,6 +88,9 @@ def test_tries_are_steps_down_the_gradient(paused: Page) -> None:
     # from the newest try, not from the one that is shown
     step.click()
     expect(distance(paused)).to_have_text(f"{LOSSES[6] ** 0.5:.4f}")
+    paused.get_by_role("button", name="Start over").click()
+    expect(shown(paused, "number")).to_have_text("0")
+    assert pixels(paused) == first
 
 
 def test_time_and_tries_can_be_scrubbed(still: Page) -> None:

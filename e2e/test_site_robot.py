@@ -64,6 +64,7 @@ def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
 
 def test_a_few_steps_teach_it_to_walk(still: Page) -> None:
     first = reached(still)
+    untaught = pixels(still)
     assert abs(first - 0.2) < 0.1  # where the foot stands
     for k in range(1, 11):
         button(still, "Step").click()
@@ -75,6 +76,15 @@ def test_a_few_steps_teach_it_to_walk(still: Page) -> None:
     expect(shown(still, "seen")).to_have_text("0")
     assert reached(still) == first
     assert float(shown(still, "best").inner_text()) == best
+    # and it can be forgotten
+    assert pixels(still) == untaught
+    slider(still, "Try").fill("3")
+    third = pixels(still)
+    button(still, "Start over").click()
+    for k in range(1, 4):
+        button(still, "Step").click()
+        expect(shown(still, "seen")).to_have_text(str(k))
+    assert pixels(still) == third
 
 
 def test_time_and_tries_can_be_scrubbed(still: Page) -> None:

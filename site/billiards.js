@@ -34,8 +34,6 @@ let game;
 let calls = 0;
 /** The quickest of them, in milliseconds. */
 let took = Infinity;
-/** Of each try, where the cue ball and the target went. @type {view.Trail[]} */
-let trails = [];
 
 const trainer = new Trainer(0, () => refresh());
 const clock = new Clock(FRAMES, SECONDS, () => refresh());
@@ -50,23 +48,21 @@ const evaluate = (shot) => {
   const balls = frames(shot).filter((_, k) => k % SPARSE === 0);
   const way = (/** @type {number} */ ball) =>
     balls.map((at) => /** @type {[number, number]} */ (at[ball]));
-  trails.push({ cue: way(0), target: way(target) });
   calls += 1;
   const began = performance.now();
-  const found = /** @type {NonNullable<typeof gradient>} */ (gradient)(
+  const { loss, grad } = /** @type {NonNullable<typeof gradient>} */ (gradient)(
     shot,
     goal,
     target,
   );
   took = Math.min(took, performance.now() - began);
-  return found;
+  return { loss, grad, trail: { cue: way(0), target: way(target) } };
 };
 
 /** The reader has changed something: descend from this shot. @param {Shot} [from] */
 const changed = (from = current()) => {
   shot = from;
   if (!gradient) return refresh();
-  trails = [];
   trainer.begin(
     {
       evaluate,
@@ -167,7 +163,7 @@ const scene = () => {
     ...{ shot, goal, target, frames: shown.frames },
     frame: game ? clock.frame : 0,
     grad: trainer.current?.grad,
-    earlier: trails.slice(0, trainer.shown),
+    earlier: trainer.tries.slice(0, trainer.shown).map(({ trail }) => trail),
   };
 };
 

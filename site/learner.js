@@ -23,8 +23,6 @@ export class Learner {
     this.calls = 0;
     /** The quickest gradient and the quickest walk, in milliseconds. */
     this.took = { gradient: Infinity, walk: Infinity };
-    /** Of each try, where the foot went. @type {import("./plot.js").Pair[][]} */
-    this.trails = [];
   }
 
   /** @param {readonly import("./body.js").Cell[]} cells */
@@ -38,7 +36,6 @@ export class Learner {
 
   /** Weights that know nothing. @param {number} seed */
   weights(seed) {
-    this.trails = [];
     return network(seed, this.sizes);
   }
 
@@ -61,12 +58,17 @@ export class Learner {
     return this.timed("walk", weights);
   }
 
-  /** A try: its loss and gradient. @param {any} weights @returns {{ loss: number, grad: any }} */
+  /**
+   * A try: its loss and gradient, and where the foot went.
+   *
+   * @param {any} weights
+   * @returns {{ loss: number, grad: any, trail: number[][] }}
+   */
   evaluate(weights) {
     const kept = this.frames(weights).filter((_, k) => k % SPARSE === 0);
-    this.trails.push(kept.map(({ x: [[x, y]] }) => [x, y]));
     this.calls += 1;
-    return this.timed("gradient", weights);
+    const { loss, grad } = this.timed("gradient", weights);
+    return { loss, grad, trail: kept.map(({ x: [foot] }) => foot) };
   }
 
   dispose() {

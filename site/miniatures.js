@@ -58,9 +58,9 @@ const TRIES = 30;
 const body = build(CELLS);
 const still = { x: body.masses, signals: body.muscles.map(() => 0) };
 const scene = {
-  ...{ body, frame: still },
-  /** @type {import("./plot.js").Pair[][]} */
-  trails: [],
+  ...{ body, frame: still, trails: [] },
+  /** @type {import("./plot.js").Pair[]} */
+  trail: [],
 };
 const canvas = element("robot", HTMLCanvasElement);
 const robotPicture = new Picture(canvas, (ctx, size) =>
@@ -88,7 +88,7 @@ export const learn = async () => {
     await nextFrame();
   }
   const frames = walk(search.best.params);
-  scene.trails = [frames.map(({ x: [[x, y]] }) => [x, y])];
+  scene.trail = frames.map(({ x: [[x, y]] }) => [x, y]);
   /** @param {number} at */
   const show = (at) => {
     scene.frame = frames[at];

@@ -127,8 +127,10 @@ const picture = new Picture(
   (ctx, size) => {
     const { body, number, frames } = scene();
     const frame = frames[Math.min(clock.frame, frames.length - 1)];
-    const known = learner?.trails.slice(0, trainer.shown + 1) ?? [];
-    drawRobot(ctx, size, { body, frame, trails: known, trail: known[number] });
+    const known = trainer.tries.slice(0, trainer.shown + 1);
+    const trails = known.map(({ trail }) => trail);
+    const trail = trainer.tries[number]?.trail;
+    drawRobot(ctx, size, { body, frame, trails, trail });
   },
 );
 

@@ -9,9 +9,10 @@ import { map, norm } from "./tree.js";
  * @property {number} loss
  * @property {any} grad
  * @property {number} slope  the gradient's length
+ * @property {any} [trail]  what else the problem says of it
  *
  * @typedef {object} Problem
- * @property {(params: any) => { loss: number, grad: any }} evaluate
+ * @property {(params: any) => { loss: number, grad: any, trail?: any }} evaluate
  * @property {(size: number, slope: number) => number} stride  by how much of its gradient a step goes
  * @property {number} enough  a loss that is as good as the lowest
  * @property {number} limit  a loss that nothing comes back from
@@ -47,8 +48,8 @@ export class Search {
 
   /** @param {any} params @returns {Try} */
   attempt(params) {
-    const { loss, grad } = this.problem.evaluate(params);
-    const tried = { params, loss, grad, slope: norm(grad) };
+    const found = this.problem.evaluate(params);
+    const tried = { ...found, params, slope: norm(found.grad) };
     this.tries.push(tried);
     return tried;
   }

@@ -20,7 +20,8 @@ from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
-sign, abs_, maximum, eq, both = map(function, ("sign", "abs", "max", "eq", "and"))
+sign, abs_, eq, both = map(function, ("sign", "abs", "eq", "and"))
+maximum, minimum = map(function, ("max", "min"))
 
 LN2, LN10 = math.log(2), math.log(10)
 
@@ -136,8 +137,7 @@ BINARY = [
     Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
     # x[0] is the ordinate: atan2(y, x) in the usual letters
     Op("atan2", "atan2", "RR>R", math.atan2, "atan2", lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
-    # a divisor that is never 0 makes the origin's derivative 0, which is a subgradient there
-    Op("hypot", "hypot", "RR>R", math.hypot, "hypot", lambda y, x, d: along(x, d, maximum(y, 5e-324))),
+    Op("hypot", "hypot", "RR>R", math.hypot, "hypot", lambda y, x, d: along(y, x, d)),
     Op("neq", "≠", "RR>B", operator.ne, 0x62, commutes=True),
     Op("lt", "<", "RR>B", operator.lt, 0x63),
     Op("leq", "≤", "RR>B", operator.le, 0x65),
@@ -194,8 +194,12 @@ def power(x: Sequence[Primal]) -> Primal:
 
 
 def logarithm(y: Primal, x: Sequence[Primal]) -> Primal:
-    """∂/∂n x^n; where x^n is 0 the power decides: 0 and not 0 · -∞."""
-    return choose(eq(y, 0.0), 0.0, y * log(x[0]))
+    """∂/∂n x^n; where x^n is 0 the power decides: 0 and not 0 · -∞.
+
+    There the logarithm is of 1, as what is not chosen would have an infinite derivative.
+    """
+    vanishes = eq(y, 0.0)
+    return choose(vanishes, 0.0, y * log(choose(vanishes, 1.0, x[0])))
 
 
 def turn(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
@@ -203,9 +207,14 @@ def turn(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
     return (d[0] * (x[1] / r) - d[1] * (x[0] / r)) / r
 
 
-def along(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
-    """The tangent of a length: the projection on the unit vector."""
-    return d[0] * (x[0] / r) + d[1] * (x[1] / r)
+def along(y: Primal, x: Sequence[Primal], d: Sequence[Linear]) -> Linear:
+    """The tangent of a length: the projection on the unit vector; 0 at the origin, a subgradient there.
+
+    A divisor that is never 0 does that. The term with the root adds nothing, but has no derivative at the
+    origin: so the second derivative is not a number there, as it is none.
+    """
+    r, nothing = maximum(y, 5e-324), 0.0 * sqrt(minimum(y, 1.0))
+    return d[0] * (x[0] / r + nothing) + d[1] * (x[1] / r + nothing)
 
 
 OPS: list[Op] = UNARY + BINARY + TERNARY

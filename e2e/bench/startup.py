@@ -98,12 +98,13 @@ def times(browser: Browser, turns: int = 5, omit: Collection[str] = ()) -> dict[
     return {name: median(values) for name, values in found.items()}
 
 
-def transfers() -> dict[str, float]:
-    """Kilobytes, compressed by brotli as a static host does."""
+def transfers(names: Collection[str] = tuple(TRANSFERRED)) -> dict[str, float]:
+    """Kilobytes, compressed by brotli as a static host does, which takes its time."""
     code = "const z = require('zlib'), f = require('fs'); console.log(...process.argv.slice(1)"
     code += ".map((p) => z.brotliCompressSync(f.readFileSync(p)).length))"
     found = {}
-    for name, files in TRANSFERRED.items():
+    for name in names:
+        files = TRANSFERRED[name]
         words: list[str | Path] = [node(), "-e", code, *(DIST / file for file in files)]
         done = subprocess.run(words, check=True, capture_output=True, text=True)
         found[name] = sum(map(int, done.stdout.split())) / 1000

@@ -104,6 +104,18 @@ def listen(page: Page) -> list[str]:
     return said
 
 
+def test_every_choice_of_a_page_is_frozen(tmp_path: Path) -> None:
+    """In a folder that has the name of those that are made."""
+    site = Frozen(tmp_path / "frozen")
+    site.root.mkdir()
+    site.fill()
+    choice = '<select id="factor"><option>2<option>3<option>5<option>7</select>'
+    site.write("pages/page.html", re.sub(r"<input.*>", choice, PAGE))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 4 programs" in done.stdout
+
+
 def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: Page) -> None:
     # with the slider in the middle, and at both ends
     assert "pages/page.html: 3 programs" in frozen.output

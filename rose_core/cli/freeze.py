@@ -75,7 +75,8 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.pages = sorted(p for p in self.root.rglob("*.html") if FOLDER not in p.parts)
+        pages = self.root.rglob("*.html")
+        self.pages = sorted(p for p in pages if FOLDER not in p.relative_to(self.root).parts)
         if not self.pages:
             raise CommandError(f"{root} holds no pages")
         self.frozen: dict[Path, Frozen] = {page.parent: Frozen() for page in self.pages}

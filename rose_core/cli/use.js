@@ -62,7 +62,7 @@
       if (values.length) await turn(input, "value", values);
     }
     for (const select of all("select"))
-      await turn(select, "selectedIndex", select.options.keys());
+      await turn(select, "selectedIndex", [...select.options].keys());
     for (const box of all("input[type=checkbox]"))
       await turn(box, "checked", [!box.checked]);
     const chosen = all("input[type=radio]:checked");

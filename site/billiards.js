@@ -1,6 +1,5 @@
 // The billiards page: what the reader can do, and what is shown.
 
-import { ready } from "../rose.js";
 import * as view from "./billiards-view.js";
 import { ENOUGH, PATIENCE, ending } from "./billiards-words.js";
 import { Clock } from "./clock.js";
@@ -228,7 +227,7 @@ select.value = String(target);
 clock.set(FRAMES);
 tell();
 
-prepare(status, ready, async () => {
+prepare(status, async () => {
   [gradient, game] = await Promise.all([aim(), play()]);
   changed();
 });

@@ -84,21 +84,20 @@ export const announcer = (place) => {
 };
 
 /**
- * Load the compiler and have `compile` done, and show how long either took.
+ * Have the page's functions compiled, and show how long that took, and when it was done. The compiler is
+ * loaded only if it is needed: of a frozen page, it is not.
  *
- * @param {Element} place  where that is said
- * @param {() => Promise<unknown>} loading
+ * @param {Element} place  where it is said
  * @param {() => Promise<void>} compile
  */
-export const prepare = async (place, loading, compile) => {
-  const began = performance.now();
+export const prepare = async (place, compile) => {
   const work = async () => {
-    await loading();
-    const loaded = performance.now();
+    const began = performance.now();
     await compile();
+    const now = performance.now();
     show({
-      loaded: `${format((loaded - began) / 1000, 2)} s`,
-      compiled: `${format(performance.now() - loaded, 2)} ms`,
+      compiled: `${format(now - began, 2)} ms`,
+      there: `${format(now / 1000, 2)} s`,
     });
   };
   await during(place, "Loading the compiler, to derive the gradient…", work());

@@ -1,6 +1,5 @@
 // The page about linear regression: what the reader can do, and what is shown.
 
-import { ready } from "../rose.js";
 import { QUARTET } from "./anscombe.js";
 import { Handles } from "./drag.js";
 import { count, format } from "./format.js";
@@ -190,7 +189,7 @@ showSource("least-squares.js");
 tabulate(element("quartet", HTMLTableSectionElement));
 tell();
 
-prepare(status, ready, async () => {
+prepare(status, async () => {
   gradient = await leastSquares(study.x.length);
   changed(playback.start);
 });

@@ -1,6 +1,5 @@
 // The robot page: what the reader can do, and what is shown.
 
-import { ready } from "../rose.js";
 import { CELLS, build } from "./body.js";
 import { cellEditor } from "./cells.js";
 import { Clock } from "./clock.js";
@@ -183,7 +182,7 @@ show({
 });
 clock.set(0);
 
-prepare(status, ready, async () => {
+prepare(status, async () => {
   trainer.paused = calm.matches;
   embody(await Learner.of(CELLS));
   if (!calm.matches) clock.play();

@@ -143,6 +143,22 @@ def test_a_tape_that_makes_the_memory_grow(node: Callable[[str], str]) -> None:
     assert first == last
 
 
+def test_more_memory_than_there_is(node: Callable[[str], str]) -> None:
+    body = """
+        const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
+        const Long = Vec(50_000, Real);
+        const f = fn([Long], Real, (v) => sum(50_000, (i) => v[i]));
+        const g = fn([Vec(100_000, Long)], Real, (m) => m[1][2]);
+        const failed = (promise) => promise.then(() => "no error", (error) => `${error}`);
+        return [await failed(compile(f, { memory })), await failed(compile(g))];
+    """
+    assert evaluate(node, body) == [
+        "RangeError: f needs 0.5 MB of memory, more than there is",
+        "Error: f needs 40.0 GB of memory, of which WebAssembly has 4.3 GB at most; "
+        "100% of it is for the arguments",
+    ]
+
+
 def test_an_opaque_function_that_calls_its_caller(node: Callable[[str], str]) -> None:
     body = """
         let f;

@@ -14,6 +14,7 @@ from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
 from rose_core.jacobian import hessian, jacobian
+from rose_core.limits import SizeError
 from rose_core.minimum import minimize
 from rose_core.ode import odeint
 from rose_core.operators import grad, hvp, linearize, value_and_grad
@@ -67,6 +68,7 @@ __all__ = [
     "Record",
     "RunError",
     "Size",
+    "SizeError",
     "Sparse",
     "Tan",
     "Vec",

@@ -20,6 +20,7 @@ def compile(f: Function) -> Callable[..., object]:
 
     Raises:
         DerivativeError: a derivative is asked for of an opaque function that has none.
+        SizeError: it is larger than what engines take.
     """
     func = closed(f, "compile")
     with deep_recursion():

@@ -20,6 +20,7 @@ from rose_core.host import to_js
 from rose_core.interp import call as run
 from rose_core.ir import Func
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of
+from rose_core.limits import SizeError
 from rose_core.program import Program
 from rose_core.record import Recording
 from rose_core.types import Type, shape_of
@@ -39,6 +40,14 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
         return _compile(header, ints, reals, memory)
+    except MemoryError:
+        program = json.loads(header)
+        name = program["functions"][program["root"]]["name"]
+        written = len(_view(ints, "b")) / 1e6
+        raise SizeError(
+            f"{name} is too large: to compile it takes more memory than there is; what is written down of it "
+            f"while its body runs is {written:,.1f} MB already"
+        ) from None
     finally:
         gc.collect(0)
         gc.enable()

@@ -140,6 +140,12 @@ class Function:
         """Further local variables, in runs of ``(count, letter)``."""
         self.code = code
 
+    @property
+    def body(self) -> bytes:
+        """Local variables and code, as they stand in a module."""
+        runs = vector([uint(count) + bytes([_TYPES[letter]]) for count, letter in self.locals])
+        return runs + self.code + END
+
 
 class Helper:
     """A function that the compiler itself puts into a module, where it is used.
@@ -219,10 +225,7 @@ def module(
     else:
         import_entries.append(name("m") + name("") + b"\x02" + limits)
     function_entries = [type_index(f.params, f.results) for f in functions]
-    bodies = []
-    for f in functions:
-        runs = vector([uint(count) + bytes([_TYPES[letter]]) for count, letter in f.locals])
-        bodies.append(uint(len(runs) + len(f.code) + 1) + runs + f.code + END)
+    bodies = [vector_of_bytes(f.body) for f in functions]
     segments = [
         (b"\x01" if memory == "shared" else b"\x00" + i32_const(address) + END) + vector_of_bytes(content)
         for address, content in data

@@ -22,6 +22,7 @@ from rose_core.layout import (
     kind_of,
     size_of,
 )
+from rose_core.limits import check_body, check_memory
 from rose_core.lower import Body
 from rose_core.ops import OPS
 from rose_core.reuse import overwriting
@@ -45,6 +46,9 @@ class Program:
         args, results: where the host puts arguments and finds results, leaf by leaf.
         hosts: the opaque functions, by number.
         pages: how much memory it needs.
+
+    Raises:
+        SizeError: it is larger than what engines take.
     """
 
     def __init__(self, root: Func, memory: str = "exported") -> None:
@@ -68,11 +72,13 @@ class Program:
                     segments.append((address, content))
                     address = aligned(address + len(content))
                 data[f][v] = known[content]
+        constants = address
         self.args, self.results, address = _interface(root, address)
         changing = overwriting(order)
         frames = dict.fromkeys(order, address)
         end = address
         functions = []
+        sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime, changing)
@@ -80,10 +86,13 @@ class Program:
             if f is root and memory == "shared":
                 code = _constants_in_place(zeros, segments) + code
             functions.append(encode.Function(f.name, body.params, body.results, body.runs, code))
+            check_body(f, len(functions[-1].body), body.local_count, len(body.params))
             end = max(end, body.frame_end)
+            sizes.append((f, body.frame_end - frames[f]))
             for g in f.callees:
                 if g in frames:
                     frames[g] = max(frames[g], body.frame_end)
+        check_memory(root, end, constants, sizes)
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""

@@ -171,7 +171,14 @@ export class Client implements Core {
       const started = this.start(); // who has given one up will want another
       started.catch(() => {}); // which is told when it is needed
       signal?.throwIfAborted();
-      return (await started).ask(request, signal);
+      return await (await started).ask(request, signal).catch((again) => {
+        if (!(again instanceof Died)) throw again;
+        const { functions, root } = JSON.parse(request.program.header);
+        throw Error(
+          `Rose's worker has ended twice while it compiled ${functions[root].name}; ` +
+            "it may take more memory than there is",
+        );
+      });
     }
   }
 }

@@ -6,27 +6,53 @@ const PAGE = 65536;
 const pool: WebAssembly.Memory[] = [];
 const POOLED = 8;
 
-/** Take a memory of so many pages, all zeros up to `end`. */
-export const takeMemory = (pages: number, end: number): WebAssembly.Memory => {
+/** What allocates so many pages for `name`; throws how many they are, if there are not so many. */
+const allocated = <T>(name: string, pages: number, allocate: () => T): T => {
+  try {
+    return allocate();
+  } catch (cause) {
+    const size = ((pages * PAGE) / 1e6).toFixed(1);
+    throw RangeError(`${name} needs ${size} MB of memory, more than there is`, {
+      cause,
+    });
+  }
+};
+
+/** Take a memory of so many pages for `name`, all zeros up to `end`. */
+export const takeMemory = (
+  name: string,
+  pages: number,
+  end: number,
+): WebAssembly.Memory => {
   // of those that are large enough the smallest, else the largest, which grows
   pool.sort((a, b) => a.buffer.byteLength - b.buffer.byteLength);
   const fits = pool.findIndex(
     ({ buffer }) => buffer.byteLength >= pages * PAGE,
   );
   const [memory] = pool.splice(fits < 0 ? pool.length - 1 : fits, 1);
-  if (memory === undefined) return new WebAssembly.Memory({ initial: pages });
+  if (memory === undefined)
+    return allocated(
+      name,
+      pages,
+      () => new WebAssembly.Memory({ initial: pages }),
+    );
   new Uint8Array(
     memory.buffer,
     0,
     Math.min(end, memory.buffer.byteLength),
   ).fill(0);
-  grow(memory, pages);
+  grow(name, memory, pages);
   return memory;
 };
 
-export const grow = (memory: WebAssembly.Memory, pages: number): void => {
+/** Give a memory so many pages at least, for `name`. */
+export const grow = (
+  name: string,
+  memory: WebAssembly.Memory,
+  pages: number,
+): void => {
   const missing = pages - memory.buffer.byteLength / PAGE;
-  if (missing > 0) memory.grow(missing);
+  if (missing > 0) allocated(name, pages, () => memory.grow(missing));
 };
 
 /** Keep a memory that no function uses any more. */

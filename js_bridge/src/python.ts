@@ -242,7 +242,7 @@ const said = <T>(call: () => T): T => {
 export const messageOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   const last = text.trim().split("\n").pop()!;
-  return /^[\w.]*(Derivative|Run)Error: /.test(last)
+  return /^[\w.]*(Derivative|Run|Size)Error: /.test(last)
     ? last.replace(/^[\w.]*: /, "")
     : last;
 };

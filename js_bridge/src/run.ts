@@ -50,8 +50,9 @@ export const compile = async (
     signal,
     moduleOf(program, given ? "shared" : "imported", signal),
   );
-  const memory = given ?? takeMemory(descriptor.pages, descriptor.end);
-  if (given) grow(given, descriptor.pages);
+  const memory =
+    given ?? takeMemory(data.name, descriptor.pages, descriptor.end);
+  if (given) grow(data.name, given, descriptor.pages);
   const cells = cellsOf(memory, given !== undefined);
   const functions: WebAssembly.ModuleImports = {};
   for (const name of MATH) functions[name] = Math[name];

@@ -19,6 +19,7 @@ from rose_core.derived import gradient, hessian
 from rose_core.expand import DerivativeError
 from rose_core.functions import Function
 from rose_core.generic import Generic
+from rose_core.limits import SizeError
 from rose_core.standalone import to_file
 
 _TEMPLATE = Path(__file__).parent / "module.js"
@@ -40,7 +41,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
             functions["hessian"] = hessian(f)
         names = {made: name if made == name else f"{name}.{made}" for made in functions}
         files = {made: to_file(g.func) for made, g in functions.items()}
-    except (TypeError, ValueError, DerivativeError) as error:
+    except (TypeError, ValueError, DerivativeError, SizeError) as error:
         raise CommandError(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)
     for made, data in files.items():

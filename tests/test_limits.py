@@ -1,0 +1,126 @@
+"""Programs that no engine takes: what is said of them, and that the limits are those of an engine."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+
+import pytest
+import wasmtime
+
+from rose_core import Real, SizeError, Vec, bridge, compile, encode, fn, limits, mul, sin, vec, vjp
+from rose_core import sum as rose_sum
+from rose_core.expand import Expansion
+from rose_core.program import Program
+
+
+def accepted(function: encode.Function) -> bool:
+    """Whether an engine takes a module with this function."""
+    data = encode.module([], [function], {"f": 0}, 0, [], "exported")
+    try:
+        wasmtime.Module(wasmtime.Engine(), data)
+    except wasmtime.WasmtimeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("excess", [0, 1])
+def test_the_limits_are_those_of_an_engine(excess: int) -> None:
+    bare = len(encode.Function("f", "", "", [], b"").body)
+    nop = b"\x01"
+    assert accepted(encode.Function("f", "", "", [(limits.LOCALS + excess, "f")], b"")) == (not excess)
+    assert accepted(encode.Function("f", "f" * (limits.PARAMS + excess), "", [], b"")) == (not excess)
+    code = nop * (limits.BODY - bare + excess)
+    function = encode.Function("f", "", "", [], code)
+    assert len(function.body) == limits.BODY + excess
+    assert accepted(function) == (not excess)
+
+
+def written_out(turns: int):
+    """A sum of products, written out turn by turn, and its gradient."""
+
+    @fn
+    def square(x: Real) -> Real:
+        return x * sin(x)
+
+    @fn
+    def f(v: Vec(4, Real)) -> Real:
+        total = square(v[0])
+        for k in range(1, turns):
+            total = total * v[k % 4] + square(total)
+        return total
+
+    @fn
+    def gradient(v: Vec(4, Real)) -> Vec(4, Real):
+        return vjp(f)(v).grad(1)
+
+    return gradient
+
+
+def message(f) -> str:
+    with pytest.raises(SizeError) as raised:
+        Program(Expansion(f.func).root)
+    return str(raised.value)
+
+
+def test_too_many_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LOCALS", 100)
+    text = message(written_out(200))
+    assert text.startswith("gradient is too large: as one function of WebAssembly it has ")
+    assert " local variables, of which engines take 100; of its " in text
+    assert re.search(r"\d\d% calls of fwd_square, \d\d% calls of bwd_square\. Loops such as", text)
+    assert Program(Expansion(written_out(3).func).root).bytes
+
+
+def test_too_much_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODY", 2000)
+    assert " bytes, of which engines take 2,000; of its " in message(written_out(200))
+
+
+def test_too_many_parameters() -> None:
+    many = limits.PARAMS + 1
+
+    def first(*vectors):
+        return vectors[0][0]
+
+    called = fn([Vec(2, Real)] * many, Real, first)
+    f = fn([Vec(2, Real)], Real, lambda v: called(*[v] * many))
+    assert message(f).startswith("first is too large: as one function of WebAssembly it has 1,001 parameters")
+
+
+def test_too_much_memory() -> None:
+    n = 100_000
+
+    @fn
+    def f(x: Real) -> Real:
+        v = vec(n, Real, lambda i: mul(x, 2))
+        m = vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: v[i] * v[j]))
+        return rose_sum(n, lambda i: rose_sum(n, lambda j: m[i][j] * m[j][i]))
+
+    assert message(f) == (
+        "f needs 80.0 GB of memory, of which WebAssembly has 4.3 GB at most; "
+        "100% of it is for what f computes, where a [100000][100000]Real alone takes 80.0 GB"
+    )
+
+    @fn
+    def g(m: Vec(n, Vec(n, Real))) -> Real:
+        return m[1][2]
+
+    assert message(g) == (
+        "g needs 80.0 GB of memory, of which WebAssembly has 4.3 GB at most; 100% of it is for the arguments"
+    )
+
+
+def test_a_compiler_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(bridge, "_compile", exhausted)
+    header = json.dumps({"root": 1, "functions": [{"name": "g"}, {"name": "f"}]})
+    with pytest.raises(SizeError, match=r"^f is too large: .* 4\.0 MB already$"):
+        bridge.compile_recording(header, array("i", [0] * 1_000_000).tobytes(), b"", "imported")
+
+
+def test_what_is_within_the_limits_compiles() -> None:
+    assert compile(written_out(50))([0.1, 0.2, 0.3, 0.4])

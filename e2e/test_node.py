@@ -637,3 +637,21 @@ def test_taylor_series_and_many_arguments(node: Run) -> None:
         "TypeError: vmap: expected 0, or for each of 2 arguments 0 or null and not for all null, got an array of 2",
         "TypeError: vmap: vmap_f has a size batch already; give another name",
     ]
+
+
+def test_perturbations_are_not_confused(node: Run) -> None:
+    """d/dx (x · d/dy (x + y)) is 1; and the derivative of shifts, applied to what it gives."""
+    body = """
+        const { Real, add, fn, jacobian, mul } = rose;
+        const ways = ["forward", "reverse"].map((mode) => (f) => jacobian(f, 0, { mode }));
+        const out = [];
+        for (const outer of ways)
+            for (const inner of ways) {
+                const f = fn([Real], Real, (x) => mul(x, inner(fn([Real], Real, (y) => add(x, y)))(1)));
+                const shifted = (of) => (f) => (x) => of(fn([Real], Real, (u) => f(add(x, u))))(0);
+                const cube = (x) => mul(x, mul(x, x));
+                const twice = fn([Real], Real, (x) => shifted(outer)(shifted(inner)(cube))(x));
+                out.push(await same(outer(f), 1), await same(twice, 2));
+            }
+        return out;"""
+    assert evaluate(node, body) == [1, 12] * 4

@@ -16,7 +16,7 @@ NAMES = (
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
     "fixedPoint functional minimize odeint quad root "
-    "grad valueAndGrad hvp linearize jacobian hessian jet vmap hot"
+    "grad valueAndGrad hvp linearize jacobian hessian sparseJacobian sparseHessian jet vmap hot"
 ).split()
 
 Run = Callable[[str], str]
@@ -655,3 +655,67 @@ def test_perturbations_are_not_confused(node: Run) -> None:
             }
         return out;"""
     assert evaluate(node, body) == [1, 12] * 4
+
+
+def test_sparse_derivatives(node: Run) -> None:
+    """The pattern comes from the core, and the values are those of dense derivatives."""
+    body = """
+        const { Bool, Real, Vec, add, compile, fn, fori, grad, hessian, iadd, index, jacobian, mul, pow, sparseHessian,
+            sparseJacobian, sub, sum, vec } = rose;
+        const V = Vec(6, Real), x = [0.3, -0.2, 1.1, 0.7, -1.3, 0.5];
+        const term = (x, i) => {
+            const [a, b] = [x[index(6, i)], x[iadd(6, i, 1)]];
+            return add(mul(100, pow(sub(b, mul(a, a)), 2)), pow(sub(1, a), 2));
+        };
+        const out = {};
+        const dense = ({ rows, columns, shape: [m, n] }, values) => {
+            const found = Array.from({ length: m }, () => Array(n).fill(0));
+            rows.forEach((i, k) => found[i][columns[k]] = values[k]);
+            return found;
+        };
+        const ways = [(x) => sum(5, (i) => term(x, i)), (x) => fori(5, Real, 0, (i, s) => add(s, term(x, i)))];
+        out.hessians = [];
+        for (const way of ways) {
+            const f = fn([V], Real, way);
+            const h = await sparseHessian(f);
+            out.hessians.push([h.rows.length, h.passes, h.shape,
+                dense(h, await same(h.values, x)), await same(hessian(f), x)]);
+        }
+        const P = { y: Real, ok: Bool, x: Vec(2, Real) };
+        const S = { sums: Vec(3, Real), one: Real, pairs: Vec(2, { z: Real, a: Real }) };
+        const f = fn([Vec(3, P), Real], S, (ps, a) => ({
+            sums: vec(3, Real, (i) => mul(ps[i].x[0], ps[i].y)),
+            one: mul(ps[1].x[1], a),
+            pairs: [{ z: ps[1].x[1], a }, { z: mul(ps[0].y, a), a: 1 }],
+        }));
+        const ps = [0, 1, 2].map((k) => ({ y: 2 + k, ok: k == 1, x: [0.5 * k, 3 - k] }));
+        const s = await sparseJacobian(f, [1, 0]);
+        out.structs = [s.shape, s.passes, dense(s, await same(s.values, ps, 7))];
+        const wide = fn([V], Vec(2, Real), (x) => [sum(6, (i) => mul(x[i], x[i])), x[0]]);
+        const w = await sparseJacobian(wide);
+        out.wide = [w.passes, dense(w, await same(w.values, x)), await same(jacobian(wide), x)];
+        try { await sparseHessian(wide); } catch (error) { messages.push(error.message); }
+        try { await sparseJacobian(wide, 1); } catch (error) { messages.push(error.message); }
+        return [out, messages];"""
+    out, messages = evaluate(node, body)
+    for nonzeros, passes, shape, found, expected in out["hessians"]:
+        assert [nonzeros, passes, shape] == [16, 3, [6, 6]]
+        for row, other in zip(found, expected, strict=True):
+            assert row == pytest.approx(other, rel=1e-13)
+    # by a; and for each point by y, x[0] and x[1], in the order in which they are written
+    assert out["structs"][0] == [8, 10]
+    assert out["structs"][2] == [
+        [0, 0, 2, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0.5, 3, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 1, 4, 0],
+        [2, 0, 0, 0, 0, 0, 7, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [2, 7, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert out["wide"][0] == 2 and out["wide"][1] == out["wide"][2]
+    assert messages == [
+        "grad: f gives a Vec(2, Real), expected a Real; use jacobian",
+        "sparseJacobian: f has no argument 1, only 1",
+    ]

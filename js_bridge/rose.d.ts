@@ -477,6 +477,35 @@ export declare const hessian: {
   ): GenericFunc<P, Over<Over<R, Chosen<P, A>>, Chosen<P, A>>>;
 };
 
+/** A matrix of derivatives of which most elements are always zero. */
+export interface Sparse<P extends readonly unknown[]> {
+  /** For each element that may not be zero, the number of its row, in ascending order. */
+  readonly rows: Int32Array;
+  /** And that of its column, in ascending order in each row. */
+  readonly columns: Int32Array;
+  /** How many rows and columns there are. */
+  readonly shape: readonly [number, number];
+  /** How many derivatives along a direction, or of a weighted sum, the values take. */
+  readonly passes: number;
+  /** The elements, as a function of the arguments of the function that was differentiated. */
+  readonly values: Func<P, Vecs<Nats, Reals>>;
+}
+
+/**
+ * The Jacobian of `f` as a sparse matrix, by the pattern of the program, whatever its numbers are. Reals
+ * count in the order in which they are written: fields as declared, elements from the first on.
+ */
+export declare const sparseJacobian: <P extends readonly unknown[], R>(
+  f: Func<P, R>,
+  argnums?: Argnums,
+) => Promise<Sparse<P>>;
+
+/** The Hessian of `f`, which gives a Real, as a sparse matrix, computed as a symmetric one. */
+export declare const sparseHessian: <P extends readonly unknown[]>(
+  f: Func<P, Reals>,
+  argnums?: Argnums,
+) => Promise<Sparse<P>>;
+
 /** For each argument 0, or null for one that all elements share. */
 type InAxes = 0 | readonly (0 | null)[];
 

@@ -23,6 +23,7 @@ from rose_core.layout import HostConvention, Slot, is_memory, kind_of
 from rose_core.limits import SizeError
 from rose_core.program import Program
 from rose_core.record import Recording
+from rose_core.sparsity import EMPTY, answer, is_request
 from rose_core.types import Type, shape_of
 
 _programs: dict[int, Func] = {}
@@ -33,9 +34,10 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     """A recording's module and its descriptor, as JSON.
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
-    `Program`. The descriptor has ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results``
-    (``[kind, address, count, passed]`` per leaf, see `Slot`), and for every opaque function that the module
-    imports ``hosts``: its number, and where the call has its arguments and results (`_host`).
+    `Program`, or asks for a pattern, which is the descriptor then (`rose_core.sparsity`). Else that has
+    ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]``
+    per leaf, see `Slot`), and for every opaque function that the module imports ``hosts``: its number, and
+    where the call has its arguments and results (`_host`).
     """
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
@@ -56,6 +58,8 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
 def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
     recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
     with deep_recursion():
+        if is_request(memory):
+            return EMPTY, json.dumps(answer(recording.root, memory))
         program = Program(Expansion(recording.root).root, memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {

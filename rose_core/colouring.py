@@ -45,6 +45,29 @@ def of_symmetric(rows: Sequence[Sequence[int]]) -> list[int]:
     return colours
 
 
+def in_fewer_passes(
+    rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]
+) -> tuple[bool, list[int]]:
+    """Whether to go by columns, or by rows, and their colours: a colour is a pass."""
+    if max(map(len, rows), default=0) <= max(map(len, columns), default=0):
+        return True, of_columns(rows, len(columns))
+    return False, of_columns(columns, len(rows))
+
+
+def transposed(rows: Sequence[Sequence[int]], columns: int) -> list[list[int]]:
+    """For each column the rows in which it has elements."""
+    found: list[list[int]] = [[] for _ in range(columns)]
+    for i, row in enumerate(rows):
+        for j in row:
+            found[j].append(i)
+    return found
+
+
+def symmetric(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The rows, with the mirror images of their elements."""
+    return [sorted({*row, *column}) for row, column in zip(rows, transposed(rows, len(rows)), strict=True)]
+
+
 def _free(taken: set[int]) -> int:
     """The least colour that is not taken; -1 stands for none."""
     colour = 0

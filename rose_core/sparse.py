@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rose_core.colouring import of_columns, of_symmetric
+from rose_core.colouring import in_fewer_passes, of_symmetric, symmetric, transposed
 from rose_core.control import fori
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
@@ -51,10 +51,9 @@ def sparse_jacobian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
     ret = function.func.ret
     need_reals(ret, f"sparse_jacobian: the result of {function.func.name}")
     rows = pattern(function, by)
-    columns = _transposed(rows, len(list(paths(by.type))))
-    forward = max(map(len, rows), default=0) <= max(map(len, columns), default=0)
+    columns = transposed(rows, len(list(paths(by.type))))
+    forward, colours = in_fewer_passes(rows, columns)
     if forward:
-        colours = of_columns(rows, len(columns))
         reads = [(colours[j], i) for i, row in enumerate(rows) for j in row]
 
         def change(args: Sequence[Any], seed: Any) -> Any:
@@ -62,7 +61,6 @@ def sparse_jacobian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
 
         values = _values(function, "sparse_jacobian", by.type, by.of, ret, colours, reads, change)
     else:
-        colours = of_columns(columns, len(rows))
         reads = [(colours[i], j) for i, row in enumerate(rows) for j in row]
 
         def pulled(args: Sequence[Any], seed: Any) -> Any:
@@ -80,8 +78,7 @@ def sparse_hessian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
     function = function_of(f, "sparse_hessian")
     by = Selection(function, argnums, "sparse_hessian")
     gradient = grad(function, argnums)
-    rows = pattern(gradient, by)
-    rows = [sorted({*row, *column}) for row, column in zip(rows, _transposed(rows, len(rows)), strict=True)]
+    rows = symmetric(pattern(gradient, by))
     colours = of_symmetric(rows)
     reads = []
     for i, row in enumerate(rows):
@@ -142,14 +139,6 @@ def _leaves_of(x: Any, t: Type) -> list[Any]:
     if isinstance(t, Struct):
         return [leaf for name, field in t.sorted_fields() for leaf in _leaves_of(x[name], field)]
     return [x] if leaves(t) else []
-
-
-def _transposed(rows: Sequence[Sequence[int]], columns: int) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(columns)]
-    for i, row in enumerate(rows):
-        for j in row:
-            found[j].append(i)
-    return found
 
 
 def _sparse(rows: Sequence[Sequence[int]], columns: int, colours: Sequence[int], values: Function) -> Sparse:

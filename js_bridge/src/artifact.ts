@@ -14,9 +14,9 @@ import type { Descriptor } from "./run";
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A program ready to be instantiated. */
-export interface Artifact {
+export interface Artifact<D = Descriptor> {
   readonly module: WebAssembly.Module;
-  readonly descriptor: Descriptor;
+  readonly descriptor: D;
 }
 
 const SECTION = "rose";
@@ -80,7 +80,7 @@ export const isOf = (file: Bytes, recording: Uint8Array): boolean => {
 };
 
 /** What is in a file that is not damaged. */
-export const open = async (file: Bytes): Promise<Artifact> => {
+export const open = async <D>(file: Bytes): Promise<Artifact<D>> => {
   const [module, about] = contents(file);
   return {
     module: await WebAssembly.compile(module),

@@ -23,8 +23,12 @@ export interface Core {
   compile(request: Request, signal?: AbortSignal): Promise<Bytes>;
 }
 
-/** How a module gets its memory: for itself, or together with others. */
-export type MemoryKind = "imported" | "shared";
+/**
+ * How a module gets its memory: for itself, or together with others. Or what else to say of a program
+ * than a module: its pattern, see `rose_core/sparsity.py`.
+ */
+export type MemoryKind = "imported" | "shared" | PatternKind;
+export type PatternKind = `jacobian ${string}` | `hessian ${string}`;
 
 /** What an opaque function does, on the numbers of its arguments and result in a row. */
 export type RowHost = (args: Uint8Array) => Float64Array;

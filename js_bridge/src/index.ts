@@ -74,3 +74,4 @@ export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";
 export { jet, vmap } from "./vmap";
+export { sparseHessian, sparseJacobian } from "./sparse";

@@ -1,7 +1,7 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
 import { type Artifact, type Bytes, isOf, open } from "./artifact";
-import { core, type MemoryKind } from "./core";
+import { core, type MemoryKind, type PatternKind } from "./core";
 import { freezer, frozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
@@ -9,11 +9,32 @@ import { settings } from "./settings";
 import { discard, find } from "./store";
 
 /** The module of a program. */
-export const moduleOf = async (
+export const moduleOf = (
+  program: Program,
+  memory: Exclude<MemoryKind, PatternKind>,
+  signal?: AbortSignal,
+): Promise<Artifact> => artifact(program, memory, signal);
+
+/** The pattern of a program's derivatives. */
+export const patternOf = async (
+  program: Program,
+  kind: PatternKind,
+): Promise<Pattern> => (await artifact<Pattern>(program, kind)).descriptor;
+
+/** What the core says of a matrix of derivatives. */
+export interface Pattern {
+  /** The columns of each row. */
+  readonly rows: readonly (readonly number[])[];
+  /** Whether the colours are of columns, which are computed forward, or of rows. */
+  readonly forward: boolean;
+  readonly colours: readonly number[];
+}
+
+const artifact = async <D>(
   program: Program,
   memory: MemoryKind,
   signal?: AbortSignal,
-): Promise<Artifact> => {
+): Promise<Artifact<D>> => {
   const recording = recordingOf(program, memory);
   const key = hash(recording);
   const file = fileOf(program, memory, recording, key, signal);

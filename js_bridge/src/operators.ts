@@ -121,6 +121,13 @@ export class Selection {
       : structOf(this.numbers.map((k) => [String(k), params[k]]));
   }
 
+  /** The numbers of the arguments, in the order of the leaves of `type`. */
+  get order(): readonly number[] {
+    return this.alone
+      ? this.numbers
+      : this.type.fields.map(([name]) => Number(name));
+  }
+
   /** One value for each of the arguments, as a value of `type`. */
   private gathered(values: readonly unknown[]): unknown {
     if (this.alone) return values[0];

@@ -64,6 +64,8 @@ import {
   scan,
   select,
   sin,
+  sparseHessian,
+  sparseJacobian,
   sqrt,
   struct,
   sub,
@@ -646,3 +648,8 @@ gives<number[]>()(
 const live = hot<[number], number>();
 is<boolean>()(await live.update(cube));
 gives<number>()(live(2), 8);
+const jacobianOf = await sparseJacobian(scaled, 1);
+is<Int32Array>()(jacobianOf.columns);
+gives<number[]>()([...jacobianOf.rows], [0, 0, 0]);
+gives<number[]>()(interp(jacobianOf.values)(2, shape), [4, 2, 0]);
+gives<number[]>()(interp((await sparseHessian(cube)).values)(2), [12]);

@@ -48,7 +48,7 @@ def test_the_names(node: Run) -> None:
 
 
 def test_every_operation(node: Run) -> None:
-    """Each operation on numbers: interpreter and WebAssembly agree, and where `Math` has it, with that."""
+    """Each operation on numbers: interpreter and WebAssembly agree with `Math`, but for a last digit."""
     body = """
         const { Real, Vec, fn, interp, compile } = rose;
         const unary = ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "expm1", "log",
@@ -62,7 +62,7 @@ def test_every_operation(node: Run) -> None:
             const compiled = await compile(f), interpreted = interp(f);
             for (const x of [[0.3, 0.7], [-0.5, 3], [2.5, -1.5], [0, 0]]) {
                 const args = x.slice(0, arity), expected = Math[name](...args);
-                if (!Object.is(compiled(...args), expected)) wrong.push([name, args, compiled(...args), expected]);
+                if (!close(compiled(...args), expected)) wrong.push([name, args, compiled(...args), expected]);
                 if (!close(interpreted(...args), expected)) wrong.push([name, args, interpreted(...args), expected]);
             }
         }

@@ -10,9 +10,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-F64, I32, EMPTY = 0x7C, 0x7F, 0x40
+F64, I32, I64, EMPTY = 0x7C, 0x7F, 0x7E, 0x40
 
-_TYPES = {"f": F64, "i": I32}
+_TYPES = {"f": F64, "i": I32, "l": I64}
 
 
 def uint(n: int) -> bytes:
@@ -91,7 +91,7 @@ def memarg(align: int, offset: int) -> bytes:
     return bytes([align]) + uint(offset)
 
 
-LOAD = {"f": (0x2B, 3), "i": (0x28, 2), "b": (0x2D, 0)}
+LOAD = {"f": (0x2B, 3), "i": (0x28, 2), "l": (0x29, 3), "b": (0x2D, 0)}
 STORE = {"f": (0x39, 3), "i": (0x36, 2), "b": (0x3A, 0)}
 """By kind of scalar: opcode and alignment."""
 
@@ -134,7 +134,7 @@ class Function:
     ) -> None:
         self.name = name
         self.params = params
-        """The parameter types, a letter each: f for f64, i for i32."""
+        """The parameter types, a letter each: f for f64, i for i32, l for i64."""
         self.results = results
         self.locals = locals
         """Further local variables, in runs of ``(count, letter)``."""

@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 
-from rose_core import defined, indices, reals
+from rose_core import defined, indices, libm, reals
 from rose_core.encode import DROP, Helper, sint
 from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
@@ -51,7 +51,7 @@ class Op:
         symbol: str,
         typing: str,
         evaluate: Callable[..., float],
-        wasm: int | bytes | str | Helper,
+        wasm: int | bytes | str | Helper | Callable[..., float],
         jvp: Callable[..., Linear] | None = None,
         tangent: str = "",
         commutes: bool = False,
@@ -67,7 +67,8 @@ class Op:
         self.evaluate = evaluate
         """The op's meaning, on Python values."""
         self.wasm = wasm
-        """An instruction's opcode, several instructions, the name of a function of ``Math``, or a helper."""
+        """An instruction's opcode, several instructions, the name of a function of ``Math``, a helper, or a
+        function of `rose_core.libm`."""
         self.jvp = jvp
         """The derivative; None for an op whose result has no tangent."""
         self.tangent = tangent
@@ -103,17 +104,17 @@ UNARY = [
     Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] / sqrt((1 - x[0]) * (1 + x[0]))),
     Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] / sqrt((1 - x[0]) * (1 + x[0])))),
     Op("atan", "atan", "R>R", math.atan, "atan", lambda y, x, d: d[0] / (1 + x[0] * x[0])),
-    Op("sinh", "sinh", "R>R", reals.sinh, "sinh", lambda y, x, d: d[0] * cosh(x[0])),
-    Op("cosh", "cosh", "R>R", reals.cosh, "cosh", lambda y, x, d: d[0] * sinh(x[0])),
+    Op("sinh", "sinh", "R>R", libm.sinh, libm.sinh, lambda y, x, d: d[0] * cosh(x[0])),
+    Op("cosh", "cosh", "R>R", libm.cosh, libm.cosh, lambda y, x, d: d[0] * sinh(x[0])),
     # sech² by way of exp(-2|x|): 1 - y² would lose every digit where tanh saturates
-    Op("tanh", "tanh", "R>R", math.tanh, "tanh", lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
-    Op("exp", "exp", "R>R", reals.exp, "exp", lambda y, x, d: d[0] * y),
-    Op("expm1", "expm1", "R>R", reals.expm1, "expm1", lambda y, x, d: d[0] * exp(x[0])),
+    Op("tanh", "tanh", "R>R", libm.tanh, libm.tanh, lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
+    Op("exp", "exp", "R>R", libm.exp, libm.exp, lambda y, x, d: d[0] * y),
+    Op("expm1", "expm1", "R>R", libm.expm1, libm.expm1, lambda y, x, d: d[0] * exp(x[0])),
     Op("log", "log", "R>R", reals.log, "log", lambda y, x, d: d[0] / x[0]),
-    Op("log1p", "log1p", "R>R", reals.log1p, "log1p", lambda y, x, d: d[0] / (1 + x[0])),
-    Op("log2", "log2", "R>R", reals.log2, "log2", lambda y, x, d: d[0] / x[0] / LN2),
-    Op("log10", "log10", "R>R", reals.log10, "log10", lambda y, x, d: d[0] / x[0] / LN10),
-    Op("cbrt", "cbrt", "R>R", math.cbrt, "cbrt", lambda y, x, d: d[0] / (3 * (y * y))),
+    Op("log1p", "log1p", "R>R", libm.log1p, libm.log1p, lambda y, x, d: d[0] / (1 + x[0])),
+    Op("log2", "log2", "R>R", libm.log2, libm.log2, lambda y, x, d: d[0] / x[0] / LN2),
+    Op("log10", "log10", "R>R", libm.log10, libm.log10, lambda y, x, d: d[0] / x[0] / LN10),
+    Op("cbrt", "cbrt", "R>R", libm.cbrt, libm.cbrt, lambda y, x, d: d[0] / (3 * (y * y))),
     Op("not", "¬", "B>B", operator.not_, 0x45),
     Op("real", "real", "I>R", float, 0xB8),
 ]
@@ -137,7 +138,7 @@ BINARY = [
     Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
     # x[0] is the ordinate: atan2(y, x) in the usual letters
     Op("atan2", "atan2", "RR>R", math.atan2, "atan2", lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
-    Op("hypot", "hypot", "RR>R", math.hypot, "hypot", lambda y, x, d: along(y, x, d)),
+    Op("hypot", "hypot", "RR>R", libm.hypot, libm.hypot, lambda y, x, d: along(y, x, d)),
     Op("neq", "≠", "RR>B", operator.ne, 0x62, commutes=True),
     Op("lt", "<", "RR>B", operator.lt, 0x63),
     Op("leq", "≤", "RR>B", operator.le, 0x65),

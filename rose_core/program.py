@@ -22,6 +22,7 @@ from rose_core.layout import (
     kind_of,
     size_of,
 )
+from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
 from rose_core.lower import Body
 from rose_core.ops import OPS
@@ -56,7 +57,7 @@ class Program:
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)
-        imports, suffixes, callees, runtime = self._imports(order)
+        imports, suffixes, callees, library, runtime = self._imports(order)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
@@ -72,6 +73,10 @@ class Program:
                     segments.append((address, content))
                     address = aligned(address + len(content))
                 data[f][v] = known[content]
+        library_at = address
+        if library.data:
+            segments.append((address, library.data))
+            address = aligned(address + len(library.data))
         constants = address
         self.args, self.results, address = _interface(root, address)
         changing = overwriting(order)
@@ -101,7 +106,7 @@ class Program:
             # set anew by every call, since one that failed has not given back what it took
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
-        functions += runtime.functions
+        functions += library.functions(library_at) + runtime.functions
         exported = {"f": 0, "r": 0}
         if any(slot.passed for slot in (*self.args, *self.results)):
             exported["r"] = len(functions)
@@ -111,14 +116,19 @@ class Program:
     def _imports(
         self, order: list[Func]
     ) -> tuple[
-        list[encode.Import], list[bytes], dict[Func, tuple[int, Convention | HostConvention]], Runtime
+        list[encode.Import],
+        list[bytes],
+        dict[Func, tuple[int, Convention | HostConvention]],
+        Library,
+        Runtime,
     ]:
-        """What the program imports; the code of every op after its operands; the opaque functions."""
+        """What the program imports; the code of every op after its operands; the opaque functions; what
+        the compiler adds."""
         imports: list[encode.Import] = []
         suffixes = []
         used = {ins[0] for f in order for ins in f.code}
         for op in OPS:
-            if isinstance(op.wasm, encode.Helper):
+            if isinstance(op.wasm, encode.Helper) or callable(op.wasm):
                 suffixes.append(b"")  # once it is known what number it gets
             elif not isinstance(op.wasm, str):
                 suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
@@ -139,11 +149,15 @@ class Program:
         helped = [op for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
         if helped or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
-        runtime = Runtime(len(imports) + len(order), len(imports) - 1)
+        computed = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm) and op.code in used}
+        library = Library(computed.values(), len(imports) + len(order))
+        for code, name in computed.items():
+            suffixes[code] = call(library.number[name])
+        runtime = Runtime(library.end, len(imports) - 1)
         for op in helped:
             assert isinstance(op.wasm, encode.Helper)
             suffixes[op.code] = runtime.helper(op.wasm)
-        return imports, suffixes, callees, runtime
+        return imports, suffixes, callees, library, runtime
 
 
 def _constants_in_place(zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

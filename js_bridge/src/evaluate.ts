@@ -35,6 +35,10 @@ const whole = (code: number, x: number, size: number): number =>
 
 type Op = (x: number, y: number) => number;
 
+/**
+ * What each operation does. Functions of `Math` may differ in the last digit from what the core computes,
+ * which has some of its own: see rose_core/libm.
+ */
 const table: Op[] = [];
 for (const [name, code] of Object.entries(OP)) {
   const same = (Math as unknown as Record<string, Op | undefined>)[name];

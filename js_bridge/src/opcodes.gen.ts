@@ -99,19 +99,9 @@ export const MATH = [
   "asin",
   "acos",
   "atan",
-  "sinh",
-  "cosh",
-  "tanh",
-  "exp",
-  "expm1",
   "log",
-  "log1p",
-  "log2",
-  "log10",
-  "cbrt",
   "pow",
   "atan2",
-  "hypot",
 ] as const;
 
 /** What may go wrong while a program runs, by code. */

@@ -1,0 +1,23 @@
+"""Elementary functions whose result is the same, to the bit, in the interpreter and in every browser.
+
+Each is within 1 ulp of the exact value. What is not here is imported from JavaScript's ``Math``.
+"""
+
+from __future__ import annotations
+
+from rose_core.libm.exponential import cosh, exp, expm1, sinh, tanh
+from rose_core.libm.logarithm import log1p, log2, log10
+from rose_core.libm.root import cbrt, hypot
+
+__all__ = [
+    "cbrt",
+    "cosh",
+    "exp",
+    "expm1",
+    "hypot",
+    "log1p",
+    "log2",
+    "log10",
+    "sinh",
+    "tanh",
+]

@@ -22,10 +22,12 @@ from rose_core.ir import (
     callees,
     operands,
 )
-from rose_core.ops import OPS
+from rose_core.ops import BINARY_END, OPS
 from rose_core.types import Ref
 
 TABLE_END = len(OPS)
+
+_TOUCHING = frozenset((ADD_TO, CALL, COND, LOOP))
 
 TALLEST = 24
 """The height of an expression tree above which a part of it is rooted, to bound the operand stack."""
@@ -107,6 +109,13 @@ class Demand:
                 if h > TALLEST:
                     rooted[v] = h = 1
             block = home[v]
+            if op < BINARY_END:
+                for x in ins[1:]:
+                    uses[x] += 1
+                    height[x] = h
+                    if x >= 0 and home[x] != block:
+                        rooted[x] = 1
+                continue
             if effect or op in (ACCUM, RESOLVE):
                 self.anchors[block].append(v)
             if op in (PARAM, IDX):
@@ -149,11 +158,11 @@ class Demand:
         """Instruction → the accumulators that it adds to; -1 where an opaque function runs."""
         func = self.func
         touched: dict[int, set[int]] = {}
-        for v, ins in enumerate(func.code):
-            roots: list[int] = []
+        for v in [v for v, ins in enumerate(func.code) if ins[0] in _TOUCHING]:
+            ins = func.code[v]
             if ins[0] == ADD_TO:
                 roots = self.accumulators(ins[1])
-            elif ins[0] in (CALL, COND, LOOP):
+            else:
                 roots = [
                     r
                     for x in operands(ins, func.blocks)

@@ -115,7 +115,8 @@ class Body(ControlFlow):
         found: set[int] = set()
         if not func.straight:
             for ins in func.code:
-                if ins[0] in (CALL, COND, LOOP) or BINARY_END <= ins[0] < TABLE_END:
+                op = ins[0]
+                if op >= BINARY_END and (op < TABLE_END or op in (CALL, COND, LOOP)):
                     given = operands(ins, func.blocks)
                     found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
         return found

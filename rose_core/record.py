@@ -34,7 +34,7 @@ rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
 from types import MappingProxyType
 from typing import Any
@@ -63,7 +63,7 @@ from rose_core.ir import (
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.reroll import Repeat, order, repeats
-from rose_core.roll import Row, plan
+from rose_core.roll import Row, operands_of, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, share
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves, scalar_of
 
@@ -278,22 +278,32 @@ class _Body:
                 self.elements[column.row] = param
             else:
                 literals[column.source] = param
-        self.env: list[int] = []
+        self.env = [0] * (len(entry.rows) // 3 + len(entry.values))
+        """The value of each row, and from the end on of the literals."""
+        for number, param in literals.items():
+            self.env[~number] = param
+        self.literal_params = literals
+        self.repeats: list[Repeat] = []
+
+    def _make_literals(self, numbers: Iterable[int]) -> None:
+        """Give literals their values, as far as no parameter is in their place."""
+        entry, b, env = self.entry, self.b, self.env
         ids: dict[tuple[float, int], int] = {}
-        for literal in zip(entry.values, entry.kinds, strict=True):
+        for number in numbers:
+            if number in self.literal_params:
+                continue
+            literal = entry.values[number], entry.kinds[number]
             v = ids.get(literal)
             if v is None or literal[0] == 0:  # which of the zeros?
                 t = self.types[literal[1]]
                 v = ids[literal] = b.const(_constant(literal[0], t), t)
-            self.env.append(v)
-        for number, param in literals.items():
-            self.env[number] = param
-        self.env.reverse()
+            env[~number] = v
 
     def build(self, rows: list[int]) -> None:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
-        self.env = env = [0] * (len(rows) // 3) + self.env
         planned = self._plan(rows)
+        self._make_literals(self._literals_outside(rows))
+        env = self.env
         if planned is not None:
             for item in planned:
                 if isinstance(item, Row):
@@ -339,8 +349,18 @@ class _Body:
                 return calls
         if self.has_tangents or self.elements or self.passed:
             return None
-        found = repeats(self.entry, rows)
-        return order(found, len(rows) // 3) if found else None
+        self.repeats = repeats(self.entry, rows)
+        return order(self.repeats, len(rows) // 3) if self.repeats else None
+
+    def _literals_outside(self, rows: list[int]) -> Iterable[int]:
+        """The numbers of the literals that are used outside of repeated rows; loops want few of them."""
+        if not self.repeats:
+            return range(len(self.entry.values))
+        used = set(self.entry.results)
+        for k in order(self.repeats, len(rows) // 3):
+            if not isinstance(k, Repeat):
+                used.update(operands_of(rows[3 * k], rows[3 * k + 1], rows[3 * k + 2], self.extra))
+        return [~v for v in used if v < 0]
 
     def _row(self, position: int, op: int, x: int, y: int) -> None:
         if op < TABLE_END:
@@ -378,14 +398,12 @@ class _Body:
     def _repeat(self, repeat: Repeat) -> None:
         """One loop for these copies of the same rows."""
         env, b, size = self.env, self.b, fin(repeat.count)
+        self._make_literals(~first for first in repeat.sums.values() if first < 0)
         sums = {row: b.accum(env[first]) for row, first in repeat.sums.items()}
         i = b.open_for(size)
         values: list[int] = []
         for row, (op, operands) in enumerate(repeat.rows):
-            args = [
-                values[row - x.back] if x.back else self._pick(i, size, [env[v] for v in x.ids])
-                for x in operands
-            ]
+            args = [values[row - x.back] if x.back else self._pick_literal(i, size, x.ids) for x in operands]
             if row in sums:
                 (term,) = args
                 values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
@@ -409,17 +427,39 @@ class _Body:
             return ids[0]
         t = self.func.type_of(ids[0])
         if isinstance(t, Fin) and max(ids) < 0:
-            numbers = [int(b.pool[~v][0]) for v in ids]
-            first, step = numbers[0], numbers[1] - numbers[0]
-            if step > 0 and numbers == list(range(first, numbers[-1] + 1, step)):
-                turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
-                at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
-                return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
+            affine = self._affine(i, [int(b.pool[~v][0]) for v in ids], t)
+            if affine is not None:
+                return affine
         reads = [b.code[v] if v >= 0 else () for v in ids]
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
             return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
         return b.index(b.vec(ids, array(size, t)), i)
+
+    def _pick_literal(self, i: int, size: Type, ids: list[int]) -> int:
+        """As `_pick`, of rows and of literals, which have no values yet."""
+        kinds = self.entry.kinds
+        if max(ids) < 0 and len({kinds[~v] for v in ids}) == 1:
+            t = self.types[kinds[~ids[0]]]
+            numbers = [self.entry.values[~v] for v in ids]
+            if numbers[0] and numbers.count(numbers[0]) == len(numbers):
+                ids = ids[:1]
+            elif isinstance(t, Fin):
+                affine = self._affine(i, list(map(int, numbers)), t)
+                if affine is not None:
+                    return affine
+        self._make_literals(~v for v in ids if v < 0)
+        return self._pick(i, size, [self.env[v] for v in ids])
+
+    def _affine(self, i: int, numbers: list[int], t: Fin) -> int | None:
+        """Of indices that go up in equal steps, the one whose turn it is."""
+        b = self.b
+        first, step = numbers[0], numbers[1] - numbers[0]
+        if step <= 0 or numbers != list(range(first, numbers[-1] + 1, step)):
+            return None
+        turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
+        at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
+        return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
         env = self.env

@@ -12,11 +12,12 @@ has in all copies are a slice of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.ir import INDEX
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.ops import BINARY_END, UNARY_END, code
+from rose_core.roll import operands_of
 from rose_core.share import Entry
 
 FEWEST_ROWS = 256
@@ -35,6 +36,8 @@ _PROBE = 12
 
 _STEP = 7
 """Rows to move on where no copies are found; it has no factor in common with most lengths of copies."""
+
+_RESULT = 1 << 62
 
 _ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
 _OTHER = 255
@@ -87,36 +90,26 @@ class _Search:
     def __init__(self, entry: Entry, rows: list[int]) -> None:
         self.entry = entry
         self.ops, self.xs, self.ys = rows[0::3], rows[1::3], rows[2::3]
-        self._last: list[int] | None = None
+        self._last: dict[int, int] = {}
+        """Row → the last one that uses it, as far as rows from `_seen` on tell."""
+        self._seen = len(self.ops)
 
-    @property
-    def last(self) -> list[int]:
-        """For each row the last one that uses it; beyond all rows for what has operands in a list."""
-        if self._last is None:
-            n = len(self.ops)
-            last = self._last = [-1] * n
-            for k, (op, x, y) in enumerate(zip(self.ops, self.xs, self.ys, strict=True)):
-                if op < BINARY_END or op == INDEX:
-                    if x >= 0:
-                        last[x] = k
-                    if y >= 0 and op >= UNARY_END:
-                        last[y] = k
-                elif op == _SELECT:
-                    for v in self.entry.extra[x : x + y]:
-                        if v >= 0:
-                            last[v] = k
-            listed = {v for v in self._listed() if v >= 0}
-            for v in listed:
-                last[v] = n
-        return self._last
-
-    def _listed(self) -> Iterator[int]:
-        yield from self.entry.results
-        for op, x, y in zip(self.ops, self.xs, self.ys, strict=True):
-            if op >= len(OPS) and op != INDEX:
-                yield from (v for v in self.entry.extra[x : x + y] if v < len(self.ops))
-                if x < len(self.ops):
-                    yield from (v for v in (x, y) if v < len(self.ops))
+    def last_from(self, end: int) -> dict[int, int]:
+        """For rows that are used at ``end`` or later, the last that uses them; `_RESULT` for results."""
+        last, entry, n = self._last, self.entry, len(self.ops)
+        if self._seen == n:
+            last.update(dict.fromkeys(entry.results, _RESULT))
+        for k in range(self._seen - 1, end - 1, -1):
+            op, x, y = self.ops[k], self.xs[k], self.ys[k]
+            if op < BINARY_END or op == INDEX:
+                last.setdefault(x, k)
+                if op >= UNARY_END:
+                    last.setdefault(y, k)
+            else:
+                for v in operands_of(op, x, y, entry.extra):
+                    last.setdefault(v, k)
+        self._seen = min(self._seen, end)
+        return last
 
     def copies(self, tokens: bytes, at: int) -> tuple[list[Repeat], int]:
         """The loops in the longest run of copies from a row on, and the end of that run."""
@@ -142,7 +135,7 @@ class _Search:
         """The loops in a run: one for all of it, else those in its halves."""
         if count < FEWEST_COPIES or count * length < FEWEST_ROWS:
             return
-        found = self._check(at, length, _SAMPLE) and self._check(at, length, count)
+        found = self._check(at, length, _SAMPLE, self._loop) and self._check(at, length, count, self._used)
         if found is not None:
             yield found
         else:
@@ -160,15 +153,16 @@ class _Search:
             return [xs, self.ys[place]]
         return [[self.entry.extra[x + k] for x in xs] for k in range(3)]
 
-    def _check(self, at: int, length: int, count: int) -> Repeat | None:
+    def _check(
+        self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]
+    ) -> Repeat | None:
         """The loop of these copies, perhaps from a later row on; None if they are no loop."""
         start = self._cut(at, length, count)
         if start is None:
             return None
         count -= start > at
-        found = self._loop(start, length, count)
         # the first copy may differ from the others, where a sum starts
-        return found or self._loop(start + length, length, count - 1)
+        return loop(start, length, count) or loop(start + length, length, count - 1)
 
     def _cut(self, at: int, length: int, count: int) -> int | None:
         """The first row at which copies can start, so that none needs what the one before computed."""
@@ -221,19 +215,24 @@ class _Search:
         for row, (_, operands) in enumerate(repeat.rows):
             if any(operand.back and row - operand.back in repeat.sums for operand in operands):
                 return None  # a sum so far
-        self._note_uses(repeat, end)
         if all(op == INDEX for op, _ in repeat.rows):
             return None  # it would copy a vector
+        return repeat
+
+    def _used(self, start: int, length: int, count: int) -> Repeat | None:
+        """As `_loop`, with what is used after the loop; of a sum that may be its last value only."""
+        repeat = self._loop(start, length, count)
+        if repeat is None:
+            return None
+        end = start + length * count
+        last = self.last_from(end)
+        rows = sorted(last) if len(last) < end - start else range(start, end)
+        for v in rows:
+            if start <= v < end and last.get(v, -1) >= end:
+                repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         return repeat
-
-    def _note_uses(self, repeat: Repeat, end: int) -> None:
-        for row in range(repeat.length):
-            uses = self.last[repeat.start + row : end : repeat.length]
-            copies = [k for k, last in enumerate(uses) if last >= end]
-            if copies:
-                repeat.used[row] = copies
 
 
 def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:

@@ -192,7 +192,9 @@ def overwriting(functions: Collection[Func]) -> dict[Func, int]:
             others.add(f)
 
     for f in functions:
-        for ins in f.code:
+        for ins in f.code if f.callees else ():
+            if ins[0] < TABLE_END:
+                continue
             if ins[0] == COND:
                 for side in CondSite(f, ins).functions:
                     may(side, ANY)

@@ -13,7 +13,7 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic", "billiards", "robot")
+PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
@@ -23,6 +23,7 @@ DONE = {
     "quadratic": ("[data-show=hxx]", "12"),
     "billiards": ("[data-show=number]", re.compile("^[1-9]")),
     "robot": ("[data-show=number]", re.compile("^[1-9]")),
+    "deblurring": ("[data-show=steps]", re.compile("^[1-9]")),
 }
 
 
@@ -68,6 +69,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "Bowls, domes and saddles",
         "A shot, corrected backwards",
         "Learning to walk",
+        "Seeing through a blur",
     ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)

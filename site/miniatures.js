@@ -1,15 +1,20 @@
-// Two simulations as pictures of the first page: a search that runs once, and a walk that has been
-// learned, to be seen with the pointer on it.
+// Pictures of the first page: a search that runs once, a walk that has been learned, to be seen with the
+// pointer on it, and a picture that becomes sharp.
 
 import { drawTable } from "./billiards-view.js";
+import { blur, descent } from "./blur.js";
 import { CELLS, build } from "./body.js";
 import { aim, play } from "./collisions.js";
+import { drawPixels } from "./deblurring-view.js";
+import { KERNELS } from "./kernels.js";
 import { network } from "./network.js";
 import { calm, element } from "./page.js";
 import { Picture } from "./picture.js";
 import { RACK, RADIUS } from "./rack.js";
+import { Restoration } from "./restoration.js";
 import { drawRobot } from "./robot-view.js";
 import { Search } from "./search.js";
+import { SPECIMENS } from "./specimens.js";
 import { FRAMES, HIDDEN, SECONDS, walker } from "./walker.js";
 
 const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
@@ -110,4 +115,43 @@ export const learn = async () => {
   const card = canvas.closest("a");
   for (const kind of ["pointerenter", "focus"])
     card?.addEventListener(kind, stroll);
+};
+
+// ---- a blurred picture ---------------------------------------------------
+
+/** Enough to see what is there. */
+const STEPS = 60;
+
+/** @type {Float64Array[]} */
+let pair = [];
+const pairPicture = new Picture(
+  element("deblurred", HTMLCanvasElement),
+  (ctx, { width, height }) => {
+    const [space, side] = [12, Math.min(height - 24, (width - 36) / 2)];
+    ctx.translate((width - space) / 2 - side, (height - side) / 2);
+    for (const numbers of pair) {
+      drawPixels(ctx, { width: side, height: side }, numbers);
+      ctx.translate(side + space, 0);
+    }
+  },
+);
+
+/** Descend a while, from what is given. */
+export const deblur = async () => {
+  const [gradient, plain] = await Promise.all([descent(), blur()]);
+  const restoration = new Restoration({ descent: gradient, blur: plain });
+  const truth = SPECIMENS.house();
+  restoration.pose(
+    truth,
+    KERNELS.focus,
+    truth.map(() => 0),
+  );
+  restoration.begin(restoration.given, STEPS);
+  pair = [restoration.given, restoration.guess];
+  while (restoration.outcome === "going") {
+    restoration.step(0.9);
+    if (calm.matches && restoration.outcome === "going") continue;
+    pairPicture.redraw();
+    await nextFrame();
+  }
 };

@@ -47,6 +47,17 @@ def test_the_names(node: Run) -> None:
     assert table <= set(NAMES)
 
 
+def test_sign(node: Run) -> None:
+    """The same in the interpreter and as WebAssembly: that of a zero is its sign bit's, that of NaN is NaN."""
+    body = """
+        const { Real, compile, fn, interp, neg, sign } = rose;
+        const f = fn([Real], Real, (x) => sign(x)), g = fn([Real], Real, (x) => sign(neg(x)));
+        const both = [interp(f), await compile(f), interp(g), await compile(g)];
+        return both.map((h) => [0, -0, 5e-324, -Infinity, NaN].map((x) => String(h(x))));"""
+    straight, turned = ["1", "-1", "1", "-1", "NaN"], ["-1", "1", "-1", "1", "NaN"]
+    assert evaluate(node, body) == [straight, straight, turned, turned]
+
+
 def test_every_operation(node: Run) -> None:
     """Each operation on numbers: interpreter and WebAssembly agree with `Math`, but for a last digit."""
     body = """

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from rose_core import defined, indices, libm, reals
-from rose_core.encode import DROP, Helper, sint
+from rose_core.encode import DROP, Helper
 from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
@@ -86,14 +86,10 @@ def _nothing(_y: object, _x: object, _d: object) -> Linear:
     return ZERO
 
 
-SIGN = b"\xbd\x42" + sint(-1 << 63) + b"\x83\x42" + sint(0x3FF << 52) + b"\x84\xbf"
-"""The sign bit of the operand on the bits of 1: as integers, since ``f64.copysign`` wants its 1 first."""
-
-
 UNARY = [
     Op("neg", "-", "R>R", operator.neg, 0x9A, lambda y, x, d: -d[0], tangent="T"),
     Op("abs", "abs", "R>R", operator.abs, 0x99, lambda y, x, d: d[0] * sign(x[0])),
-    Op("sign", "sgn", "R>R", reals.sign, SIGN, _nothing),
+    Op("sign", "sgn", "R>R", libm.sign, libm.sign, _nothing),
     Op("ceil", "ceil", "R>R", reals.ceil, 0x9B, _nothing),
     Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
     Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),

@@ -24,11 +24,6 @@ def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0 else x if x == 0 else nan
 
 
-def sign(x: float) -> float:
-    """1 or -1 by the sign bit, so that ``sign(-0) = -1``, as in rose 0.4.10."""
-    return copysign(1.0, x)
-
-
 def ceil(x: float) -> float:
     return copysign(float(math.ceil(x)), x) if abs(x) < 2.0**52 else x
 

@@ -281,7 +281,7 @@ def _zero(*x):
 _STEPS = [
     ("neg", _flip, lambda x: -mp.one, _always, lambda x: -x),
     ("abs", lambda x: _flip(x) if _sign_bit(x) else x, mp.sign, lambda x: x != 0, abs),
-    ("sign", lambda x: -1.0 if _sign_bit(x) else 1.0, _zero, _always, mp.sign),
+    ("sign", lambda x: nan if isnan(x) else -1.0 if _sign_bit(x) else 1.0, _zero, _always, mp.sign),
     ("ceil", _whole(math.ceil), _zero, _always, mp.ceil),
     ("floor", _whole(math.floor), _zero, _always, mp.floor),
     ("trunc", _whole(math.trunc), _zero, _always, mp.floor),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import isnan, nan
 
 import pytest
 from op_cases import CASES, CONVERSIONS, OP_NAMES, SIZE, bits, case, ulps
@@ -43,10 +44,11 @@ def key(point):
     return tuple(map(bits, point))
 
 
-def test_sign_of_zeros():
-    """As in rose 0.4.10, and unlike Math.sign."""
+def test_sign():
+    """As by the interpreter of rose 0.4.10, and unlike Math.sign at zeros."""
     f = fn([Real], Real, sign)
     assert [run(f, x) for x in (0.0, -0.0, 5e-324, -5e-324)] == [1.0, -1.0, 1.0, -1.0]
+    assert isnan(run(f, nan)) and isnan(run(f, -nan))
 
 
 @pytest.mark.parametrize("size", range(1, SIZE + 2))

@@ -46,7 +46,7 @@ for (const [name, code] of Object.entries(OP)) {
 }
 Object.assign(table, {
   [OP.neg]: (x) => -x,
-  [OP.sign]: (x) => (x < 0 || Object.is(x, -0) ? -1 : 1),
+  [OP.sign]: (x) => Math.sign(x || 1 / x),
   [OP.not]: (x) => 1 - x,
   [OP.add]: (x, y) => x + y,
   [OP.sub]: (x, y) => x - y,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from rose_core.libm.exponential import cosh, exp, expm1, sinh, tanh
 from rose_core.libm.logarithm import log1p, log2, log10
 from rose_core.libm.root import cbrt, hypot
+from rose_core.libm.sign import sign
 
 __all__ = [
     "cbrt",
@@ -18,6 +19,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "sign",
     "sinh",
     "tanh",
 ]

@@ -296,6 +296,10 @@ CODE: dict[str, tuple[str, str, str, tuple[Piece, ...]]] = {
         4.798111141615973e-09,
         b'!\x11 \x0e"\x12\xbdB\x80\x80\x80@\x83\xbf"\x13 \x10\xa2 \x0e \x13\xa1 \x0f\xa0 \x10\xa2 \x0e \x0f\xa0 \x11\xa2\xa0\xa0',
     )),
+    "sign": ("f", "f", "", (
+        1.0,
+        b' \x00\xa6 \x00 \x00 \x00a\x1b',
+    )),
     "sinh": ("f", "f", "fffffffffffffffffffffffllll", (
         b' \x00\x99"\x01',
         5.551115123125783e-17,

@@ -208,8 +208,9 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
         "TypeError: bodies: expected a number, got undefined",
     ]
     calls = "const calls = ({ chosen }) => [2, 3].map((x) => () => chosen([1, 2, 3], x));"
-    failed = "RangeError: a number cannot be an index: 3, expected a whole number from 0 to 2"
-    assert in_node(folder, "chosen", start + calls + says) == [3, failed]
+    line = MODEL[: MODEL.index("index(3, x)")].count("\n") + 1
+    failed = f"index: 3 cannot be an index, expected a whole number from 0 to 2 (model.py, line {line})"
+    assert in_node(folder, "chosen", start + calls + says) == [3, f"RangeError: {failed}"]
 
 
 def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:

@@ -44,7 +44,7 @@ _SMALL = 17
 COUNT = fin(MOST + 1)
 """The type of a number of turns that is known."""
 
-_NEG = code("neg")
+_NEG, _SELECT = map(code, ("neg", "select"))
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -121,8 +121,17 @@ class Builder:
         return self._append(key, type or _OUT[op], ha if ha > hb else hb)
 
     def ternary(self, op: int, a: int, b: int, c: int, type: Type | None = None) -> int:
-        v = simplify.ternary(self, a, b, c)
-        return self.pure((op, a, b, c), type or self.func.type_of(b)) if v is None else v
+        v = simplify.ternary(self, op, a, b, c, type)
+        if v is not None:
+            return v
+        key = (op, a, b, c)
+        if op == _SELECT:
+            return self.pure(key, type or self.func.type_of(b))
+        # what is checked already is not checked again on behalf of another line
+        v = self.table.get(key[:3])
+        if v is None:
+            v = self.table[key[:3]] = self.pure(key, type)  # type: ignore[arg-type]
+        return v
 
     def op(self, op: int, *args: int, type: Type | None = None) -> int:
         """Any operation of the table."""

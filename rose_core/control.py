@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rose_core import ops
 from rose_core.declare import LARGEST, as_type, describe
+from rose_core.errors import NO_COUNT
 from rose_core.functions import Function, captured, fn, function_of
 from rose_core.generic import Generic
 from rose_core.ir import Func, Spec
 from rose_core.sizes import Size
-from rose_core.trace import Trace, Value, Var, current, lift, traces, use, wrap
+from rose_core.trace import Trace, Value, Var, check, current, lift, traces, use, wrap
 from rose_core.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
 from rose_core.where import Construct
 
@@ -205,8 +205,7 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
     if isinstance(n, Var) and isinstance(n.type, Fin):
         return use(n)[0], n.type
     if isinstance(n, Var) and n.type is REAL:
-        size = b.const(LARGEST, _COUNT)
-        return b.binary(ops.code("turns"), use(n)[0], size, _COUNT), _COUNT
+        return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
     index = as_type(n) if isinstance(n, (int, Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(

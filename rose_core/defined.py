@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from rose_core.encode import IF, Helper, f64_const, i32_const, local_get
-from rose_core.errors import UNDEFINED, failure
+from rose_core.encode import I32_ADD, IF, Helper, f64_const, i32_const, local_get
+from rose_core.errors import NOTED, failure
 
 
 def defined(x: float, note: int) -> float:
     """``x``, which is NaN if there is no such number; then the note with this number is the error."""
     if x != x:
-        raise failure(UNDEFINED, note, 0)
+        raise failure(NOTED + note, 0, 0)
     return x
 
 
-_X, _NOTE, _F64_CONVERT_U, _F64_NE = local_get(0), local_get(1), b"\xb8", b"\x62"
+_X, _F64_NE = local_get(0), b"\x62"
 
-_FAIL = i32_const(UNDEFINED) + _NOTE + _F64_CONVERT_U + f64_const(0.0)
+_FAIL = local_get(1) + i32_const(NOTED) + I32_ADD + f64_const(0.0) + f64_const(0.0)
 DEFINED = Helper("defined", "fi", "f", "", _X + _X + _F64_NE + IF + _FAIL, after=_X)

@@ -248,7 +248,7 @@ class Elaboration:
                     if t is TAN and rows and rows[0].tangent == "TT"
                     else None
                 )
-            sized = k == 1 and rows and all(op.sized for op in rows)
+            sized = k > 0 and rows and all(op.sized for op in rows)
             if sized or isinstance(hint, Fin):  # operands may be indices of any types
                 whole = fin(LARGEST + 1) if operands[k][0] == "number" else None
                 found[k] = self.value(operands[k], whole)

@@ -1,7 +1,8 @@
 """What may go wrong while a program runs, in the same words in every engine.
 
 A compiled program tells its host a code and two numbers, through the function `FAIL` that it imports.
-The JavaScript bridge's texts are made from these by `rose_core.export`.
+Codes are those of `TEXTS`, and from `NOTED` on those of notes, which say what the author of the program
+used, and where. The JavaScript bridge's texts are made from these by `rose_core.export`.
 """
 
 from __future__ import annotations
@@ -14,35 +15,42 @@ class RunError(RuntimeError):
     """A program came to something that has no value."""
 
 
-OUT_OF_RANGE, NO_INDEX, NO_COUNT, ENDLESS, MEMORY, UNDEFINED = range(6)
+ENDLESS, MEMORY, UNDEFINED = range(3)
 
 TEXTS = [
-    "an index is out of range: {x}, expected a whole number from 0 to {y}",
-    "a number cannot be an index: {x}, expected a whole number from 0 to {y}",
-    "a loop cannot turn {x} times, expected a whole number from 0 to {y}",
     "a loop did not end within its limit of {x} turns",
     "there is no memory for what a loop keeps: {x} bytes more are needed",
-    "{note}",
+    "a value is not defined",
 ]
-"""By code; ``{x}`` and ``{y}`` are the numbers, and ``{note}`` is the note of number ``x``."""
+"""By code; ``{x}`` and ``{y}`` are the numbers. The last is for a note that is not there."""
+
+NOTED = len(TEXTS)
+"""The code of the first note."""
+
+OUT_OF_RANGE = "{x} is out of range, expected a whole number from 0 to {y}"
+NO_INDEX = "{x} cannot be an index, expected a whole number from 0 to {y}"
+NO_COUNT = "it cannot turn {x} times, expected a whole number from 0 to {y}"
 
 notes: list[str] = []
-"""What programs say of values that are not defined, by number."""
+"""What programs say of values that are not defined, by number; ``{x}`` and ``{y}`` as in `TEXTS`."""
+
+_numbers: dict[str, int] = {}
 
 
 def note(text: str) -> int:
     """The number of a note."""
-    if text not in notes:
+    number = _numbers.setdefault(text, len(notes))
+    if number == len(notes):
         notes.append(text)
-    return notes.index(text)
+    return number
 
 
 def failure(code: int, x: float, y: float) -> RunError:
     """The error to raise."""
-    if code == UNDEFINED:
-        # a program that is compiled for a page has its notes there
-        return RunError(notes[int(x)] if x < len(notes) else TEXTS[code])
-    return RunError(TEXTS[code].format(x=_number(x), y=_number(y)))
+    texts = TEXTS if code < NOTED else notes
+    number = code if code < NOTED else code - NOTED
+    text = texts[number] if number < len(texts) else TEXTS[UNDEFINED]
+    return RunError(text.replace("{x}", _number(x)).replace("{y}", _number(y)))
 
 
 def _number(x: float) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from rose_core.errors import TEXTS
+from rose_core.errors import NO_COUNT, NO_INDEX, OUT_OF_RANGE, TEXTS
 from rose_core.ir import STRUCTURAL_NAMES
 from rose_core.ops import OPS
 
 _HEAD = """// Made from rose_core/ops.py and rose_core/ir.py by `python -m rose_core.export`.
 
 """
+
+
+_COMPLAINTS = {"OUT_OF_RANGE": OUT_OF_RANGE, "NO_INDEX": NO_INDEX, "NO_COUNT": NO_COUNT}
 
 
 def typescript() -> str:
@@ -25,10 +28,11 @@ def typescript() -> str:
         + "\n".join(structural)
         + "\n} as const;\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = [\n"
         + "\n".join(math_names)
-        + "\n] as const;\n\n/** What may go wrong while a program runs, by code. */\n"
+        + "\n] as const;\n\n/** What may go wrong while a program runs, by code; notes come after these. */\n"
         + "export const FAILURES = [\n"
         + "\n".join(f'  "{text}",' for text in TEXTS)
-        + "\n] as const;\n"
+        + "\n] as const;\n\n/** What notes say. */\n"
+        + "".join(f'export const {name} =\n  "{text}";\n' for name, text in _COMPLAINTS.items())
     )
 
 

@@ -35,10 +35,11 @@ from rose_core.ir import (
     fields_of,
     is_real,
 )
-from rose_core.ops import BINARY_END, OPS
+from rose_core.ops import OPS, code
 from rose_core.types import Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, leaves, ref
 
 TABLE_END = len(OPS)
+_SELECT = code("select")
 
 
 def substitute(t: Type, at: Mapping[TypeVar, Type]) -> Type:
@@ -116,12 +117,12 @@ class _Flattening:
     def instruction(self, v: int, ins: tuple[int, ...]) -> list[int]:
         env, b, op = self.env, self.b, ins[0]
         t = self.type(self.f.types[v])
-        if op < BINARY_END:
-            return [b.op(op, *[env[x][0] for x in ins[1:]], type=t)]
-        if op < TABLE_END:
+        if op == _SELECT:
             return [
                 b.ternary(op, env[ins[1]][0], x, y) for x, y in zip(env[ins[2]], env[ins[3]], strict=True)
             ]
+        if op < TABLE_END:
+            return [b.op(op, *[env[x][0] for x in ins[1:]], type=t)]
         if op == PARAM:
             return [b.param(leaf) for leaf in leaves(t)]
         if op == TUPLE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from rose_core.encode import (
+    I32_ADD,
     I32_GE_U,
     IF,
     SELECT,
@@ -18,7 +19,7 @@ from rose_core.encode import (
     local_get,
     local_tee,
 )
-from rose_core.errors import NO_COUNT, NO_INDEX, OUT_OF_RANGE, failure
+from rose_core.errors import NOTED, failure
 
 MOST = 2**31 - 1
 """The largest index there can be."""
@@ -29,27 +30,18 @@ def product(i: int, j: int) -> int:
     return min(i * j, MOST)
 
 
-def bound(i: int, size: int) -> int:
-    """``i`` as an index below ``size``."""
+def bound(i: int, size: int, note: int) -> int:
+    """``i`` as an index below ``size``; where it is none, the note with this number is the error."""
     if not 0 <= i < size:
-        raise failure(OUT_OF_RANGE, i, size - 1)
+        raise failure(NOTED + note, i, size - 1)
     return i
 
 
-def _whole(x: float, size: int, code: int) -> int:
+def index(x: float, size: int, note: int) -> int:
+    """The number ``x`` as an index below ``size``; likewise."""
     if not (0 <= x < size) or x != math.floor(x):
-        raise failure(code, x, size - 1)
+        raise failure(NOTED + note, x, size - 1)
     return int(x)
-
-
-def index(x: float, size: int) -> int:
-    """The number ``x`` as an index below ``size``."""
-    return _whole(x, size, NO_INDEX)
-
-
-def turns(x: float, size: int) -> int:
-    """The number ``x`` as a number of turns, below ``size``."""
-    return _whole(x, size, NO_COUNT)
 
 
 _I, _J = local_get(0), local_get(1)
@@ -57,22 +49,18 @@ _F64_CONVERT_S, _F64_CONVERT_U, _F64_MUL, _F64_SUB = b"\xb7", b"\xb8", b"\xa2", 
 _TO_I32, _TO_U32 = b"\xfc\x02", b"\xfc\x03"
 _I32_LT_U, _F64_NE, _OR = b"\x49", b"\x62", b"\x72"
 
-_LAST = _J + _F64_CONVERT_U + f64_const(1.0) + _F64_SUB
-
 PRODUCT = Helper("imul", "ii", "i", "", _I + _F64_CONVERT_U + _J + _F64_CONVERT_U + _F64_MUL + _TO_I32)
 SMALLER = Helper("imin", "ii", "i", "", _I + _J + _I + _J + _I32_LT_U + SELECT)
 LARGER = Helper("imax", "ii", "i", "", _J + _I + _I + _J + _I32_LT_U + SELECT)
 
-_FAIL = i32_const(OUT_OF_RANGE) + _I + _F64_CONVERT_S + _LAST
-BOUND = Helper("bound", "ii", "i", "", _I + _J + I32_GE_U + IF + _FAIL, after=_I)
+_SIZE, _NOTE, _X = local_get(0), local_get(1), local_get(2)  # of three operands the first is on top
+_LAST = _SIZE + _F64_CONVERT_U + f64_const(1.0) + _F64_SUB
+_NOTED = _NOTE + i32_const(NOTED) + I32_ADD
+_OUT_OF_RANGE = _NOTED + _X + _F64_CONVERT_S + _LAST
+BOUND = Helper("bound", "iii", "i", "", _X + _SIZE + I32_GE_U + IF + _OUT_OF_RANGE, after=_X)
 
-
-def _number_to_index(name: str, code: int) -> Helper:
-    """Fails unless the number is what it is as an unsigned integer, and that is below the size."""
-    differs = _I + _I + _TO_U32 + local_tee(2) + _F64_CONVERT_U + _F64_NE
-    too_large = local_get(2) + _J + I32_GE_U
-    check = differs + too_large + _OR + IF + i32_const(code) + _I + _LAST
-    return Helper(name, "fi", "i", "i", check, after=local_get(2))
-
-
-INDEX, TURNS = _number_to_index("index", NO_INDEX), _number_to_index("turns", NO_COUNT)
+_DIFFERS = _X + _X + _TO_U32 + local_tee(3) + _F64_CONVERT_U + _F64_NE
+_TOO_LARGE = local_get(3) + _SIZE + I32_GE_U
+_NO_INDEX = _DIFFERS + _TOO_LARGE + _OR + IF + _NOTED + _X + _LAST
+INDEX = Helper("index", "iif", "i", "i", _NO_INDEX, after=local_get(3))
+"""Fails unless the number is what it is as an unsigned integer, and that is below the size."""

@@ -158,7 +158,7 @@ def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
         turns += 1
     if spec.must_end and site.test and turns == count and call(site.test, [*state, *test_args])[0]:
         raise (
-            errors.failure(errors.UNDEFINED, spec.note, 0)
+            errors.failure(errors.NOTED + spec.note, 0, 0)
             if spec.note >= 0
             else errors.failure(errors.ENDLESS, count, 0)
         )

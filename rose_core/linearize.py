@@ -108,7 +108,7 @@ class Linearization(Replay):
                 if (active[x] or active[y]) and varies[op]:
                     active[v] = True
             elif op < TABLE_END:
-                env[v] = b.ternary(op, env[ins[1]], env[ins[2]], env[ins[3]])
+                env[v] = b.ternary(op, env[ins[1]], env[ins[2]], env[ins[3]], self.func.types[v])
                 active[v] = active[ins[2]] or active[ins[3]]
             else:
                 self.structural(v, ins)

@@ -278,7 +278,7 @@ class ControlFlow(Expressions):
             if spec.must_end:
                 end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
                 if spec.note >= 0:
-                    end = self.runtime.failure(errors.UNDEFINED, f64_const(spec.note))
+                    end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
                 full = [*code, *others.values(), IF, end, END]
         step = [get_local(turn), i32_const(1), I32_ADD, set_local(turn)]
         numbered = []

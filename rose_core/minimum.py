@@ -11,6 +11,7 @@ from typing import Any
 
 from rose_core.control import fori, turns_while
 from rose_core.elementwise import combined, norm, product
+from rose_core.ensure import ensure
 from rose_core.functional import functional
 from rose_core.functions import Function, fn, select, vec, vjp
 from rose_core.linear import solve, unit
@@ -103,7 +104,7 @@ class _Search:
         near = _leq(slope, _STALLED * _max(1.0, _abs(p.y)))
         good = _or(self.flat(p), _and(stalled, near))
         complaint = f"no minimum was found in {self.limit} steps"
-        return combined(self.t, lambda x: self.here.check(good, x, complaint), p.x)
+        return combined(self.t, lambda x: ensure(self.here, good, x, complaint), p.x)
 
     def along(self, p: Any, d: Any) -> Any:
         """A point in the direction ``d`` that is lower, and less steep, by halving and doubling the step.

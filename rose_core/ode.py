@@ -15,6 +15,7 @@ from typing import Any
 from rose_core.control import scan, turns_while, type_of
 from rose_core.declare import describe
 from rose_core.elementwise import combined, norm
+from rose_core.ensure import ensure
 from rose_core.functional import functional, tangent
 from rose_core.functions import Function, select
 from rose_core.roots import function_on
@@ -115,7 +116,7 @@ def odeint(
         end: Any = turns_while(
             state, start, lambda s: _not(s.ends), lambda s: step(target, s), limit, checkpoint
         )
-        there = here.check(end.ends, 1.0, f"more than {limit} steps from one time to the next")
+        there = ensure(here, end.ends, 1.0, f"more than {limit} steps from one time to the next")
         y = combined(t, lambda x: x * there, end.y)
         return {"y": y, "slope": end.slope, "t": end.t, "h": end.h, "ends": end.ends}, y
 

@@ -68,14 +68,15 @@ class Op:
         """The op's meaning, on Python values."""
         self.wasm = wasm
         """An instruction's opcode, several instructions, the name of a function of ``Math``, a helper, or a
-        function of `rose_core.libm`."""
+        function of `rose_core.libm`. Of three operands the first is on top of the stack, as WebAssembly's
+        ``select`` has it."""
         self.jvp = jvp
         """The derivative; None for an op whose result has no tangent."""
         self.tangent = tangent
         """The operand types under which the op is linear, T for a tangent: ``TR`` for a product."""
         self.commutes = commutes
         self.sized = sized
-        """Whether the last operand is the size of the result's type, a literal."""
+        """Whether the second operand is the size of the result's type, a literal."""
 
     def __repr__(self) -> str:
         return self.name
@@ -154,9 +155,6 @@ BINARY = [
     Op("imax", "max", "II>I", max, indices.LARGER, commutes=True),
     Op("imod", "mod", "II>I", operator.mod, 0x70, sized=True),
     Op("narrow", "narrow", "II>I", lambda i, size: i, DROP, sized=True),
-    Op("bound", "bound", "II>I", indices.bound, indices.BOUND, sized=True),
-    Op("index", "index", "RI>I", indices.index, indices.INDEX, sized=True),
-    Op("turns", "turns", "RI>I", indices.turns, indices.TURNS, sized=True),
     # a number that must be one, or else the note with this number is the error
     Op("defined", "defined", "RI>R", defined.defined, defined.DEFINED, lambda y, x, d: d[0]),
     Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),
@@ -168,6 +166,9 @@ BINARY = [
 ]
 
 TERNARY = [
+    # of these and of "defined" the last operand is the number of the note that is the error
+    Op("bound", "bound", "III>I", indices.bound, indices.BOUND, sized=True),
+    Op("index", "index", "RII>I", indices.index, indices.INDEX, sized=True),
     Op(
         "select", "?:", "Baa>a", lambda p, x, y: x if p else y, 0x1B,
         lambda y, x, d: select(x[0], d[1], d[2]), tangent="BTT",
@@ -215,7 +216,7 @@ def along(y: Primal, x: Sequence[Primal], d: Sequence[Linear]) -> Linear:
 
 
 OPS: list[Op] = UNARY + BINARY + TERNARY
-"""All rows; a row's index is its opcode. Unary ops come first, then binary ones, then ``select``."""
+"""All rows; a row's index is its opcode. Unary ops come first, then binary ones; ``select`` is the last."""
 
 UNARY_END = len(UNARY)
 BINARY_END = UNARY_END + len(BINARY)

@@ -15,6 +15,7 @@ from typing import Any
 
 from rose_core.control import fori, inline, turns_while
 from rose_core.elementwise import combined, each, norm, still
+from rose_core.ensure import ensure
 from rose_core.functional import functional, tangent
 from rose_core.functions import Function, captured, jvp, select, vec
 from rose_core.ir import is_real
@@ -108,7 +109,7 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
         end: Any = turns_while(state, start, test, turn, limit)
         complaint = f"the integral does not converge, or not in {limit} parts of the interval"
         found = _and(_not(test(end)), _leq(end.rough, _ROUGH * end.size))
-        done = here.check(found, 1.0, complaint)
+        done = ensure(here, found, 1.0, complaint)
         return each(of, lambda u: u, lambda x: x * done, end.total)
 
     def value(f: Function, a: Any, b: Any) -> Any:

@@ -472,10 +472,10 @@ class _Body:
     def _operation(self, op: int, args: Sequence[int]) -> int:
         """An operation of the table; its type follows from the operands."""
         b = self.b
-        if op >= BINARY_END:
-            return b.op(op, *args)
         row = OPS[op]
         type_of = self.func.type_of
+        if row.out == "a":
+            return b.op(op, *args)
         if row.out == "R":
             t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
         else:

@@ -79,7 +79,8 @@ def segmented(
     body, test = expand(site.body), expand(site.test) if site.test else None
     segments = b.unary(_REAL, count)
     segments = b.unary(_CEIL, b.binary(_DIV, segments, b.real(float(distance))))
-    number = b.binary(_INDEX, segments, b.const(COUNT.size, COUNT), COUNT)
+    # a whole number of turns, so that no note is ever needed
+    number = b.ternary(_INDEX, segments, b.const(COUNT.size, COUNT), b.const(0, COUNT), COUNT)
     turn = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args)])
     outer = Spec(spec.carries, COUNT, must_end=spec.must_end, note=spec.note)
     return b.loop(outer, number, turn, state, [*args, *test_args, count], test, test_args)

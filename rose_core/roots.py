@@ -11,6 +11,7 @@ from typing import Any
 from rose_core.control import turns_while, type_of
 from rose_core.declare import describe
 from rose_core.elementwise import combined, norm, still
+from rose_core.ensure import ensure
 from rose_core.functional import functional
 from rose_core.functions import Function, fn, function_of, jvp, select, sum, vec, vjp
 from rose_core.linear import inverse, solve, unit
@@ -73,7 +74,7 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
         first = {"x": x0, "change": float("inf")}
         end: Any = turns_while(state, first, test, again, limit)
         complaint = f"it did not come to rest in {limit} turns"
-        return combined(t, lambda x: here.check(_not(test(end)), x, complaint), end.x)
+        return combined(t, lambda x: ensure(here, _not(test(end)), x, complaint), end.x)
 
     def rule(x: Any, f: Function, x0: Any) -> Any:
         return moved(here, t, f, x, fixed=True)
@@ -149,8 +150,8 @@ def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, li
     regular = _not(_and(_and(stalled, _not(_eq(end.step, end.step))), _lt(size, float("inf"))))
 
     def checked(x: Any) -> Any:
-        x = here.check(regular, x, "the derivative is singular, so there is no step towards a root")
-        return here.check(_and(found, _or(_not(stalled), near)), x, f"no root was found in {limit} steps")
+        x = ensure(here, regular, x, "the derivative is singular, so there is no step towards a root")
+        return ensure(here, _and(found, _or(_not(stalled), near)), x, f"no root was found in {limit} steps")
 
     return combined(t, checked, end.x)
 
@@ -184,7 +185,7 @@ def moved(here: Construct, t: Type, f: Function, x: Any, fixed: bool = False) ->
     slopes = _slopes(t, f, x, 1.0 if fixed else 0.0)
     derivative: Any = jvp(f)
     if not isinstance(t, Array):
-        return -(derivative(still(x)).du / here.check(_not(_eq(slopes, 0.0)), slopes, complaint))
+        return -(derivative(still(x)).du / ensure(here, _not(_eq(slopes, 0.0)), slopes, complaint))
     n = len(x)
     change = derivative(vec(n, DUAL, lambda i: still(x[i])))
     back = inverse(n, slopes)
@@ -192,7 +193,7 @@ def moved(here: Construct, t: Type, f: Function, x: Any, fixed: bool = False) ->
     def component(i: Any) -> Any:
         def term(j: Any) -> Any:
             entry = back[i][j]
-            return change[j].du * here.check(_eq(entry, entry), entry, complaint)
+            return change[j].du * ensure(here, _eq(entry, entry), entry, complaint)
 
         return -sum(n, term)
 

@@ -46,7 +46,7 @@ def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
     p = b.pool[~x][0] if x < 0 else None
     q = b.pool[~y][0] if y < 0 else None
     if p is not None and q is not None:
-        return _evaluated(b, op, p, q, type) if _EXACT[op] else None
+        return b.const(OPS[op].evaluate(p, q), _known(type)) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
     return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
 
@@ -64,14 +64,6 @@ def signed(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
     return None
 
 
-def _evaluated(b: Builder, op: int, p: float, q: float, type: Type | None) -> int | None:
-    """The constant ``p op q``; None where that is an error, which happens only if it is ever run."""
-    try:
-        return b.const(OPS[op].evaluate(p, q), _known(type))
-    except RunError:
-        return None
-
-
 def _known(type: Type | None) -> Type:
     assert type is not None, "the type of an operation on indices must be given"
     return type
@@ -85,11 +77,23 @@ def _constant(x: int, y: int, p: float | None, q: float | None) -> tuple[float, 
     return p, y
 
 
-def ternary(b: Builder, p: int, x: int, y: int) -> int | None:
-    """A simpler value equal to ``p ? x : y``, or None."""
-    if p < 0:
-        return x if b.pool[~p][0] else y
-    return x if x == y else None
+def ternary(b: Builder, op: int, x: int, y: int, z: int, type: Type | None) -> int | None:
+    """A simpler value equal to the operation ``op`` on three operands, or None."""
+    if op == _SELECT:
+        if x < 0:
+            return y if b.pool[~x][0] else z
+        return y if y == z else None
+    if x < 0 and y < 0 and z < 0:
+        return _checked(b, op, (x, y, z), type)
+    return _below(b, x, y, None, b.pool[~y][0], _known(type)) if op == _BOUND and y < 0 else None
+
+
+def _checked(b: Builder, op: int, operands: tuple[int, int, int], type: Type | None) -> int | None:
+    """The constant that a check gives; None where that is an error, which happens only if it is ever run."""
+    try:
+        return b.const(OPS[op].evaluate(*(b.pool[~v][0] for v in operands)), _known(type))
+    except RunError:
+        return None
 
 
 def _mul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
@@ -184,5 +188,5 @@ def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: 
     return x if b.func.type_of(x) == type else None
 
 
-_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow, _IMOD: _below, _BOUND: _below}
+_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow, _IMOD: _below}
 _BINARY |= {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}

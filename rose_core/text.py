@@ -48,7 +48,7 @@ TABLE_END = len(OPS)
 _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬"}
 """The paper's unary operators; other ops of one operand look like calls."""
 
-_CALLS = {"min", "max", "pow", "atan2", "hypot", "bound", "narrow", "index", "turns"}
+_CALLS = {"min", "max", "pow", "atan2", "hypot", "bound", "narrow", "index"}
 
 
 def tuple_type(types: list[Type]) -> Type:
@@ -360,7 +360,7 @@ class _Printer:
         if op.symbol == "?:":
             return f"{operands[0]} ? {operands[1]} : {operands[2]}"
         if op.symbol in _CALLS:
-            return f"{op.symbol}({operands[0]}, {operands[1]})"
+            return f"{op.symbol}({', '.join(operands)})"
         return f"{operands[0]} {op.symbol} {operands[1]}"
 
 

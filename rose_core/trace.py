@@ -13,9 +13,11 @@ from typing import Any
 from rose_core import ops
 from rose_core.builder import Builder
 from rose_core.declare import LARGEST, as_type, describe
+from rose_core.errors import NO_INDEX, OUT_OF_RANGE
 from rose_core.ir import Func
 from rose_core.ops import Op
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
+from rose_core.where import Construct
 
 
 class Trace:
@@ -191,8 +193,7 @@ class Loose(Var):
             raise IndexError(
                 f"{self.name}: {found} is out of range, expected an index below {self.type.size}"
             )
-        builder = self.trace.builder
-        return builder.binary(ops.code("bound"), self.number, builder.const(self.type.size, _ANY), self.type)
+        return check("bound", self.trace, self.number, self.type, self.name, OUT_OF_RANGE)
 
 
 class VecValue(Value):
@@ -570,8 +571,14 @@ def index(size: object, x: object) -> Var:
         (v,) = lift(trace, x, t, "index")
         return Var(trace, v, t)
     (v,) = lift(trace, x, REAL, "index")
-    n = trace.builder.const(t.size, _ANY)
-    return Var(trace, trace.builder.binary(ops.code("index"), v, n, t), t)
+    return Var(trace, check("index", trace, v, t, "index", NO_INDEX), t)
+
+
+def check(op: str, trace: Trace, v: int, t: Fin, name: str, complaint: str) -> int:
+    """The id of ``v`` as a ``t``; where it is none, the complaint is the error, by the construct's name."""
+    b = trace.builder
+    note = b.const(Construct(name).note(complaint), NOTES)
+    return b.ternary(ops.code(op), v, b.const(t.size, _ANY), note, t)
 
 
 def real(i: object) -> Var:
@@ -583,6 +590,9 @@ def real(i: object) -> Var:
 
 _ANY = fin(LARGEST)
 """Any whole number, whatever its index type."""
+
+NOTES = _ANY
+"""The type of the number of a note."""
 
 
 def imod(index: object, i: object) -> Var:

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import ACCUM, REF_INDEX, RESOLVE, Func, operands
-from rose_core.ops import BINARY_END, code
+from rose_core.ops import BINARY_END
 from rose_core.replay import Replay
 from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
 
-_CHECKED = {code("bound"), code("index")}
 """Operations that fail out of range, which a constant may be, too."""
 
 MOST_TURNS = 16
@@ -89,7 +88,7 @@ class _Unrolling(Replay):
         split = set()
         for v, ins in enumerate(func.code):
             if ins[0] < BINARY_END:
-                if ins[0] not in _CHECKED and all(x < 0 or x in constant for x in ins[1:]):
+                if all(x < 0 or x in constant for x in ins[1:]):
                     constant.add(v)
             elif ins[0] == ACCUM:
                 if ins[1] < 0 and _is_short(func.types[v].inner):  # type: ignore[attr-defined]

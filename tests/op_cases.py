@@ -508,7 +508,7 @@ for _name, _value in _INDICES.items():
         ]
     _add(Case(_name, _value, points=_points))
 
-CONVERSIONS = {"real", "bound", "narrow", "index", "turns", "defined"}
+CONVERSIONS = {"real", "bound", "narrow", "index", "defined"}
 """What is between indices and numbers, or fails: tests/test_indices.py, tests/test_roots.py."""
 
 OP_NAMES = [op.name for op in OPS if op.name not in CONVERSIONS]

@@ -34,7 +34,7 @@ from rose_core import (
     vjp,
     while_loop,
 )
-from rose_core.errors import TEXTS, UNDEFINED, failure, note
+from rose_core.errors import NOTED, failure, note
 from rose_core.flatten import flatten
 from rose_core.host import instantiate
 from rose_core.interp import call
@@ -368,8 +368,7 @@ def test_defined():
     number = note("it has no value")
     f = parse(f"def f(x: Real): Real = let n: {number + 1} = {number} in defined(x, n)")["f"]
     assert interp(Function(f))(2.5) == 2.5
-    assert str(failure(UNDEFINED, number, 0)) == "it has no value"
-    assert TEXTS[UNDEFINED] == "{note}"
+    assert str(failure(NOTED + number, 0, 0)) == "it has no value"
     with pytest.raises(RunError, match="it has no value"):
         interp(Function(f))(math.nan)
 

@@ -102,5 +102,8 @@ def test_an_index_out_of_range_is_told_when_it_is_met() -> None:
 
     f = fn([Vec(5, Real), Real], Real, body)
     for run in (compile(f), interp(f)):
-        with pytest.raises(RunError, match="5, expected a whole number from 0 to 4"):
+        with pytest.raises(
+            RunError,
+            match="index: 5 cannot be an index, expected a whole number from 0 to 4",
+        ):
             run(wave(5), 0.0)

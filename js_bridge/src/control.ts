@@ -3,7 +3,7 @@
 // Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
 
 import { captured, type Fn, FnData, marked } from "./functions";
-import { OP, S } from "./opcodes.gen";
+import { NO_COUNT, OP, S } from "./opcodes.gen";
 import {
   boolId,
   noteNumber,
@@ -253,8 +253,8 @@ const counted = (
 /** The id of a number of turns, and the type of their numbers. */
 const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
   if (n instanceof Var && n.ty === REAL) {
-    const size = r.literal(LARGEST, COUNT);
-    return [r.row(OP.turns, r.use(n, REAL), size), COUNT];
+    const id = r.use(n, REAL);
+    return [r.check(OP.index, id, LARGEST, name, NO_COUNT), COUNT];
   }
   const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
   if (v) return [r.use(v, v.ty), v.ty];

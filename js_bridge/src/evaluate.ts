@@ -16,8 +16,8 @@ export type Host = (f: FnData, args: Value[]) => Value[];
 const MOST = LARGEST - 1;
 
 /**
- * What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`; `texts` are
- * its notes.
+ * What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`, or after
+ * those by the number of one of its notes, which are `texts`.
  */
 export const fail = (
   code: number,
@@ -25,13 +25,17 @@ export const fail = (
   y: number,
   texts: readonly string[] = notes,
 ): never => {
-  const text = FAILURES[code].replace("{x}", `${x}`).replace("{y}", `${y}`);
-  throw RangeError(text.replace("{note}", () => texts[x]));
+  const text = FAILURES[code] ?? texts[code - FAILURES.length];
+  throw RangeError(text.replace("{x}", `${x}`).replace("{y}", `${y}`));
 };
 
+/** Throw what a note says. */
+const noted = (note: number, x = 0, y = 0): never =>
+  fail(FAILURES.length + note, x, y);
+
 /** `x`, if it is a whole number from 0 to below `size`. */
-const whole = (code: number, x: number, size: number): number =>
-  Number.isInteger(x) && x >= 0 && x < size ? x : fail(code, x, size - 1);
+const whole = (x: number, size: number, note: number): number =>
+  Number.isInteger(x) && x >= 0 && x < size ? x : noted(note, x, size - 1);
 
 type Op = (x: number, y: number) => number;
 
@@ -69,11 +73,8 @@ Object.assign(table, {
   [OP.imin]: Math.min,
   [OP.imax]: Math.max,
   [OP.narrow]: (x) => x,
-  [OP.bound]: (x, size) => whole(0, x, size),
-  [OP.index]: (x, size) => whole(1, x, size),
-  [OP.turns]: (x, size) => whole(2, x, size),
   [OP.imod]: (x, y) => x % y,
-  [OP.defined]: (x, note) => (x === x ? x : fail(5, note, 0)),
+  [OP.defined]: (x, note) => (x === x ? x : noted(note)),
   [OP.ineq]: (x, y) => +(x !== y),
   [OP.ilt]: (x, y) => +(x < y),
   [OP.ileq]: (x, y) => +(x <= y),
@@ -149,7 +150,7 @@ class Run {
       state = results.slice(0, carries);
       kept.forEach((column, k) => column.push(results[carries + k]));
     }
-    if (mustEnd && i === count && goes()) fail(5, mustEnd - 1, 0);
+    if (mustEnd && i === count && goes()) noted(mustEnd - 1);
     const { recording } = this.r.callees[body] as FnData;
     kept.forEach((column, k) => {
       while (column.length < index.size)
@@ -227,6 +228,11 @@ class Run {
       }
       case S.RESOLVE:
         return (this.at(x) as Value[])[0];
+      case OP.bound:
+      case OP.index: {
+        const [i, size, note] = this.all(x, y) as number[];
+        return whole(i, size, note);
+      }
       case OP.select: {
         const [p, a, b] = this.all(x, y);
         return p ? a : b;

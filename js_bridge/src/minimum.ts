@@ -3,6 +3,7 @@
 // At a minimum the gradient is zero, so that moves with what the function uses from around it like any
 // root, whichever method found it.
 
+import { ensure } from "./ensure";
 import { fori, turnsWhile } from "./control";
 import { combined, norm, product } from "./elementwise";
 import { functional } from "./functional";
@@ -126,7 +127,7 @@ class Search {
     const near = leq(slope, mul(STALLED, max(1, abs(p.y))));
     const good = or(this.flat(p), and(stalled, near));
     const complaint = `no minimum was found in ${this.options.limit} steps`;
-    return combined(this.ty, (x) => this.here.check(good, x, complaint), p.x);
+    return combined(this.ty, (x) => ensure(this.here, good, x, complaint), p.x);
   }
 
   /**

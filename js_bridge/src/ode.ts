@@ -5,6 +5,7 @@
 // tangents, backwards the method's adjoint, both of order 5; the steps' own derivatives, which have no
 // meaning, have no part in it. Reverse mode keeps the solution every so many steps.
 
+import { ensure } from "./ensure";
 import {
   distanceOf,
   type LoopOptions,
@@ -175,7 +176,7 @@ export const odeint = (
       distance,
     );
     const complaint = `more than ${limit} steps from one time to the next`;
-    const there = here.check(end.ends, 1, complaint);
+    const there = ensure(here, end.ends, 1, complaint);
     return [end, combined(ty, (x) => mul(x, there), end.y)] as const;
   };
   const slope = slopeAt(first, at[0]);

@@ -53,42 +53,41 @@ export const OP = {
   imax: 48,
   imod: 49,
   narrow: 50,
-  bound: 51,
-  index: 52,
-  turns: 53,
-  defined: 54,
-  ineq: 55,
-  ilt: 56,
-  ileq: 57,
-  ieq: 58,
-  igt: 59,
-  igeq: 60,
-  select: 61,
+  defined: 51,
+  ineq: 52,
+  ilt: 53,
+  ileq: 54,
+  ieq: 55,
+  igt: 56,
+  igeq: 57,
+  bound: 58,
+  index: 59,
+  select: 60,
 } as const;
 
 /** Structural opcodes of a recording. */
 export const S = {
-  PARAM: 62,
-  IDX: 63,
-  VEC: 64,
-  INDEX: 65,
-  FOR: 66,
-  GET: 67,
-  CALL: 68,
-  ACCUM: 69,
-  ADD_TO: 70,
-  REF_INDEX: 71,
-  RESOLVE: 72,
-  TUPLE: 73,
-  MEMBER: 74,
-  REF_MEMBER: 75,
-  VJP: 76,
-  PULL: 77,
-  COND: 78,
-  LOOP: 79,
-  SET: 80,
-  ZEROS: 81,
-  END: 82,
+  PARAM: 61,
+  IDX: 62,
+  VEC: 63,
+  INDEX: 64,
+  FOR: 65,
+  GET: 66,
+  CALL: 67,
+  ACCUM: 68,
+  ADD_TO: 69,
+  REF_INDEX: 70,
+  RESOLVE: 71,
+  TUPLE: 72,
+  MEMBER: 73,
+  REF_MEMBER: 74,
+  VJP: 75,
+  PULL: 76,
+  COND: 77,
+  LOOP: 78,
+  SET: 79,
+  ZEROS: 80,
+  END: 81,
 } as const;
 
 /** Functions of `Math` that modules may import. */
@@ -104,12 +103,17 @@ export const MATH = [
   "atan2",
 ] as const;
 
-/** What may go wrong while a program runs, by code. */
+/** What may go wrong while a program runs, by code; notes come after these. */
 export const FAILURES = [
-  "an index is out of range: {x}, expected a whole number from 0 to {y}",
-  "a number cannot be an index: {x}, expected a whole number from 0 to {y}",
-  "a loop cannot turn {x} times, expected a whole number from 0 to {y}",
   "a loop did not end within its limit of {x} turns",
   "there is no memory for what a loop keeps: {x} bytes more are needed",
-  "{note}",
+  "a value is not defined",
 ] as const;
+
+/** What notes say. */
+export const OUT_OF_RANGE =
+  "{x} is out of range, expected a whole number from 0 to {y}";
+export const NO_INDEX =
+  "{x} cannot be an index, expected a whole number from 0 to {y}";
+export const NO_COUNT =
+  "it cannot turn {x} times, expected a whole number from 0 to {y}";

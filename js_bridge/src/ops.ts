@@ -1,6 +1,6 @@
 // The operations of the table as functions on symbolic values.
 
-import { OP } from "./opcodes.gen";
+import { NO_INDEX, OP } from "./opcodes.gen";
 import {
   boolId,
   indexId,
@@ -14,7 +14,7 @@ import {
 import {
   BOOL,
   describe,
-  fin,
+  ANY,
   LARGEST,
   REAL,
   TAN,
@@ -169,9 +169,6 @@ export const ieq = compareIndices(OP.ieq);
 export const igt = compareIndices(OP.igt);
 export const igeq = compareIndices(OP.igeq);
 
-/** Any whole number, whatever index type it has. */
-const ANY = fin(LARGEST);
-
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
 const wholeNumber = (r: Recorder, i: Nat): [number, number, number] => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
@@ -241,7 +238,7 @@ export const index = (size: unknown, x: unknown): symbol => {
   if (v) return narrowed(r, r.use(v, v.ty), ty, 0, v.ty.size - 1, "index");
   if (!(x instanceof Var)) return r.newIndex(indexId(r, ty, x), ty);
   const id = realId(r, x);
-  return r.newIndex(r.row(OP.index, id, r.literal(ty.size, ANY)), ty);
+  return r.newIndex(r.check(OP.index, id, ty.size, "index", NO_INDEX), ty);
 };
 
 /** The index `i`, of any type, as a Real. */

@@ -112,14 +112,14 @@ export const programOf = (root: FnData): Program => {
     ints.set(items, at);
     at += items.length;
   };
-  const used: string[] = [];
+  const used = new Map<number, number>();
   const noteAt: number[] = [];
   const intNoteAt: number[] = [];
   /** The number of a note within the program, so that the same program is the same recording. */
   const numbered = (note: number): number => {
-    const text = notes[note];
-    if (!used.includes(text)) used.push(text);
-    return used.indexOf(text);
+    const number = used.get(note) ?? used.size;
+    used.set(note, number);
+    return number;
   };
   const entries = functions.map((f) => {
     const common = {
@@ -169,5 +169,13 @@ export const programOf = (root: FnData): Program => {
     root: numbers.get(root),
   });
   const opaque = functions.filter(({ host }) => host);
-  return { header, ints, reals, opaque, notes: used, noteAt, intNoteAt };
+  return {
+    header,
+    ints,
+    reals,
+    opaque,
+    notes: [...used.keys()].map((note) => notes[note]),
+    noteAt,
+    intNoteAt,
+  };
 };

@@ -7,6 +7,7 @@
 // Parts are [l, l + w] with l a multiple of w, a power of 2, as fractions of the whole: after a part comes
 // the one at l + w, twice as wide if that is a place where such a one may begin. So there is no stack.
 
+import { ensure } from "./ensure";
 import { fori, inline, turnsWhile } from "./control";
 import { byField, combined, each, norm, still } from "./elementwise";
 import { functional, tangentTy } from "./functional";
@@ -159,7 +160,7 @@ export const quad = (
     const end = turnsWhile(state, start, test, turn, limit);
     const complaint = `the integral does not converge, or not in ${limit} parts of the interval`;
     const found = and(not(test(end)), leq(end.rough, mul(ROUGH, end.size)));
-    const done = here.check(found, 1, complaint);
+    const done = ensure(here, found, 1, complaint);
     return combined(of, (x) => mul(x, done), end.total);
   };
 

@@ -3,8 +3,9 @@
 // Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
 // and those of loops) are open, so that a value used out of its scope is refused on the spot.
 
-import { OP, S } from "./opcodes.gen";
-import { BOOL, describe, REAL, TAN, type Ty } from "./types";
+import { OP, OUT_OF_RANGE, S } from "./opcodes.gen";
+import { ANY, BOOL, describe, REAL, TAN, type Ty } from "./types";
+import { Construct } from "./where";
 
 /** A symbolic Real, Tan or Bool. */
 export class Var {
@@ -33,9 +34,15 @@ export const ZERO = Symbol("zero");
 /** What programs say of values that are not defined, by number. */
 export const notes: string[] = [];
 
+const noteNumbers = new Map<string, number>();
+
 export const noteNumber = (text: string): number => {
-  if (!notes.includes(text)) notes.push(text);
-  return notes.indexOf(text);
+  let number = noteNumbers.get(text);
+  if (number === undefined) {
+    number = notes.push(text) - 1;
+    noteNumbers.set(text, number);
+  }
+  return number;
 };
 
 /** Anything the rows of a recording can refer to besides their own kind: see `program.ts`. */
@@ -204,12 +211,21 @@ export class Recorder {
         `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
           `expected an index from 0 to ${index.size - 1}`,
       );
-    const id = this.row(
-      OP.bound,
-      this.use(number, number.ty),
-      this.literal(index.size, number.ty),
-    );
+    const i = this.use(number, number.ty);
+    const id = this.check(OP.bound, i, index.size, name, OUT_OF_RANGE);
     return (loose.checked = new Var(this, id, index, this.block));
+  }
+
+  /** The id of the number `i` as an index below `size`, or else an error of the construct `name`. */
+  check(
+    op: number,
+    i: number,
+    size: number,
+    name: string,
+    complaint: string,
+  ): number {
+    const note = this.note(new Construct(name).note(complaint), ANY);
+    return this.rowOf(op, [i, this.literal(size, ANY), note]);
   }
 
   /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */

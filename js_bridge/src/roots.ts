@@ -3,6 +3,7 @@
 // A root moves such that the function stays zero: f'(x) dx + df = 0, where df is what the function changes
 // by itself. How the root was found has no part in that.
 
+import { ensure } from "./ensure";
 import { turnsWhile, typeOf } from "./control";
 import { combined, norm, still } from "./elementwise";
 import { dataOf, type Fn, fn, isFn, jvp, sum, vec, vjp } from "./functions";
@@ -122,7 +123,7 @@ export const fixedPoint = (
     );
     const complaint = `it did not come to rest in ${limit} turns`;
     const done = not(test(end));
-    return combined(ty, (x) => here.check(done, x, complaint), end.x);
+    return combined(ty, (x) => ensure(here, done, x, complaint), end.x);
   };
   return functional(
     [functionOn(name, f, [ty], ty)],
@@ -228,7 +229,7 @@ const newton = (
   const good = and(found, or(not(stalled), near));
   return combined(
     ty,
-    (x) => here.check(good, here.check(regular, x, complaint), failed),
+    (x) => ensure(here, good, ensure(here, regular, x, complaint), failed),
     end.x,
   );
 };
@@ -268,7 +269,7 @@ export const moved = (
   const slopes = slopesOf(ty, f, x, fixed ? 1 : 0);
   if (ty.kind !== "vec") {
     const { du }: any = jvp(f)(still(x));
-    return neg(div(du, here.check(not(eq(slopes, 0)), slopes, complaint)));
+    return neg(div(du, ensure(here, not(eq(slopes, 0)), slopes, complaint)));
   }
   const n = ty.size;
   const at = vec(n, dualOf(REAL), (i) => still(x[i]));
@@ -278,7 +279,7 @@ export const moved = (
     neg(
       sum(n, (j) => {
         const entry = back[i][j];
-        const known = here.check(eq(entry, entry), entry, complaint);
+        const known = ensure(here, eq(entry, entry), entry, complaint);
         return mul(change[j].du, known);
       }),
     ),

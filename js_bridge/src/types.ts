@@ -173,6 +173,9 @@ export const isTy = (type: object): type is Ty => keys.has(type as Ty);
 /** The largest size: indices are 32-bit integers. */
 export const LARGEST = 2 ** 31;
 
+/** Any whole number, whatever index type it has; also the number of a note. */
+export const ANY = fin(LARGEST);
+
 /** How often a type was read whose size varies. */
 let sizesRead = 0;
 

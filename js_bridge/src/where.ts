@@ -1,11 +1,4 @@
-// Notes that say which construct of a program went wrong, and on which of its author's lines.
-
-import { OP } from "./opcodes.gen";
-import { recorder, Var } from "./recorder";
-import { select } from "./ops";
-import { fin, LARGEST, REAL } from "./types";
-
-const NOTES = fin(LARGEST);
+// Which construct of a program went wrong, and on which of its author's lines.
 
 /** A construct that an author uses, such as `root`, on the line where that happens. */
 export class Construct {
@@ -18,14 +11,6 @@ export class Construct {
   /** What is said of something that went wrong here. */
   note(complaint: string): string {
     return `${this.name}: ${complaint}${this.place}`;
-  }
-
-  /** The Real `x`, which is defined where `p` holds; elsewhere the complaint is the error. */
-  check(p: unknown, x: unknown, complaint: string): any {
-    const r = recorder();
-    const known = r.use(select(p, REAL, x, NaN) as Var, REAL);
-    const note = r.note(this.note(complaint), NOTES);
-    return new Var(r, r.row(OP.defined, known, note), REAL, r.block);
   }
 }
 

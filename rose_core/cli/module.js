@@ -66,8 +66,8 @@ const callable = async (url) => {
     JSON.parse(new TextDecoder().decode(section));
   const functions = {
     fail(code, x, y) {
-      const text = fails[code].replace("{x}", x).replace("{y}", y);
-      throw RangeError(text.replace("{note}", notes[x]));
+      const text = fails[code] ?? notes[code - fails.length];
+      throw RangeError(text.replace("{x}", x).replace("{y}", y));
     },
   };
   for (const key of Object.getOwnPropertyNames(Math))

@@ -28,6 +28,7 @@ from rose_core.encode import (
 from rose_core.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.parts import Parts
 from rose_core.types import Type, is_tape
 
 TABLE_END = len(OPS)
@@ -93,6 +94,9 @@ class Expressions:
         """Arrays that will be overwritten; what is read from them must be kept."""
         self.wanted: dict[int, Place] = {}
         """Array or accumulator → where it is to be made."""
+        self.parts = Parts(self)
+        self.pending = 0
+        """How many statements and expressions are being written whose code so far nothing else knows."""
 
     def statement(self, v: int) -> None:
         """Write ``v``, no scalar operation, as a statement of its own, unless that has been done."""
@@ -173,9 +177,19 @@ class Expressions:
         """Code that stores ``v`` in a local variable, which is its own until its last use."""
         home = self.func.home[v]
         n = self.new_local(is_int, self.loops.index(home) if home else 0)
+        self.hold(v, n, is_int)
+        return set_local(n)
+
+    def hold(self, v: int, n: int, is_int: bool) -> None:
+        """Say that ``v`` is in that local variable."""
         self.expr[v] = get_local(n)
         self.local_of[v] = 2 * n + is_int
-        return set_local(n)
+        self.parts.owner[n] = v
+
+    def name(self, v: int, of: int) -> None:
+        """Say that ``v`` is a part, or another name, of a value."""
+        self.name_of[v] = of
+        self.parts.aliases.append(v)
 
     def used(self, x: int, block: int) -> None:
         """Note that a use of ``x`` by a statement of ``block`` is complete."""
@@ -195,6 +209,8 @@ class Expressions:
             self.free[self.loops.index(block) if block else 0][local & 1].append(local >> 1)
         elif x in self.name_of:
             self.used(self.name_of[x], block)
+        else:
+            self.parts.release(x)
 
     # -- expressions --------------------------------------------------------------------------------------
 
@@ -212,6 +228,8 @@ class Expressions:
         used: list[int] = []
         write, use = cur.append, used.append
         suspended: list[tuple[list[bytes], list[int], int]] = []
+        self.pending += 1
+        longest = self.parts.longest
         while work:
             v = pop()
             if v < _WRITE:
@@ -301,6 +319,9 @@ class Expressions:
                 out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
                 cur, used, block = suspended.pop()
                 write, use = cur.append, used.append
+                if len(out) > longest and self.pending == 1 and out is self.out[0]:
+                    self.parts.end([*(code for code, _, _ in suspended), cur])
+        self.pending -= 1
         for x in used:
             self.used(x, block)
         return cur

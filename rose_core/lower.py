@@ -64,7 +64,7 @@ from rose_core.windows import Window, windows
 
 
 class Body(ControlFlow):
-    """The code of one function: its bytes, its local variables, and the end of its frame."""
+    """The code of one function: its parts, and the end of its frame."""
 
     def __init__(
         self,
@@ -96,6 +96,9 @@ class Body(ControlFlow):
         """Loops, calls and additions that have been written."""
         self.result_places: list[Place | None]
         self.params, self.results = self._bind_entry(*entry) if entry else self._bind_params()
+        self.parts.params = len(self.params)
+        if takes_memory(func):
+            self.parts.longest = len(func.code) << 16  # what it takes is given back at its end
         for v, place in zip(func.results, self.result_places, strict=True):
             if place is not None and v >= 0 and is_memory(func.types[v]):
                 self.want(v, place, 0)
@@ -105,7 +108,8 @@ class Body(ControlFlow):
         if takes_memory(func) and (entry or not any(map(has_tape, func.result_types))):
             out = []
             self.give_back(self.out[0], out)
-        self.code = b"".join(out)
+        self.functions = self.parts.functions(b"".join(out), self.params, self.results)
+        """The function, or the parts of one that is very long."""
 
     # -- parameters and results -----------------------------------------------------------------------
 
@@ -191,12 +195,17 @@ class Body(ControlFlow):
         """Write what must happen in a block, in its order."""
         for v in self.demand.anchors[number]:
             self.statement(v)
+            if not self.pending and len(self.out[0]) > self.parts.longest:
+                self.parts.end([])
 
     def statement(self, v: int) -> None:
         """Write ``v`` as a statement of its own, unless that has been done."""
         if v not in self.done and self.expr[v] is None:
             ins = self.func.code[v]
+            hides_code = ins[0] not in (VEC, ADD_TO)
+            self.pending += hides_code
             _STATEMENT[ins[0]](self, v, ins)
+            self.pending -= hides_code
 
     def select(self, v: int, ins: tuple[int, ...]) -> None:
         """A choice between arrays or accumulators: of addresses."""
@@ -223,7 +232,7 @@ class Body(ControlFlow):
         whole = self.place(ins[1])
         if ins[2] < 0:
             self.put(v, whole.at(int(self.func.pool[~ins[2]][0]) * step))
-            self.name_of[v] = ins[1]
+            self.name(v, ins[1])
             return
         i, factor, constant = self.affine(ins[2]) or (ins[2], 1, 0)
         code = self.expression([i], block)
@@ -291,18 +300,21 @@ class Body(ControlFlow):
             out += [get_local(window.local(r)), *code, F64_ADD, set_local(window.local(r))]
             self.used(r, block)
             return
-        place = self.place(r)
+        place = self.place(r)  # which may be another one when what is added has been computed
         if has_tape(t):
             self.add_tapes(block, place, x, t)
         elif isinstance(t, Array):
-            self._add_arrays(block, place, self.place(x), size_of(t))
+            at = self.place(x)
+            self._add_arrays(block, self.place(r), at, size_of(t))
             self.used(x, block)
-        elif self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
-            code = self.expression([x], block)
-            out += [place.base, *code, F64_ADD, set_local(self.local_of[r] >> 1)]
         else:
             code = self.expression([x], block)
-            out += [place.base, place.base, load("f", place.offset), *code, F64_ADD, store("f", place.offset)]
+            place = self.place(r)
+            if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
+                out += [place.base, *code, F64_ADD, set_local(self.local_of[r] >> 1)]
+            else:
+                out += [place.base, place.base, load("f", place.offset)]
+                out += [*code, F64_ADD, store("f", place.offset)]
         self.used(r, block)
 
     def _add_arrays(self, block: int, to: Place, x: Place, size: int) -> None:
@@ -323,7 +335,7 @@ class Body(ControlFlow):
         r, t = ins[1], self.func.types[v]
         if self.local_of[r] >= 0 or is_memory(t):
             self.put(v, self.place(r))
-            self.name_of[v] = r
+            self.name(v, r)
         else:
             place, block = self.place(r), self.func.home[v]
             self.out[block] += [place.base, load(kind_of(t), place.offset), self.keep(v, is_i32(t))]

@@ -228,7 +228,7 @@ class ControlFlow(Expressions):
             if place:
                 self.put(get, place)
                 if get in self.reused:
-                    self.name_of[get] = self.reused[get]
+                    self.name(get, self.reused[get])
                     operands.remove(self.reused[get])
             else:
                 sets[k] = self.keep(get, is_i32(types[k]))
@@ -294,7 +294,7 @@ class ControlFlow(Expressions):
             self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
         for k, place in kept_in.items():
             self.put(gets[k], place)
-            self.name_of[gets[k]] = site.state[k]
+            self.name(gets[k], site.state[k])
             operands.remove(site.state[k])
         self._give(gets.get(spec.carries), turn, True)
         self.free[-1][1].extend(other.values())
@@ -343,9 +343,8 @@ class ControlFlow(Expressions):
         if get is None:
             self.free[-1][is_int].append(n)
         else:
-            self.expr[get] = get_local(n)
+            self.hold(get, n, is_int)
             self.offset[get] = 0
-            self.local_of[get] = 2 * n + is_int
 
     # -- updates -------------------------------------------------------------------------------------
 
@@ -359,7 +358,7 @@ class ControlFlow(Expressions):
         at, value = self.settle(i, block), self.settle(x, block)
         if v in self.reused:
             place = self.overwrite(whole)
-            self.name_of[v] = whole
+            self.name(v, whole)
         else:
             place = self.room_for(v, t)
             self.copy(block, place, whole, t)

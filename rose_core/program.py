@@ -26,6 +26,7 @@ from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
 from rose_core.lower import Body
 from rose_core.ops import OPS
+from rose_core.parts import in_turn
 from rose_core.reuse import overwriting
 from rose_core.runtime import TOP, Runtime
 from rose_core.types import Array
@@ -82,15 +83,16 @@ class Program:
         changing = overwriting(order)
         frames = dict.fromkeys(order, address)
         end = address
-        functions = []
+        functions: list[encode.Function] = []
+        long: dict[int, Body] = {}
+        """Those that are several, by number."""
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime, changing)
-            code = body.code
-            if f is root and memory == "shared":
-                code = _constants_in_place(zeros, segments) + code
-            functions.append(encode.Function(f.name, body.params, body.results, body.runs, code))
+            functions.append(body.functions[-1])
+            if len(body.functions) > 1:
+                long[len(functions) - 1] = body
             check_body(f, len(functions[-1].body), body.local_count, len(body.params))
             end = max(end, body.frame_end)
             sizes.append((f, body.frame_end - frames[f]))
@@ -101,12 +103,17 @@ class Program:
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""
+        functions += library.functions(library_at) + runtime.functions
+        for number, body in long.items():
+            functions[number] = in_turn(body.functions, len(imports) + len(functions))
+            functions += body.functions
         top = -1
         if runtime.takes_memory:
             # set anew by every call, since one that failed has not given back what it took
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
-        functions += library.functions(library_at) + runtime.functions
+        if memory == "shared":
+            functions[0].code = _constants_in_place(zeros, segments) + functions[0].code
         exported = {"f": 0, "r": 0}
         if any(slot.passed for slot in (*self.args, *self.results)):
             exported["r"] = len(functions)

@@ -13,9 +13,11 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring")
+PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
+
+LONG = 30_000  # milliseconds, for the compiler to be loaded and all functions of a page to be compiled
 
 DONE = {
     "index": ("[data-show=z]", "8"),
@@ -24,14 +26,15 @@ DONE = {
     "billiards": ("[data-show=number]", re.compile("^[1-9]")),
     "robot": ("[data-show=number]", re.compile("^[1-9]")),
     "deblurring": ("[data-show=steps]", re.compile("^[1-9]")),
+    "linkage": ("[data-show=x]", re.compile(r"^\d")),
 }
 
 
 def wait(page: Page, name: str) -> None:
     """Until the page has its gradients."""
     where, text = DONE[name]
-    expect(page.locator(where).last).to_have_text(text)
-    expect(page.locator("#status")).not_to_have_class(re.compile("busy"))
+    expect(page.locator(where).last).to_have_text(text, timeout=LONG)
+    expect(page.locator("#status")).not_to_have_class(re.compile("busy"), timeout=LONG)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +73,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "A shot, corrected backwards",
         "Learning to walk",
         "Seeing through a blur",
+        "Drag the answer",
     ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)

@@ -6,7 +6,7 @@ import { Camera } from "./camera.js";
 import { evaluator, parse } from "./expression.js";
 import { format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
-import { deblur, learn, shoot } from "./miniatures.js";
+import { deblur, learn, shoot, trace } from "./miniatures.js";
 import { during, element, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
@@ -105,6 +105,13 @@ during(
   ready().then(async () => {
     show({ loaded: `${format((performance.now() - began) / 1000, 2)} s` });
     await runSample();
-    await Promise.all([approximate(), descend(), shoot(), learn(), deblur()]);
+    await Promise.all([
+      approximate(),
+      descend(),
+      shoot(),
+      learn(),
+      deblur(),
+      trace(),
+    ]);
   }),
 );

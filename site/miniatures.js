@@ -1,5 +1,5 @@
-// Pictures of the first page: a search that runs once, a walk that has been learned, to be seen with the
-// pointer on it, and a picture that becomes sharp.
+// Pictures of the first page: a search that runs once, a walk that has been learned and a linkage, to be seen
+// with the pointer on them, and a picture that becomes sharp.
 
 import { drawTable } from "./billiards-view.js";
 import { blur, descent } from "./blur.js";
@@ -7,6 +7,9 @@ import { CELLS, build } from "./body.js";
 import { aim, play } from "./collisions.js";
 import { drawPixels } from "./deblurring-view.js";
 import { KERNELS } from "./kernels.js";
+import { drawLinkage } from "./linkage-view.js";
+import { LINKAGES } from "./linkages.js";
+import { Mechanism } from "./mechanism.js";
 import { network } from "./network.js";
 import { calm, element } from "./page.js";
 import { Picture } from "./picture.js";
@@ -18,6 +21,30 @@ import { SPECIMENS } from "./specimens.js";
 import { FRAMES, HIDDEN, SECONDS, walker } from "./walker.js";
 
 const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+
+/**
+ * Play something while its card has the pointer or the focus: `show` gets the part that has passed, up to 1.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} seconds
+ * @param {(part: number) => void} show
+ */
+const whenPointedAt = (canvas, seconds, show) => {
+  let playing = false;
+  const play = async () => {
+    if (playing || calm.matches) return;
+    playing = true;
+    const began = performance.now();
+    for (let part = 0; part < 1; await nextFrame()) {
+      part = Math.min(1, (performance.now() - began) / 1000 / seconds);
+      show(part);
+    }
+    playing = false;
+  };
+  const card = canvas.closest("a");
+  for (const kind of ["pointerenter", "focus"])
+    card?.addEventListener(kind, play);
+};
 
 // ---- billiards -----------------------------------------------------------
 
@@ -96,25 +123,11 @@ export const learn = async () => {
   scene.trail = frames.map(({ x: [[x, y]] }) => [x, y]);
   /** @param {number} at */
   const show = (at) => {
-    scene.frame = frames[at];
+    scene.frame = frames[Math.min(at, FRAMES - 1)];
     robotPicture.redraw();
   };
   show(FRAMES - 1);
-  let walking = false;
-  const stroll = async () => {
-    if (walking || calm.matches) return;
-    walking = true;
-    const began = performance.now();
-    for (let at = 0; at < FRAMES - 1; await nextFrame()) {
-      const passed = (performance.now() - began) / 1000 / SECONDS;
-      at = Math.min(FRAMES - 1, Math.floor(passed * FRAMES));
-      show(at);
-    }
-    walking = false;
-  };
-  const card = canvas.closest("a");
-  for (const kind of ["pointerenter", "focus"])
-    card?.addEventListener(kind, stroll);
+  whenPointedAt(canvas, SECONDS, (part) => show(Math.floor(part * FRAMES)));
 };
 
 // ---- a blurred picture ---------------------------------------------------
@@ -154,4 +167,29 @@ export const deblur = async () => {
     pairPicture.redraw();
     await nextFrame();
   }
+};
+
+// ---- a linkage -----------------------------------------------------------
+
+/** Seconds that its crank takes to go round. */
+const TURN = 6;
+
+const { numbers, angle } = LINKAGES.line;
+const mechanism = new Mechanism(numbers, angle, []);
+const linkage = element("linkage", HTMLCanvasElement);
+const linkagePicture = new Picture(linkage, (ctx, size) => {
+  const joints = mechanism.jointsAt();
+  if (!joints) return;
+  const scene = { pivots: [numbers.slice(0, 2), numbers.slice(2, 4)], joints };
+  const curves = [mechanism.curve()];
+  drawLinkage(ctx, size, { ...scene, curves, arrows: [], pins: [] }, true);
+});
+
+export const trace = async () => {
+  await mechanism.prepare();
+  linkagePicture.redraw();
+  whenPointedAt(linkage, TURN, (part) => {
+    mechanism.turn((angle + 360 * part) % 360);
+    linkagePicture.redraw();
+  });
 };

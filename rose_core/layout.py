@@ -1,9 +1,10 @@
 """Where values live: places in memory and the calling convention, computed here once.
 
 A scalar takes 8 bytes (Real), 4 (index, address of a tape) or 1 (Bool); an array its elements in a row,
-a matrix its rows in a row. Memory of a module, from its base address up: zeros for constants, data, the
-entry's arguments and results, then one frame per function, then tapes (`rose_core.runtime`). No function
-calls itself, so a frame can stand at a fixed address, above the frames of all its callers.
+a matrix its rows in a row. Memory of a module, from its base address up: what the functions of
+`rose_core.libm` read, zeros for constants, data, the entry's arguments and results, then one frame per
+function, then tapes (`rose_core.runtime`). No function calls itself, so a frame can stand at a fixed
+address, above the frames of all its callers.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from rose_core import defined, indices, libm, reals
-from rose_core.encode import DROP, Helper
+from rose_core.encode import DROP, SELECT, Helper, f64_const, local_get
 from rose_core.formula import ZERO, Linear, Primal, choose, function, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
@@ -87,16 +87,21 @@ def _nothing(_y: object, _x: object, _d: object) -> Linear:
     return ZERO
 
 
+_X, _COPYSIGN, _F64_EQ = local_get(0), b"\xa6", b"\x61"
+SIGN = Helper("sign", "f", "f", "", f64_const(1.0) + _X + _COPYSIGN + _X + _X + _X + _F64_EQ + SELECT)
+"""±1 where the operand is a number, and the operand otherwise."""
+
+
 UNARY = [
     Op("neg", "-", "R>R", operator.neg, 0x9A, lambda y, x, d: -d[0], tangent="T"),
     Op("abs", "abs", "R>R", operator.abs, 0x99, lambda y, x, d: d[0] * sign(x[0])),
-    Op("sign", "sgn", "R>R", libm.sign, libm.sign, _nothing),
+    Op("sign", "sgn", "R>R", reals.sign, SIGN, _nothing),
     Op("ceil", "ceil", "R>R", reals.ceil, 0x9B, _nothing),
     Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
     Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),
     Op("sqrt", "sqrt", "R>R", reals.sqrt, 0x9F, lambda y, x, d: d[0] / (y + y)),
-    Op("sin", "sin", "R>R", reals.sin, "sin", lambda y, x, d: d[0] * cos(x[0])),
-    Op("cos", "cos", "R>R", reals.cos, "cos", lambda y, x, d: -(d[0] * sin(x[0]))),
+    Op("sin", "sin", "R>R", libm.sin, libm.sin, lambda y, x, d: d[0] * cos(x[0])),
+    Op("cos", "cos", "R>R", libm.cos, libm.cos, lambda y, x, d: -(d[0] * sin(x[0]))),
     Op("tan", "tan", "R>R", reals.tan, "tan", lambda y, x, d: d[0] * (1 + y * y)),
     Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] / sqrt((1 - x[0]) * (1 + x[0]))),
     Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] / sqrt((1 - x[0]) * (1 + x[0])))),

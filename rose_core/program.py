@@ -62,8 +62,9 @@ class Program:
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
-        address = aligned(zeros)
-        segments: list[tuple[int, bytes]] = []
+        segments = [(0, library.data)] if library.data else []
+        zeros_at = aligned(len(library.data))
+        address = aligned(zeros_at + zeros)
         known: dict[bytes, int] = {}
         data: dict[Func, dict[int, int]] = {}
         for f in order:
@@ -74,10 +75,6 @@ class Program:
                     segments.append((address, content))
                     address = aligned(address + len(content))
                 data[f][v] = known[content]
-        library_at = address
-        if library.data:
-            segments.append((address, library.data))
-            address = aligned(address + len(library.data))
         constants = address
         self.args, self.results, address = _interface(root, address)
         changing = overwriting(order)
@@ -89,7 +86,7 @@ class Program:
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
-            body = Body(f, frames[f], 0, data[f], suffixes, callees, entry, runtime, changing)
+            body = Body(f, frames[f], zeros_at, data[f], suffixes, callees, entry, runtime, changing)
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
@@ -103,7 +100,7 @@ class Program:
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""
-        functions += library.functions(library_at) + runtime.functions
+        functions += library.functions() + runtime.functions
         for number, body in long.items():
             functions[number] = in_turn(body.functions, len(imports) + len(functions))
             functions += body.functions
@@ -113,7 +110,7 @@ class Program:
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
         if memory == "shared":
-            functions[0].code = _constants_in_place(zeros, segments) + functions[0].code
+            functions[0].code = _constants_in_place(zeros_at, zeros, segments) + functions[0].code
         exported = {"f": 0, "r": 0}
         if any(slot.passed for slot in (*self.args, *self.results)):
             exported["r"] = len(functions)
@@ -153,23 +150,22 @@ class Program:
                     number = str(len(self.hosts))
                     imports.append(encode.Import("", number, convention.params, convention.results))
                     self.hosts.append(g)
-        helped = [op for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
-        if helped or LOOP in used or ZEROS in used:
+        helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
+        if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
         computed = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm) and op.code in used}
         library = Library(computed.values(), len(imports) + len(order))
         for code, name in computed.items():
             suffixes[code] = call(library.number[name])
         runtime = Runtime(library.end, len(imports) - 1)
-        for op in helped:
-            assert isinstance(op.wasm, encode.Helper)
-            suffixes[op.code] = runtime.helper(op.wasm)
+        for code, helper in helpers:
+            suffixes[code] = runtime.helper(helper)
         return imports, suffixes, callees, library, runtime
 
 
-def _constants_in_place(zeros: int, segments: list[tuple[int, bytes]]) -> bytes:
+def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:
     """Code that makes the constants what they are, where others may have written over them."""
-    code = [i32_const(0), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
+    code = [i32_const(zeros_at), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
     for k, (address, content) in enumerate(segments):
         code += [i32_const(address), i32_const(0), i32_const(len(content)), memory_init(k)]
     return b"".join(code)

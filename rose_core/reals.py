@@ -24,6 +24,11 @@ def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0 else x if x == 0 else nan
 
 
+def sign(x: float) -> float:
+    """1 or -1 by the sign bit, so that ``sign(-0) = -1``; NaN of NaN. Both as in rose 0.4.10."""
+    return copysign(1.0, x) if x == x else x
+
+
 def ceil(x: float) -> float:
     return copysign(float(math.ceil(x)), x) if abs(x) < 2.0**52 else x
 
@@ -52,14 +57,6 @@ def maximum(x: float, y: float) -> float:
     if x == y == 0:
         return y if copysign(1.0, x) < 0 else x
     return y
-
-
-def sin(x: float) -> float:
-    return nan if isinf(x) else math.sin(x)
-
-
-def cos(x: float) -> float:
-    return nan if isinf(x) else math.cos(x)
 
 
 def tan(x: float) -> float:

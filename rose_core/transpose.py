@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 
 from rose_core import transpose_control
 from rose_core.builder import Builder
+from rose_core.encode import Helper
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
 
 _ADD, _SUB, _NEG, _SELECT = map(code, ("add", "sub", "neg", "select"))
 
-_CHEAP = [not isinstance(op.wasm, str) for op in OPS]
-"""Whether an op is an instruction of the machine, rather than a function of a library."""
+_CHEAP = [isinstance(op.wasm, (int, bytes, Helper)) for op in OPS]
+"""Whether an op is an instruction of the machine, or a few, rather than a function of a library."""
 
 
 class _Loop:

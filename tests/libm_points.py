@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterable, Iterator
-from math import inf, log, nan, nextafter
+from math import inf, log, nan, nextafter, pi
 
 from op_cases import LARGEST, NORMAL, SUBNORMAL
 
 USUAL = {
+    "sin": (-9.0, 9.0),
+    "cos": (-9.0, 9.0),
     "sinh": (-3.0, 3.0),
     "cosh": (-3.0, 3.0),
     "tanh": (-3.0, 3.0),
@@ -24,7 +26,11 @@ USUAL = {
 
 _STEPS = [k * log(2) / 128 for k in range(300)]
 _CENTERS = [1.0, 177 / 256, 177 / 128, *(1 + k / 128 for k in range(-45, 130))]
+_ANGLES = [0.78, 2.0**18, 6381956970095103 * 2.0**797, *(k * pi / 4 for k in range(1, 40))]
+_ANGLES += [k * 2.0**j * pi / 2 for k in (1, 3, 5, 7) for j in range(0, 1020, 9)]
 TURNS = {
+    "sin": _ANGLES,
+    "cos": _ANGLES,
     "sinh": [22.0, 710.4758600739439, *_STEPS],
     "cosh": [22.0, 710.4758600739439, *_STEPS],
     "tanh": [0.75, 22.0, *_STEPS],

@@ -215,8 +215,8 @@ def _positive(x):
 
 _FUNCTIONS = [
     ("sqrt", mp.sqrt, 0, _positive, lambda x: 1 / (2 * mp.sqrt(x)), (0.2, 4)),
-    ("sin", mp.sin, 4, _always, mp.cos, (-3, 3)),
-    ("cos", mp.cos, 4, _always, lambda x: -mp.sin(x), (-3, 3)),
+    ("sin", mp.sin, 1, _always, mp.cos, (-3, 3)),
+    ("cos", mp.cos, 1, _always, lambda x: -mp.sin(x), (-3, 3)),
     ("tan", mp.tan, 4, _always, lambda x: mp.sec(x) ** 2, (-1.2, 1.2)),
     ("asin", mp.asin, 4, _inside, lambda x: 1 / mp.sqrt((1 - x) * (1 + x)), (-0.8, 0.8)),
     ("acos", mp.acos, 4, _inside, lambda x: -1 / mp.sqrt((1 - x) * (1 + x)), (-0.8, 0.8)),

@@ -92,8 +92,6 @@ export const S = {
 
 /** Functions of `Math` that modules may import. */
 export const MATH = [
-  "sin",
-  "cos",
   "tan",
   "asin",
   "acos",

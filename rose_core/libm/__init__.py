@@ -5,13 +5,14 @@ Each is within 1 ulp of the exact value. What is not here is imported from JavaS
 
 from __future__ import annotations
 
+from rose_core.libm.circular import cos, sin
 from rose_core.libm.exponential import cosh, exp, expm1, sinh, tanh
 from rose_core.libm.logarithm import log1p, log2, log10
 from rose_core.libm.root import cbrt, hypot
-from rose_core.libm.sign import sign
 
 __all__ = [
     "cbrt",
+    "cos",
     "cosh",
     "exp",
     "expm1",
@@ -19,7 +20,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
-    "sign",
+    "sin",
     "sinh",
     "tanh",
 ]

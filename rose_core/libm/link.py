@@ -18,14 +18,15 @@ class Library:
 
     Attributes:
         number: the index of each function in the module; ``end`` is the one after them.
-        data: what they read, to be put anywhere in memory.
+        data: what they read, to be put at address 0: the code is shorter with small addresses.
     """
 
     def __init__(self, names: Iterable[str], first: int) -> None:
         """``names``: the functions that are asked for; ``first``: the index of the first."""
         order = list(names)
         for name in order:  # grows
-            order += [x for x in CODE[name][3] if isinstance(x, str) and x not in order]
+            called = dict.fromkeys(x for x in CODE[name][3] if isinstance(x, str))
+            order += [x for x in called if x not in order]
         self.number = {name: first + k for k, name in enumerate(order)}
         self.end = first + len(order)
         self._offsets: dict[bytes, int] = {}
@@ -38,21 +39,20 @@ class Library:
                     size += len(content)
         self.data = b"".join(self._offsets)
 
-    def functions(self, address: int) -> list[Function]:
-        """The functions, when the data is at ``address``."""
+    def functions(self) -> list[Function]:
         found = []
         for name in self.number:
             params, results, variables, pieces = CODE[name]
-            code = b"".join(self._piece(x, address) for x in pieces)
+            code = b"".join(self._piece(x) for x in pieces)
             found.append(Function(name, params, results, [(1, letter) for letter in variables], code))
         return found
 
-    def _piece(self, x: bytes | float | str | tuple[float, ...], address: int) -> bytes:
+    def _piece(self, x: bytes | float | str | tuple[float, ...]) -> bytes:
         if isinstance(x, bytes):
             return x
         if isinstance(x, str):
             return call(self.number[x])
-        place = address + self._offsets[_packed(x)]
+        place = self._offsets[_packed(x)]
         if isinstance(x, float):
             return i32_const(0) + load("f", place)
         return load("f" if isinstance(x[0], float) else "l", place)

@@ -21,6 +21,10 @@ STEPS = 64
 """Entries of a table: steps between powers of 2, and of a mantissa."""
 
 
+DIGITS = 42
+"""How many of 2/π, of 28 bits each, the largest angles need."""
+
+
 def quotient(
     f: Callable[[Number], Number], subtract: Sequence[object], power: int
 ) -> Callable[[Number], Number]:
@@ -92,10 +96,31 @@ def root() -> dict[str, object]:
     }
 
 
+def circular() -> dict[str, object]:
+    quadrant = mp.pi / 2
+    first, second, third = parts(quadrant, 33, 33)
+    end = (quadrant / 2) ** 2 * mp.mpf("1.001")
+    nearest = float(quadrant)
+    high, low = parts(mp.mpf(nearest), 26)
+    with mp.workprec(1400):
+        inverse = int(mp.floor(mp.ldexp(2 / mp.pi, 28 * DIGITS)))
+    digits = [inverse >> 28 * k & (1 << 28) - 1 for k in reversed(range(DIGITS))]
+    return {
+        "PER_QUADRANT": float(1 / quadrant),
+        "QUADRANT": first,
+        "QUADRANT_MIDDLE": second,
+        "QUADRANT_LOW": third,
+        "QUADRANT_SUM": [nearest, high, low, float(quadrant - nearest)],
+        "SIN": fit(squared(quotient(mp.sin, (0, 1), 3)), 0, end, 6, lambda z: z),
+        "COS": fit(squared(quotient(mp.cos, (1, 0, -0.5), 4)), 0, end, 6, lambda z: z * z),
+        "TWO_OVER_PI": [0, 0, *digits],
+    }
+
+
 def python() -> str:
     """The module."""
     lines = [HEAD]
-    for group in (exponential(), logarithm(), root()):
+    for group in (exponential(), logarithm(), root(), circular()):
         for name, value in group.items():
             error = None
             if isinstance(value, tuple):

@@ -369,7 +369,7 @@ def python() -> str:
     work: list[Function] = [getattr(libm, name) for name in libm.__all__]
     for f in work:  # grows
         t = Translation(f)
-        work += [g for g in t.calls if g not in work]
+        work += [g for g in dict.fromkeys(t.calls) if g not in work]
         variables, pieces = t.finish()
         lines.append(f'    "{t.name}": ("{t.params}", "{t.results}", "{variables}", (')
         for piece in pieces:

@@ -1,7 +1,9 @@
 """Rewriting of single instructions while they are built: constants and identities.
 
 Every rewrite gives the same bits as what it replaces, for every operand, infinities and signed zeros
-included (the sign and payload of a NaN are not kept, as WebAssembly does not keep them either). So
+included (the sign and payload of a NaN are not kept, as WebAssembly does not keep them either). What
+makes two operations equal makes them one, whose cotangent is the sum of theirs: so the last bit of a
+derivative, and the sign of a zero in it, may be another. So
 ``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
 evaluated here, since their last digit is the reader's engine's business; only powers that are a
 product or a quotient become one, which is rounded at least as well. The zero tangent is more than a
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
 _IADD, _ISUB, _IMUL, _NARROW, _BOUND = map(code, ("iadd", "isub", "imul", "narrow", "bound"))
+
+_MONOTONE = {_IADD, _ISUB, _IMUL, code("imin"), code("imax")}
+"""Operations on indices that are least and largest where their operands are."""
 
 _FARTHEST = 8
 """Operations on indices that are looked through to find the range of one."""
@@ -171,7 +176,9 @@ def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
         return ends
     if ins[0] == _NARROW:
         return _range(b, ins[1], farthest - 1)
-    if ins[0] in (_IADD, _ISUB, _IMUL):
+    if ins[0] == _IMOD and ins[2] < 0:
+        return 0, min(t.size, int(b.pool[~ins[2]][0])) - 1
+    if ins[0] in _MONOTONE:
         xs, ys = _range(b, ins[1], farthest - 1), _range(b, ins[2], farthest - 1)
         values = [int(OPS[ins[0]].evaluate(x, y)) for x in xs for y in ys]
         return min(values), max(values)

@@ -13,7 +13,7 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage")
+PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage", "autodiff")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
@@ -27,6 +27,7 @@ DONE = {
     "robot": ("[data-show=number]", re.compile("^[1-9]")),
     "deblurring": ("[data-show=steps]", re.compile("^[1-9]")),
     "linkage": ("[data-show=x]", re.compile(r"^\d")),
+    "autodiff": ("[data-show=rosex]", "1.3480124"),
 }
 
 
@@ -74,6 +75,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "Learning to walk",
         "Seeing through a blur",
         "Drag the answer",
+        "Four ways to a slope",
     ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
@@ -117,6 +119,7 @@ def test_on_a_phone(
     # what is to be touched is large enough, or in a line of text with room around it
     small = page.evaluate(
         """() => [...document.querySelectorAll("button, input, a, .handle")]
+          .filter((e) => e.checkVisibility())
           .filter((e) => !e.matches(".act, .skip, p a, footer a, .choice input, .check input"))
           .map((e) => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
           .filter(([, box]) => box.height < 40 || box.width < 40)"""
@@ -206,6 +209,9 @@ def expect_pictures(page: Page, name: str) -> None:
         expect(goal).to_have_attribute("aria-valuetext", "x 0.900, y 0.750")
         goal.press("ArrowUp")
         expect(goal).to_have_attribute("aria-valuetext", "x 0.900, y 0.760")
+    if name == "autodiff":
+        page.get_by_label("f(x, y) =").fill("x^3")
+        expect(page.locator("[data-show=exact]")).to_have_text("5.07")
     if name == "quadratic":
         page.get_by_label("f(x, y) =").fill("x + y")
         expect(page.locator(".panel [data-show=z]")).to_have_text("5")

@@ -68,8 +68,8 @@ const ARITHMETIC = {
 
 const NEGATION = { neg: (/** @type {number} */ x) => -x };
 
-/** @type {Record<string, (...args: number[]) => number>} */
-const OPERATIONS = { ...UNARY, ...BINARY, ...ARITHMETIC, ...NEGATION };
+/** What the operations of trees do. @type {Record<string, (...args: number[]) => number>} */
+export const OPERATIONS = { ...UNARY, ...BINARY, ...ARITHMETIC, ...NEGATION };
 
 /** @type {Record<string, string>} */
 const ALIASES = { ln: "log", arcsin: "asin", arccos: "acos", arctan: "atan" };

@@ -6,7 +6,7 @@ import { Camera } from "./camera.js";
 import { evaluator, parse } from "./expression.js";
 import { format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
-import { deblur, learn, shoot, trace } from "./miniatures.js";
+import { deblur, explain, learn, shoot, trace } from "./miniatures.js";
 import { during, element, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
@@ -97,6 +97,7 @@ const runSample = async () => {
   call();
 };
 
+explain();
 showSource("sample.js");
 const began = performance.now();
 during(

@@ -1,11 +1,14 @@
-// Pictures of the first page: a search that runs once, a walk that has been learned and a linkage, to be seen
-// with the pointer on them, and a picture that becomes sharp.
+// Pictures of the first page: a search that runs once, a walk that has been learned, a linkage and a sweep, to
+// be seen with the pointer on them, and a picture that becomes sharp.
 
 import { drawTable } from "./billiards-view.js";
 import { blur, descent } from "./blur.js";
 import { CELLS, build } from "./body.js";
 import { aim, play } from "./collisions.js";
 import { drawPixels } from "./deblurring-view.js";
+import { parse } from "./expression.js";
+import { expressions } from "./formula.js";
+import { drawGraph } from "./graph.js";
 import { KERNELS } from "./kernels.js";
 import { drawLinkage } from "./linkage-view.js";
 import { LINKAGES } from "./linkages.js";
@@ -18,6 +21,7 @@ import { Restoration } from "./restoration.js";
 import { drawRobot } from "./robot-view.js";
 import { Search } from "./search.js";
 import { SPECIMENS } from "./specimens.js";
+import { backward } from "./sweep.js";
 import { FRAMES, HIDDEN, SECONDS, walker } from "./walker.js";
 
 const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
@@ -25,11 +29,11 @@ const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
 /**
  * Play something while its card has the pointer or the focus: `show` gets the part that has passed, up to 1.
  *
- * @param {HTMLCanvasElement} canvas
+ * @param {HTMLElement} picture
  * @param {number} seconds
  * @param {(part: number) => void} show
  */
-const whenPointedAt = (canvas, seconds, show) => {
+const whenPointedAt = (picture, seconds, show) => {
   let playing = false;
   const play = async () => {
     if (playing || calm.matches) return;
@@ -41,7 +45,7 @@ const whenPointedAt = (canvas, seconds, show) => {
     }
     playing = false;
   };
-  const card = canvas.closest("a");
+  const card = picture.closest("a");
   for (const kind of ["pointerenter", "focus"])
     card?.addEventListener(kind, play);
 };
@@ -192,4 +196,22 @@ export const trace = async () => {
     mechanism.turn((angle + 360 * part) % 360);
     linkagePicture.redraw();
   });
+};
+
+// ---- a sweep backwards ---------------------------------------------------
+
+const formula = expressions().lift(parse("x*sin(x*y)+y^2"));
+const sweep = backward(formula, { x: 1.3, y: 0.7 });
+const graph = element("sweep");
+
+/** Seconds that it takes to watch. */
+const SWEEP = 5;
+
+/** Show it as it is in the end; to who points at it, line by line. */
+export const explain = () => {
+  const { lines } = sweep;
+  const show = (/** @type {number} */ part) =>
+    drawGraph(graph, sweep, lines.slice(0, Math.ceil(part * lines.length)));
+  show(1);
+  whenPointedAt(graph, SWEEP, show);
 };

@@ -124,12 +124,13 @@ export const axes = (ctx, x, y, names) => {
   }
   ctx.textBaseline = "top";
   ctx.textAlign = "center";
-  const end = right - ctx.measureText(names.x).width - 12;
+  const end = right - ctx.measureText(names.x).width - 6;
   for (const value of x.ticks(48)) {
     if (names.grid !== false)
       line(ctx, [x.at(value), bottom], [x.at(value), top]);
-    if (x.at(value) < end)
-      ctx.fillText(label(value, x.log), x.at(value), bottom + 6);
+    const text = label(value, x.log);
+    if (x.at(value) + ctx.measureText(text).width / 2 < end)
+      ctx.fillText(text, x.at(value), bottom + 6);
   }
   ctx.fillStyle = token("--ink");
   ctx.textAlign = "right";

@@ -12,7 +12,7 @@ when the statements of all its users are complete, and for users inside a loop w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rose_core.demand import Demand
 from rose_core.encode import (
@@ -45,6 +45,10 @@ _GETS = [local_get(n) for n in range(4096)]
 _SETS = [local_set(n) for n in range(4096)]
 
 
+Together = Mapping[int, tuple[Sequence[int], bytes]]
+"""Opcode → opcodes of what is computed together from one operand, and the code that does it after that."""
+
+
 def get_local(n: int) -> bytes:
     return _GETS[n] if n < 4096 else local_get(n)
 
@@ -57,7 +61,13 @@ class Expressions:
     """What is known of the values of a function while it is lowered."""
 
     def __init__(
-        self, func: Func, frame: int, zeros: int, data: dict[int, int], suffixes: Sequence[bytes]
+        self,
+        func: Func,
+        frame: int,
+        zeros: int,
+        data: dict[int, int],
+        suffixes: Sequence[bytes],
+        together: Together,
     ) -> None:
         """``frame``: where the function's frame starts; ``zeros``: address of zeros for constant arrays;
         ``data``: address of each constant vector; ``suffixes``: the code of each op of the table, after
@@ -67,6 +77,8 @@ class Expressions:
         self.frame_end = frame
         self.data = data
         self.suffixes = suffixes
+        self.mates = self._mates(together) if together else {}
+        """Value → values that are computed together, which are rooted, and the code that does it."""
         self.out: list[list[bytes]] = [[] for _ in func.blocks]
         """For each block, the code of its finished statements."""
         self.runs: list[tuple[int, str]] = []
@@ -97,6 +109,23 @@ class Expressions:
         self.parts = Parts(self)
         self.pending = 0
         """How many statements and expressions are being written whose code so far nothing else knows."""
+
+    def _mates(self, together: Together) -> dict[int, tuple[list[int], bytes]]:
+        uses, rooted, home = self.demand.uses, self.demand.rooted, self.func.home
+        found: dict[tuple[int, int, int], dict[int, int]] = {}
+        for v, ins in enumerate(self.func.code):
+            if ins[0] in together and uses[v]:
+                first = together[ins[0]][0][0]
+                found.setdefault((first, ins[1], home[v]), {})[ins[0]] = v
+        mates = {}
+        for (first, _, _), of in found.items():
+            ops, code = together[first]
+            if len(of) == len(ops):
+                values = [of[op] for op in ops]
+                for v in values:
+                    mates[v] = (values, code)
+                    rooted[v] = 1
+        return mates
 
     def statement(self, v: int) -> None:
         """Write ``v``, no scalar operation, as a statement of its own, unless that has been done."""
@@ -221,7 +250,7 @@ class Expressions:
         """
         func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.suffixes
         code, home, types, left = func.code, func.home, func.types, self.left
-        flat, is_int = len(func.blocks) == 1, _IS_INT
+        flat, is_int, mates = len(func.blocks) == 1, _IS_INT, self.mates
         work = list(reversed(values))
         pop, push = work.pop, work.append
         cur: list[bytes] = []
@@ -304,7 +333,12 @@ class Expressions:
                 v -= _FINISH if finish else _WRITE
                 ins = code[v]
                 op = ins[0]
-            write(suffixes[op] if op < TABLE_END else self._load(v, ins))
+            both = mates.get(v) if mates else None
+            if both:
+                write(both[1])
+                used *= len(both[0])  # the operand is used by each
+            else:
+                write(suffixes[op] if op < TABLE_END else self._load(v, ins))
             if finish:
                 out = self.out[block]
                 out += cur
@@ -316,7 +350,10 @@ class Expressions:
                 else:
                     for x in used:
                         self.used(x, block)
-                out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
+                if both:
+                    out += [self.keep(w, False) for w in reversed(both[0])]
+                else:
+                    out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
                 cur, used, block = suspended.pop()
                 write, use = cur.append, used.append
                 if len(out) > longest and self.pending == 1 and out is self.out[0]:

@@ -32,6 +32,7 @@ class Op:
     """A row: one primitive operation on scalars."""
 
     __slots__ = (
+        "both",
         "code",
         "commutes",
         "evaluate",
@@ -56,6 +57,7 @@ class Op:
         tangent: str = "",
         commutes: bool = False,
         sized: bool = False,
+        both: Callable[[float], tuple[float, float]] | None = None,
     ) -> None:
         self.code = -1
         self.name = name
@@ -77,6 +79,8 @@ class Op:
         self.commutes = commutes
         self.sized = sized
         """Whether the second operand is the size of the result's type, a literal."""
+        self.both = both
+        """What gives the results of this op and of another of one operand, to the bit, in less time."""
 
     def __repr__(self) -> str:
         return self.name
@@ -100,14 +104,14 @@ UNARY = [
     Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
     Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),
     Op("sqrt", "sqrt", "R>R", reals.sqrt, 0x9F, lambda y, x, d: d[0] / (y + y)),
-    Op("sin", "sin", "R>R", libm.sin, libm.sin, lambda y, x, d: d[0] * cos(x[0])),
-    Op("cos", "cos", "R>R", libm.cos, libm.cos, lambda y, x, d: -(d[0] * sin(x[0]))),
+    Op("sin", "sin", "R>R", libm.sin, libm.sin, lambda y, x, d: d[0] * cos(x[0]), both=libm.sincos),
+    Op("cos", "cos", "R>R", libm.cos, libm.cos, lambda y, x, d: -(d[0] * sin(x[0])), both=libm.sincos),
     Op("tan", "tan", "R>R", reals.tan, "tan", lambda y, x, d: d[0] * (1 + y * y)),
     Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] / sqrt((1 - x[0]) * (1 + x[0]))),
     Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] / sqrt((1 - x[0]) * (1 + x[0])))),
     Op("atan", "atan", "R>R", math.atan, "atan", lambda y, x, d: d[0] / (1 + x[0] * x[0])),
-    Op("sinh", "sinh", "R>R", libm.sinh, libm.sinh, lambda y, x, d: d[0] * cosh(x[0])),
-    Op("cosh", "cosh", "R>R", libm.cosh, libm.cosh, lambda y, x, d: d[0] * sinh(x[0])),
+    Op("sinh", "sinh", "R>R", libm.sinh, libm.sinh, lambda y, x, d: d[0] * cosh(x[0]), both=libm.sinhcosh),
+    Op("cosh", "cosh", "R>R", libm.cosh, libm.cosh, lambda y, x, d: d[0] * sinh(x[0]), both=libm.sinhcosh),
     # sech² by way of exp(-2|x|): 1 - y² would lose every digit where tanh saturates
     Op("tanh", "tanh", "R>R", libm.tanh, libm.tanh, lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
     Op("exp", "exp", "R>R", libm.exp, libm.exp, lambda y, x, d: d[0] * y),
@@ -230,6 +234,12 @@ by_name: dict[str, Op] = {}
 for _code, _op in enumerate(OPS):
     _op.code = _code
     by_name[_op.name] = _op
+
+TOGETHER: dict[Callable[..., tuple[float, float]], list[int]] = {}
+"""The opcodes of what one function gives together, in the order of its results."""
+for _op in OPS:
+    if _op.both:
+        TOGETHER.setdefault(_op.both, []).append(_op.code)
 
 
 def code(name: str) -> int:

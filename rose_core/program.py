@@ -10,6 +10,7 @@ import struct
 from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL
+from rose_core.expressions import Together
 from rose_core.ir import LOOP, VEC, ZEROS, Func
 from rose_core.layout import (
     BASE,
@@ -25,7 +26,7 @@ from rose_core.layout import (
 from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
 from rose_core.lower import Body
-from rose_core.ops import OPS
+from rose_core.ops import OPS, TOGETHER
 from rose_core.parts import in_turn
 from rose_core.reuse import overwriting
 from rose_core.runtime import TOP, Runtime
@@ -58,7 +59,7 @@ class Program:
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)
-        imports, suffixes, callees, library, runtime = self._imports(order)
+        imports, suffixes, together, callees, library, runtime = self._imports(order)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
@@ -86,7 +87,9 @@ class Program:
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
-            body = Body(f, frames[f], zeros_at, data[f], suffixes, callees, entry, runtime, changing)
+            body = Body(
+                f, frames[f], zeros_at, data[f], suffixes, together, callees, entry, runtime, changing
+            )
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
@@ -122,12 +125,13 @@ class Program:
     ) -> tuple[
         list[encode.Import],
         list[bytes],
+        Together,
         dict[Func, tuple[int, Convention | HostConvention]],
         Library,
         Runtime,
     ]:
-        """What the program imports; the code of every op after its operands; the opaque functions; what
-        the compiler adds."""
+        """What the program imports; the code of every op after its operands, and of several together;
+        the opaque functions; what the compiler adds."""
         imports: list[encode.Import] = []
         suffixes = []
         used = {ins[0] for f in order for ins in f.code}
@@ -154,13 +158,15 @@ class Program:
         if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
         computed = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm) and op.code in used}
-        library = Library(computed.values(), len(imports) + len(order))
+        pairs = {f.__name__: ops for f, ops in TOGETHER.items() if used.issuperset(ops)}
+        library = Library([*computed.values(), *pairs], len(imports) + len(order))
         for code, name in computed.items():
             suffixes[code] = call(library.number[name])
+        together = {op: (ops, call(library.number[name])) for name, ops in pairs.items() for op in ops}
         runtime = Runtime(library.end, len(imports) - 1)
         for code, helper in helpers:
             suffixes[code] = runtime.helper(helper)
-        return imports, suffixes, callees, library, runtime
+        return imports, suffixes, together, callees, library, runtime
 
 
 def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

@@ -146,7 +146,7 @@ def test_gradients_need_few_local_variables() -> None:
     from rose_core.lower import Body
     from rose_core.ops import OPS
 
-    body = Body(root, 0, 0, {}, [b"\xa0"] * len(OPS), {}, ([0], [8000]))
+    body = Body(root, 0, 0, {}, [b"\xa0"] * len(OPS), {}, {}, ([0], [8000]))
     assert sum(count for count, _ in body.runs) <= 16
 
 

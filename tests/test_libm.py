@@ -8,7 +8,10 @@ from op_cases import bits, case, ulps
 from op_programs import columns, in_loop
 
 import rose_core as rose
-from rose_core.ops import OPS
+from rose_core import libm
+from rose_core.expand import Expansion
+from rose_core.lower import Body
+from rose_core.ops import OPS, TOGETHER
 
 UNARY = [op for op in OPS if callable(op.wasm) and len(op.ins) == 1]
 
@@ -22,6 +25,31 @@ def test_accuracy(op):
     assert [bits(op.evaluate(*x)) for x in at] == [bits(y) for y in got]
     for x, y in zip(at, got, strict=True):
         assert ulps(y, c.value(*x)) <= 1, f"{c.name}{x} is {y}"
+
+
+@pytest.mark.parametrize("both", TOGETHER, ids=lambda f: f.__name__)
+def test_two_at_once(both):
+    """Of the same operand they are computed together, with the same bits."""
+    first, second = (OPS[code] for code in TOGETHER[both])
+    one, other = getattr(rose, first.name), getattr(rose, second.name)
+    at = points(first.name, 300)
+    V, T = rose.Vec(len(at), rose.Real), rose.Vec(2, rose.Real)
+    f = rose.fn([V], rose.Vec(len(at), T), lambda x: rose.vec(len(at), T, lambda i: [other(x[i]), one(x[i])]))
+    for x, (y, z) in zip(at, rose.compile(f)(at), strict=True):
+        assert [bits(y), bits(z)] == [bits(second.evaluate(x)), bits(first.evaluate(x))]
+        assert list(map(bits, both(x))) == [bits(z), bits(y)]
+
+
+def test_derivatives_take_two_at_once():
+    """One call gives what the function needs, and its derivative."""
+    f = rose.fn([rose.Real], rose.Real, lambda x: rose.sin(x) * rose.sin(x))
+    root = Expansion(rose.value_and_grad(f).func).root
+    codes = TOGETHER[libm.sincos]
+    together, single = b"<both>", b"<one>"
+    suffixes = [single if code in codes else b"" for code in range(len(OPS))]
+    body = Body(root, 0, 0, {}, suffixes, dict.fromkeys(codes, (codes, together)), {}, ([0], [8, 16]))
+    assert body.functions[0].code.count(together) == 1
+    assert single not in body.functions[0].code
 
 
 def test_accuracy_of_hypot():

@@ -29,7 +29,7 @@ def widths(g) -> list[list[int]]:
     root = Expansion(g.func).root
     found = []
     for f in (root, *root.callees):
-        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, []).affine)
+        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, [], {}).affine)
         found += [sorted(w.width for w in at) for at in of.values() if at]
     return found
 

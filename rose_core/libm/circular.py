@@ -102,6 +102,21 @@ def cos(x: float) -> float:
     return cosine(r, low, z, n)
 
 
+def sincos(x: float) -> tuple[float, float]:
+    n = 0
+    r = x
+    low = 0.0
+    if abs(x) < SMALL:
+        if abs(x) < TINY:
+            return x, 1.0
+    else:
+        n, r, low = reduced(x)
+    z = r * r
+    if n & 1 == 1:
+        return cosine(r, low, z, n), sine(r, low, z, n + 1)
+    return sine(r, low, z, n), cosine(r, low, z, n)
+
+
 def reduced_large(x: float) -> tuple[int, float, float]:
     """As `reduced`, for any angle of more than 2^17; of infinities and NaN the rest is NaN."""
     if not abs(x) < INFINITY:

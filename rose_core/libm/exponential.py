@@ -115,23 +115,21 @@ def halves(x: float) -> tuple[float, float, float, float, float, float, float]:
     )
 
 
-def cosh(x: float) -> float:
-    a = abs(x)
-    if not a < 22.0:
-        return half_exp(a)
-    up, down, tail, tail_down, r, even, odd = halves(a)
+@inline
+def even_part(
+    up: float, down: float, tail: float, tail_down: float, r: float, even: float, odd: float
+) -> float:
+    """The sum of the halves."""
     whole = up + down
     lost = (up - whole) + down
     return whole + (lost + (whole * even + ((up - down) * (r + odd) + (up * tail + down * tail_down))))
 
 
-def sinh(x: float) -> float:
-    a = abs(x)
-    if a < TINY:
-        return x
-    if not a < 22.0:
-        return copysign(half_exp(a), x)
-    up, down, tail, tail_down, r, even, odd = halves(a)
+@inline
+def odd_part(
+    up: float, down: float, tail: float, tail_down: float, r: float, even: float, odd: float
+) -> float:
+    """The difference of the halves."""
     whole = up - down
     lost = (up - whole) - down
     near = whole + r
@@ -139,7 +137,33 @@ def sinh(x: float) -> float:
     # cosh - 1, of differences that are exact where it is small
     more = (up - 0.5) + (down - 0.5)
     small = more * (r + odd) + (whole * even + (up * tail - down * tail_down))
-    return copysign(near + (rest + (odd + (lost + small))), x)
+    return near + (rest + (odd + (lost + small)))
+
+
+def cosh(x: float) -> float:
+    a = abs(x)
+    if not a < 22.0:
+        return half_exp(a)
+    up, down, tail, tail_down, r, even, odd = halves(a)
+    return even_part(up, down, tail, tail_down, r, even, odd)
+
+
+def sinh(x: float) -> float:
+    a = abs(x)
+    if not a < 22.0:
+        return copysign(half_exp(a), x)
+    up, down, tail, tail_down, r, even, odd = halves(a)
+    return copysign(odd_part(up, down, tail, tail_down, r, even, odd), x)
+
+
+def sinhcosh(x: float) -> tuple[float, float]:
+    a = abs(x)
+    if not a < 22.0:
+        half = half_exp(a)
+        return copysign(half, x), half
+    up, down, tail, tail_down, r, even, odd = halves(a)
+    y = even_part(up, down, tail, tail_down, r, even, odd)
+    return copysign(odd_part(up, down, tail, tail_down, r, even, odd), x), y
 
 
 def half_exp(x: float) -> float:

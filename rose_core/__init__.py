@@ -9,8 +9,9 @@ from rose_core.control import checkpoint, cond, fori, scan, while_loop
 from rose_core.declare import Vec, struct
 from rose_core.errors import RunError
 from rose_core.expand import DerivativeError
+from rose_core.forward import jvp
 from rose_core.functional import functional
-from rose_core.functions import Function, fn, jvp, opaque, select, sum, vec, vjp
+from rose_core.functions import Function, fn, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
 from rose_core.jacobian import hessian, jacobian

@@ -15,7 +15,7 @@ from rose_core.generic import Generic
 from rose_core.ir import Func, is_real
 from rose_core.sizes import sizes_in
 from rose_core.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap, zero
-from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves, replace_scalar
+from rose_core.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves
 from rose_core.values import build, flatten
 
 
@@ -269,38 +269,6 @@ def closed(f: object, what: str) -> Func:
             "so it can be called only there"
         )
     return function.func
-
-
-def jvp(f: Function | Generic) -> Any:
-    """The forward derivative of ``f``: the same function on duals (paper, Section 4.2)."""
-    if isinstance(f, Generic):
-        return Generic(f"jvp_{f.__name__}", f.params, f.sizes, lambda: jvp(f.instance(f.now())))
-    function = function_of(f, "jvp")
-    g = function.func
-    func = g.memo.get("jvp of")
-    if not isinstance(func, Func):
-        func = g.memo["jvp of"] = Func(f"jvp_{g.name}", [dual(t) for t in g.param_types], dual(g.ret))
-        func.derive_jvp(g)
-    return Function(func, _with_tangents(function))
-
-
-def _with_tangents(function: Function) -> list[Capture]:
-    """What the forward derivative of ``function`` is passed for what that uses of enclosing functions.
-
-    The derivative is by the arguments, so the tangents are zero; but the rule of a `functional` says
-    what they are.
-    """
-    found: list[Capture] = []
-    for capture in function.captures:
-        if isinstance(capture, Type):
-            t, tangent = capture, None
-        else:
-            owner, v = capture
-            t, tangent = owner.func.type_of(v), owner.tangents.get(v)
-        if is_real(t):
-            found.append(replace_scalar(t, TAN) if tangent is None else (owner, tangent))
-        found.append(capture)
-    return found
 
 
 class Pullback:

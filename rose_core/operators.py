@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rose_core.declare import describe
-from rose_core.functions import Capture, Function, captured, fn, function_of, lift_args, vjp
+from rose_core.forward import on_numbers
+from rose_core.functions import Function, captured, fn, function_of, lift_args, vjp
 from rose_core.generic import Generic
-from rose_core.ir import Func, is_real
+from rose_core.ir import is_real
 from rose_core.places import need_reals
 from rose_core.trace import count as counted
 from rose_core.trace import current, lift, wrap
-from rose_core.types import REAL, Struct, Type, dual, leaves, numbers, replace_scalar
+from rose_core.types import REAL, Struct, Type, leaves
 
 
 def grad(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
@@ -198,7 +199,7 @@ def push(f: Function, args: Sequence[object], directions: dict[int, object]) -> 
         for leaf, tangent in zip(types, tangents, strict=True):
             given += [tangent, primals[at]] if is_real(leaf) else [primals[at]]
             at += 1
-    derivative = _on_numbers(f)
+    derivative = on_numbers(f)
     call = b.call(derivative.func, [*given, *captured(trace, derivative)])
     values, changes = [], []
     result = 0
@@ -208,20 +209,3 @@ def push(f: Function, args: Sequence[object], directions: dict[int, object]) -> 
         values.append(b.get(call, result))
         result += 1
     return wrap(trace, values, f.func.ret), wrap(trace, changes, f.func.ret)
-
-
-def _on_numbers(f: Function) -> Function:
-    """The forward derivative of ``f`` with numbers for tangents; what it captures does not vary."""
-    g = f.func
-    func = g.memo.get("jvp on numbers")
-    if not isinstance(func, Func):
-        params = [numbers(dual(t)) for t in g.param_types]
-        func = g.memo["jvp on numbers"] = Func(f"jvp_{g.name}", params, numbers(dual(g.ret)))
-        func.derive_jvp(g)
-    captures: list[Capture] = []
-    for capture in f.captures:
-        t = capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
-        if is_real(t):
-            captures.append(replace_scalar(t, REAL))
-        captures.append(capture)
-    return Function(func, captures)

@@ -16,8 +16,9 @@ from typing import Any
 from rose_core.control import fori, inline, turns_while
 from rose_core.elementwise import combined, each, norm, still
 from rose_core.ensure import ensure
+from rose_core.forward import jvp
 from rose_core.functional import functional, tangent
-from rose_core.functions import Function, captured, jvp, select, vec
+from rose_core.functions import Function, captured, select, vec
 from rose_core.ir import is_real
 from rose_core.roots import function_on
 from rose_core.trace import Trace, current, index_operation, lift, operation, wrap, zero

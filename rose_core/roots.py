@@ -12,8 +12,9 @@ from rose_core.control import turns_while, type_of
 from rose_core.declare import describe
 from rose_core.elementwise import combined, norm, still
 from rose_core.ensure import ensure
+from rose_core.forward import jvp
 from rose_core.functional import functional
-from rose_core.functions import Function, fn, function_of, jvp, select, sum, vec, vjp
+from rose_core.functions import Function, fn, function_of, select, sum, vec, vjp
 from rose_core.linear import inverse, solve, unit
 from rose_core.trace import index_operation, operation
 from rose_core.types import BOOL, DUAL, REAL, TAN, Array, Struct, Type, array, fin

@@ -9,6 +9,7 @@ from differences import differences, same
 
 from rose_core import (
     Bool,
+    Dual,
     Real,
     Size,
     Vec,
@@ -22,12 +23,16 @@ from rose_core import (
     hessian,
     hvp,
     iadd,
+    ieq,
     index,
     interp,
     jacobian,
     jvp,
     linearize,
+    real,
+    select,
     sin,
+    struct,
     sum,
     value_and_grad,
     vec,
@@ -264,3 +269,39 @@ def test_in_the_rule_of_a_functional_what_is_used_from_around_varies() -> None:
     assert same(least, 2.0) == 4.0
     assert same(grad(least), 2.0) == 4.0
     assert same(grad(grad(least)), 2.0) == 2.0
+
+
+def test_tangents_from_numbers():
+    """A call of a forward derivative in which no tangent is one takes and gives Reals in their place."""
+    square = fn([Real], Real, lambda x: x * x)
+    chosen = fn([Real], Real, lambda x: jvp(square)({"re": x, "du": select(x > 0, Real, 1, 0)}).du)
+    assert [same(chosen, x) for x in (3.0, -3.0)] == [6.0, 0.0]
+    assert same(grad(chosen), 3.0) == 2.0
+    varying = fn([Real], Real, lambda x: jvp(square)({"re": x, "du": x * x}).du)
+    assert same(varying, 3.0) == 54.0
+    assert same(grad(varying), 3.0) == 54.0
+
+    product = fn([Vec(2, Real), Real], Real, lambda v, x: v[0] * v[1] * x)
+    dual = struct(re=Real, du=Real)
+
+    def along(x, i):
+        duals = vec(2, dual, lambda j: {"re": x + real(j), "du": select(ieq(2, i, j), 1.0, 0.0)})
+        return jvp(product)(duals, {"re": x, "du": 0}).du
+
+    f = fn([Real, 2], Real, along)
+    assert [same(f, 3.0, i) for i in (0, 1)] == [12.0, 9.0]
+    listed = fn(
+        [Real], Real, lambda x: jvp(product)([{"re": x, "du": 1}, {"re": x, "du": x}], {"re": 1, "du": x}).du
+    )
+    assert same(listed, 3.0) == 3 + 9 + 27
+
+    def inside(x):
+        scaled = fn([Real], Real, lambda y: x * y * y)
+        return jvp(scaled)({"re": 2.0, "du": x}).du
+
+    assert same(fn([Real], Real, inside), 3.0) == 36.0
+    assert same(grad(fn([Real], Real, inside)), 3.0) == 24.0
+    with pytest.raises(TypeError, match="expected Tan, got a symbolic Real"):
+        fn([Dual, Real], Dual, lambda x, y: jvp(product)([x, {"re": y, "du": y}], {"re": 1, "du": 0}))
+    with pytest.raises(TypeError, match=r"jvp_f\.du: expected Real, got bool"):
+        fn([Real], Real, lambda x: jvp(square)({"re": x, "du": True}).du)

@@ -6,6 +6,7 @@ whichever method found it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -101,7 +102,7 @@ class _Search:
     def found(self, p: Any, stalled: Any) -> Any:
         """The ``x`` of the last point, if that is a minimum."""
         slope = norm(self.t, p.g) * _max(1.0, norm(self.t, p.x))
-        near = _leq(slope, _STALLED * _max(1.0, _abs(p.y)))
+        near = _and(_lt(_abs(p.y), math.inf), _leq(slope, _STALLED * _max(1.0, _abs(p.y))))
         good = _or(self.flat(p), _and(stalled, near))
         complaint = f"no minimum was found in {self.limit} steps"
         return combined(self.t, lambda x: ensure(self.here, good, x, complaint), p.x)

@@ -97,6 +97,15 @@ def test_no_minimum(method):
     assert same(f, 0.0) == 0
 
 
+@pytest.mark.parametrize("method", ["lbfgs", "newton"])
+def test_a_function_without_bound(method):
+    """It goes down until its value is infinite, which is no minimum."""
+    body = lambda a: minimize(lambda x: a * square(x), 1.0, method=method)  # noqa: E731
+    f = fn([Real], Real, body)
+    assert "minimize: no minimum was found" in same(f, -1.0)
+    assert same(f, 1.0) == pytest.approx(0.0, abs=1e-8)
+
+
 def test_a_minimum_that_is_a_valley():
     body = lambda a: minimize(lambda x: square(x[0] + x[1] - a), [0.0, 0.0])[0]  # noqa: E731
     where = f"(test_minimum.py, line {body.__code__.co_firstlineno})"

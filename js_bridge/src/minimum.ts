@@ -124,7 +124,11 @@ class Search {
   /** The `x` of the last point, if that is a minimum. */
   found(p: any, stalled: unknown): unknown {
     const slope = mul(norm(this.ty, p.g), max(1, norm(this.ty, p.x)));
-    const near = leq(slope, mul(STALLED, max(1, abs(p.y))));
+    const size = abs(p.y);
+    const near = and(
+      lt(size, Infinity),
+      leq(slope, mul(STALLED, max(1, size))),
+    );
     const good = or(this.flat(p), and(stalled, near));
     const complaint = `no minimum was found in ${this.options.limit} steps`;
     return combined(this.ty, (x) => ensure(this.here, good, x, complaint), p.x);

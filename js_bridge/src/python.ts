@@ -234,7 +234,8 @@ const said = <T>(call: () => T): T => {
   try {
     return call();
   } catch (error) {
-    throw Error(messageOf(error), { cause: error });
+    const Kind = /\bRunError: /.test(String(error)) ? RangeError : Error;
+    throw new Kind(messageOf(error), { cause: error });
   }
 };
 

@@ -270,6 +270,9 @@ export const describe = (x: unknown): string => {
         : "a symbol";
     case "object": {
       const fields = Object.keys(x);
+      // a symbolic scalar
+      if ("ty" in x && typeof x.ty === "object" && isTy(x.ty!))
+        return `a symbolic ${(x.ty as Ty).text}`;
       return fields.length
         ? `an object with ${fields.slice(0, 6).join(", ")}`
         : "an empty object";

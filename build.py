@@ -352,7 +352,7 @@ def build() -> None:
         scripts / "bundle.mjs",
         json.dumps(sizes),
     ]
-    outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "d.ts")]
+    outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "python.js", "d.ts")]
     pyodide = (runtime / "pyodide-lock.json").read_text()
     constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity, "FILES": sizes})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))

@@ -49,7 +49,7 @@ class Frozen:
 
     def fill(self) -> None:
         root = self.root
-        for name in ("rose.js", "rose.worker.js"):
+        for name in ("rose.js", "rose.worker.js", "rose.python.js"):
             (root / "rose").mkdir(exist_ok=True)
             shutil.copy(DIST / name, root / "rose" / name)
         (root / "rose" / "rose.frozen.json").write_text("{}")
@@ -135,6 +135,43 @@ def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: P
         page.evaluate("factor.max = 9; factor.value = 7; factor.oninput()")
         expect(page).to_have_title("slope 7")
         assert any("/pyodide/" in url for url in requests)
+
+
+PYTHON_PAGE = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="text/x-rose">
+from rose_core import *
+
+@fn
+def f(x: Real) -> Real:
+    return FACTOR * sin(x)
+</script>
+<script type="module">
+import { compile, grad, python } from "../rose/rose.js";
+const { f } = await python();
+document.title = `slope ${(await compile(grad(f)))(0)}`;
+</script>
+"""
+
+
+def test_a_frozen_page_has_its_functions_in_python_without_python(site: Frozen, page: Page) -> None:
+    site.write("pages/page.html", PYTHON_PAGE.replace("FACTOR", "5"))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout
+    assert "pages/page.html: 2 programs" in done.stdout
+    assert "is new: the scripts in Python of page.html" in done.stdout
+    urls: list[str] = []
+    page.context.on("request", lambda request: urls.append(request.url))
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 5")
+        assert not any("/pyodide/" in url for url in urls)
+        site.write("pages/page.html", PYTHON_PAGE.replace("FACTOR", "6"))
+        page.reload()
+        expect(page).to_have_title("slope 6")
+    checked = site.freeze("--check")
+    assert checked.returncode == 1
+    assert "is stale: the scripts in Python, which page.html no longer compiles" in checked.stdout
 
 
 def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:

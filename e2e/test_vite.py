@@ -68,7 +68,7 @@ def use(page: Page, address: str) -> None:
 
 
 def test_what_is_packed(package: set[str]) -> None:
-    scripts = {"rose.js", "rose.global.js", "rose.worker.js"}
+    scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.python.js"}
     others = {"rose.d.ts", "rose.frozen.json", "package.json", "README.md", "LICENSE"}
     runtime = {f"pyodide/{path.name}" for path in (DIST / "pyodide").iterdir()}
     assert package == scripts | runtime | others
@@ -87,7 +87,7 @@ def test_built(page: Page, tmp_path: Path) -> None:
     names = [re.sub(r"-.{8}\.", ".", path.name) for path in (tmp_path / "assets").iterdir()]
     loaded = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
     loaded += ["rose_core.zip", "rose_core.snapshot"]
-    assert sorted(names) == sorted(["index.js", "rose.worker.js", *loaded])
+    assert sorted(names) == sorted(["index.js", "rose.worker.js", "rose.python.js", *loaded])
     with Server({"/some/folder/": tmp_path}, quiet=True) as server:
         use(page, f"{server.origin}/some/folder/")
 

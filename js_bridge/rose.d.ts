@@ -656,10 +656,20 @@ export declare const interp: {
   ): (...args: Ordinaries<A>) => Ordinary<B>;
 };
 
+/**
+ * The functions that the page's scripts of the type `text/x-rose` define in Python, by name, or those that
+ * `source` defines. What their types are, the page says: `python<{ f: Func<[Reals], Reals> }>()`. The
+ * scripts are run like any program; nothing of a stranger's belongs there.
+ */
+export declare const python: <F extends object = Record<string, any>>(
+  source?: string,
+  options?: { signal?: AbortSignal },
+) => Promise<F>;
+
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js` and `pyodide/`; else that of the module itself. */
+  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`; else that of the module itself. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;

@@ -9,8 +9,10 @@ from __future__ import annotations
 import gc
 import json
 import math
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rose_core.deep import deep_recursion
@@ -23,6 +25,7 @@ from rose_core.layout import HostConvention, Slot, is_memory, kind_of
 from rose_core.limits import SizeError
 from rose_core.program import Program
 from rose_core.record import Recording
+from rose_core.scripts import functions_of, imports_more, look_again
 from rose_core.sparsity import EMPTY, answer, is_request
 from rose_core.types import Type, shape_of
 
@@ -55,6 +58,26 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
         gc.enable()
 
 
+def run_scripts(texts: str) -> tuple[bytes, str]:
+    """What scripts of a page define, in the form of a compiled program: see `functions_of`.
+
+    ``texts`` is a list, in JSON.
+    """
+    return EMPTY, functions_of(json.loads(texts))
+
+
+def wants_library(texts: str) -> bool:
+    """Whether these scripts import what is not here, so that `add_library` has to come first."""
+    return imports_more(json.loads(texts))
+
+
+def add_library(archive: bytes) -> None:
+    """Put the standard library where Python looks for it, and has found only a part so far."""
+    name = "python{}{}.zip".format(*sys.version_info)
+    Path(next(path for path in sys.path if path.endswith(name))).write_bytes(_bytes(archive))
+    look_again()
+
+
 def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
     recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
     with deep_recursion():
@@ -74,8 +97,11 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
 
 def _view(buffer: bytes, format: str) -> memoryview:
     """The numbers in a buffer, which in a browser is a typed array."""
-    data = buffer if isinstance(buffer, bytes) else buffer.to_bytes()
-    return memoryview(data).cast(format)  # type: ignore[call-overload, no-any-return]
+    return memoryview(_bytes(buffer)).cast(format)  # type: ignore[call-overload, no-any-return]
+
+
+def _bytes(buffer: Any) -> bytes:
+    return buffer if isinstance(buffer, bytes) else buffer.to_bytes()
 
 
 def _numbers(buffer: bytes, format: str) -> list[Any]:

@@ -38,6 +38,7 @@ const common = {
 const outputs = [
   { entry: "index.ts", file: "rose.js", format: "esm" },
   { entry: "worker.ts", file: "rose.worker.js", format: "esm" },
+  { entry: "scripts.ts", file: "rose.python.js", format: "esm" },
   {
     entry: "index.ts",
     file: "rose.global.js",

@@ -80,10 +80,11 @@ export const isOf = (file: Bytes, recording: Uint8Array): boolean => {
 };
 
 /** What is in a file that is not damaged. */
-export const open = async <D>(file: Bytes): Promise<Artifact<D>> => {
-  const [module, about] = contents(file);
-  return {
-    module: await WebAssembly.compile(module),
-    descriptor: JSON.parse(text(about)),
-  };
-};
+export const open = async <D>(file: Bytes): Promise<Artifact<D>> => ({
+  module: await WebAssembly.compile(contents(file)[0]),
+  descriptor: descriptorOf(file),
+});
+
+/** What a file that is not damaged says of itself. */
+export const descriptorOf = (file: Bytes): any =>
+  JSON.parse(text(contents(file)[1]));

@@ -7,6 +7,7 @@
 const beside = {
   "rose.frozen.json": new URL("./rose.frozen.json", import.meta.url).href,
   "rose.worker.js": new URL("./rose.worker.js", import.meta.url).href,
+  "rose.python.js": new URL("./rose.python.js", import.meta.url).href,
   "pyodide/pyodide.mjs": new URL("./pyodide/pyodide.mjs", import.meta.url).href,
   "pyodide/pyodide.asm.mjs": new URL(
     "./pyodide/pyodide.asm.mjs",

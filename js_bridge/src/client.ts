@@ -122,6 +122,12 @@ class Running {
   }
 }
 
+const doing = ({ work }: Request): string => {
+  if ("scripts" in work) return "ran scripts in Python";
+  const { functions, root } = JSON.parse(work.program.header);
+  return `compiled ${functions[root].name}`;
+};
+
 /**
  * The core in a worker. When the worker dies (out of memory, ended by the browser, Python beyond
  * repair), another one is started and asked once more.
@@ -157,7 +163,7 @@ export class Client implements Core {
     return this.running;
   }
 
-  compile(request: Request, signal?: AbortSignal): Promise<Bytes> {
+  make(request: Request, signal?: AbortSignal): Promise<Bytes> {
     const file = this.last.then(() => this.ask(request, signal));
     this.last = file.catch(() => {});
     return file;
@@ -173,9 +179,8 @@ export class Client implements Core {
       signal?.throwIfAborted();
       return await (await started).ask(request, signal).catch((again) => {
         if (!(again instanceof Died)) throw again;
-        const { functions, root } = JSON.parse(request.program.header);
         throw Error(
-          `Rose's worker has ended twice while it compiled ${functions[root].name}; ` +
+          `Rose's worker has ended twice while it ${doing(request)}; ` +
             "it may take more memory than there is",
         );
       });

@@ -7,10 +7,17 @@ import { freezer } from "./frozen";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
 
+/** A program to be compiled, or scripts in Python to be run, as a list in JSON. */
+export type Work =
+  | {
+      readonly program: Pick<Program, "header" | "ints" | "reals">;
+      readonly memory: MemoryKind;
+    }
+  | { readonly scripts: string };
+
 /** What the core is asked for. */
 export interface Request {
-  readonly program: Pick<Program, "header" | "ints" | "reals">;
-  readonly memory: MemoryKind;
+  readonly work: Work;
   readonly recording: Uint8Array;
   /** Where to keep the result in the browser's cache, and how many bytes that may hold. */
   readonly key: string;
@@ -19,8 +26,8 @@ export interface Request {
 
 /** The core, wherever it runs. */
 export interface Core {
-  /** The file of the program, see `artifact.ts`; the work on it ends soon after the signal, if it can. */
-  compile(request: Request, signal?: AbortSignal): Promise<Bytes>;
+  /** The file of what is made, see `artifact.ts`; the work on it ends soon after the signal, if it can. */
+  make(request: Request, signal?: AbortSignal): Promise<Bytes>;
 }
 
 /**
@@ -98,23 +105,30 @@ export const mainCore = (): MainCore => {
   );
 };
 
-const start = async (): Promise<Core> => {
-  await probe();
-  const assets = assetsIn(settings.assets);
-  const address = assets["rose.worker.js"];
-  let loader: Loader;
+/** A module of this build that is loaded when it is needed. */
+export const part = async <T extends { build: string }>(
+  address: string,
+): Promise<T> => {
+  let loaded: T;
   try {
-    loader = await import(address);
+    loaded = await import(address);
   } catch (cause) {
     throw Error(
       `Rose could not load ${address}; are its files where the page looks for them?`,
       { cause },
     );
   }
-  if (loader.build !== __BUILD__)
+  if (loaded.build !== __BUILD__)
     throw Error(
       `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,
     );
+  return loaded;
+};
+
+const start = async (): Promise<Core> => {
+  await probe();
+  const assets = assetsIn(settings.assets);
+  const loader = await part<Loader>(assets["rose.worker.js"]);
   return settings.core === "main"
     ? (main = await loader.load(assets))
     : loader.connect(assets);

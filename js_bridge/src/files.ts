@@ -40,7 +40,7 @@ export class Files {
     if (isLocal(address)) {
       const name = "node:fs/promises"; // in a variable, so that no bundler looks for it
       const { readFile } = await import(name);
-      return readFile(new URL(address));
+      return new Uint8Array(await readFile(new URL(address)));
     }
     const [size, digest] = __FILES__[name];
     this.total += size;

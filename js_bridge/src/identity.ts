@@ -14,10 +14,13 @@ const HEAD = 8;
 const NAN = new Uint8Array(Float64Array.of(NaN).buffer).fill(0);
 NAN.set([0xf8, 0x7f], 6);
 
-/** The recording of a program: head, literals, ints, and as text the build, the memory and the header. */
+/**
+ * The recording of a program: head, literals, ints, and as text the build, the memory and the header. Of
+ * scripts, which are text, it is all header.
+ */
 export const recordingOf = (
-  { header, ints, reals }: Program,
-  memory: MemoryKind,
+  { header, ints, reals }: Pick<Program, "header" | "ints" | "reals">,
+  memory: MemoryKind | "scripts",
 ): Uint8Array<ArrayBuffer> => {
   const text = new TextEncoder().encode(`${__BUILD__} ${memory}\n${header}`);
   const realsEnd = HEAD + reals.byteLength;

@@ -67,6 +67,7 @@ export {
   xor,
   zero,
 } from "./ops";
+export { python } from "./page";
 export { quad } from "./quadrature";
 export { fixedPoint, root } from "./roots";
 export { hot } from "./hot";

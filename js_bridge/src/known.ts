@@ -1,7 +1,7 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
 import { type Artifact, type Bytes, isOf, open } from "./artifact";
-import { core, type MemoryKind, type PatternKind } from "./core";
+import { core, type MemoryKind, type PatternKind, type Work } from "./core";
 import { freezer, frozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
@@ -35,16 +35,25 @@ const artifact = async <D>(
   memory: MemoryKind,
   signal?: AbortSignal,
 ): Promise<Artifact<D>> => {
-  const recording = recordingOf(program, memory);
-  const key = hash(recording);
-  const file = fileOf(program, memory, recording, key, signal);
-  freezer()?.(file, key);
-  return open(await file);
+  const { header, ints, reals } = program;
+  const work = { program: { header, ints, reals }, memory };
+  return open(await fileOf(work, recordingOf(program, memory), signal));
 };
 
-const fileOf = async (
-  { header, ints, reals }: Program,
-  memory: MemoryKind,
+/** The file of what this recording tells apart from everything else, and of which `work` is to be done. */
+export const fileOf = (
+  work: Work,
+  recording: Bytes,
+  signal?: AbortSignal,
+): Promise<Bytes> => {
+  const key = hash(recording);
+  const file = found(work, recording, key, signal);
+  freezer()?.(file, key);
+  return file;
+};
+
+const found = async (
+  work: Work,
   recording: Bytes,
   key: string,
   signal: AbortSignal | undefined,
@@ -56,16 +65,9 @@ const fileOf = async (
   ]);
   if (known) return known;
   signal?.throwIfAborted();
-  const request = {
-    program: { header, ints, reals },
-    memory,
-    recording,
-    key,
-    limit,
-  };
-  const compiler = await core();
+  const maker = await core();
   signal?.throwIfAborted();
-  return compiler.compile(request, signal);
+  return maker.make({ work, recording, key, limit }, signal);
 };
 
 /** The first that is found, if any. */

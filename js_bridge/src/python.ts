@@ -7,6 +7,7 @@ import type {
   MemoryKind,
   Request,
   RowHost,
+  Work,
 } from "./core";
 import { type Bytes, pack } from "./artifact";
 import { Files, isLocal } from "./files";
@@ -28,6 +29,9 @@ interface Bridge {
     reals: Uint8Array,
     memory: MemoryKind,
   ): PyProxy;
+  run_scripts(texts: string): PyProxy;
+  wants_library(texts: string): boolean;
+  add_library(archive: Uint8Array): void;
   interpret_recording(
     number: number,
     header: string,
@@ -166,7 +170,11 @@ export const load = async (
     }
     python ??= await started(assets, files);
     say("ready");
-    return new PythonCore(python.pyimport("rose_core.bridge"));
+    return new PythonCore(python.pyimport("rose_core.bridge"), async () => {
+      const library = await files.bytes(STDLIB);
+      say("ready");
+      return library;
+    });
   } catch (cause) {
     say("failed");
     throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
@@ -176,29 +184,34 @@ export const load = async (
 class PythonCore implements MainCore {
   private programs = 0;
 
-  constructor(private readonly bridge: Bridge) {}
+  constructor(
+    private readonly bridge: Bridge,
+    /** The standard library, of which a snapshot holds what the core itself needs. */
+    private readonly library: () => Promise<Bytes>,
+  ) {}
 
-  async compile({
-    program: { header, ints, reals },
-    memory,
-    recording,
-    key,
-    limit,
-  }: Request): Promise<Bytes> {
-    const result = said(() =>
-      this.bridge.compile_recording(
-        header,
-        bytesOf(ints),
-        bytesOf(reals),
-        memory,
-      ),
-    );
+  async make({ work, recording, key, limit }: Request): Promise<Bytes> {
+    const { bridge } = this;
+    if ("scripts" in work && bridge.wants_library(work.scripts))
+      bridge.add_library(await this.library());
+    const result = said(() => this.made(work));
     const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
     result.destroy();
     const file = pack(bytes, descriptor, recording);
     // not waited for: the page wants its function
     if (limit) void keep(key, file, limit);
     return file;
+  }
+
+  private made(work: Work): PyProxy {
+    if ("scripts" in work) return this.bridge.run_scripts(work.scripts);
+    const { header, ints, reals } = work.program;
+    return this.bridge.compile_recording(
+      header,
+      bytesOf(ints),
+      bytesOf(reals),
+      work.memory,
+    );
   }
 
   interpret(program: Program, hosts: RowHost[]): Interpreted {
@@ -242,6 +255,8 @@ const said = <T>(call: () => T): T => {
 /** What an error says, without Python's traceback. */
 export const messageOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
+  const [, script] = /^[\w.]*ScriptError: ([^]*)$/m.exec(text) ?? [];
+  if (script) return script.trimEnd();
   const last = text.trim().split("\n").pop()!;
   return /^[\w.]*(Derivative|Run|Size)Error: /.test(last)
     ? last.replace(/^[\w.]*: /, "")

@@ -6,7 +6,7 @@ import { describe } from "./types";
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js` and `pyodide/`; else that of the bridge itself. */
+  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`; else that of the bridge itself. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;

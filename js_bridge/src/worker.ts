@@ -4,7 +4,7 @@
 import type { Assets } from "./assets";
 import { Blocked, Client, type Message } from "./client";
 import type { Core, MainCore, Request } from "./core";
-import { load, messageOf } from "./python";
+import { load } from "./python";
 
 export { load };
 
@@ -36,12 +36,12 @@ const serve = async (): Promise<void> => {
       core = load(assets, (progress) => say({ kind: "progress", progress }));
       core.then(
         () => say({ kind: "ready" }),
-        (error) => say({ kind: "failed", message: messageOf(error) }),
+        (error) => say({ kind: "failed", message: (error as Error).message }),
       );
       return;
     }
     try {
-      const file = await (await core).compile(request as Request);
+      const file = await (await core).make(request as Request);
       say({ kind: "compiled", file });
     } catch (error) {
       if (
@@ -49,7 +49,7 @@ const serve = async (): Promise<void> => {
           ?.pyodide_fatal_error
       )
         say({ kind: "fatal" });
-      else say({ kind: "refused", message: messageOf(error) });
+      else say({ kind: "refused", message: (error as Error).message });
     }
   };
   const lock = navigator.locks && `rose ${crypto.randomUUID()}`;

@@ -57,6 +57,7 @@ import {
   opaque,
   or,
   pow,
+  python,
   quad,
   ready,
   real,
@@ -643,6 +644,25 @@ gives<number[]>()(interp(vmap(cube).at({ batch: 2 }))([1, 2]), [1, 8]);
 gives<number[]>()(
   interp(vmap(scaled, [0, null], "rows").at({ rows: 2 }))([1, 2], shape),
   [2, 4],
+);
+
+const written = await python<{
+  bowl: Func<[Vecs<2, Reals>], Reals>;
+}>(`
+    from rose_core import Real, Vec, fn
+
+    @fn
+    def bowl(v: Vec(2, Real)) -> Real:
+        return v[0] * v[0] + 3 * v[1]
+`);
+gives<number>()(interp(written.bowl)([2, 1]), 7);
+gives<number[]>()(interp(grad(written.bowl))([2, 1]), [4, 3]);
+const bowls = await python(
+  "from rose_core import Real, fn, expr\nf = expr('x')",
+);
+gives<number>()(
+  interp(fn([Real], Real, (x) => written.bowl([x, bowls.f(x)])))(2),
+  10,
 );
 
 const live = hot<[number], number>();

@@ -38,6 +38,8 @@ class Artifact:
 
     @property
     def name(self) -> str:
-        """What the author calls the function."""
+        """What the author calls the function; or that it is the page's scripts in Python."""
         header = json.loads(self._text[1])
+        if isinstance(header, list):
+            return "the scripts in Python"
         return str(header["functions"][header["root"]]["name"])

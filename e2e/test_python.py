@@ -1,0 +1,216 @@
+"""Python in the page: its functions are like those of JavaScript, and its mistakes have lines."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+MARKUP = """<!doctype html>
+<meta charset="utf-8">
+<link rel="icon" href="icon.svg">
+<title>waits</title>
+SCRIPTS
+<script type="module">
+  import * as rose from "../rose.js";
+  const { Real, compile, fn, grad, hessian, interp, mul, python, vjp } = rose;
+  try {
+    globalThis.told = JSON.stringify(await (async () => { WORK })());
+  } catch (error) {
+    globalThis.told = error.message;
+  }
+  document.title = "done";
+</script>
+"""
+
+BOWL = """<script type="text/x-rose">
+  from rose_core import Real, Vec, fn, root, sin, sum
+
+  R2 = Vec(2, Real)
+
+  @fn
+  def bowl(v: R2) -> Real:
+      return sum(2, lambda i: v[i] * v[i]) + sin(v[0])
+
+  @fn
+  def side(volume: Real) -> Real:
+      return root(lambda x: x * x * x - volume, 1.0)
+</script>
+"""
+
+GRADIENT = """
+const { bowl } = await python();
+const g = await compile(grad(bowl));
+return g([0, 3]);
+"""
+
+
+def serve(page: Page, scripts: str, work: str, files: dict[str, str] | None = None) -> str:
+    """Make a page with these scripts in Python, which keeps what `work` gives; its address."""
+    html = MARKUP.replace("SCRIPTS", scripts).replace("WORK", work)
+
+    def answer(route: Route) -> None:
+        name = route.request.url.rpartition("/")[2]
+        texts = {"made.html": html, **(files or {})}
+        kind = "text/html" if name == "made.html" else "text/x-python"
+        route.fulfill(body=texts.get(name, ""), content_type=kind, status=200 if name in texts else 404)
+
+    page.route(re.compile(r"/pages/(made\.html|.*\.py)$"), answer)
+    return "pages/made.html"
+
+
+def result(page: Page, url: str, scripts: str, work: str, files: dict[str, str] | None = None) -> str:
+    page.goto(url + serve(page, scripts, work, files))
+    return told(page)
+
+
+def told(page: Page) -> str:
+    expect(page).to_have_title("done", timeout=30_000)
+    return str(page.evaluate("told"))
+
+
+def asked(page: Page) -> list[str]:
+    urls: list[str] = []
+    page.context.on("request", lambda request: urls.append(request.url))
+    return urls
+
+
+def test_a_function_from_python_is_like_any_other(page: Page, site_url: str) -> None:
+    work = """
+        const { bowl, side } = await python();
+        const f = fn([Real], Real, (x) => mul(2, bowl([x, side(x)])));
+        const second = fn([Real], Real, (x) => vjp(bowl)([x, 1]).grad(1)[1]);
+        const values = [];
+        for (const g of [f, grad(f), grad(grad(f)), second]) values.push((await compile(g))(8));
+        const again = await python();
+        return { values, same: again.bowl === bowl, names: Object.keys(again) };
+    """
+    found = json.loads(result(page, site_url, BOWL, work))
+    assert found["same"] and found["names"] == ["bowl", "side"]
+    # 2 (x² + x^⅔ + sin x)
+    first = 2 * (16 + 2 / 3 * 8 ** (-1 / 3) + math.cos(8))
+    second = 2 * (2 - 2 / 9 * 8 ** (-4 / 3) - math.sin(8))
+    assert found["values"] == pytest.approx([2 * (64 + 4 + math.sin(8)), first, second, 2.0])
+
+
+def test_the_browser_keeps_what_scripts_define(page: Page, site_url: str) -> None:
+    assert result(page, site_url, BOWL, GRADIENT) == "[1,6]"
+    urls = asked(page)
+    page.reload()
+    assert told(page) == "[1,6]"
+    assert not any("/pyodide/" in url or "worker" in url for url in urls)
+
+
+def test_a_page_without_scripts_loads_nothing_for_them(page: Page, site_url: str) -> None:
+    urls = asked(page)
+    assert result(page, site_url, "", "return 1;") == "1"
+    assert not any("python" in url for url in urls)
+    assert result(page, site_url, "", "await python();") == (
+        'python: there is no <script type="text/x-rose"> in the page'
+    )
+
+
+def test_a_script_may_use_the_standard_library(page: Page, site_url: str) -> None:
+    scripts = """<script type="text/x-rose">
+    from fractions import Fraction
+    from rose_core import *
+    third = fn([Real], Real, lambda x: x * Fraction(1, 4))
+    </script>"""
+    work = "const { third } = await python(); return (await compile(third))(2);"
+    assert result(page, site_url, scripts, work) == "0.5"
+
+
+WRONG = """<p>An example: <code>x = = 1</code>.</p>
+<script type="text/x-rose" src="tools.py"></script>
+<script type="text/x-rose">
+  from rose_core import *
+  ok = fn([Real], Real, lambda x: thrice(x))
+</script>
+<p>Between.</p>
+<script type="text/x-rose">
+  LINE
+</script>
+"""
+
+TOOLS = """from rose_core import *
+
+
+def thrice(x):
+    return x + x + x
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x = = 1", "made.html, line 13: SyntaxError: invalid syntax\n    x = = 1\n        ^"),
+        ("y = ok + 1", "made.html, line 13: TypeError: unsupported operand"),
+        ("fn([Bool], Real, thrice)", "tools.py, line 5: TypeError: add: expected Real, got a symbolic Bool"),
+        (
+            "import numpy",
+            "made.html, line 13: ModuleNotFoundError: No module named 'numpy'\n    import numpy",
+        ),
+    ],
+)
+def test_mistakes_are_told_by_the_line_of_the_page(
+    page: Page, site_url: str, line: str, expected: str
+) -> None:
+    """MARKUP has four lines before the scripts."""
+    scripts = WRONG.replace("LINE", line)
+    assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
+
+
+@pytest.mark.provokes(r"/pages/missing\.py")
+def test_a_script_that_is_missing_is_named(page: Page, site_url: str) -> None:
+    scripts = '<script type="text/x-rose" src="missing.py"></script>'
+    assert re.fullmatch(
+        r"python: could not load http://.*/pages/missing\.py: 404",
+        result(page, site_url, scripts, "return await python();"),
+    )
+
+
+SOLVE = """
+const { side } = await python();
+return (await compile(side))(NaN);
+"""
+
+
+def test_what_goes_wrong_later_has_its_line_as_the_page_is_now(page: Page, site_url: str) -> None:
+    """The second time nothing of the scripts is new, but they stand further down."""
+    assert result(page, site_url, BOWL, SOLVE).endswith("(made.html, line 16)")
+    urls = asked(page)
+    page.unroute_all()
+    assert result(page, site_url, f"<p>Above.</p>\n{BOWL}", SOLVE).endswith("(made.html, line 17)")
+    assert not any("/pyodide/" in url for url in urls)
+
+
+def test_scripts_with_open_sizes_say_what_to_do(page: Page, site_url: str) -> None:
+    scripts = """<script type="text/x-rose">
+    from rose_core import *
+    n = Size("n")
+    first = fn([Vec(n, Real)], Real, lambda v: v[0])
+    first_of_2 = first.at(n=2)
+    </script>"""
+    work = """
+        const found = await python();
+        const value = (await compile(found.first_of_2))([3, 4]);
+        try { found.first; } catch (error) { return [value, error.message]; }
+    """
+    assert json.loads(result(page, site_url, scripts, work)) == [
+        3,
+        "first has sizes that are not known: give them in Python, as in first_at = first.at(n=…)",
+    ]
+
+
+def test_scripts_that_are_given_up(page: Page, site_url: str) -> None:
+    """What comes after finds a worker that is not busy with them."""
+    work = """
+        const given = AbortSignal.timeout(2000);
+        const endless = await python("while True: pass", { signal: given }).catch((error) => error.name);
+        const { f } = await python("from rose_core import *\\nf = expr('2 * x')");
+        return [endless, (await compile(f))(3)];
+    """
+    assert json.loads(result(page, site_url, "", work)) == ["TimeoutError", 6]

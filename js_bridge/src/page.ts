@@ -1,0 +1,29 @@
+// Python in the page: its scripts of the type `text/x-rose`. What reads them is loaded with the first.
+
+import { assetsIn } from "./assets";
+import { part } from "./core";
+import { FnData, makeFn } from "./functions";
+import { fileOf } from "./known";
+import { noteNumber, Recorder, Var } from "./recorder";
+import { settings } from "./settings";
+import { BOOL, fin, NULL, REAL, structOf, TAN, vecOf } from "./types";
+
+/** What `scripts.ts` uses of the bridge: it must be the page's own, of which it cannot have a copy. */
+const bridge = {
+  ...{ FnData, Recorder, Var, fileOf, makeFn, noteNumber },
+  ...{ BOOL, NULL, REAL, TAN, fin, structOf, vecOf },
+};
+
+export type Bridge = typeof bridge;
+
+type Scripts = typeof import("./scripts");
+
+/** The functions that the page's scripts in Python define, or those that `source` does. */
+export const python = async (
+  source?: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<object> => {
+  const assets = assetsIn(settings.assets);
+  const { functionsOf } = await part<Scripts>(assets["rose.python.js"]);
+  return functionsOf(bridge, source, options.signal);
+};

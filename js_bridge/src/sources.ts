@@ -1,0 +1,103 @@
+// Scripts in Python and where they stand: what is wrong with them is told by file and line.
+
+/** The text of a script. */
+export interface Source {
+  readonly text: string;
+  /** What an author calls the place of a line, counted from 1. */
+  place(line: number): Promise<string>;
+}
+
+const TYPE = "text/x-rose";
+
+/** What an address is called: its last part. */
+const nameOf = (address: string): string =>
+  new URL(address).pathname.replace(/.*\//, "") || "the page";
+
+/** A script that is given as text. */
+export const sourceOf = (text: string): Source => ({
+  text,
+  place: async (line) => `line ${line} of the Python source`,
+});
+
+/** The scripts in the page, in order; they are there when the page has been read. */
+export const sourcesIn = async (): Promise<Source[]> => {
+  if (typeof document !== "object")
+    throw TypeError("python: there is no page here; give the source as text");
+  if (document.readyState === "loading")
+    await new Promise((read) =>
+      document.addEventListener("DOMContentLoaded", read, { once: true }),
+    );
+  const found = document.querySelectorAll<HTMLScriptElement>(
+    `script[type="${TYPE}"]`,
+  );
+  if (!found.length)
+    throw Error(`python: there is no <script type="${TYPE}"> in the page`);
+  const inline: string[] = [];
+  return Promise.all(
+    [...found].map((script) => {
+      if (script.src) return fetched(script.src);
+      inline.push(script.text);
+      return within([...inline]);
+    }),
+  );
+};
+
+const fetched = async (address: string): Promise<Source> => {
+  const response = await fetch(address).catch((cause) => {
+    throw Error(`python: could not load ${address}`, { cause });
+  });
+  if (!response.ok)
+    throw Error(`python: could not load ${address}: ${response.status}`);
+  const text = (await response.text()).replace(/\r\n?/g, "\n");
+  const place = async (line: number) => `${nameOf(address)}, line ${line}`;
+  return { text, place };
+};
+
+/** The last of these scripts within the page. */
+const within = (texts: readonly string[]): Source => {
+  const text = texts[texts.length - 1];
+  const place = async (line: number): Promise<string> => {
+    const page = nameOf(location.href);
+    const before = linesBefore(await markup(), texts);
+    return before === undefined
+      ? `${page}, line ${line} of its script ${texts.length} in Python`
+      : `${page}, line ${before + line}`;
+  };
+  return { text, place };
+};
+
+/** The page as it was sent, which the browser has kept. */
+const markup = async (): Promise<string> => {
+  const response = await fetch(location.href, { cache: "force-cache" });
+  return (await response.text()).replace(/\r\n?/g, "\n");
+};
+
+/** How many lines stand before the last of these scripts, if they are all in the page as it was sent. */
+const linesBefore = (
+  page: string,
+  texts: readonly string[],
+): number | undefined => {
+  let start = 0;
+  let end = 0;
+  for (const text of texts) {
+    do {
+      start = page.indexOf(`>${text}</`, end) + 1;
+      end = start + text.length;
+      if (start === 0) return undefined;
+    } while (page.slice(end, end + 8).toLowerCase() !== "</script");
+  }
+  return page.slice(0, start).split("\n").length - 1;
+};
+
+/** What the core says, with the places as an author knows them. */
+export const translated = async (
+  message: string,
+  sources: readonly Source[],
+): Promise<string> => {
+  const at = /(^|\()script (\d+), line (\d+)(?=: |\)$)/.exec(message);
+  if (!at) return message;
+  const [found, before, number, line] = at;
+  const place = await sources[+number - 1].place(+line);
+  const rest = message.slice(at.index + found.length);
+  return message.slice(0, at.index) + before + place + rest;
+};

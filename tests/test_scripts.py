@@ -1,0 +1,77 @@
+"""Scripts in Python of a page: what they define, and where they go wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rose_core.scripts import ScriptError, functions_of, imports_more
+
+HEAD = "from rose_core import *\n"
+SQUARE = "@fn\ndef square(x: Real) -> Real:\n    return x * x\n"
+
+
+def message(*texts: str) -> str:
+    with pytest.raises(ScriptError) as caught:
+        functions_of(texts)
+    return str(caught.value)
+
+
+def test_what_a_page_can_use() -> None:
+    rest = "_hidden = square\nn = Size('n')\nalias = grad(square)\n"
+    rest += "first = fn([Vec(n, Real)], Real, lambda v: v[0])\n"
+    found = json.loads(functions_of([HEAD + SQUARE + rest]))
+    assert list(found["exports"]) == ["square", "alias"]
+    assert found["functions"][found["exports"]["alias"]]["name"] == "grad_square"
+    assert found["open"] == {"first": ["n"]}
+
+
+def test_later_scripts_see_what_earlier_ones_define() -> None:
+    found = json.loads(
+        functions_of([HEAD + SQUARE, "quartic = fn([Real], Real, lambda x: square(square(x)))"])
+    )
+    assert list(found["exports"]) == ["square", "quartic"]
+    assert json.loads(functions_of([HEAD]))["exports"] == {}
+
+
+def test_the_same_scripts_give_the_same() -> None:
+    texts = [HEAD + SQUARE + "half = fn([Real], Real, lambda x: root(lambda y: y * y - x, 1.0))"]
+    assert functions_of(texts) == functions_of(texts)
+
+
+def test_scripts_may_be_indented_as_markup_is() -> None:
+    text = "\n" + "".join(f"    {line}\n" for line in (HEAD + SQUARE).splitlines())
+    assert json.loads(functions_of([text]))["exports"] == {"square": 0}
+    assert message("\n      x = 1\n      y = = 2\n") == (
+        "script 1, line 3: SyntaxError: invalid syntax\n    y = = 2\n        ^"
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([HEAD, "x = (1,\n"], "script 2, line 1: SyntaxError: '(' was never closed\n    x = (1,\n        ^"),
+        (["\n\nimport nowhere.at_all"], "script 1, line 3: ModuleNotFoundError: No module named 'nowhere'"),
+        (["raise SystemExit"], "script 1, line 1: SystemExit\n    raise SystemExit"),
+        (["x = '\0'"], "SyntaxError: source code string cannot contain null bytes"),
+        (
+            [HEAD + "def twice(x):\n    return x + True\n", "\nfn([Real], Real, twice)"],
+            "script 1, line 3: TypeError: add: expected Real, got bool True\n    return x + True",
+        ),
+        ([HEAD + "\nf = expr('x +')"], "script 1, line 3: ExpressionError: expr: invalid syntax\n  x +\n"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_its_place(texts: list[str], expected: str) -> None:
+    assert message(*texts).startswith(expected)
+
+
+def test_opaque_functions_stay_in_python() -> None:
+    opaque = "import math\nlgamma = opaque([Real], Real, math.lgamma)\n"
+    assert "lgamma is opaque: it runs Python" in message(HEAD + opaque)
+
+
+def test_what_has_to_be_fetched_first() -> None:
+    assert not imports_more([HEAD, "import json, math\nfrom os import path\nfrom . import x"])
+    assert imports_more(["    def f():\n        import nowhere.at_all"])
+    assert not imports_more(["import nowhere.at_all", "x = "])

@@ -661,7 +661,7 @@ export declare const interp: {
  * `source` defines. What their types are, the page says: `python<{ f: Func<[Reals], Reals> }>()`. The
  * scripts are run like any program; nothing of a stranger's belongs there.
  */
-export declare const python: <F extends object = Record<string, any>>(
+export declare const python: <F extends object = Record<string, Fn>>(
   source?: string,
   options?: { signal?: AbortSignal },
 ) => Promise<F>;

@@ -657,13 +657,13 @@ const written = await python<{
 `);
 gives<number>()(interp(written.bowl)([2, 1]), 7);
 gives<number[]>()(interp(grad(written.bowl))([2, 1]), [4, 3]);
-const bowls = await python(
-  "from rose_core import Real, fn, expr\nf = expr('x')",
+const { f: double } = await python(
+  "from rose_core import expr\nf = expr('2 * x')",
 );
-gives<number>()(
-  interp(fn([Real], Real, (x) => written.bowl([x, bowls.f(x)])))(2),
-  10,
-);
+is<Fn>()(double);
+gives<boolean>()("jvp" in double, true);
+const through = fn([Real], Real, (x) => written.bowl([x, 1]));
+gives<number>()(interp(grad(through))(3), 6);
 
 const live = hot<[number], number>();
 is<boolean>()(await live.update(cube));

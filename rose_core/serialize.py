@@ -15,7 +15,8 @@ from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.record import END
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Scalar, Struct, Type, leaves
 
-_DEFINED = code("defined")
+_NOTED = set(map(code, ("defined", "bound", "index")))
+"""Operations whose last operand is the number of a note."""
 _TABLE_END = len(OPS)
 _SIMPLE = {UNIT: "unit", BOOL: "bool", REAL: "real", TAN: "tan"}
 
@@ -40,6 +41,7 @@ class Serialized:
     numbers: dict[Func, int] = field(default_factory=dict)
     """By function, its place in ``functions``."""
     _type_numbers: dict[Type, int] = field(default_factory=dict)
+    _note_numbers: dict[int, int] = field(default_factory=dict)
 
     def type(self, t: Type) -> int:
         """The number of a type."""
@@ -62,10 +64,10 @@ class Serialized:
 
     def note(self, number: int) -> int:
         """The number here of a note."""
-        text = errors.notes[number]
-        if text not in self.notes:
-            self.notes.append(text)
-        return self.notes.index(text)
+        found = self._note_numbers.setdefault(number, len(self.notes))
+        if found == len(self.notes):
+            self.notes.append(errors.notes[number])
+        return found
 
 
 def serialize(roots: Sequence[Func]) -> Serialized:
@@ -246,8 +248,8 @@ class _Body:
 
     def _operation(self, op: int, operands: Sequence[int]) -> int:
         args = self._all(operands)
-        if op == _DEFINED:
-            literal = ~args[1]
+        if op in _NOTED:
+            literal = ~args[-1]
             value, t = self.literals[literal]
             self.literals[literal] = float(self.program.note(int(value))), t
             self.program.note_at.append(len(self.program.reals) + literal)

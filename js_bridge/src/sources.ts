@@ -66,11 +66,14 @@ const within = (texts: readonly string[]): Source => {
   return { text, place };
 };
 
-/** The page as it was sent, which the browser has kept. */
-const markup = async (): Promise<string> => {
-  const response = await fetch(location.href, { cache: "force-cache" });
-  return (await response.text()).replace(/\r\n?/g, "\n");
-};
+let sent: Promise<string> | undefined;
+
+/** The page as it was sent, which the browser has kept; empty if it has not. */
+const markup = (): Promise<string> =>
+  (sent ??= fetch(location.href, { cache: "force-cache" }).then(
+    async (response) => (await response.text()).replace(/\r\n?/g, "\n"),
+    () => "",
+  ));
 
 /** How many lines stand before the last of these scripts, if they are all in the page as it was sent. */
 const linesBefore = (

@@ -19,16 +19,16 @@ def typescript() -> str:
     lines = [f"  {op.name}: {op.code}," for op in OPS]
     names = [*STRUCTURAL_NAMES, "end"]
     structural = [f"  {name.upper()}: {len(OPS) + k}," for k, name in enumerate(names)]
-    math_names = [f'  "{op.wasm}",' for op in OPS if isinstance(op.wasm, str)]
+    math_names = [f'"{op.wasm}"' for op in OPS if isinstance(op.wasm, str)]
     return (
         _HEAD
         + "/** Operations of the table, by name. */\nexport const OP = {\n"
         + "\n".join(lines)
         + "\n} as const;\n\n/** Structural opcodes of a recording. */\nexport const S = {\n"
         + "\n".join(structural)
-        + "\n} as const;\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = [\n"
-        + "\n".join(math_names)
-        + "\n] as const;\n\n/** What may go wrong while a program runs, by code; notes come after these. */\n"
+        + "\n} as const;\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = ["
+        + ", ".join(math_names)
+        + "] as const;\n\n/** What may go wrong while a program runs, by code; notes come after these. */\n"
         + "export const FAILURES = [\n"
         + "\n".join(f'  "{text}",' for text in TEXTS)
         + "\n] as const;\n\n/** What notes say. */\n"

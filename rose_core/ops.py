@@ -143,7 +143,7 @@ BINARY = [
     Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
     Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
     # x[0] is the ordinate: atan2(y, x) in the usual letters
-    Op("atan2", "atan2", "RR>R", math.atan2, "atan2", lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
+    Op("atan2", "atan2", "RR>R", libm.atan2, libm.atan2, lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
     Op("hypot", "hypot", "RR>R", libm.hypot, libm.hypot, lambda y, x, d: along(y, x, d)),
     Op("neq", "≠", "RR>B", operator.ne, 0x62, commutes=True),
     Op("lt", "<", "RR>B", operator.lt, 0x63),

@@ -77,4 +77,6 @@ def pairs(count: int) -> list[tuple[float, float]]:
     for _ in range(count):
         size = 2.0 ** rng.choice((rng.randrange(-1074, 1023), rng.randrange(-5, 5)))
         found.append((size * rng.uniform(-1, 1), size * rng.uniform(-1, 1) * 2.0 ** -rng.randrange(60)))
+    for j in range(1, 64):  # where a table of slopes changes its entry
+        found += [(y * rng.choice((-1, 1)), rng.choice((-1.0, 1.0))) for y in near(rng, [j / 64])]
     return found + [(float(a), float(b)) for a in range(20) for b in range(20)]

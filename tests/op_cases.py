@@ -432,7 +432,7 @@ _BINARY = [
     ("min", _extreme(False), 0, (lambda x, y: mp.mpf(x < y), lambda x, y: mp.mpf(y < x)), _differ, min),
     ("max", _extreme(True), 0, (lambda x, y: mp.mpf(x > y), lambda x, y: mp.mpf(y > x)), _differ, max),
     ("pow", _pow, 4, (_pow_d0, _pow_d1), _pow_smooth, mp.power),
-    ("atan2", _atan2, 4, (lambda y, x: x / _r2(x, y), lambda y, x: -y / _r2(x, y)), _away, mp.atan2),
+    ("atan2", _atan2, 1, (lambda y, x: x / _r2(x, y), lambda y, x: -y / _r2(x, y)), _away, mp.atan2),
     ("hypot", _hypot, 1, (lambda x, y: x / mp.hypot(x, y), lambda x, y: y / mp.hypot(x, y)), _away, mp.hypot),
 ]  # fmt: skip
 _BOXES = {"min": ((0.3, 1.0), (1.2, 2.0)), "max": ((0.3, 1.0), (1.2, 2.0))}

@@ -13,7 +13,7 @@ from rose_core.expand import Expansion
 from rose_core.lower import Body
 from rose_core.ops import OPS, TOGETHER
 
-UNARY = [op for op in OPS if callable(op.wasm) and len(op.ins) == 1]
+UNARY, BINARY = ([op for op in OPS if callable(op.wasm) and len(op.ins) == n] for n in (1, 2))
 
 
 @pytest.mark.parametrize("op", UNARY, ids=str)
@@ -52,10 +52,11 @@ def test_derivatives_take_two_at_once():
     assert single not in body.functions[0].code
 
 
-def test_accuracy_of_hypot():
-    c = case("hypot")
+@pytest.mark.parametrize("op", BINARY, ids=str)
+def test_accuracy_of_two_operands(op):
+    c = case(op.name)
     at = pairs(3000)
     got = rose.compile(in_loop(c, at))(*columns(at))
-    assert [bits(c.op.evaluate(*x)) for x in at] == [bits(y) for y in got]
+    assert [bits(op.evaluate(*x)) for x in at] == [bits(y) for y in got]
     for x, y in zip(at, got, strict=True):
-        assert ulps(y, c.value(*x)) <= 1, f"hypot{x} is {y}"
+        assert ulps(y, c.value(*x)) <= 1, f"{c.name}{x} is {y}"

@@ -91,15 +91,7 @@ export const S = {
 } as const;
 
 /** Functions of `Math` that modules may import. */
-export const MATH = [
-  "tan",
-  "asin",
-  "acos",
-  "atan",
-  "log",
-  "pow",
-  "atan2",
-] as const;
+export const MATH = ["tan", "asin", "acos", "atan", "log", "pow"] as const;
 
 /** What may go wrong while a program runs, by code; notes come after these. */
 export const FAILURES = [

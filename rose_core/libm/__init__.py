@@ -5,12 +5,14 @@ Each is within 1 ulp of the exact value. What is not here is imported from JavaS
 
 from __future__ import annotations
 
+from rose_core.libm.arctangent import atan2
 from rose_core.libm.circular import cos, sin, sincos
 from rose_core.libm.exponential import cosh, exp, expm1, sinh, sinhcosh, tanh
 from rose_core.libm.logarithm import log1p, log2, log10
 from rose_core.libm.root import cbrt, hypot
 
 __all__ = [
+    "atan2",
     "cbrt",
     "cos",
     "cosh",

@@ -117,10 +117,24 @@ def circular() -> dict[str, object]:
     }
 
 
+def arctangent() -> dict[str, object]:
+    centers = [0.0, 0.0, *(j / 32 for j in range(2, 33))]
+    angles = [mp.atan(c) for c in centers]
+    octants = [mp.zero, mp.pi, mp.pi / 2, mp.pi / 2]
+    return {
+        "CENTERS": centers,
+        "ATAN_HIGH": [float(a) for a in angles],
+        "ATAN_LOW": [float(a - float(a)) for a in angles],
+        "ATAN": fit(squared(quotient(mp.atan, (0, 1), 3)), 0, (mp.mpf(3) / 64) ** 2, 5, lambda z: z),
+        "OCTANT": [float(a) for a in octants],
+        "OCTANT_LOW": [float(a - float(a)) for a in octants],
+    }
+
+
 def python() -> str:
     """The module."""
     lines = [HEAD]
-    for group in (exponential(), logarithm(), root(), circular()):
+    for group in (exponential(), logarithm(), root(), circular(), arctangent()):
         for name, value in group.items():
             error = None
             if isinstance(value, tuple):

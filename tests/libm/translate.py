@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from rose_core.libm.constants import TABLES
+from rose_core.libm.constants import (
+TABLES)
 
 Piece = bytes | float | str | tuple[float, ...]
 
@@ -377,7 +378,11 @@ def python() -> str:
                 tables.add(names[id(piece)])
             lines.append(f"        {names[id(piece)] if isinstance(piece, tuple) else repr(piece)},")
         lines.append("    )),")
-    return HEAD.replace("TABLES", ", ".join(sorted(tables))) + "\n".join(lines) + "\n}"
+    return (
+        HEAD.replace("TABLES", "".join(f"    {name},\n" for name in sorted(tables)))
+        + "\n".join(lines)
+        + "\n}"
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ NAMES = (
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
     "fixedPoint functional minimize odeint quad root "
-    "grad valueAndGrad hvp linearize jacobian hessian sparseJacobian sparseHessian jet vmap hot"
+    "grad valueAndGrad hvp linearize jacobian hessian sparseJacobian sparseHessian jet vmap hot inspect python"
 ).split()
 
 Run = Callable[[str], str]

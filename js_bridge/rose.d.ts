@@ -665,6 +665,22 @@ export declare const python: <F extends object = Record<string, Fn>>(
   source?: string,
   options?: { signal?: AbortSignal },
 ) => Promise<F>;
+/** What becomes of a function, as text. */
+export interface Inspection {
+  /** As it was recorded, with the functions that it calls, and derivatives by name. */
+  readonly recorded: string;
+  /** As a program without derivatives, in the notation of the paper. */
+  readonly ir: string;
+  /** As WebAssembly, with the bytes of each instruction beside it. */
+  readonly wat: string;
+  /** How many bytes of WebAssembly that is. */
+  readonly size: number;
+}
+
+/** What becomes of `f` when it is compiled. */
+export declare const inspect: <P extends readonly unknown[], R>(
+  f: Func<P, R>,
+) => Promise<Inspection>;
 
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */

@@ -14,6 +14,7 @@ from rose_core.functional import functional
 from rose_core.functions import Function, fn, opaque, select, sum, vec, vjp
 from rose_core.generic import Generic
 from rose_core.infix import ExpressionError, expr
+from rose_core.inspection import Inspection, inspect
 from rose_core.jacobian import hessian, jacobian
 from rose_core.limits import SizeError
 from rose_core.minimum import minimize
@@ -64,6 +65,7 @@ __all__ = [
     "ExpressionError",
     "Function",
     "Generic",
+    "Inspection",
     "Null",
     "Real",
     "Record",
@@ -116,6 +118,7 @@ __all__ = [
     "imul",
     "index",
     "ineq",
+    "inspect",
     "interp",
     "isub",
     "jacobian",

@@ -19,6 +19,7 @@ from rose_core.deep import deep_recursion
 from rose_core.errors import note
 from rose_core.expand import Expansion
 from rose_core.host import to_js
+from rose_core.inspection import inspection_of
 from rose_core.interp import call as run
 from rose_core.ir import Func
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of
@@ -37,7 +38,8 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     """A recording's module and its descriptor, as JSON.
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
-    `Program`, or asks for a pattern, which is the descriptor then (`rose_core.sparsity`). Else that has
+    `Program`, or asks for a pattern, which is the descriptor then (`rose_core.sparsity`), or is "text" for
+    what `inspect` gives. Else the descriptor has
     ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]``
     per leaf, see `Slot`), and for every opaque function that the module imports ``hosts``: its number, and
     where the call has its arguments and results (`_host`).
@@ -81,6 +83,8 @@ def add_library(archive: bytes) -> None:
 def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
     recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
     with deep_recursion():
+        if memory == "text":
+            return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
         if is_request(memory):
             return EMPTY, json.dumps(answer(recording.root, memory))
         program = Program(Expansion(recording.root).root, memory)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 F64, I32, I64, EMPTY = 0x7C, 0x7F, 0x7E, 0x40
 
@@ -143,8 +144,9 @@ class Function:
     @property
     def body(self) -> bytes:
         """Local variables and code, as they stand in a module."""
-        runs = vector([uint(count) + bytes([_TYPES[letter]]) for count, letter in self.locals])
-        return runs + self.code + END
+        letters = groupby(self.locals, lambda run: run[1])
+        runs = [uint(sum(n for n, _ in run)) + bytes([_TYPES[letter]]) for letter, run in letters]
+        return vector(runs) + self.code + END
 
 
 class Helper:

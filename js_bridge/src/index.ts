@@ -71,6 +71,7 @@ export { python } from "./page";
 export { quad } from "./quadrature";
 export { fixedPoint, root } from "./roots";
 export { hot } from "./hot";
+export { inspect } from "./inspect";
 export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";

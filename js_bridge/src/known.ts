@@ -1,7 +1,7 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
 import { type Artifact, type Bytes, isOf, open } from "./artifact";
-import { core, type MemoryKind, type PatternKind, type Work } from "./core";
+import { core, type MemoryKind, type Telling, type Work } from "./core";
 import { freezer, frozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
@@ -11,15 +11,13 @@ import { discard, find } from "./store";
 /** The module of a program. */
 export const moduleOf = (
   program: Program,
-  memory: Exclude<MemoryKind, PatternKind>,
+  memory: Exclude<MemoryKind, Telling>,
   signal?: AbortSignal,
 ): Promise<Artifact> => artifact(program, memory, signal);
 
-/** The pattern of a program's derivatives. */
-export const patternOf = async (
-  program: Program,
-  kind: PatternKind,
-): Promise<Pattern> => (await artifact<Pattern>(program, kind)).descriptor;
+/** What the core says of a program. */
+export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
+  (await artifact<D>(program, kind)).descriptor;
 
 /** What the core says of a matrix of derivatives. */
 export interface Pattern {

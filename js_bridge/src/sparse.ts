@@ -9,7 +9,7 @@ import {
   push,
   vector,
 } from "./functions";
-import { type Pattern, patternOf } from "./known";
+import { type Pattern, toldOf } from "./known";
 import { type Argnums, derived, grad, Selection } from "./operators";
 import { ieq, select } from "./ops";
 import { at, each, needReals, over } from "./places";
@@ -43,7 +43,7 @@ export const sparseJacobian = async (
   const data = dataOf(f, "sparseJacobian");
   const by = new Selection(data, argnums, "sparseJacobian");
   needReals(data.ret, `sparseJacobian: the result of ${data.name}`);
-  const { rows, forward, colours } = await patternOf(
+  const { rows, forward, colours } = await toldOf<Pattern>(
     programOf(data),
     `jacobian ${leavesOf(data, by).join(" ")}`,
   );
@@ -73,7 +73,7 @@ export const sparseHessian = async (
   const data = dataOf(f, "sparseHessian");
   const by = new Selection(data, argnums, "sparseHessian");
   const gradient = dataOf(grad(f, argnums), "sparseHessian");
-  const { rows, colours } = await patternOf(
+  const { rows, colours } = await toldOf<Pattern>(
     programOf(gradient),
     `hessian ${leavesOf(data, by).join(" ")}`,
   );

@@ -30,6 +30,7 @@ import {
   fori,
   functional,
   hot,
+  inspect,
   grad,
   gt,
   hessian,
@@ -645,6 +646,10 @@ gives<number[]>()(
   interp(vmap(scaled, [0, null], "rows").at({ rows: 2 }))([1, 2], shape),
   [2, 4],
 );
+
+const seen = await inspect(grad(cube));
+gives<boolean>()(seen.recorded.includes("vjp"), true);
+gives<boolean>()(seen.wat.startsWith("(module") && seen.size > 8, true);
 
 const written = await python<{
   bowl: Func<[Vecs<2, Reals>], Reals>;

@@ -21,6 +21,7 @@ import {
   hvp,
   iadd,
   index,
+  inspect,
   interp,
   isub,
   jacobian,
@@ -270,6 +271,8 @@ export const rejected: (() => unknown)[] = [
   () => grad((x: number) => x),
   // @ts-expect-error
   () => grad(square, "0"),
+  // @ts-expect-error
+  () => inspect((x: number) => x),
   // @ts-expect-error
   () => jacobian(square, 0, { mode: "sparse" }),
   // @ts-expect-error

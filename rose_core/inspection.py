@@ -1,0 +1,43 @@
+"""What becomes of a function, as text: for people who want to see it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rose_core.deep import deep_recursion
+from rose_core.expand import Expansion
+from rose_core.functions import Function, closed
+from rose_core.ir import Func
+from rose_core.program import Program
+from rose_core.text import show_program
+from rose_core.wat import wat
+
+
+class Inspection(NamedTuple):
+    """A function as it was recorded, as a program without derivatives, and as WebAssembly."""
+
+    recorded: str
+    """With the functions that it calls, and derivatives by name; `rose_core.text`."""
+    ir: str
+    """When the derivatives have been made."""
+    wat: str
+    """The text of the module, with the bytes of each instruction beside it; `rose_core.wat`."""
+    size: int
+    """How many bytes the module has."""
+
+
+def inspect(f: Function) -> Inspection:
+    """What becomes of ``f`` when it is compiled.
+
+    Raises:
+        DerivativeError, SizeError: as `compile` does.
+    """
+    return inspection_of(closed(f, "inspect"))
+
+
+def inspection_of(func: Func) -> Inspection:
+    """`inspect`, for a function that stands alone."""
+    with deep_recursion():
+        root = Expansion(func).root
+        module = Program(root, "imported").bytes
+        return Inspection(show_program(func), show_program(root), wat(module), len(module))

@@ -2,7 +2,7 @@
 """Set up, build, serve and test Rose, on a machine that has Python 3.11 or newer.
 
     python3 build.py setup           make .venv, fetch the tools and find a browser
-    python3 build.py build           write dist/, complete in itself
+    python3 build.py build           write dist/, complete in itself, and freeze its site
     python3 build.py serve           build, then serve the site at a local address
     python3 build.py check           formatting, linting and types, as CI does it first
     python3 build.py test [-- ARGS]  check, build, run all tests; ARGS go to pytest
@@ -359,7 +359,28 @@ def build() -> None:
     inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
     outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
     step("package", inputs, outputs, make_package)
-    step("site", [ROOT / "site"], [DIST / "site" / "index.html"], copy_site)
+    # What is frozen belongs to one build, and goes with the site that it was made for.
+    step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
+
+
+def site_inputs() -> list[Path | str]:
+    scripts = [digest(DIST / f"rose.{name}")[1] for name in ("js", "worker.js", "python.js")]
+    return [ROOT / "site", *scripts, digest(DIST / "pyodide" / "rose_core.zip")[1]]
+
+
+def freeze() -> None:
+    """Compile ahead of time what the pages of dist/site/ compile: their readers load no Python."""
+    inputs = [*site_inputs(), ROOT / "rose_core" / "cli"]
+    step("freeze", inputs, [DIST / "site" / "frozen" / "manifest.json"], freeze_site)
+
+
+def freeze_site() -> str:
+    browser = json.loads(BROWSER.read_text())["path"]
+    advice = "A page of the site is wrong, or compiles what nobody can know before."
+    words = ("-m", "rose_core.cli", "freeze", DIST, "--browser", browser)
+    run(PYTHON, *words, advice=advice, PYTHONPATH=str(ROOT))
+    frozen = list((DIST / "site" / "frozen").glob("*.wasm"))
+    return f"{len(frozen)} programs, {sum(path.stat().st_size for path in frozen) / 1000:.1f} kB"
 
 
 def digest(path: Path) -> tuple[int, str]:
@@ -394,6 +415,7 @@ def make_package() -> str:
 def copy_site() -> str:
     shutil.rmtree(DIST / "site", ignore_errors=True)
     shutil.copytree(ROOT / "site", DIST / "site")
+    (DIST / "site" / "rose.frozen.json").write_text("{}\n")
     return f"{len(list(files(DIST / 'site')))} files"
 
 
@@ -529,6 +551,11 @@ def prepare(verb: str, checked: bool, cpython: bool) -> None:
             setup_clients()
         if verb in ("build", "serve", "test", "bench"):
             build()
+        if verb == "build":
+            if BROWSER.exists():
+                freeze()
+            else:
+                print("  freeze: there is no browser; python3 build.py setup looks for one")
         if verb in ("test", "bench"):
             bundle_penrose()
 

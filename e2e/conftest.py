@@ -53,12 +53,13 @@ def browser() -> Iterator[Browser]:
 def host() -> Iterator[Callable[..., str]]:
     """Start a static host for dist/ and return its address: `host(prefix, headers)`.
 
-    e2e/pages/ lies beside rose.js there, as `pages/`.
+    e2e/pages/ lies beside rose.js there, as `pages/`. Nothing is frozen there, whether it is in dist/ or not.
     """
     with ExitStack() as stack:
 
         def start(prefix: str = "/", headers: Mapping[str, str] | None = None) -> str:
-            mounts = {prefix: DIST, f"{prefix}pages/": PAGES}
+            index = f"{prefix}site/rose.frozen.json"
+            mounts = {prefix: DIST, f"{prefix}pages/": PAGES, index: DIST / "rose.frozen.json"}
             server = stack.enter_context(Server(mounts, headers=headers, quiet=True))
             return server.origin + prefix
 

@@ -38,6 +38,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         path = urllib.parse.urlsplit(path).path
         for prefix, folder in self.server.mounts.items():
             if path.startswith(prefix):
+                if folder.is_file():
+                    return str(folder)
                 self.directory = str(folder)
                 return super().translate_path("/" + path[len(prefix) :])
         return "/nothing/is/mounted/here"
@@ -80,7 +82,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A static host: `mounts` maps address prefixes to folders, e.g. {"/": DIST}."""
+    """A static host: `mounts` maps address prefixes to folders or files, e.g. {"/": DIST}."""
 
     def __init__(
         self,

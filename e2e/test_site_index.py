@@ -63,7 +63,7 @@ def test_the_sample_runs(page: Page, site_url: str) -> None:
     page.locator("#x").fill("1")
     expect(page.locator("[data-show=z]")).to_have_text("1")
     expect(page.locator("[data-show=g]")).to_have_text("3, 0")
-    expect(page.locator("[data-show=loaded]")).to_have_text(re.compile(r"^[\d.]+ s$"))
+    expect(page.locator("[data-show=there]")).to_have_text(re.compile(r"^[\d.]+ s$"))
 
 
 def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:

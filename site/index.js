@@ -1,6 +1,5 @@
 // The first page: a miniature of each explorable, and the sample's numbers.
 
-import { ready } from "../rose.js";
 import { approximation } from "./approximation.js";
 import { Camera } from "./camera.js";
 import { evaluator, parse } from "./expression.js";
@@ -99,20 +98,16 @@ const runSample = async () => {
 
 explain();
 showSource("sample.js");
-const began = performance.now();
-during(
-  element("status"),
-  "Loading the compiler…",
-  ready().then(async () => {
-    show({ loaded: `${format((performance.now() - began) / 1000, 2)} s` });
-    await runSample();
-    await Promise.all([
-      approximate(),
-      descend(),
-      shoot(),
-      learn(),
-      deblur(),
-      trace(),
-    ]);
-  }),
-);
+const work = async () => {
+  await runSample();
+  show({ there: `${format(performance.now() / 1000, 2)} s` });
+  await Promise.all([
+    approximate(),
+    descend(),
+    shoot(),
+    learn(),
+    deblur(),
+    trace(),
+  ]);
+};
+during(element("status"), "Loading the compiler…", work());

@@ -1,7 +1,11 @@
 // What the scripts of all pages need: finding elements, showing values in the text, buttons in the
 // text, and saying what the page waits for.
 
+import { configure } from "../rose.js";
 import { format } from "./format.js";
+
+// `build.py build` freezes the site: what its pages compile when they are opened lies next to them.
+configure({ frozen: "." });
 
 /**
  * The element with this id, which is there and of this kind.

@@ -4,7 +4,7 @@ import { ready } from "../rose.js";
 import { approximation } from "./approximation.js";
 import { Camera } from "./camera.js";
 import { Handles, onArrows } from "./drag.js";
-import { FUNCTIONS, evaluator } from "./expression.js";
+import { FUNCTIONS, evaluator, parse } from "./expression.js";
 import { expressionField } from "./field.js";
 import { format } from "./format.js";
 import { latest } from "./latest.js";
@@ -66,22 +66,13 @@ const put = (field, value) => {
 
 /** @typedef {{ tree: Tree, region?: Region, at?: Pair }} Wanted */
 
-/** Whether there is a compiler. */
-const loaded = during(
-  status,
-  "Loading the compiler, to derive gradient and Hessian…",
-  ready().then(() => true),
-);
-
 /** Derive and compile. Until that is done, the picture stays as it is. */
 const compile = latest(async (/** @type {Wanted} */ wanted, isLatest) => {
-  if (!(await loaded)) return;
   const began = performance.now();
-  const compiled = await during(
-    status,
-    "Deriving…",
-    approximation(wanted.tree),
-  );
+  const words = derivatives
+    ? "Deriving…"
+    : "Loading the compiler, to derive gradient and Hessian…";
+  const compiled = await during(status, words, approximation(wanted.tree));
   if (!compiled || !isLatest()) return;
   const waited = `${format(performance.now() - began, 2)} ms`;
   show({ waited });
@@ -115,6 +106,19 @@ const preset = (name) => {
   const { text, x, y, point } = PRESETS[name];
   const tree = expression.put(text);
   want({ tree, region: { x, y }, at: point });
+};
+
+// Who looks at the field may type something that nobody has compiled before.
+element("expression").addEventListener(
+  "focus",
+  () => ready().catch(() => {}), // which is told when it is needed
+  { once: true },
+);
+
+/** For `rose freeze`: compile what the buttons in the text can ask for. */
+export const warmUp = async () => {
+  for (const { text } of Object.values(PRESETS))
+    await approximation(parse(text));
 };
 
 // ---- what the reader does ------------------------------------------------

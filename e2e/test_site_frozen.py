@@ -1,0 +1,55 @@
+"""The site that `build.py build` has frozen: its readers load no Python until they make something new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import build
+from build import DIST
+from e2e.server import Server
+from e2e.test_site_index import DONE, LONG, PAGES, wait
+
+
+@pytest.fixture(scope="module")
+def frozen_url() -> Iterator[str]:
+    build.freeze()
+    with Server({"/": DIST}, quiet=True) as server:
+        yield f"{server.origin}/site/"
+
+
+def asked(page: Page) -> list[str]:
+    urls: list[str] = []
+    page.context.on("request", lambda request: urls.append(request.url))
+    return urls
+
+
+def needs_python(urls: list[str]) -> list[str]:
+    return [url for url in urls if "/pyodide/" in url or url.endswith("rose.worker.js")]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_loads_no_python(page: Page, frozen_url: str, name: str) -> None:
+    urls = asked(page)
+    page.goto(f"{frozen_url}{name}.html")
+    wait(page, name)
+    assert any("/site/frozen/" in url for url in urls)
+    assert needs_python(urls) == []
+
+
+def test_what_the_text_offers_is_frozen_and_what_is_typed_is_not(page: Page, frozen_url: str) -> None:
+    urls = asked(page)
+    page.goto(f"{frozen_url}quadratic.html")
+    wait(page, "quadratic")
+    for button in page.locator("[data-act^=preset]").all():
+        before = page.locator("#expression").input_value()
+        button.click()
+        if page.locator("#expression").input_value() != before:
+            expect(page.locator("#status")).to_have_text(re.compile("Derived"), timeout=LONG)
+    assert needs_python(urls) == []
+    page.locator("#expression").fill("x*x*y + 0.125")
+    expect(page.locator("[data-show=hxx]").last).not_to_have_text(DONE["quadratic"][1], timeout=LONG)
+    assert needs_python(urls)

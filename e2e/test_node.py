@@ -692,6 +692,10 @@ def test_sparse_derivatives(node: Run) -> None:
             out.hessians.push([h.rows.length, h.passes, h.shape,
                 dense(h, await same(h.values, x)), await same(hessian(f), x)]);
         }
+        const long = Vec(5000, Real), all = fn([long], Real, (x) => sum(5000, (i) => mul(x[i], mul(x[i], x[i]))));
+        const diagonal = await sparseHessian(all);
+        const elements = (await compile(diagonal.values))(Array.from({ length: 5000 }, (_, i) => i));
+        out.long = [diagonal.passes, diagonal.rows.length, elements[4999]];
         const P = { y: Real, ok: Bool, x: Vec(2, Real) };
         const S = { sums: Vec(3, Real), one: Real, pairs: Vec(2, { z: Real, a: Real }) };
         const f = fn([Vec(3, P), Real], S, (ps, a) => ({
@@ -713,6 +717,7 @@ def test_sparse_derivatives(node: Run) -> None:
         assert [nonzeros, passes, shape] == [16, 3, [6, 6]]
         for row, other in zip(found, expected, strict=True):
             assert row == pytest.approx(other, rel=1e-13)
+    assert out["long"] == [1, 5000, 6 * 4999]
     # by a; and for each point by y, x[0] and x[1], in the order in which they are written
     assert out["structs"][0] == [8, 10]
     assert out["structs"][2] == [

@@ -7,8 +7,8 @@ may be anything, and then all that could happen counts.
 What it computes with:
 
 - for a Real that depends on nothing that varies, ``None``;
-- for one that does, an argument's number, or a pair of what it depends on: sets are made only of
-  results, so a step costs no more than an instruction;
+- for one that does, an argument's number, or ``~k`` for pair ``k`` of what it depends on (`Sets`): sets are
+  made only of results, so a step costs no more than an instruction;
 - for an index or a Bool, its value, or `ANY`;
 - for an array, a list, or `Each` of what is known of every element.
 """
@@ -48,6 +48,99 @@ TABLE_END = len(OPS)
 _SELECT = code("select")
 
 
+class Sets:
+    """What Reals depend on; by number, since a long sum would be a deeply nested pair."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, int]] = []
+
+    def both(self, x: Any, y: Any) -> Any:
+        """What depends on all that either depends on, or may be either."""
+        if isinstance(x, Each) or isinstance(y, Each):
+            return Each(self.both(self.element(x, ANY), self.element(y, ANY)))
+        if isinstance(x, list):
+            return [self.both(a, b) for a, b in zip(x, y, strict=True)]
+        if isinstance(x, Cells):
+            return Cells([*x.places, *(place for place in y.places if place not in x.places)])
+        if x is None or x == y:
+            return y
+        if y is None:
+            return x
+        self.pairs.append((x, y))
+        return -len(self.pairs)
+
+    def either(self, x: Any, y: Any, t: Type) -> Any:
+        """One of two values of type ``t``, it is not known which."""
+        if is_real(t):
+            return self.both(x, y)
+        if isinstance(t, Array):
+            if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
+                return [self.either(a, b, t.elem) for a, b in zip(x, y, strict=True)]
+            return Each(self.either(self.element(x, ANY, t.elem), self.element(y, ANY, t.elem), t.elem))
+        return x if x is y or (x is not ANY and y is not ANY and x == y) else ANY
+
+    def element(self, x: Any, i: Any, t: Type | None = None) -> Any:
+        """Element ``i`` of an array, of type ``t``, or of Reals if none is given."""
+        if isinstance(x, Each):
+            return x.elem
+        if i is not ANY:
+            return x[i]
+        if not x:
+            return None if t is None or is_real(t) else ANY
+        found = x[0]
+        for y in x[1:]:
+            found = self.both(found, y) if t is None else self.either(found, y, t)
+        return found
+
+    def add(self, container: Any, at: int, x: Any) -> None:
+        """Add ``x`` in place, as there may be cells for parts."""
+        old = container[at]
+        if isinstance(old, Each):
+            self.add(_Slot(old), 0, self.element(x, ANY))
+        elif not isinstance(old, list):
+            container[at] = self.both(old, x)
+        else:
+            for k in range(len(old)):
+                self.add(old, k, self.element(x, k))
+
+    def all(self, x: Any) -> Any:
+        """What a Real depends on, or all Reals of an array."""
+        if isinstance(x, Each):
+            return self.all(x.elem)
+        if not isinstance(x, list):
+            return x
+        found = None
+        for y in x:
+            found = self.both(found, self.all(y))
+        return found
+
+    def members(self, x: int | None) -> frozenset[int]:
+        """The numbers of the arguments that a Real depends on."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        stack = [] if x is None else [x]
+        while stack:
+            k = stack.pop()
+            if k >= 0:
+                found.add(k)
+            elif k not in seen:
+                seen.add(k)
+                stack += self.pairs[~k]
+        return frozenset(found)
+
+    def same(self, x: Any, y: Any, t: Type) -> bool:
+        """Whether two values of type ``t`` depend on the same, or are known to be the same."""
+        if isinstance(t, Array):
+            if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
+                return all(self.same(a, b, t.elem) for a, b in zip(x, y, strict=True))
+            if isinstance(x, Each) and isinstance(y, Each):
+                return self.same(x.elem, y.elem, t.elem)
+            return False
+        if is_real(t):
+            return self.members(x) == self.members(y)
+        return x is y or (ANY not in (x, y) and x == y)
+
+
 class _Any:
     """An index or a Bool of which nothing is known."""
 
@@ -84,22 +177,6 @@ class Cells:
                 found.append((inner, i))
         return Cells(found)
 
-    def add(self, x: Any) -> None:
-        for container, at in self.places:
-            _add(container, at, x)
-
-
-def _add(container: Any, at: int, x: Any) -> None:
-    """Add ``x`` in place, as there may be cells for parts."""
-    old = container[at]
-    if isinstance(old, Each):
-        _add(_Slot(old), 0, element(x, ANY))
-    elif not isinstance(old, list):
-        container[at] = both(old, x)
-    else:
-        for k in range(len(old)):
-            _add(old, k, element(x, k))
-
 
 class _Slot:
     """The element of an `Each`, as a container of one."""
@@ -116,86 +193,18 @@ class _Slot:
         self.of.elem = x
 
 
-def both(x: Any, y: Any) -> Any:
-    """What depends on all that either depends on, or may be either."""
-    if isinstance(x, Each) or isinstance(y, Each):
-        return Each(both(element(x, ANY), element(y, ANY)))
-    if isinstance(x, list):
-        return [both(a, b) for a, b in zip(x, y, strict=True)]
-    if isinstance(x, Cells):
-        return Cells([*x.places, *(place for place in y.places if place not in x.places)])
-    if x is y or y is None:
-        return x
-    if x is None:
-        return y
-    return (x, y)
-
-
-def either(x: Any, y: Any, t: Type) -> Any:
-    """One of two values of type ``t``, it is not known which."""
-    if is_real(t):
-        return both(x, y)
-    if isinstance(t, Array):
-        if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
-            return [either(a, b, t.elem) for a, b in zip(x, y, strict=True)]
-        return Each(either(element(x, ANY, t.elem), element(y, ANY, t.elem), t.elem))
-    return x if x is y or (x is not ANY and y is not ANY and x == y) else ANY
-
-
-def element(x: Any, i: Any, t: Type | None = None) -> Any:
-    """Element ``i`` of an array, of type ``t``, or of Reals if none is given."""
-    if isinstance(x, Each):
-        return x.elem
-    if i is not ANY:
-        return x[i]
-    if not x:
-        return None if t is None or is_real(t) else ANY
-    found = x[0]
-    for y in x[1:]:
-        found = both(found, y) if t is None else either(found, y, t)
-    return found
-
-
-def members(x: Any) -> frozenset[int]:
-    """The numbers of the arguments that a Real depends on."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        x = stack.pop()
-        if isinstance(x, tuple):
-            if id(x) not in seen:
-                seen.add(id(x))
-                stack += x
-        elif x is not None:
-            found.add(x)
-    return frozenset(found)
-
-
-def dependencies(f: Func, args: Sequence[Any]) -> list[Any]:
+def dependencies(sets: Sets, f: Func, args: Sequence[Any]) -> list[Any]:
     """What the result leaves of ``f`` depend on, for what is known of its argument leaves."""
     if f.host is not None or f.jvp is not None:
         # a derivative that its author gives may use any argument for any result
         reals = [x for x, t in zip(args, f.params, strict=True) if is_real(t)]
         everything = None
         for x in reals:
-            everything = both(everything, _all(x))
+            everything = sets.both(everything, sets.all(x))
         return [_constant(everything if is_real(t) else ANY, t) for t in f.result_types]
     env = [None] * len(f.code) + [_known(value, t) for value, t in reversed(f.pool)]
-    _Run(f, env, args).block(0)
+    _Run(sets, f, env, args).block(0)
     return [env[v] for v in f.results]
-
-
-def _all(x: Any) -> Any:
-    """What a Real depends on, or all Reals of an array."""
-    if isinstance(x, Each):
-        return _all(x.elem)
-    if not isinstance(x, list):
-        return x
-    found = None
-    for y in x:
-        found = both(found, _all(y))
-    return found
 
 
 def _constant(x: Any, t: Type) -> Any:
@@ -215,11 +224,12 @@ def unknown(t: Type) -> Any:
 
 
 class _Run:
-    def __init__(self, func: Func, env: list[Any], args: Sequence[Any]) -> None:
-        self.func, self.env, self.args = func, env, args
+    def __init__(self, sets: Sets, func: Func, env: list[Any], args: Sequence[Any]) -> None:
+        self.sets, self.func, self.env, self.args = sets, func, env, args
 
     def block(self, number: int) -> None:
         code, env, types = self.func.code, self.env, self.func.types
+        both, either = self.sets.both, self.sets.either
         for v in self.func.blocks[number].order:
             ins = code[v]
             op = ins[0]
@@ -257,13 +267,13 @@ class _Run:
         elif op == VEC:
             env[v] = [env[x] for x in ins[1:]]
         elif op == INDEX:
-            env[v] = element(env[ins[1]], env[ins[2]], func.types[v])
+            env[v] = self.sets.element(env[ins[1]], env[ins[2]], func.types[v])
         elif op == GET:
             env[v] = env[ins[1]][ins[2]]
         elif op == FOR:
             env[v] = self.loop(ins[1])
         elif op == CALL:
-            env[v] = dependencies(func.callees[ins[1]], [env[x] for x in ins[2:]])
+            env[v] = dependencies(self.sets, func.callees[ins[1]], [env[x] for x in ins[2:]])
         elif op == COND:
             env[v] = self.cond(CondSite(func, ins))
         elif op == LOOP:
@@ -275,7 +285,8 @@ class _Run:
         elif op == ACCUM:
             env[v] = Cells([([_copied(env[ins[1]])], 0)])
         elif op == ADD_TO:
-            env[ins[1]].add(env[ins[2]])
+            for container, at in env[ins[1]].places:
+                self.sets.add(container, at, env[ins[2]])
         elif op == REF_INDEX:
             env[v] = env[ins[1]].part(env[ins[2]])
         elif op == RESOLVE:
@@ -295,19 +306,19 @@ class _Run:
     def updated(self, x: Any, i: Any, y: Any, t: Type) -> Any:
         assert isinstance(t, Array)
         if isinstance(x, Each):
-            return Each(either(x.elem, y, t.elem))
+            return Each(self.sets.either(x.elem, y, t.elem))
         if i is ANY:
-            return [either(z, y, t.elem) for z in x]
+            return [self.sets.either(z, y, t.elem) for z in x]
         return [*x[:i], y, *x[i + 1 :]]
 
     def cond(self, site: CondSite) -> list[Any]:
         p, env = self.env[site.p], self.env
         sides = [k for k in (0, 1) if p is ANY or p == (k == 0)]
-        found = [dependencies(site.functions[k], [env[x] for x in site.args[k]]) for k in sides]
+        found = [dependencies(self.sets, site.functions[k], [env[x] for x in site.args[k]]) for k in sides]
         if len(found) == 1:
             return found[0]
         types = site.functions[0].result_types
-        return [either(x, y, t) for x, y, t in zip(*found, types, strict=True)]
+        return [self.sets.either(x, y, t) for x, y, t in zip(*found, types, strict=True)]
 
     def turns(self, site: LoopSite) -> list[Any]:
         spec, env = site.spec, self.env
@@ -318,14 +329,14 @@ class _Run:
         kept: list[list[Any]] = [[] for _ in types[spec.carries :]]
         turn = 0
         while count is not ANY and turn < count:
-            goes = dependencies(site.test, [*state, *test_args])[0] if site.test else True
+            goes = dependencies(self.sets, site.test, [*state, *test_args])[0] if site.test else True
             if goes is ANY:
                 break
             if not goes:
                 count = turn
                 break
             i = count - 1 - turn if spec.down else turn
-            found = dependencies(site.body, [i, *state, *args])
+            found = dependencies(self.sets, site.body, [i, *state, *args])
             state = found[: spec.carries]
             for column, x in zip(kept, found[spec.carries :], strict=True):
                 column.append(x)
@@ -337,9 +348,9 @@ class _Run:
         for k, (column, t) in enumerate(zip(kept, types[spec.carries :], strict=True)):
             every = rest[k]
             for x in column:
-                every = either(every, x, t)
+                every = self.sets.either(every, x, t)
             if k < spec.outputs:
-                every = either(every, _known(zero_of(t), t), t)
+                every = self.sets.either(every, _known(zero_of(t), t), t)
                 rest[k] = [every for _ in range(spec.index.size)]  # type: ignore[attr-defined]
             else:
                 rest[k] = Each(every)
@@ -356,16 +367,17 @@ class _Run:
                 column += [_known(zero_of(t), t) for _ in range(size - len(column))]
         return list(kept)
 
-    @staticmethod
     def any_turns(
-        site: LoopSite, state: list[Any], args: list[Any], types: Sequence[Type]
+        self, site: LoopSite, state: list[Any], args: list[Any], types: Sequence[Type]
     ) -> tuple[list[Any], list[Any]]:
         """The state after any number of further turns, and what may be kept of one."""
         carries = site.spec.carries
         while True:
-            found = dependencies(site.body, [ANY, *state, *args])
-            after = [either(x, y, t) for x, y, t in zip(state, found[:carries], types, strict=False)]
-            if all(_same(x, y, t) for x, y, t in zip(state, after, types, strict=False)):
+            found = dependencies(self.sets, site.body, [ANY, *state, *args])
+            after = [
+                self.sets.either(x, y, t) for x, y, t in zip(state, found[:carries], types, strict=False)
+            ]
+            if all(self.sets.same(x, y, t) for x, y, t in zip(state, after, types, strict=False)):
                 return after, found[carries:]
             state = after
 
@@ -380,17 +392,6 @@ def _copied(x: Any) -> Any:
     if isinstance(x, Each):
         return Each(_copied(x.elem))
     return [_copied(y) for y in x] if isinstance(x, list) else x
-
-
-def _same(x: Any, y: Any, t: Type) -> bool:
-    """Whether two values of type ``t`` depend on the same, or are known to be the same."""
-    if isinstance(t, Array):
-        if isinstance(x, list) and isinstance(y, list) and len(x) == len(y):
-            return all(_same(a, b, t.elem) for a, b in zip(x, y, strict=True))
-        if isinstance(x, Each) and isinstance(y, Each):
-            return _same(x.elem, y.elem, t.elem)
-        return False
-    return members(x) == members(y) if is_real(t) else x is y or (ANY not in (x, y) and x == y)
 
 
 def _depends(op: int) -> bool:

@@ -12,7 +12,7 @@ from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
 from rose_core.functions import Function, function_of, select, vec, vjp
 from rose_core.operators import Selection, derived, grad, push
-from rose_core.pattern import dependencies, members, unknown
+from rose_core.pattern import Sets, dependencies, unknown
 from rose_core.places import at, each, need_reals, over
 from rose_core.trace import current, index_operation, lift, wrap
 from rose_core.types import REAL, Array, Fin, Struct, Type, array, fin, leaves
@@ -103,9 +103,10 @@ def pattern(f: Function, by: Selection) -> list[list[int]]:
     for k, t in enumerate(f.func.param_types):
         args += _leaves_of(numbered[k], t) if k in numbered else [unknown(leaf) for leaf in leaves(t)]
     args += [unknown(leaf) for leaf in f.func.params[len(args) :]]
+    sets = Sets()
     with deep_recursion():
-        found = build(dependencies(Expansion(f.func).root, args), f.func.ret)
-    return [sorted(members(at(found, path))) for path in paths(f.func.ret)]
+        found = build(dependencies(sets, Expansion(f.func).root, args), f.func.ret)
+    return [sorted(sets.members(at(found, path))) for path in paths(f.func.ret)]
 
 
 def paths(t: Type) -> Iterator[tuple[Any, ...]]:

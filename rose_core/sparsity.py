@@ -13,7 +13,7 @@ from typing import Any
 from rose_core.colouring import in_fewer_passes, of_symmetric, symmetric, transposed
 from rose_core.expand import Expansion
 from rose_core.ir import Func, is_real
-from rose_core.pattern import dependencies, members, unknown
+from rose_core.pattern import Sets, dependencies, unknown
 from rose_core.types import Array, Type
 
 EMPTY = b"\0asm\1\0\0\0"
@@ -36,9 +36,10 @@ def answer(root: Func, request: str) -> dict[str, object]:
     for k in map(int, varying):
         if is_real(root.params[k]):
             args[k] = _numbered(root.params[k], number)
-    found = dependencies(Expansion(root).root, args)
+    sets = Sets()
+    found = dependencies(sets, Expansion(root).root, args)
     reals = [_reals(x) for x, t in zip(found, root.result_types, strict=True) if is_real(t)]
-    rows = [sorted(members(x)) for leaf in reals for x in leaf]
+    rows = [sorted(sets.members(x)) for leaf in reals for x in leaf]
     if what == "hessian":
         rows = symmetric(rows)
         return {"rows": rows, "forward": True, "colours": of_symmetric(rows)}

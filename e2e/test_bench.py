@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Browser, Error, Page
 
 from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import penrose, startup
+from e2e.bench import functions, penrose, startup
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
 from e2e.server import Server
+from rose_core.ops import OPS
 
 FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]
 QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0, "warmBytes": 1e12}, "stages": {"turns": 1, "warm": 0}}
@@ -85,6 +86,17 @@ def test_diagrams_are_measured_with_either_rose(bench: Page) -> None:
         assert diagram["ours"]["bytes"] < diagram["original"]["bytes"], name
     lines = penrose.table(found).splitlines()
     assert [line.split()[0] for line in lines[3:]] == ["sets", "scalars", "median", "largest"]
+
+
+def test_built_in_functions_are_measured(bench: Page) -> None:
+    assert set(functions.RANGES) == {op.name for op in OPS if isinstance(op.wasm, str) or callable(op.wasm)}
+    found = functions.measure(bench, ["hypot", "tan"], QUICK)
+    assert set(found["tan"]) == {"import", "bytes"}
+    hypot = found["hypot"]
+    assert hypot["bytes"] > 100
+    for what in ("free", "waiting"):
+        assert hypot["this"][what]["median"] > 0 and hypot["import"][what]["ratio"] == 1
+    assert [line.split()[0] for line in functions.table(found).splitlines()[3:]] == ["hypot", "tan"]
 
 
 @pytest.fixture

@@ -646,7 +646,10 @@ export declare const hot: <A extends readonly unknown[], B>(
   options?: CompileOptions,
 ) => Hot<A, B>;
 
-/** Run `f` by the interpreter: slow, and by definition right. Needs the core on this thread. */
+/**
+ * Run `f` by the interpreter: slow, and by definition right. Needs the core on this thread where `f` takes
+ * derivatives; where it does not, functions such as `exp` are those of `Math`, and may differ in the last digit.
+ */
 export declare const interp: {
   <P extends readonly unknown[], R>(
     f: Func<P, R>,

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import penrose, startup
+from e2e.bench import functions, penrose, startup
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -38,7 +38,8 @@ SIMULATIONS = ["billiards", "robot"]
 START = "start"
 STARTUP = "startup"
 DIAGRAMS = "penrose"
-ALL = [START, STARTUP, *WORKLOADS, *SIMULATIONS, DIAGRAMS]
+FUNCTIONS = "math"
+ALL = [START, STARTUP, *WORKLOADS, *SIMULATIONS, DIAGRAMS, FUNCTIONS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -119,7 +120,8 @@ def quartiles(times: list[float]) -> dict[str, float]:
 
 def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
     """All results, as JSON keeps them."""
-    omit = [] if build_libm(STATE / "bench" / "c") else ["C -O3 simd, libm"]
+    has_libm = build_libm(STATE / "bench" / "c")
+    omit = [] if has_libm else ["C -O3 simd, libm"]
     with host() as running:
         results: dict[str, Any] = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -139,6 +141,11 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
                 with new_page(running) as page:
                     results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})
                 print(penrose.table(results[DIAGRAMS]), flush=True)
+            elif name == FUNCTIONS:
+                options = {"folder": "./libm"} if has_libm else {}
+                with new_page(running) as page:
+                    results[FUNCTIONS] = functions.measure(page, functions.RANGES, options)
+                print(functions.table(results[FUNCTIONS]), flush=True)
             else:
                 entry = measure(running, name, sizes, omit)
                 results["workloads"][name] = entry

@@ -72,6 +72,7 @@ def build_libm(folder: Path) -> bool:
         text = (HERE / source).read_text()
         if re.search(r"\b(exp|log|sin|cos)\(", text):
             make(clang, source, (*flags, SIMD, str(LIBC)), folder / f"{name}.libm.wasm")
+    make(clang, "libm/functions.c", (str(LIBC),), folder / "functions.wasm")
     return True
 
 

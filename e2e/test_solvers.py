@@ -299,8 +299,8 @@ def test_mistakes(node: Run) -> None:
     assert messages == [
         "TypeError: root: expected a Real or a vector of Reals to start from, got true",
         "TypeError: root: expected a function (Real) -> Real, got (Vec(2, Real)) -> Vec(2, Real)",
-        "TypeError: root: there is no option rtol",
-        'RangeError: minimize: expected one of lbfgs, newton, adam as the method, got the string "sgd"',
+        "TypeError: root: there is no option rtol; the options are tolerance, limit",
+        'RangeError: minimize: expected method to be "lbfgs", "newton" or "adam", got the string "sgd"',
         "TypeError: odeint: expected a vector of Reals as the times, got 1",
         "TypeError: functional: expected a result of Reals, got Bool",
         "TypeError: functional: expected a function made with fn or opaque, got a function",
@@ -327,3 +327,50 @@ def test_lines_of_a_page(new_page: Callable[..., Page], site_url: str) -> None:
         page.wait_for_function("document.title === 'done'")
         assert page.evaluate("told") == [endless, 0, singular, 0, endless, 1]
         page.close()
+
+
+def test_opaque_and_derived_functions(node: Run) -> None:
+    """What is solved may run on the page, have a derivative of its own, or be a derivative itself."""
+    body = """
+        const host = opaque([Real], Real, function cubed(x) { return x * x * x; });
+        host.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: host(re), du: mul(du, mul(3, mul(re, re))) }));
+        const f = fn([Real], Real, (a) => root((x) => sub(host(x), a), 1));
+        near(await same(f, 8), 2, 1e-14, "opaque");
+        near(await same(grad(grad(f, Real), Real), 8), -2 / 9 * 8 ** (-5 / 3), 1e-12, "its derivatives");
+        const height = fn([Real, Real], Real, (x, a) => sub(exp(x), mul(a, x)));
+        const slope = rose.grad(height);
+        const least = fn([Real], Real, (a) => root((x) => slope(x, a), 0.5));
+        near(await same(least, 3), Math.log(3), 1e-14, "where a gradient is zero");
+        near(await same(grad(least, Real), 3), 1 / 3, 1e-13, "its derivative");
+        const area = fn([Real], Real, (b) => quad(fn([Real], Real, (x) => rose.grad(host)(mul(b, x))), 0, 1));
+        near(await same(area, 2), 4, 1e-13, "an integral of a derivative");
+        near(await same(rose.hessian(area), 2), 2, 1e-12, "its second derivative");
+    """
+    solve(node, "const { opaque } = rose;" + body)
+
+
+def test_options_and_lines_are_of_a_program(node: Run) -> None:
+    """Other options make another program; other lines do not, and yet are told."""
+    body = """
+        const found = (limit, pad) => {
+            const lines = "\\n".repeat(pad);
+            const make = new Function("rose", "limit", `${lines}const { fn, fixedPoint, mul, Real } = rose;
+                return fn([Real], Real, (a) => fixedPoint((x) => mul(2, x), a, { limit }));
+                //# sourceURL=made.js`);
+            return make(rose, limit);
+        };
+        const keys = [];
+        globalThis.roseFreezer = (work, key) => { if (key) keys.push(key); };
+        const texts = [];
+        for (const [limit, pad] of [[7, 0], [7, 3], [8, 0]])
+            try { (await compile(found(limit, pad)))(1); } catch (error) { texts.push(error.message); }
+        delete globalThis.roseFreezer;
+        return [texts, keys[0] === keys[1], keys[0] === keys[2]];
+    """
+    texts, same_lines, same_options = solve(node, body)  # type: ignore[misc]
+    numbers = [
+        re.match(r"fixedPoint: it did not come to rest in (\d) turns \(.*, line (\d+)\)$", t) for t in texts
+    ]
+    (a, b, c) = [tuple(map(int, found.groups())) for found in numbers if found]
+    assert (a[0], b[0], c[0]) == (7, 7, 8) and b[1] == a[1] + 3 and a[1] == c[1]
+    assert same_lines and not same_options

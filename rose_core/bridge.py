@@ -27,8 +27,11 @@ from rose_core.limits import SizeError
 from rose_core.program import Program
 from rose_core.record import Recording
 from rose_core.scripts import functions_of, imports_more, look_again
-from rose_core.sparsity import EMPTY, answer, is_request
+from rose_core.sparse import Sparse
 from rose_core.types import Type, shape_of
+
+EMPTY = b"\0asm\1\0\0\0"
+"""The module of a request that asks for no code."""
 
 _programs: dict[int, Func] = {}
 """Programs to be interpreted, by number."""
@@ -38,11 +41,11 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     """A recording's module and its descriptor, as JSON.
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
-    `Program`, or asks for a pattern, which is the descriptor then (`rose_core.sparsity`), or is "text" for
-    what `inspect` gives. Else the descriptor has
-    ``pages`` and ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]``
-    per leaf, see `Slot`), and for every opaque function that the module imports ``hosts``: its number, and
-    where the call has its arguments and results (`_host`).
+    `Program`, or ``"sparse"`` to ask about a matrix whose elements the program gives, which the descriptor
+    then tells (`_about`), or ``"text"`` for what `inspect` gives. Else the descriptor has ``pages`` and
+    ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]`` per leaf, see
+    `Slot`), ``notes`` (`Recording`), and for every opaque function that the module imports ``hosts``: its
+    number, and where the call has its arguments and results (`_host`).
     """
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
@@ -85,8 +88,8 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
     with deep_recursion():
         if memory == "text":
             return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
-        if is_request(memory):
-            return EMPTY, json.dumps(answer(recording.root, memory))
+        if memory == "sparse":
+            return EMPTY, json.dumps(_about(recording.sparse[recording.root]))
         program = Program(Expansion(recording.root).root, memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
@@ -95,8 +98,14 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
         "args": [_slot(s) for s in program.args],
         "results": [_slot(s) for s in program.results],
         "hosts": [[opaque[f], *_host(f)] for f in program.hosts],
+        "notes": recording.notes,
     }
     return program.bytes, json.dumps(descriptor)
+
+
+def _about(matrix: Sparse) -> dict[str, object]:
+    """What the bridge needs to know of a matrix before it has its elements."""
+    return {k: getattr(matrix, k) for k in ("rows", "columns", "shape", "passes")}
 
 
 def _view(buffer: bytes, format: str) -> memoryview:
@@ -163,7 +172,9 @@ def interpret_recording(
     rows = array("i", _view(ints, "i"))
     for k in int_note_at:
         rows[k] = 1 + note(notes[rows[k] - 1])
-    recording = Recording(header, memoryview(rows), literals, host)
+    recording = Recording(
+        header, memoryview(rows), literals, host, lambda text, place: note(text + notes[place])
+    )
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root
 

@@ -42,7 +42,7 @@ def functional(
     captured = [_type_of(c) for c in captures]
 
     func = Func(name, types, result)
-    trace = _Alone(func)
+    trace = Alone(func)
     with trace:
         args = trace.args(types)
         params_of_f = iter([(trace, trace.builder.param(t)) for t in captured])
@@ -50,7 +50,7 @@ def functional(
         func.blocks[0].results = lift(trace, body(*inner, *args), result, f"the result of {name}")
 
     derivative = Func(f"jvp_{name}", [dual(t) for t in types], dual(result))
-    trace = _Alone(derivative)
+    trace = Alone(derivative)
     with trace:
         b = trace.builder
         args = trace.args(derivative.param_types)
@@ -88,7 +88,7 @@ def tangent(t: Type) -> Type:
     return TAN
 
 
-class _Alone(Trace):
+class Alone(Trace):
     """A function under construction that uses nothing from around it but what it is passed."""
 
     def __init__(self, func: Func) -> None:

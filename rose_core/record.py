@@ -23,16 +23,17 @@ from index ``x`` on, ``y`` of them:
 ``SET``      extra: array, index, element
 ===========  ==============================================================
 
-A program is a header (JSON: types, and per function its name, signature, results, derivative or what
-is wrong with it, the types and functions that its rows refer to by number, how it calls (``"c"``,
-``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions in a row (rows,
-extra, types of literals), and their literals' values in a row. A literal is used once, so that rows are
-the same whichever literals are equal: `rose_core.share` makes one function of functions with the same
-rows.
+A program is a header (JSON: types, how many notes there are, and per function its name, signature,
+results, derivative or what is wrong with it, the types and functions that its rows refer to by number,
+how it calls (``"c"``, ``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions
+in a row (rows, extra, types of literals), and their literals' values in a row. A literal is used once, so
+that rows are the same whichever literals are equal: `rose_core.share` makes one function of functions with
+the same rows. A function may be named instead, with its options and what it is of: see `rose_core.named`.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
@@ -61,11 +62,14 @@ from rose_core.ir import (
     Spec,
     is_real,
 )
+from rose_core.named import declare, make
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, operands_of, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, share
+from rose_core.sparse import Sparse
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves, scalar_of
+from rose_core.where import elsewhere
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
@@ -103,10 +107,19 @@ class Recording:
         ints: memoryview,
         reals: Sequence[float],
         host: Callable[[Func], Callable[..., list[Any]]] | None = None,
+        note: Callable[[str, int], int] | None = None,
     ) -> None:
-        """``host`` gives what an opaque function runs, asked in their order, if they are to be run here."""
+        """``host`` gives what an opaque function runs, asked in their order, if they are to be run here.
+
+        ``note`` gives the number of a note that the core itself has: what it says, before the note of that
+        number. Otherwise they follow upon the program's, in ``notes``.
+        """
         program = json.loads(header)
         rows = program["functions"]
+        self.notes: list[tuple[str, int]] = []
+        self._note = note or functools.partial(self._add_note, program.get("notes", 0))
+        self.sparse: dict[Func, Sparse] = {}
+        """What there is to say of matrices whose elements functions give."""
         self.types = types_of(program["types"])
         self.opaque: list[Func] = []
         self._entries = self._read(rows, ints, reals)
@@ -125,6 +138,9 @@ class Recording:
             self.function(k).jvp = self.function(rows[k]["jvp"])
         for k in faulty:
             self.function(k).fault = rows[k]["fault"]
+        for k, row in enumerate(rows):
+            if row["kind"] == "named" and row["by"] != "jvp":
+                self._make(self.function(k), row)
         self.root = self.function(program["root"])
 
     def _read(self, rows: list[dict[str, Any]], ints: memoryview, reals: Sequence[float]) -> dict[int, Entry]:
@@ -173,19 +189,30 @@ class Recording:
     def _without_body(
         self, row: dict[str, Any], host: Callable[[Func], Callable[..., list[Any]]] | None
     ) -> Func:
-        """An opaque function, or a forward derivative that is yet to be made."""
+        """An opaque function, or one that is named, whose body is yet to be made."""
         params = [self.types[t] for t in row["params"]]
         f = Func(row["name"], params, self.types[row["ret"]])
-        f.params = [leaf for t in params for leaf in leaves(t)]
-        if row["kind"] == "opaque":
+        if row["kind"] == "named":
+            declare(f, row["by"], self.function(row["of"]))
+        else:
+            f.params = [leaf for t in params for leaf in leaves(t)]
             f.host = host(f) if host else _elsewhere
             f.effects = not row["pure"]
             self.opaque.append(f)
-        elif row["kind"] == "jet":
-            f.derive_jet(self.function(row["of"]), row["order"])
-        else:
-            f.derive_jvp(self.function(row["of"]))
         return f
+
+    def _make(self, f: Func, row: dict[str, Any]) -> None:
+        """Make a function that is named, once all derivatives are known that authors set."""
+        place = row.get("place", 0)
+        with elsewhere(lambda complaint: self._note(f"{row['by']}: {complaint}", place)):
+            sparse = make(f, row["by"], self.function(row["of"]), row["options"])
+        if sparse:
+            self.sparse[f] = sparse
+
+    def _add_note(self, first: int, text: str, place: int) -> int:
+        if (text, place) not in self.notes:
+            self.notes.append((text, place))
+        return first + self.notes.index((text, place))
 
     def function(self, number: int) -> Func:
         """A function with the parameters that its author gave it."""

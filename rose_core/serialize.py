@@ -124,8 +124,9 @@ def _entry(program: Serialized, f: Func) -> dict[str, Any]:
         "jvp": program.numbers[f.jvp] if f.jvp else -1,
     }
     if f.origin:
-        kind, of = f.origin
-        return {**common, "kind": kind, "of": program.numbers[of], "order": f.order}
+        by, of = f.origin
+        options = {"order": f.order} if by == "jet" else {}
+        return {**common, "kind": "named", "by": by, "of": program.numbers[of], "options": options}
     declared = sum(len(leaves(t)) for t in f.param_types)
     body = _Body(program, f)
     return {

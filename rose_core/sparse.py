@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rose_core.colouring import in_fewer_passes, of_symmetric, symmetric, transposed
 from rose_core.control import fori
@@ -41,17 +41,22 @@ class Sparse:
     """The elements, as a function of the arguments of the function that was differentiated."""
 
 
-def sparse_jacobian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
+def sparse_jacobian(
+    f: Function, argnums: int | Sequence[int] = 0, written: Sequence[Type] | None = None
+) -> Sparse:
     """The Jacobian of ``f`` as a `Sparse` matrix, forward or in reverse, whichever takes fewer passes.
 
-    The pattern is that of the program: what its loops and indices say, whatever the numbers are.
+    The pattern is that of the program: what its loops and indices say, whatever the numbers are. ``written``
+    are the types of the parameters and of the result with their fields in the order that counts, if that is
+    another.
     """
     function = function_of(f, "sparse_jacobian")
     by = Selection(function, argnums, "sparse_jacobian")
     ret = function.func.ret
     need_reals(ret, f"sparse_jacobian: the result of {function.func.name}")
-    rows = pattern(function, by)
-    columns = transposed(rows, len(list(paths(by.type))))
+    args, result = _sides(function, by, written)
+    rows = pattern(function, by, args, result.written)
+    columns = transposed(rows, len(list(paths(args.written))))
     forward, colours = in_fewer_passes(rows, columns)
     if forward:
         reads = [(colours[j], i) for i, row in enumerate(rows) for j in row]
@@ -59,26 +64,29 @@ def sparse_jacobian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
         def change(args: Sequence[Any], seed: Any) -> Any:
             return push(function, args, by.scattered(seed))[1]
 
-        values = _values(function, "sparse_jacobian", by.type, by.of, ret, colours, reads, change)
+        values = _values(function, "sparse_jacobian", args, by.of, result, colours, reads, change)
     else:
         reads = [(colours[i], j) for i, row in enumerate(rows) for j in row]
 
         def pulled(args: Sequence[Any], seed: Any) -> Any:
             return by.pulled(vjp(function)(*args), seed)
 
-        def result(args: Sequence[Any]) -> Any:
+        def value(args: Sequence[Any]) -> Any:
             return function(*args)
 
-        values = _values(function, "sparse_jacobian", ret, result, by.type, colours, reads, pulled)
+        values = _values(function, "sparse_jacobian", result, value, args, colours, reads, pulled)
     return _sparse(rows, len(columns), colours, values)
 
 
-def sparse_hessian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
+def sparse_hessian(
+    f: Function, argnums: int | Sequence[int] = 0, written: Sequence[Type] | None = None
+) -> Sparse:
     """The Hessian of ``f``, which gives a Real, as a `Sparse` matrix, computed as a symmetric one."""
     function = function_of(f, "sparse_hessian")
     by = Selection(function, argnums, "sparse_hessian")
     gradient = grad(function, argnums)
-    rows = symmetric(pattern(gradient, by))
+    args, _ = _sides(function, by, written)
+    rows = symmetric(pattern(gradient, by, args, args.written))
     colours = of_symmetric(rows)
     reads = []
     for i, row in enumerate(rows):
@@ -91,22 +99,37 @@ def sparse_hessian(f: Function, argnums: int | Sequence[int] = 0) -> Sparse:
     def change(args: Sequence[Any], seed: Any) -> Any:
         return push(gradient, args, by.scattered(seed))[1]
 
-    values = _values(function, "sparse_hessian", by.type, by.of, by.type, colours, reads, change)
+    values = _values(function, "sparse_hessian", args, by.of, args, colours, reads, change)
     return _sparse(rows, len(rows), colours, values)
 
 
-def pattern(f: Function, by: Selection) -> list[list[int]]:
+class _Side(NamedTuple):
+    """What has the rows or the columns of a matrix: its type, and that as it is written."""
+
+    type: Type
+    written: Type
+
+
+def _sides(f: Function, by: Selection, written: Sequence[Type] | None) -> tuple[_Side, _Side]:
+    """The arguments that the derivative is by, and the result."""
+    *params, ret = written or [*f.func.param_types, f.func.ret]
+    (first, *_) = chosen = [params[k] for k in by.numbers]
+    fields = dict(zip(map(str, by.numbers), chosen, strict=True))
+    return _Side(by.type, first if by.alone else Struct(fields)), _Side(f.func.ret, ret)
+
+
+def pattern(f: Function, by: Selection, args: _Side, result: Type) -> list[list[int]]:
     """For each Real of the result, the numbers of the Reals that it depends on, in ascending order."""
     counter = iter(range(1 << 62))
-    numbered = by.scattered(_filled(by.type, lambda: next(counter), unknown))
-    args: list[Any] = []
+    numbered = by.scattered(_filled(args.written, lambda: next(counter), unknown))
+    given: list[Any] = []
     for k, t in enumerate(f.func.param_types):
-        args += _leaves_of(numbered[k], t) if k in numbered else [unknown(leaf) for leaf in leaves(t)]
-    args += [unknown(leaf) for leaf in f.func.params[len(args) :]]
+        given += _leaves_of(numbered[k], t) if k in numbered else [unknown(leaf) for leaf in leaves(t)]
+    given += [unknown(leaf) for leaf in f.func.params[len(given) :]]
     sets = Sets()
     with deep_recursion():
-        found = build(dependencies(sets, Expansion(f.func).root, args), f.func.ret)
-    return [sorted(sets.members(at(found, path))) for path in paths(f.func.ret)]
+        found = build(dependencies(sets, Expansion(f.func).root, given), f.func.ret)
+    return [sorted(sets.members(at(found, path))) for path in paths(result)]
 
 
 def paths(t: Type) -> Iterator[tuple[Any, ...]]:
@@ -155,20 +178,20 @@ def _sparse(rows: Sequence[Sequence[int]], columns: int, colours: Sequence[int],
 def _values(
     f: Function,
     what: str,
-    seeds: Type,
+    seeds: _Side,
     of: Callable[[Sequence[Any]], Any],
-    sums: Type,
+    sums: _Side,
     colours: Sequence[int],
     reads: Sequence[tuple[int, int]],
     derivative: Callable[[Sequence[Any], Any], Any],
 ) -> Function:
     """The elements of a matrix: each is read in the sum of one colour, at the place with one number.
 
-    A seed is a value of type ``seeds`` with 1 at the places of a colour; what is not Real in it is as in
-    ``of(args)``. The ``derivative`` along it is of type ``sums``.
+    A seed is a value of the type of ``seeds`` with 1 at the places of a colour; what is not Real in it is as
+    in ``of(args)``. The ``derivative`` along it is of the type of ``sums``.
     """
     passes = fin(1 + max(colours, default=-1))
-    places = list(paths(sums))
+    places = list(paths(sums.written))
     groups: dict[tuple[Any, ...], list[tuple[int, int, tuple[Any, ...]]]] = {}
     for k, (colour, number) in enumerate(reads):
         path = places[number]
@@ -177,18 +200,20 @@ def _values(
 
     def body(*args: Any) -> Any:
         colour = iter(colours)
-        table = _table(_filled(seeds, lambda: next(colour), _nothing), over(seeds, passes))
+        table = _table(_filled(seeds.written, lambda: next(colour), _nothing), over(seeds.type, passes))
         x = of(args)
 
         def summed(c: Any) -> Any:
-            seed = each(seeds, REAL, lambda place: select(_ieq(passes, at(table, place), c), 1.0, 0.0), x)
+            seed = each(
+                seeds.type, REAL, lambda place: select(_ieq(passes, at(table, place), c), 1.0, 0.0), x
+            )
             return derivative(args, seed)
 
-        compressed = vec(passes, sums, summed)
+        compressed = vec(passes, sums.type, summed)
         size = fin(len(reads))
         values: Any = vec(size, REAL, lambda _: 0.0)
         for kind, group in groups.items():
-            piece = _gathered(compressed, sums, kind, group)
+            piece = _gathered(compressed, sums.type, kind, group)
             if len(group) == len(reads):
                 return piece
             where = _table([k for k, _, _ in group], array(fin(len(group)), size))

@@ -2,16 +2,18 @@
 //
 // Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
 
-import { captured, type Fn, FnData, marked } from "./functions";
-import { NO_COUNT, OP, S } from "./opcodes.gen";
 import {
-  boolId,
-  noteNumber,
-  Recorder,
-  recorder,
-  Var,
-  within,
-} from "./recorder";
+  call,
+  captured,
+  define,
+  type Fn,
+  FnData,
+  makeFn,
+  ofAnySize,
+} from "./functions";
+import { NO_COUNT, OP, S } from "./opcodes.gen";
+import { boolId, noteNumber, Recorder, recorder, Var } from "./recorder";
+import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   BOOL,
   describe,
@@ -25,7 +27,7 @@ import {
   vecOf,
 } from "./types";
 import { lift, typeOfView, wrap } from "./values";
-import { Construct } from "./where";
+import { place } from "./where";
 
 /** The number of a turn where nothing limits it. */
 const COUNT = fin(LARGEST);
@@ -41,10 +43,16 @@ export interface WhileOptions extends LoopOptions {
 }
 
 /** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
-export const checkpoint = (f: unknown): Fn => marked(f, "checkpoint");
+export const checkpoint = (f: unknown): Fn =>
+  ofAnySize(f, "checkpoint", (_, data) => {
+    const { name, params, ret } = data;
+    const made = define(name, params, ret, (...args) => call(data, args));
+    made.remat = true;
+    return makeFn(made);
+  });
 
 /** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
-export const inline = (
+const inline = (
   name: string,
   params: readonly Ty[],
   body: (inner: Recorder, ids: number[]) => readonly number[],
@@ -68,18 +76,9 @@ export const inline = (
 };
 
 /** The leaves of `x`, taken as a `ty`; `what` says whose it is. */
-export const leavesOf = (
-  r: Recorder,
-  ty: Ty,
-  x: unknown,
-  what: string,
-): number[] => {
+const leavesOf = (r: Recorder, ty: Ty, x: unknown, what: string): number[] => {
   const ids: number[] = [];
-  try {
-    lift(r, ty, x, ids);
-  } catch (error) {
-    throw within(error, what);
-  }
+  lift(r, ty, x, ids, what);
   return ids;
 };
 
@@ -135,26 +134,11 @@ export const whileLoop = (
   body: (state: any) => unknown,
   options: WhileOptions = {},
 ): unknown => {
-  const here = new Construct("whileLoop");
   functionFor(test, "whileLoop: the test");
   functionFor(body, "whileLoop: the body");
   const { limit = LARGEST - 1 } = options;
-  const distance = distanceOf(options, "whileLoop", limit, ["limit"]);
-  const complaint = `it did not end within its limit of ${limit} turns`;
-  const note = here.note(complaint);
-  return turnsWhile(type, init, test, body, limit, distance, note);
-};
-
-/** As `whileLoop`, but without the note of an error the state after `limit` turns is as good as any. */
-export const turnsWhile = (
-  type: unknown,
-  init: unknown,
-  test: (state: any) => unknown,
-  body: (state: any) => unknown,
-  limit: number,
-  distance = 0,
-  note?: string,
-): any => {
+  checkOptions("whileLoop", options, { limit: WHOLE, checkpoint: CHECKPOINT });
+  const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
   const r = recorder();
   const ty = tyOf(type);
   const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
@@ -168,11 +152,9 @@ export const turnsWhile = (
   const args = [...captured(r, f), ...captured(r, g)];
   r.hasControl = true;
   const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0];
-  if (note === undefined) head.push(0);
-  else {
-    r.extraNotes.push(r.extra.length + head.length);
-    head.push(1 + noteNumber(note));
-  }
+  r.extraNotes.push(r.extra.length + head.length);
+  head.push(1 + noteNumber(note));
+  const distance = distanceOf(options, limit);
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
   return results(r, ty, at, 0);
 };
@@ -226,7 +208,8 @@ const counted = (
   const r = recorder();
   const [count, index] = turns(r, n, name);
   const ty = tyOf(type);
-  const distance = distanceOf(options, name, index.size, []);
+  checkOptions(name, options, { checkpoint: CHECKPOINT });
+  const distance = distanceOf(options, index.size);
   const start = leavesOf(r, ty, init, `the initial state of ${name}`);
   let kept = NULL;
   const f = inline("body", [index, ...ty.leafTypes], (inner, [i, ...ids]) => {
@@ -275,25 +258,14 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
 const ROOT = 1024;
 
 /** How many turns are between the states that reverse mode keeps; 0 if it keeps everything. */
-export const distanceOf = (
-  options: LoopOptions,
-  name: string,
-  most: number,
-  others: readonly string[],
-): number => {
-  for (const key of Object.keys(options))
-    if (key !== "checkpoint" && !others.includes(key))
-      throw TypeError(`${name}: there is no option ${key}`);
-  const { checkpoint = "none" } = options;
-  if (checkpoint === "none") return 0;
-  if (checkpoint === "revolve")
-    return most > ROOT ** 2 ? ROOT : Math.max(1, Math.round(Math.sqrt(most)));
-  if (Number.isInteger(checkpoint) && checkpoint > 0 && checkpoint < LARGEST)
-    return checkpoint;
-  throw RangeError(
-    `${name}: expected checkpoint to be "none", "revolve" or a number of turns, got ${describe(checkpoint)}`,
-  );
-};
+const distanceOf = ({ checkpoint = "none" }: LoopOptions, most: number) =>
+  checkpoint === "none"
+    ? 0
+    : checkpoint === "revolve"
+      ? most > ROOT ** 2
+        ? ROOT
+        : Math.max(1, Math.round(Math.sqrt(most)))
+      : checkpoint;
 
 /** The type that a value has by itself. */
 export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {

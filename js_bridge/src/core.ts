@@ -32,11 +32,11 @@ export interface Core {
 
 /**
  * How a module gets its memory: for itself, or together with others. Or what else to say of a program
- * than a module: its pattern, see `rose_core/sparsity.py`, or what becomes of it, see
+ * than a module: about the sparse matrix that it is to give, or what becomes of it, see
  * `rose_core/inspection.py`.
  */
 export type MemoryKind = "imported" | "shared" | Telling;
-export type Telling = `jacobian ${string}` | `hessian ${string}` | "text";
+export type Telling = "sparse" | "text";
 
 /** What an opaque function does, on the numbers of its arguments and result in a row. */
 export type RowHost = (args: Uint8Array) => Float64Array;

@@ -90,8 +90,8 @@ export const takesDerivatives = (
 ): boolean => {
   if (seen.has(f)) return false;
   seen.add(f);
-  const { origin, series, recording } = f;
-  if (origin || series || recording?.takesVjp) return true;
+  const { named, recording } = f;
+  if (named || recording?.takesVjp) return true;
   return (recording?.callees ?? []).some((g) =>
     takesDerivatives(g as FnData, seen),
   );

@@ -13,17 +13,15 @@ import {
   typeOfCapture,
 } from "./functions";
 import { S } from "./opcodes.gen";
-import { recorder, Var, within } from "./recorder";
+import { recorder, Var } from "./recorder";
 import {
   dualOf,
-  fieldOf,
   isReal,
-  structOf,
+  mapScalars,
   TAN,
   tangentOf,
   type Ty,
   tyOf,
-  vecOf,
 } from "./types";
 import { lift, wrap } from "./values";
 
@@ -89,11 +87,7 @@ export const functional = (
       ...inner,
       ...args.slice(0, declared.length),
     );
-    try {
-      lift(r, tangents, given, dy);
-    } catch (error) {
-      throw within(error, `the tangent of ${name}`);
-    }
+    lift(r, tangents, given, dy, `the tangent of ${name}`);
     const ids = y.flatMap((id, k) => [dy[k], id]);
     return wrap(r, dualOf(result), ids);
   });
@@ -113,13 +107,10 @@ export const functional = (
 };
 
 /** The type of the tangents of a type of Reals. */
-export const tangentTy = (ty: Ty): Ty => {
-  if (ty.kind === "vec") return vecOf(ty.size, tangentTy(ty.elem!));
-  if (ty.kind === "struct")
-    return structOf(
-      ty.order.map((name) => [name, tangentTy(fieldOf(ty, name)!)]),
+export const tangentTy = (ty: Ty): Ty =>
+  mapScalars(ty, (scalar) => {
+    if (isReal(scalar)) return TAN;
+    throw TypeError(
+      `functional: expected a result of Reals, got ${scalar.text}`,
     );
-  if (!isReal(ty))
-    throw TypeError(`functional: expected a result of Reals, got ${ty.text}`);
-  return TAN;
-};
+  });

@@ -1,7 +1,7 @@
 // Defining, calling and differentiating functions.
 
 import { OP, S } from "./opcodes.gen";
-import { realId, Recorder, recorder, tanId, Var, within } from "./recorder";
+import { Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
@@ -15,7 +15,6 @@ import {
   tangentOf,
   type Ty,
   tyOf,
-  vecOf,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { hasTangent, lift, wrap } from "./values";
@@ -38,7 +37,17 @@ const withTangents = (f: FnData): Capture[] =>
       : [tangentOf(leaf), numbersOf(x)];
   });
 
-/** A function as the bridge keeps it: its signature, and a recording, a host function or an origin. */
+/** What the core makes of a function: see `rose_core/named.py`. */
+export interface Named {
+  /** Its name there; "jvp" is the forward derivative. */
+  readonly by: string;
+  readonly of: FnData;
+  readonly options: object;
+  /** Where an author asks for it, if it can fail. */
+  readonly place: string | undefined;
+}
+
+/** A function as the bridge keeps it: its signature, and a recording, a host function or a name. */
 export class FnData {
   /** The custom derivative. */
   jvp: FnData | undefined;
@@ -50,66 +59,12 @@ export class FnData {
   /** Whether reverse mode computes what it needs of it again, rather than keep it. */
   remat = false;
 
-  /** Of a Taylor series: of what, and up to which order. */
-  series: { readonly of: FnData; readonly order: number } | undefined;
-  /** Its own Taylor series, by order. */
-  jets: Map<number, FnData> | undefined;
-
-  private numbers: FnData | undefined;
+  /** What the core makes of it, by name, options and types. */
+  private readonly made = new Map<string, FnData>();
 
   /** What it is, but for the values that it uses of enclosing functions; unless that is itself. */
   private bound:
     { readonly of: FnData; readonly captures: readonly Capture[] } | undefined;
-
-  /** The function that calls refer to. */
-  get code(): FnData {
-    return this.bound?.of ?? this;
-  }
-
-  /** This function with other values for those that it uses of enclosing functions. */
-  with(captures: readonly Capture[]): FnData {
-    const { name, params, ret, recording, host, origin, isOpaque } = this;
-    const f = new FnData(name, params, ret, recording, host, origin, isOpaque);
-    f.bound = { of: this.code, captures };
-    return f;
-  }
-
-  /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
-  get onNumbers(): FnData {
-    if (this.numbers === undefined && this.bound)
-      this.numbers = this.code.onNumbers.with(
-        this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
-      );
-    if (this.numbers === undefined) {
-      const { name, origin } = this;
-      const params = this.params.map(numbersOf);
-      const ret = numbersOf(this.ret);
-      const isItself =
-        ret === this.ret && params.every((ty, k) => ty === this.params[k]);
-      this.numbers = isItself
-        ? this
-        : new FnData(name, params, ret, undefined, undefined, origin);
-    }
-    return this.numbers;
-  }
-
-  /** What it uses of enclosing functions, which is passed to it after its arguments. */
-  get captures(): readonly Capture[] {
-    if (this.bound) return this.bound.captures;
-    if (this.series) return this.series.of.captures;
-    if (this.origin) {
-      const captures = withTangents(this.origin);
-      return this.onNumbers === this
-        ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
-        : captures;
-    }
-    return this.recording?.captures ?? [];
-  }
-
-  /** The name of a function whose values it uses, if there is one. */
-  get around(): string | undefined {
-    return this.captures.find((x) => x instanceof Var)?.recorder.name;
-  }
 
   constructor(
     readonly name: string,
@@ -119,12 +74,80 @@ export class FnData {
     readonly recording?: Recorder,
     /** What an opaque function runs. */
     readonly host?: (...args: unknown[]) => unknown,
-    /** The function that this is the forward derivative of. */
-    readonly origin?: FnData,
+    readonly named?: Named,
     /** Whether Rose may not look into it to find its derivative. */
     readonly isOpaque = host !== undefined,
   ) {}
+
+  /** The function that calls refer to. */
+  get code(): FnData {
+    return this.bound?.of ?? this;
+  }
+
+  /** This function with other values for those that it uses of enclosing functions. */
+  with(captures: readonly Capture[]): FnData {
+    const { name, params, ret, recording, host, named, isOpaque } = this;
+    const f = new FnData(name, params, ret, recording, host, named, isOpaque);
+    f.bound = { of: this.code, captures };
+    return f;
+  }
+
+  /** What the core makes of this function under the name `by`. */
+  derive(
+    by: string,
+    params: readonly Ty[],
+    ret: Ty,
+    options: object = {},
+    place?: string,
+  ): FnData {
+    const { code } = this;
+    const key = JSON.stringify([by, options, place, texts([...params, ret])]);
+    let found = code.made.get(key);
+    if (found === undefined) {
+      const named = { by, of: code, options, place };
+      const name = `${by}_${this.name}`;
+      found = new FnData(name, params, ret, undefined, undefined, named);
+      code.made.set(key, found);
+    }
+    return code === this ? found : found.with(capturesOf(found, this));
+  }
+
+  /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
+  get onNumbers(): FnData {
+    const { named, params, ret, bound } = this;
+    const numbers = named!.of.derive(
+      "jvp",
+      params.map(numbersOf),
+      numbersOf(ret),
+    );
+    return bound
+      ? numbers.with(
+          this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
+        )
+      : numbers;
+  }
+
+  /** What it uses of enclosing functions, which is passed to it after its arguments. */
+  get captures(): readonly Capture[] {
+    if (this.bound) return this.bound.captures;
+    if (this.named) return capturesOf(this, this.named.of);
+    return this.recording?.captures ?? [];
+  }
+
+  /** The name of a function whose values it uses, if there is one. */
+  get around(): string | undefined {
+    return this.captures.find((x) => x instanceof Var)?.recorder.name;
+  }
 }
+
+/** What is passed to `f`, which the core makes of `of`, for what that uses of enclosing functions. */
+const capturesOf = (f: FnData, of: FnData): readonly Capture[] => {
+  if (f.named!.by !== "jvp") return of.captures;
+  const captures = withTangents(of);
+  return [...f.params, f.ret].every((ty) => ty === numbersOf(ty))
+    ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
+    : captures;
+};
 
 /** A function with sizes that are not known yet, made once for every set of them. */
 interface Generic {
@@ -166,7 +189,7 @@ export const dataOf = (f: unknown, what: string): FnData => {
   );
 };
 
-const parts = (
+export const parts = (
   f: unknown,
   what: string,
 ): { data?: FnData; generic?: Generic } => {
@@ -289,7 +312,7 @@ const misfit = (f: FnData, rule: FnData): string | undefined => {
   );
 };
 
-const texts = (types: readonly Ty[]): string =>
+export const texts = (types: readonly Ty[]): string =>
   types.map((ty) => ty.text).join(", ");
 
 export const types = (params: unknown, what: string): Ty[] => {
@@ -350,7 +373,7 @@ export const ofEverySize = (
   f: unknown,
   what: string,
   name: string,
-  make: (f: Fn, data: FnData, size: Ty) => Fn,
+  make: (f: FnData, size: Ty) => Fn,
   params: (params: readonly unknown[], size: SizeVar) => readonly unknown[],
 ): Fn => {
   const { data, generic } = parts(f, what);
@@ -364,25 +387,8 @@ export const ofEverySize = (
     `${what}_${(data ?? generic)!.name}`,
     params((data ?? generic)!.params, size),
     new Set([...known, size]),
-    () => {
-      const instance = generic ? atNow(generic) : (f as Fn);
-      return make(instance, instance[DATA]!, tyOf(size));
-    },
+    () => make(data ?? atNow(generic!)[DATA]!, tyOf(size)),
   );
-};
-
-/** The Taylor series of `f` up to an order. */
-export const seriesOf = (f: FnData, order: number): Fn => {
-  const of = f.code;
-  const known = (of.jets ??= new Map<number, FnData>());
-  let found = known.get(order);
-  if (found === undefined) {
-    const params = f.params.map((ty) => vecOf(order + 1, ty));
-    found = new FnData(`jet_${f.name}`, params, vecOf(order + 1, f.ret));
-    found.series = { of, order };
-    known.set(order, found);
-  }
-  return makeFn(of === f ? found : found.with(f.captures));
 };
 
 /** Record what `body` does. */
@@ -406,12 +412,7 @@ export const define = (
         ty.leafTypes.map(() => r.row(S.PARAM, leaf++, 0)),
       ),
     );
-    const value = body(...args);
-    try {
-      lift(r, ret, value, r.results);
-    } catch (error) {
-      throw within(error, `the result of ${name}`);
-    }
+    lift(r, ret, body(...args), r.results, `the result of ${name}`);
   } finally {
     Recorder.current = outer;
     r.close();
@@ -431,42 +432,6 @@ const MATH = new Map<unknown, number | undefined>(
 
 /** Whether calls of a host function may be left out, put together or done in any order. */
 export const isPure = (host: unknown): boolean => MATH.has(host);
-
-/** A function that does what `f` does, of which reverse mode keeps nothing. */
-export const marked = (f: unknown, what: string): Fn => {
-  const { data, generic } = parts(f, what);
-  if (generic) {
-    const { name, params, sizes } = generic;
-    const made = () =>
-      marked(
-        generic.at(new Map([...sizes].map((size) => [size, size.value!]))),
-        what,
-      );
-    return makeGeneric(name, params, sizes, made);
-  }
-  const { name, params, ret } = data!;
-  const outer = Recorder.current;
-  const r = new Recorder(name, outer);
-  Recorder.current = r;
-  try {
-    r.params = params.reduce((n, ty) => n + ty.leaves, 0);
-    const ids = Array.from({ length: r.params }, (_, k) =>
-      r.row(S.PARAM, k, 0),
-    );
-    const at = r.rowOf(S.CALL, [
-      r.callee(data!.code),
-      ...ids,
-      ...captured(r, data!),
-    ]);
-    r.results = ret.leafTypes.map((_, k) => r.row(S.GET, at, k));
-  } finally {
-    Recorder.current = outer;
-    r.close();
-  }
-  const made = new FnData(name, params, ret, r);
-  made.remat = true;
-  return makeFn(made);
-};
 
 /** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
 export const opaque = (
@@ -507,19 +472,15 @@ export const liftArgs = (
   f: FnData,
   args: readonly unknown[],
 ): number[] => {
-  if (args.length !== f.params.length)
+  const { name, params } = f;
+  if (args.length !== params.length)
     throw TypeError(
-      `${f.name} takes ${count(f.params.length, "argument")}, got ${args.length}`,
+      `${name} takes ${count(params.length, "argument")}, got ${args.length}`,
     );
   const ids: number[] = [];
-  f.params.forEach((ty, k) => {
-    try {
-      lift(r, ty, args[k], ids);
-    } catch (error) {
-      throw within(error, `argument ${k + 1} of ${f.name}`);
-    }
-  });
-  ids.push(...captured(r, f));
+  params.forEach((ty, k) =>
+    lift(r, ty, args[k], ids, `argument ${k + 1} of ${name}`),
+  );
   return ids;
 };
 
@@ -547,209 +508,30 @@ export const results = (r: Recorder, ty: Ty, at: number): unknown =>
   );
 
 /** The forward derivative `f` as it is called: with tangents that are tangents, or numbers. */
-const asCalled = (f: FnData, args: readonly unknown[]): FnData =>
-  f.origin &&
+export const asCalled = (f: FnData, args: readonly unknown[]): FnData =>
+  f.named?.by === "jvp" &&
   !f.captures.some((x) => x instanceof Var && hasTangent(TAN, x)) &&
   !f.params.some((ty, k) => hasTangent(ty, args[k]))
     ? f.onNumbers
     : f;
 
-const call = (called: FnData, args: readonly unknown[]): unknown => {
+/** Call `f` on arguments. */
+export const call = (called: FnData, args: readonly unknown[]): unknown => {
   const r = recorder();
   const f = asCalled(called, args);
-  const ids = liftArgs(r, f, args);
-  return results(r, f.ret, r.rowOf(S.CALL, [r.callee(f.code), ...ids]));
+  return callOn(r, f, liftArgs(r, f, args));
 };
 
-const forward = new WeakMap<FnData, FnData>();
-
-const forwardOf = (f: FnData): FnData => {
-  let found = forward.get(f);
-  if (found === undefined) {
-    const params = f.params.map(dualOf);
-    const ret = dualOf(f.ret);
-    const name = `jvp_${f.name}`;
-    found = new FnData(name, params, ret, undefined, undefined, f);
-    forward.set(f, found);
-  }
-  return found;
-};
-
-/** The forward derivative of `f`: the same function on dual numbers. */
-export const jvp = (f: unknown): Fn =>
-  ofAnySize(f, "jvp", (_, data) => {
-    const derivative = forwardOf(data.code);
-    return makeFn(
-      data.code === data ? derivative : derivative.with(withTangents(data)),
-    );
-  });
-
-/**
- * The value of `f` and its change along directions, given by number of the argument. What is not Real
- * does not change, and stands in the change as it is.
- */
-export const push = (
+/** Call `f` on the leaves of arguments. */
+export const callOn = (
+  r: Recorder,
   f: FnData,
-  args: readonly unknown[],
-  directions: ReadonlyMap<number, unknown>,
-): { value: unknown; change: unknown } => {
-  const r = recorder();
-  const primals = liftArgs(r, f, args);
-  const ids: number[] = [];
-  let at = 0;
-  f.params.forEach((ty, k) => {
-    const tangents: number[] = [];
-    if (directions.has(k))
-      try {
-        lift(r, ty, directions.get(k), tangents);
-      } catch (error) {
-        throw within(error, `direction ${k + 1} of ${f.name}`);
-      }
-    ty.leafTypes.forEach((leaf, j) => {
-      if (isReal(leaf)) ids.push(tangents[j] ?? r.literal(0, leaf));
-      ids.push(primals[at++]);
-    });
-  });
-  const derivative = forwardOf(f.code).onNumbers;
-  for (const x of f.captures) {
-    const leaf = numbersOf(typeOfCapture(x));
-    if (isReal(leaf)) ids.push(r.literal(0, leaf));
-    ids.push(x instanceof Var ? r.use(x, x.ty) : r.literal(0, leaf));
-  }
-  const call = r.rowOf(S.CALL, [r.callee(derivative), ...ids]);
-  let result = 0;
-  const values: number[] = [];
-  const changes = f.ret.leafTypes.map((leaf) => {
-    const change = r.row(S.GET, call, result++);
-    values.push(isReal(leaf) ? r.row(S.GET, call, result++) : change);
-    return change;
-  });
-  return { value: wrap(r, f.ret, values), change: wrap(r, f.ret, changes) };
-};
+  ids: readonly number[],
+): unknown => results(r, f.ret, r.rowOf(S.CALL, operandsOf(r, f, ids)));
 
-/** What reverse mode gives: the value, and the cotangents of arguments. */
-export interface Pullback {
-  readonly ret: unknown;
-  /** The cotangent of the argument, or an array of those of all arguments. */
-  readonly grad: (cotangent: unknown) => unknown;
-  /** The cotangents of the arguments with these numbers. */
-  readonly gradOf: (
-    cotangent: unknown,
-    numbers: readonly number[],
-  ) => unknown[];
-}
-
-/** The reverse derivative of `f` at arguments of it. */
-export const pullback = (
-  f: unknown,
-  args: readonly unknown[],
-  what: string,
-): Pullback => {
-  const r = recorder();
-  const data = asCalled(atArgs(f, args, what), args);
-  const { block } = r;
-  const ids = liftArgs(r, data, args);
-  r.takesVjp = true;
-  const at = r.rowOf(S.VJP, [r.callee(data.code), ...ids]);
-  const gradOf = (
-    cotangent: unknown,
-    numbers: readonly number[],
-  ): unknown[] => {
-    if (recorder() !== r || !r.inScope(block))
-      throw ReferenceError(
-        `variable is out of scope: the grad of ${data.name} was used outside of where vjp was called`,
-      );
-    const cotangents: number[] = [];
-    try {
-      lift(r, data.ret, cotangent, cotangents);
-    } catch (error) {
-      throw within(error, `the cotangent of ${data.name}`);
-    }
-    const reals = cotangents.filter((_, k) => isReal(data.ret.leafTypes[k]));
-    const pull = r.rowOf(S.PULL, [at, ...reals]);
-    let real = 0;
-    let leaf = 0;
-    // what is not Real has no derivative; in its place stands the argument's own value
-    const given = data.params.map((ty, number) =>
-      ty.leafTypes.map((t) => {
-        const own = ids[leaf++];
-        if (!isReal(t)) return own;
-        const k = real++;
-        return numbers.includes(number) ? r.row(S.GET, pull, k) : own;
-      }),
-    );
-    return numbers.map((number) => wrap(r, data.params[number], given[number]));
-  };
-  const all = data.params.map((_, k) => k);
-  const grad = (cotangent: unknown): unknown => {
-    const given = gradOf(cotangent, all);
-    return given.length === 1 ? given[0] : given;
-  };
-  return { ret: results(r, data.ret, at), grad, gradOf };
-};
-
-/**
- * The reverse derivative of `f`: `vjp(f)(x)` gives the value `ret` and the function `grad`, from a
- * cotangent of that to the cotangent of `x`; of several arguments, an array of cotangents.
- */
-export const vjp = (
-  f: unknown,
-): ((...args: unknown[]) => Pick<Pullback, "ret" | "grad">) => {
-  parts(f, "vjp");
-  return (...args) => {
-    const { ret, grad } = pullback(f, args, "vjp");
-    return { ret, grad };
-  };
-};
-
-/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
-export const vec = (
-  index: unknown,
-  elem: unknown,
-  body: (i: any) => unknown,
-): unknown => {
-  const size = tyOf(index);
-  if (size.kind !== "fin")
-    throw TypeError(
-      `vec: ${describe(index)} cannot be used as an index; expected a size`,
-    );
-  return vector(size, tyOf(elem), body);
-};
-
-/** As `vec`, of types that are known to be such. */
-export const vector = (
-  size: Ty,
-  elem: Ty,
-  body: (i: symbol) => unknown,
-): unknown => {
-  const r = recorder();
-  const loop = r.loop(size, (i) => {
-    const ids: number[] = [];
-    lift(r, elem, body(i), ids);
-    return ids;
-  });
-  return results(r, vecOf(size.size, elem), loop);
-};
-
-/**
- * The sum of `body(i)` over each index `i` below `index`, from 0 up: of Reals, or of tangents. The body
- * runs once.
- */
-export const sum = (index: unknown, body: (i: any) => unknown): Var => {
-  const r = recorder();
-  const size = tyOf(index);
-  if (size.kind !== "fin")
-    throw TypeError(
-      `sum: ${describe(index)} cannot be used as an index; expected a size`,
-    );
-  const start = r.literal(0, REAL);
-  const total = r.row(S.ACCUM, start, 0);
-  let ty = REAL;
-  r.loop(size, (i) => {
-    const term = body(i);
-    if (hasTangent(TAN, term)) r.literalTypes[~start] = ty = TAN;
-    r.row(S.ADD_TO, total, ty === TAN ? tanId(r, term) : realId(r, term));
-    return [];
-  });
-  return new Var(r, r.row(S.RESOLVE, total, 0), ty, r.block);
-};
+/** The operands of a call of `f` on the leaves of arguments. */
+export const operandsOf = (
+  r: Recorder,
+  f: FnData,
+  ids: readonly number[],
+): number[] => [r.callee(f.code), ...ids, ...captured(r, f)];

@@ -1,11 +1,16 @@
 export { checkpoint, cond, fori, scan, whileLoop } from "./control";
 export { ready } from "./core";
 export { functional } from "./functional";
-export { fn, jvp, opaque, sum, vec, vjp } from "./functions";
-export { minimize } from "./minimum";
-export { odeint } from "./ode";
-export { hessian, jacobian } from "./jacobian";
-export { grad, hvp, linearize, valueAndGrad } from "./operators";
+export { fn, opaque } from "./functions";
+export {
+  grad,
+  hessian,
+  hvp,
+  jacobian,
+  jet,
+  linearize,
+  valueAndGrad,
+} from "./operators";
 export {
   abs,
   acos,
@@ -68,12 +73,13 @@ export {
   zero,
 } from "./ops";
 export { python } from "./page";
-export { quad } from "./quadrature";
-export { fixedPoint, root } from "./roots";
 export { hot } from "./hot";
 export { inspect } from "./inspect";
 export { compile, interp } from "./run";
 export { configure } from "./settings";
 export { Bool, Dual, Null, Real, Size, struct, Tan, Vec } from "./types";
-export { jet, vmap } from "./vmap";
+export { fixedPoint, minimize, odeint, quad, root } from "./solvers";
 export { sparseHessian, sparseJacobian } from "./sparse";
+export { sum, vec } from "./vec";
+export { jvp, vjp } from "./vjp";
+export { vmap } from "./vmap";

@@ -19,15 +19,6 @@ export const moduleOf = (
 export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
   (await artifact<D>(program, kind)).descriptor;
 
-/** What the core says of a matrix of derivatives. */
-export interface Pattern {
-  /** The columns of each row. */
-  readonly rows: readonly (readonly number[])[];
-  /** Whether the colours are of columns, which are computed forward, or of rows. */
-  readonly forward: boolean;
-  readonly colours: readonly number[];
-}
-
 const artifact = async <D>(
   program: Program,
   memory: MemoryKind,

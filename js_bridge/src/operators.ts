@@ -6,66 +6,65 @@
 
 import {
   atArgs,
+  call,
+  callOn,
   count,
-  dataOf,
-  define,
   type Fn,
   type FnData,
+  liftArgs,
   makeFn,
   ofAnySize,
-  pullback,
-  type Pullback,
-  push,
 } from "./functions";
-import { needReals } from "./places";
-import { describe, REAL, structOf, type Ty } from "./types";
+import { checkOptions, oneOf } from "./options";
+import { recorder } from "./recorder";
+import {
+  describe,
+  isReal,
+  numbersOf,
+  over,
+  REAL,
+  sizeOf,
+  structOf,
+  type Ty,
+  Vec,
+  vecOf,
+} from "./types";
+import { lift } from "./values";
 
 /** The number of an argument, or several. */
 export type Argnums = number | readonly number[];
 
-/** The gradient of `f`, which gives a Real: a function of the same arguments. */
-export const grad = (f: unknown, argnums: Argnums = 0): Fn =>
-  ofAnySize(f, "grad", (g, data) => {
-    const by = new Selection(data, argnums, "grad");
-    needReal(data, "grad");
-    return derived(data, "grad", data.params, by.type, (...args) =>
-      by.pulled(pullback(g, args, "grad"), 1),
+/** An operator: what it makes of `f` has a type of result that `ret` tells, from the type differentiated by. */
+const operator =
+  (by: string, ret: (f: FnData, ty: Ty) => Ty) =>
+  (f: unknown, argnums: Argnums = 0): Fn =>
+    ofAnySize(f, by, (_, data) =>
+      makeFn(
+        data.derive(by, data.params, ret(data, selected(data, argnums, by)), {
+          argnums,
+        }),
+      ),
     );
-  });
+
+/** The gradient of `f`, which gives a Real: a function of the same arguments. */
+export const grad = operator("grad", (f, ty) => needReal(f, "grad", ty));
 
 /** The struct of the `value` of `f` and of its gradient `grad`, computed together. */
-export const valueAndGrad = (f: unknown, argnums: Argnums = 0): Fn =>
-  ofAnySize(f, "valueAndGrad", (g, data) => {
-    const by = new Selection(data, argnums, "valueAndGrad");
-    needReal(data, "valueAndGrad");
-    const ret = structOf([
-      ["value", REAL],
-      ["grad", by.type],
-    ]);
-    return derived(data, "valueAndGrad", data.params, ret, (...args) => {
-      const back = pullback(g, args, "valueAndGrad");
-      return { value: back.ret, grad: by.pulled(back, 1) };
-    });
-  });
+export const valueAndGrad = operator("valueAndGrad", (f, ty) =>
+  structOf([
+    ["value", REAL],
+    ["grad", needReal(f, "valueAndGrad", ty)],
+  ]),
+);
 
 /** The product of the Hessian of `f` with a direction, which is one more argument. */
 export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
   ofAnySize(
     f,
     "hvp",
-    (g, data) => {
-      const by = new Selection(data, argnums, "hvp");
-      const gradient = dataOf(grad(g, argnums), "hvp");
-      return derived(
-        data,
-        "hvp",
-        [...data.params, by.type],
-        by.type,
-        (...args) => {
-          const directions = by.scattered(args.pop());
-          return push(gradient, args, directions).change;
-        },
-      );
+    (_, data) => {
+      const ty = needReal(data, "grad", selected(data, argnums, "hvp"));
+      return makeFn(data.derive("hvp", [...data.params, ty], ty, { argnums }));
     },
     (params) => [
       ...params,
@@ -74,6 +73,60 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
         : Object.fromEntries(argnums.map((k) => [k, params[k]])),
     ],
   );
+
+export interface JacobianOptions {
+  /**
+   * Forward: a pass for each Real of the argument; in reverse: one for each of the result. Otherwise the
+   * fewer decide.
+   */
+  mode?: "auto" | "forward" | "reverse";
+}
+
+/** The Jacobian of `f`: in place of every Real of the result, its gradient. */
+export const jacobian = (
+  f: unknown,
+  argnums: Argnums = 0,
+  options: JacobianOptions = {},
+): Fn => {
+  checkOptions("jacobian", options, {
+    mode: oneOf(["auto", "forward", "reverse"]),
+  });
+  return ofAnySize(f, "jacobian", (_, data) => {
+    const ty = selected(data, argnums, "jacobian");
+    const ret = over(needReals(data.ret, resultOf(data, "jacobian")), ty);
+    return makeFn(
+      data.derive("jacobian", data.params, ret, { argnums, ...options }),
+    );
+  });
+};
+
+/** The Hessian of `f`: in place of every Real of its gradient, the gradient of that. */
+export const hessian = operator("hessian", (f, ty) =>
+  over(needReals(f.ret, resultOf(f, "jacobian")), over(ty, ty)),
+);
+
+/**
+ * `f` on Taylor series up to `order`: it takes for each argument, and gives, an array of `order + 1`
+ * coefficients, `x[0] + x[1] t + x[2] t² + …`.
+ */
+export const jet = (f: unknown, order: number): Fn => {
+  if (!Number.isInteger(order) || order < 0 || order > 999)
+    throw RangeError(
+      `jet: expected an order from 0 to 999, got ${describe(order)}`,
+    );
+  const series = (ty: Ty): Ty => vecOf(order + 1, ty);
+  return ofAnySize(
+    f,
+    "jet",
+    (_, data) =>
+      makeFn(
+        data.derive("jet", data.params.map(series), series(data.ret), {
+          order,
+        }),
+      ),
+    (params) => params.map((type) => Vec(order + 1, type)),
+  );
+};
 
 /** `f` as the linear function that it is near its arguments: its value, and the map of directions. */
 export const linearize = (
@@ -85,102 +138,71 @@ export const linearize = (
   ofAnySize(f, "linearize", (g) => g);
   return (...args) => {
     const data = atArgs(f, args, "linearize");
+    const { name, params, ret } = data;
+    const along = data.derive("push", [...params, ...params], ret);
     return {
-      ret: (f as Fn)(...args),
+      ret: call(data, args),
       push: (...directions) => {
-        if (directions.length !== args.length)
+        if (directions.length !== params.length)
           throw TypeError(
-            `the push of ${data.name} takes ${count(args.length, "direction")}, got ${directions.length}`,
+            `the push of ${name} takes ${count(params.length, "direction")}, got ${directions.length}`,
           );
-        return push(data, args, new Map(directions.entries())).change;
+        const r = recorder();
+        const ids = liftArgs(r, data, args);
+        params.forEach((ty, k) =>
+          lift(r, ty, directions[k], ids, `direction ${k + 1} of ${name}`),
+        );
+        return callOn(r, along, ids);
       },
     };
   };
 };
 
-/** The arguments that a derivative is taken by, as one value. */
-export class Selection {
-  /** The type of that value. */
-  readonly type: Ty;
-  private readonly numbers: readonly number[];
-  /** Whether it is one argument, and not a struct of some. */
-  private readonly alone: boolean;
-
-  constructor({ name, params }: FnData, argnums: Argnums, what: string) {
-    this.alone = typeof argnums === "number";
-    this.numbers = numbersOf(argnums, what);
-    for (const k of this.numbers) {
-      if (params[k] === undefined)
-        throw RangeError(
-          `${what}: ${name} has no argument ${k}, only ${params.length}`,
-        );
-      needReals(params[k], `${what}: argument ${k} of ${name}`);
-    }
-    this.type = this.alone
-      ? params[this.numbers[0]]
-      : structOf(this.numbers.map((k) => [String(k), params[k]]));
-  }
-
-  /** The numbers of the arguments, in the order of the leaves of `type`. */
-  get order(): readonly number[] {
-    return this.alone
-      ? this.numbers
-      : this.type.fields.map(([name]) => Number(name));
-  }
-
-  /** One value for each of the arguments, as a value of `type`. */
-  private gathered(values: readonly unknown[]): unknown {
-    if (this.alone) return values[0];
-    return Object.fromEntries(this.numbers.map((k, i) => [k, values[i]]));
-  }
-
-  /** A value of `type` as one for each of the arguments, by number. */
-  scattered(x: unknown): Map<number, unknown> {
-    const part = (k: number): unknown =>
-      this.alone ? x : (x as Record<number, unknown>)[k];
-    return new Map(this.numbers.map((k) => [k, part(k)]));
-  }
-
-  /** The arguments themselves. */
-  of(args: readonly unknown[]): unknown {
-    return this.gathered(this.numbers.map((k) => args[k]));
-  }
-
-  /** Their cotangents. */
-  pulled({ gradOf }: Pullback, cotangent: unknown): unknown {
-    return this.gathered(gradOf(cotangent, this.numbers));
-  }
-}
-
-const numbersOf = (argnums: Argnums, what: string): readonly number[] => {
+/** The type of the arguments that a derivative is taken by, as one value. */
+export const selected = (
+  { name, params }: FnData,
+  argnums: Argnums,
+  what: string,
+): Ty => {
   const numbers = typeof argnums === "number" ? [argnums] : argnums;
   if (
     !Array.isArray(numbers) ||
     !numbers.length ||
     new Set(numbers).size < numbers.length ||
-    !numbers.every((k) => Number.isInteger(k))
+    !numbers.every(Number.isInteger)
   )
     throw TypeError(
       `${what}: expected the number of an argument, or some, got ${describe(argnums)}`,
     );
-  return numbers;
+  const fields = numbers.map((k): [string, Ty] => {
+    if (params[k] === undefined)
+      throw RangeError(
+        `${what}: ${name} has no argument ${k}, only ${params.length}`,
+      );
+    return [`${k}`, needReals(params[k], `${what}: argument ${k} of ${name}`)];
+  });
+  return typeof argnums === "number" ? fields[0][1] : structOf(fields);
 };
 
-const needReal = ({ name, ret }: FnData, what: string): void => {
-  if (ret !== REAL)
-    throw TypeError(
-      `${what}: ${name} gives a ${ret.text}, expected a Real; use jacobian`,
-    );
+/** `ty`, if `f` gives a Real. */
+export const needReal = ({ name, ret }: FnData, what: string, ty: Ty): Ty => {
+  if (ret === REAL) return ty;
+  throw TypeError(
+    `${what}: ${name} gives a ${ret.text}, expected a Real; use jacobian`,
+  );
 };
 
-/** The function `body`, which is made from `f`. */
-export const derived = (
-  f: FnData,
-  what: string,
-  params: readonly Ty[],
-  ret: Ty,
-  body: (...args: unknown[]) => unknown,
-): Fn => {
-  const name = `${what}_${f.name}`;
-  return makeFn(define(name, params, ret, body));
+/** `ty`, if there are Reals in it, and no tangents, which have no place in derivatives. */
+export const needReals = (ty: Ty, what: string): Ty => {
+  if (
+    ty === numbersOf(ty) &&
+    ty.leafTypes.some((leaf) => isReal(leaf) && sizeOf(leaf))
+  )
+    return ty;
+  throw TypeError(
+    `${what}: expected a type with Reals in it, and no tangents, got the type ${ty.text}`,
+  );
 };
+
+export const resultOf = ({ name }: FnData, what: string): string =>
+  `${what}: the result of ${name}`;

@@ -21,7 +21,7 @@ import {
   type Ty,
   tyOf,
 } from "./types";
-import { lift, wrap } from "./values";
+import { lifted, wrap } from "./values";
 
 type Real = unknown;
 type Bool = unknown;
@@ -258,10 +258,8 @@ export const select = (
   const r = recorder();
   const ty = tyOf(type);
   const c = boolId(r, p);
-  const a: number[] = [];
-  const b: number[] = [];
-  lift(r, ty, yes, a);
-  lift(r, ty, no, b);
+  const a = lifted(r, ty, yes);
+  const b = lifted(r, ty, no);
   return wrap(
     r,
     ty,

@@ -2,7 +2,7 @@
 // `rose_core/record.py` describes it.
 
 import { type FnData, isPure } from "./functions";
-import { notes } from "./recorder";
+import { noteNumber, notes } from "./recorder";
 import type { Ty } from "./types";
 
 /** A function and all it needs, flat. */
@@ -31,8 +31,9 @@ const reachable = (root: FnData): FnData[] => {
     const enter = (f: FnData): void => {
       if (seen.has(f)) return;
       seen.add(f);
-      const of = f.origin ?? f.series?.of;
-      const needs = of ? [of] : ((f.recording?.callees ?? []) as FnData[]);
+      const needs = f.named
+        ? [f.named.of]
+        : ((f.recording?.callees ?? []) as FnData[]);
       stack.push({ f, next: 0, needs });
     };
     enter(todo.pop()!);
@@ -131,10 +132,16 @@ export const programOf = (root: FnData): Program => {
       fault: f.fault,
     };
     const r = f.recording;
-    if (f.origin) return { ...common, kind: "jvp", of: numbers.get(f.origin) };
-    if (f.series) {
-      const { of, order } = f.series;
-      return { ...common, kind: "jet", of: numbers.get(of), order };
+    if (f.named) {
+      const { by, of, options, place } = f.named;
+      return {
+        ...common,
+        kind: "named",
+        by,
+        of: numbers.get(of),
+        options,
+        place: place === undefined ? place : numbered(noteNumber(place)),
+      };
     }
     if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
@@ -166,6 +173,7 @@ export const programOf = (root: FnData): Program => {
   const header = JSON.stringify({
     types: table.rows,
     functions: entries,
+    notes: used.size,
     root: numbers.get(root),
   });
   const opaque = functions.filter(({ host }) => host);

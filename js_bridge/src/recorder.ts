@@ -5,7 +5,7 @@
 
 import { OP, OUT_OF_RANGE, S } from "./opcodes.gen";
 import { ANY, BOOL, describe, REAL, TAN, type Ty } from "./types";
-import { Construct } from "./where";
+import { place } from "./where";
 
 /** A symbolic Real, Tan or Bool. */
 export class Var {
@@ -224,7 +224,7 @@ export class Recorder {
     name: string,
     complaint: string,
   ): number {
-    const note = this.note(new Construct(name).note(complaint), ANY);
+    const note = this.note(`${name}: ${complaint}${place()}`, ANY);
     return this.rowOf(op, [i, this.literal(size, ANY), note]);
   }
 

@@ -29,6 +29,8 @@ export interface Descriptor {
     readonly HostSlot[],
     readonly HostSlot[],
   ])[];
+  /** The core's own notes: each what it says, before the program's note of that number. */
+  readonly notes: readonly (readonly [string, number])[];
 }
 
 export interface CompileOptions {
@@ -56,8 +58,12 @@ export const compile = async (
   const cells = cellsOf(memory, given !== undefined);
   const functions: WebAssembly.ModuleImports = {};
   for (const name of MATH) functions[name] = Math[name];
+  const notes = [
+    ...program.notes,
+    ...descriptor.notes.map(([text, place]) => text + program.notes[place]),
+  ];
   functions.fail = (code: number, x: number, y: number) =>
-    fail(code, x, y, program.notes);
+    fail(code, x, y, notes);
   descriptor.hosts.forEach(([number, args, results], k) => {
     functions[k] = hostImport(program.opaque[number], cells, args, results);
   });
@@ -104,7 +110,7 @@ const interpreted = new FinalizationRegistry((forget: () => void) => forget());
 /**
  * Run `f` by the interpreter, on ordinary values: slow, and by definition right.
  *
- * Where a derivative is taken in it, it needs the core on this thread: the default in Node,
+ * Where a derivative is taken in it, or an equation solved, it needs the core on this thread: the default in Node,
  * `configure({ core: "main" })` in a page, and `await ready()` before.
  */
 export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {

@@ -18,15 +18,16 @@ export const build = __BUILD__;
 /** What the core says of a function, as `rose_core/serialize.py` writes it. */
 interface Entry {
   readonly name: string;
-  readonly kind: "fn" | "jvp" | "jet";
+  readonly kind: "fn" | "named";
   readonly params: readonly number[];
   readonly ret: number;
   readonly remat: boolean;
   /** The function that is its custom derivative, or -1. */
   readonly jvp: number;
-  /** Of a derivative. */
+  /** Of a derivative: see `Named`. */
+  readonly by: string;
   readonly of: number;
-  readonly order: number;
+  readonly options: object;
   /** Of a body: how many rows, further operands and literals there are. */
   readonly sizes: readonly [number, number, number];
   readonly opaque: boolean;
@@ -157,22 +158,24 @@ class Reader {
   }
 
   private made(entry: Entry): FnData {
-    const { name, kind, of, order, remat, opaque } = entry;
+    const { name, kind, by, of, options, remat, opaque } = entry;
     const params = entry.params.map((ty) => this.types[ty]);
     const ret = this.types[entry.ret];
     const recording = kind === "fn" ? this.recorded(entry, params) : undefined;
-    const origin = kind === "jvp" ? this.functions[of] : undefined;
+    const named =
+      kind === "named"
+        ? { by, of: this.functions[of], options, place: undefined }
+        : undefined;
     const f = new this.bridge.FnData(
       name,
       params,
       ret,
       recording,
       undefined,
-      origin,
+      named,
       opaque ?? false,
     );
     f.remat = remat;
-    if (kind === "jet") f.series = { of: this.functions[of], order };
     return f;
   }
 

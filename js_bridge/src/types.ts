@@ -217,18 +217,34 @@ export const tyOf = (type: unknown): Ty => {
   return ty;
 };
 
+/** `ty` with `f` of every scalar in its place. */
+export const mapScalars = (ty: Ty, f: (scalar: Ty) => Ty): Ty =>
+  ty.kind === "vec"
+    ? vecOf(ty.size, mapScalars(ty.elem!, f))
+    : ty.kind === "struct"
+      ? structOf(
+          ty.order.map((name) => [name, mapScalars(fieldOf(ty, name), f)]),
+        )
+      : f(ty);
+
 /** D[ty]: every number becomes a dual number. */
-export const dualOf = (ty: Ty): Ty => {
-  if (ty === REAL || ty === TAN) return tyOf(Dual);
-  if (ty.kind === "vec") return vecOf(ty.size, dualOf(ty.elem!));
-  if (ty.kind === "struct")
-    return structOf(ty.order.map((name) => [name, dualOf(fieldOf(ty, name)!)]));
-  return ty;
-};
+export const dualOf = (ty: Ty): Ty =>
+  mapScalars(ty, (t) => (t === REAL || t === TAN ? tyOf(Dual) : t));
+
+/** `ty` with numbers in place of tangents. */
+export const numbersOf = (ty: Ty): Ty =>
+  mapScalars(ty, (t) => (t === TAN ? REAL : t));
+
+/** `ty` with `elem` in place of every Real. */
+export const over = (ty: Ty, elem: Ty): Ty =>
+  mapScalars(ty, (t) => (t === REAL ? elem : t));
+
+/** The type of the tangents of a leaf of numbers. */
+export const tangentOf = (leaf: Ty): Ty => mapScalars(leaf, () => TAN);
 
 /** The type of a struct's field. */
-export const fieldOf = (ty: Ty, name: string): Ty | undefined =>
-  ty.fields.find(([field]) => field === name)?.[1];
+export const fieldOf = (ty: Ty, name: string): Ty =>
+  ty.fields.find(([field]) => field === name)![1];
 
 /** Whether a leaf holds numbers or tangents, so that it has a derivative. */
 export const isReal = (leaf: Ty): boolean =>
@@ -237,21 +253,6 @@ export const isReal = (leaf: Ty): boolean =>
 /** How many scalars a leaf has. */
 export const sizeOf = (leaf: Ty): number =>
   leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
-
-/** The type of the tangents of a leaf of numbers. */
-export const tangentOf = (leaf: Ty): Ty =>
-  leaf.kind === "vec" ? vecOf(leaf.size, tangentOf(leaf.elem!)) : TAN;
-
-/** `ty` with numbers in place of tangents. */
-export const numbersOf = (ty: Ty): Ty => {
-  if (ty === TAN) return REAL;
-  if (ty.kind === "vec") return vecOf(ty.size, numbersOf(ty.elem!));
-  if (ty.kind === "struct")
-    return structOf(
-      ty.order.map((name) => [name, numbersOf(fieldOf(ty, name)!)]),
-    );
-  return ty;
-};
 
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {

@@ -124,11 +124,7 @@ const updated = (view: View, i: unknown, x: unknown): unknown => {
   const r = inScope(view);
   const index = indexId(r, fin(ty.size), i);
   const ids: number[] = [];
-  try {
-    lift(r, ty.elem!, x, ids);
-  } catch (error) {
-    throw within(error, "set");
-  }
+  lift(r, ty.elem!, x, ids, "set");
   const rows = ids.map((id, k) =>
     r.rowOf(S.SET, [bundle.leaf(r, at + k, ty.leafTypes[k]), index, id]),
   );
@@ -192,11 +188,30 @@ const object: ProxyHandler<View> = {
   set: vector.set,
 };
 
-/**
- * Append to `ids` the leaves of `x`, taken as a `ty`; throws what is wrong with `x`, after where in
- * it that is.
- */
-export const lift = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
+/** Append to `ids` the leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`. */
+export const lift = (
+  r: Recorder,
+  ty: Ty,
+  x: unknown,
+  ids: number[],
+  what: string,
+): void => {
+  try {
+    put(r, ty, x, ids);
+  } catch (error) {
+    throw within(error, what);
+  }
+};
+
+/** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, after where in it that is. */
+export const lifted = (r: Recorder, ty: Ty, x: unknown): number[] => {
+  const ids: number[] = [];
+  put(r, ty, x, ids);
+  return ids;
+};
+
+/** As `lifted`, appended to `ids`. */
+const put = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
   switch (ty.kind) {
     case "real":
       ids.push(realId(r, x));
@@ -249,7 +264,7 @@ const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
   for (let i = 0; i < ty.size; ++i) {
     row.length = 0;
     try {
-      lift(r, elem, array[i], row);
+      put(r, elem, array[i], row);
     } catch (error) {
       throw within(error, `[${i}]`);
     }
@@ -273,9 +288,5 @@ const liftObject = (
       `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
     );
   for (const [name, field] of ty.fields)
-    try {
-      lift(r, field, x[name], ids);
-    } catch (error) {
-      throw within(error, `.${name}`);
-    }
+    lift(r, field, x[name], ids, `.${name}`);
 };

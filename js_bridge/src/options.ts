@@ -1,0 +1,46 @@
+// Options of constructs, and what is said of those that are wrong.
+
+import { describe, LARGEST } from "./types";
+
+/** Whether a value is right for an option, and what is expected. */
+export type Option = readonly [isRight: (x: any) => boolean, expected: string];
+
+export const NUMBER: Option = [Number.isFinite, "a number"];
+
+const isWhole = (x: unknown): x is number =>
+  Number.isInteger(x) && (x as number) >= 0 && (x as number) < LARGEST;
+
+export const WHOLE: Option = [isWhole, "a whole number"];
+
+export const oneOf = (words: readonly string[]): Option => [
+  (x) => words.includes(x),
+  words
+    .map((word) => `"${word}"`)
+    .join(", ")
+    .replace(/, ("\w+")$/, " or $1"),
+];
+
+/** How many turns reverse mode goes back to a state that it kept. */
+export const CHECKPOINT: Option = [
+  (x) => x === "none" || x === "revolve" || (isWhole(x) && x > 0),
+  '"none", "revolve" or a number of turns',
+];
+
+/** Throw unless all options that are given are there and right. */
+export const checkOptions = (
+  name: string,
+  options: object,
+  known: Readonly<Record<string, Option>>,
+): void => {
+  for (const [key, x] of Object.entries(options)) {
+    if (!Object.hasOwn(known, key))
+      throw TypeError(
+        `${name}: there is no option ${key}; the options are ${Object.keys(known).join(", ")}`,
+      );
+    const [isRight, expected] = known[key];
+    if (x !== undefined && !isRight(x))
+      throw RangeError(
+        `${name}: expected ${key} to be ${expected}, got ${describe(x)}`,
+      );
+  }
+};

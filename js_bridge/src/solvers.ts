@@ -1,0 +1,168 @@
+// Solutions of equations, integrals and minima, by functions of the core: see `rose_core/named.py`.
+//
+// Here is checked what they are given, on the author's own line.
+
+import { type LoopOptions, typeOf } from "./control";
+import { tangentTy } from "./functional";
+import { call, dataOf, type FnData, fn, isFn, texts } from "./functions";
+import {
+  CHECKPOINT,
+  checkOptions,
+  NUMBER,
+  oneOf,
+  type Option,
+  WHOLE,
+} from "./options";
+import { recorder } from "./recorder";
+import { describe, REAL, type Ty, vecOf } from "./types";
+import { place } from "./where";
+
+export interface SolveOptions {
+  /** The change of the last step, relative to the result. */
+  tolerance?: number;
+  /** The number of steps after which there is no result. */
+  limit?: number;
+}
+
+export interface MinimizeOptions extends SolveOptions {
+  /** L-BFGS; Newton's method, for few variables; or Adam. */
+  method?: "lbfgs" | "newton" | "adam";
+  /** About how long the steps of Adam are. */
+  rate?: number;
+}
+
+export interface OdeOptions extends LoopOptions {
+  /** The error of a step, relative to the solution. */
+  rtol?: number;
+  /** The error of a step where the solution is near zero. */
+  atol?: number;
+  /** The number of steps from one time to the next that is an error. */
+  limit?: number;
+}
+
+const OPTIONS = { tolerance: NUMBER, limit: WHOLE };
+
+/** A solver that goes from `x0`, a Real or a vector of Reals, to a value of the same type. */
+const from =
+  <O extends SolveOptions>(
+    name: string,
+    to: (ty: Ty) => Ty,
+    known: Readonly<Record<string, Option>>,
+  ) =>
+  (f: unknown, x0: unknown, options: O = {} as O): unknown => {
+    const ty = typeOf(recorder(), x0, `${name}: the start`);
+    if (ty !== REAL && ty.elem !== REAL)
+      throw TypeError(
+        `${name}: expected a Real or a vector of Reals to start from, got ${describe(x0)}`,
+      );
+    const data = functionOn(name, f, [ty], to(ty));
+    return solved(name, data, [ty], ty, [x0], options, known);
+  };
+
+const same = (ty: Ty): Ty => ty;
+
+/**
+ * `x` with `f(x) = 0`, near `x0`: a Real, or a vector of as many as `f` gives. By Newton's method, with
+ * shorter steps where those lead astray. The derivative with respect to all that `f` uses from around it
+ * is that of the root; `x0` has none.
+ */
+export const root = from<SolveOptions>("root", same, OPTIONS);
+
+/**
+ * `x` with `f(x) = x`, from `x0` by `x = f(x)` again and again: a Real, or a vector of them. The derivative
+ * is that of the fixed point, with respect to all that `f` uses from around it; `x0` has none.
+ */
+export const fixedPoint = from<SolveOptions>("fixedPoint", same, OPTIONS);
+
+/**
+ * `x` near `x0` where `f(x)`, a Real, is smallest: a Real or a vector of Reals. It ends when no derivative of
+ * `f` is larger than `tolerance`. The derivative is that of the minimum, with respect to all that `f` uses
+ * from around it; `x0` has none.
+ */
+export const minimize = from<MinimizeOptions>("minimize", () => REAL, {
+  ...OPTIONS,
+  method: oneOf(["lbfgs", "newton", "adam"]),
+  rate: NUMBER,
+});
+
+/**
+ * The integral of `f` from `a` to `b`, both finite. `f` gives a Real, or any type of Reals if it was made
+ * with `fn`. The error is about `tolerance` at most, relative to the integral of |f|. The derivative is
+ * that of the integral, with respect to `a`, `b` and all that `f` uses from around it; it knows nothing
+ * of jumps of `f`.
+ */
+export const quad = (
+  f: unknown,
+  a: unknown,
+  b: unknown,
+  options: SolveOptions = {},
+): unknown => {
+  const ret = isFn(f) ? dataOf(f, "quad").ret : REAL;
+  tangentTy(ret);
+  const data = functionOn("quad", f, [REAL], ret);
+  return solved("quad", data, [REAL, REAL], ret, [a, b], options, OPTIONS);
+};
+
+/**
+ * The solution of `y' = f(y, t)` that is `y0` at `ts[0]`, at all times `ts`, as a vector. `y` is of any type
+ * of Reals. The derivative is that of the solution, with respect to `y0`, `ts` and all that `f` uses from
+ * around it.
+ */
+export const odeint = (
+  f: unknown,
+  y0: unknown,
+  ts: unknown,
+  options: OdeOptions = {},
+): unknown => {
+  const r = recorder();
+  const ty = typeOf(r, y0, "odeint: the start");
+  tangentTy(ty);
+  const times = typeOf(r, ts, "odeint: the times");
+  if (times.elem !== REAL || !times.size)
+    throw TypeError(
+      `odeint: expected a vector of Reals as the times, got ${describe(ts)}`,
+    );
+  const data = functionOn("odeint", f, [ty, REAL], ty);
+  const ret = vecOf(times.size, ty);
+  return solved("odeint", data, [ty, times], ret, [y0, ts], options, {
+    rtol: NUMBER,
+    atol: NUMBER,
+    limit: WHOLE,
+    checkpoint: CHECKPOINT,
+  });
+};
+
+/** What the core's solver `name` gives for `f` and these arguments. */
+const solved = (
+  name: string,
+  f: FnData,
+  params: readonly Ty[],
+  ret: Ty,
+  args: readonly unknown[],
+  options: object,
+  known: Readonly<Record<string, Option>>,
+): unknown => {
+  checkOptions(name, options, known);
+  return call(f.derive(name, params, ret, options, place()), args);
+};
+
+/** `f`, or what a JavaScript function does, as a function of these types. */
+const functionOn = (
+  name: string,
+  f: unknown,
+  params: readonly Ty[],
+  ret: Ty,
+): FnData => {
+  const data = dataOf(
+    typeof f === "function" && !isFn(f)
+      ? fn(params, ret, (...args) => f(...args))
+      : f,
+    name,
+  );
+  if (data.ret !== ret || params.some((ty, k) => ty !== data.params[k]))
+    throw TypeError(
+      `${name}: expected a function (${texts(params)}) -> ${ret.text}, ` +
+        `got (${texts(data.params)}) -> ${data.ret.text}`,
+    );
+  return data;
+};

@@ -1,0 +1,48 @@
+// Loops that make vectors and sums.
+
+import { results } from "./functions";
+import { S } from "./opcodes.gen";
+import { realId, recorder, tanId, Var } from "./recorder";
+import { describe, REAL, TAN, type Ty, tyOf, vecOf } from "./types";
+import { hasTangent, lifted } from "./values";
+
+const indexFor = (index: unknown, what: string): Ty => {
+  const size = tyOf(index);
+  if (size.kind !== "fin")
+    throw TypeError(
+      `${what}: ${describe(index)} cannot be used as an index; expected a size`,
+    );
+  return size;
+};
+
+/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
+export const vec = (
+  index: unknown,
+  elem: unknown,
+  body: (i: any) => unknown,
+): unknown => {
+  const r = recorder();
+  const size = indexFor(index, "vec");
+  const ty = tyOf(elem);
+  const loop = r.loop(size, (i) => lifted(r, ty, body(i)));
+  return results(r, vecOf(size.size, ty), loop);
+};
+
+/**
+ * The sum of `body(i)` over each index `i` below `index`, from 0 up: of Reals, or of tangents. The body
+ * runs once.
+ */
+export const sum = (index: unknown, body: (i: any) => unknown): Var => {
+  const r = recorder();
+  const size = indexFor(index, "sum");
+  const start = r.literal(0, REAL);
+  const total = r.row(S.ACCUM, start, 0);
+  let ty = REAL;
+  r.loop(size, (i) => {
+    const term = body(i);
+    if (hasTangent(TAN, term)) r.literalTypes[~start] = ty = TAN;
+    r.row(S.ADD_TO, total, ty === TAN ? tanId(r, term) : realId(r, term));
+    return [];
+  });
+  return new Var(r, r.row(S.RESOLVE, total, 0), ty, r.block);
+};

@@ -2,6 +2,7 @@
 """Set up, build, serve and test Rose, on a machine that has Python 3.11 or newer.
 
     python3 build.py setup           make .venv, fetch the tools and find a browser
+    python3 build.py setup --browsers all   and bring the other engines that the tests run in
     python3 build.py build           write dist/, complete in itself, and freeze its site
     python3 build.py serve           build, then serve the site at a local address
     python3 build.py check           formatting, linting and types, as CI does it first
@@ -279,6 +280,13 @@ def find_browser() -> str:
     return run(PYTHON, "e2e/browser.py", PYTHONPATH=str(ROOT)).splitlines()[-1]
 
 
+def setup_engines() -> None:
+    """Firefox and WebKit, which the tests use where they find them."""
+    start = time.perf_counter()
+    found = run(PYTHON, "e2e/engines.py", PYTHONPATH=str(ROOT)).splitlines()[-1]
+    say("other browsers", time.perf_counter() - start, found)
+
+
 def setup_cpython() -> str:
     """An environment with the Python libraries that the benchmarks compare with."""
     run(PYTHON, "-m", "venv", "--clear", CPYTHON.parents[1])
@@ -530,7 +538,7 @@ def bench(args: list[str], cpython: bool) -> int:
     return subprocess.call([*script, *args], cwd=ROOT, env=env)
 
 
-def prepare(verb: str, checked: bool, cpython: bool) -> None:
+def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
     """Set up, check and build as far as `verb` needs it, one build.py at a time."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
@@ -541,6 +549,8 @@ def prepare(verb: str, checked: bool, cpython: bool) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         # A reader who only wants to see the site has a browser already.
         setup(browser=verb in ("setup", "test", "bench"))
+        if browsers == "all":
+            setup_engines()
         if verb == "bench" and cpython:
             step("cpython peers", pins("bench"), [CPYTHON], setup_cpython)
         elif verb == "bench":
@@ -571,7 +581,11 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for verb in ("setup", "build", "check"):
+    options = verbs.add_parser("setup")
+    options.add_argument(
+        "--browsers", choices=["one", "all"], default="one", help="all: Firefox and WebKit, too"
+    )
+    for verb in ("build", "check"):
         verbs.add_parser(verb)
     options = verbs.add_parser("serve")
     options.add_argument("--port", type=int, help="8000, or any that is free")
@@ -584,7 +598,8 @@ def main() -> int:
     chosen = parser.parse_args(arguments)
     try:
         settings = vars(chosen)
-        prepare(chosen.verb, not settings.get("no_check"), settings.get("cpython", False))
+        cpython, browsers = settings.get("cpython", False), settings.get("browsers", "one")
+        prepare(chosen.verb, not settings.get("no_check"), cpython, browsers)
         if chosen.verb == "serve":
             serve(chosen.host, chosen.port)
         elif chosen.verb == "test":

@@ -17,17 +17,20 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Response, sync_playwright
 
 import build
 from build import BROWSER, DIST, ROOT
+from e2e import engines, webkit
 from e2e.browser import FLAGS
 from e2e.server import Server
+from e2e.tab import PlaywrightTab, Tab
 
 SHOTS = ROOT / "e2e" / "shots"
 PAGES = ROOT / "e2e" / "pages"
@@ -39,14 +42,55 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     if not BROWSER.exists() or not (DIST / "site").exists():
         pytest.exit("first run: python3 build.py test", returncode=1)
-    path = json.loads(BROWSER.read_text())["path"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    path = json.loads(BROWSER.read_text())["path"]
+    with playwright.chromium.launch(executable_path=path, args=FLAGS) as browser:
         yield browser
-        browser.close()
+
+
+# ---- all engines --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", params=["chromium", *engines.NAMES])
+def open_tab(request: pytest.FixtureRequest) -> Iterator[Callable[[], AbstractContextManager[Tab]]]:
+    """Opens tabs of each engine that is installed, one engine after the other."""
+    if request.param == "chromium":
+        yield partial(open_in, request.getfixturevalue("browser"))
+    elif launched := engines.launch(request.getfixturevalue("playwright"), request.param):
+        with launched as browser:
+            yield partial(open_in, browser)
+    elif request.param == "webkit" and engines.has_webkitgtk():
+        with webkit.display() as display:
+            yield partial(webkit.open_tab, display)
+    else:
+        pytest.skip(f"{request.param} is not installed: python3 build.py setup --browsers all")
+
+
+@contextmanager
+def open_in(browser: Browser) -> Iterator[Tab]:
+    """A tab for someone who wants little motion, with empty storage."""
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1400, "height": 900})
+    problems: list[str] = []
+    watch(context, problems)
+    yield PlaywrightTab(context.new_page(), problems)
+    context.close()
+
+
+@pytest.fixture
+def tab(open_tab: Callable[[], AbstractContextManager[Tab]]) -> Iterator[Tab]:
+    with open_tab() as tab:
+        yield tab
+
+
+# ---- hosts --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")

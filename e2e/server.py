@@ -76,6 +76,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing of what goes well; errors come through `log_error`."""
 
+    def log_request(self, code: Any = "-", size: Any = "-") -> None:
+        self.server.asked.append(urllib.parse.urlsplit(self.path).path)
+
     def log_error(self, format: str, *args: Any) -> None:
         if not self.server.quiet:
             print(f"  {self.path}: {format % args}", flush=True)
@@ -95,6 +98,8 @@ class Server(http.server.ThreadingHTTPServer):
         self.mounts = dict(sorted(mounts.items(), key=lambda item: -len(item[0])))
         self.headers = dict(headers or {})
         self.quiet = quiet
+        self.asked: list[str] = []
+        """The addresses on this host that were asked for so far."""
         super().__init__((host, port), Handler)
         self.origin = f"http://{host}:{self.server_address[1]}"
 

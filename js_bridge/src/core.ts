@@ -142,7 +142,8 @@ const probe = async (): Promise<void> => {
   if (typeof WebAssembly !== "object")
     throw Error("Rose needs WebAssembly, which is switched off here");
   try {
-    await WebAssembly.compile(EMPTY);
+    // Of a policy's refusals, WebKit notices only this one.
+    await WebAssembly.instantiate(EMPTY);
   } catch (cause) {
     throw Error(
       "Rose needs WebAssembly, which this page's Content-Security-Policy forbids: " +

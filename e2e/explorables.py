@@ -1,0 +1,79 @@
+"""The pages of the site, each with what its reader does there: the tests of all pages go by this.
+
+A helper waits until its page has its gradients, then uses the page's main control, by mouse and by
+keyboard, and expects that what the gradients lead to is another thing each time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from e2e.tab import Tab
+
+
+def text(selector: str) -> str:
+    """An expression for the text of an element; nothing yet where that is dots."""
+    return f"document.querySelector({json.dumps(selector)}).textContent.replace('…', '')"
+
+
+def index(tab: Tab) -> None:
+    tab.until(text("[data-show=g]"))
+    tab.changes(text("[data-show=g]"), lambda: tab.drag("#x", at=(0.8, 0.5)))
+    tab.changes(text("[data-show=g]"), lambda: tab.press("#x", "ArrowRight"))
+
+
+def regression(tab: Tab) -> None:
+    point, line = '[aria-label="Data point 1"]', text(".workbench [data-show=b]")
+    tab.until(f"{text('#status')}.startsWith('At rest')")
+    tab.changes(line, lambda: tab.drag(point, (0, -40)))
+    tab.changes(line, lambda: tab.press(point, "ArrowUp"))
+
+
+def quadratic(tab: Tab) -> None:
+    point, curvature = '[aria-label="The point on the surface"]', text("[data-show=hxx]")
+    tab.until(f"{curvature} === '12'")
+    tab.changes(curvature, lambda: tab.drag(point, (30, 10)))
+    tab.changes(curvature, lambda: tab.press(point, "ArrowUp"))
+
+
+def billiards(tab: Tab) -> None:
+    shot = text(".readout")  # and its gradient
+    tab.until(f"{text('#status')}.startsWith('After')")
+    tab.changes(shot, lambda: tab.drag('[aria-label="Goal"]', (0, 40)))
+    tab.changes(shot, lambda: tab.press('[aria-label="Goal"]', "ArrowUp"))
+
+
+def robot(tab: Tab) -> None:
+    tab.until("!document.querySelector('#step').disabled")
+    reached = text("[data-show=reached]")
+    tab.changes(reached, lambda: tab.drag("#step"))
+    tab.changes(reached, lambda: tab.press("#step", "Enter"))
+
+
+def deblurring(tab: Tab) -> None:
+    steps = text("[data-show=steps]")
+    tab.until(f"+{steps} > 0")
+    tab.drag("#run")  # has it rest
+    tab.until(f"{text('#run')} === 'Run'")
+    tab.changes(steps, lambda: tab.drag("#step"))
+    tab.changes(steps, lambda: tab.press("#step", "Enter"))
+
+
+def benchmark(tab: Tab) -> None:
+    tab.until(text("[data-show=date]"))
+    is_open = "document.querySelector('#tables details').open"
+    tab.changes(is_open, lambda: tab.drag("#tables summary", at=(0.1, 0.5)))
+    tab.changes(is_open, lambda: tab.press("#tables summary", "Enter"))
+
+
+USES: dict[str, Callable[[Tab], None]] = {
+    "index": index,
+    "regression": regression,
+    "quadratic": quadratic,
+    "billiards": billiards,
+    "robot": robot,
+    "deblurring": deblurring,
+    "benchmark": benchmark,
+}
+"""By the name of the page's file: a test sees that none is missing."""

@@ -1,0 +1,108 @@
+"""One tab of any engine, with what the tests of all engines do there.
+
+Chromium and Firefox are driven by Playwright, as here, and WebKitGTK by its own driver: see webkit.py.
+A page is used by mouse and keyboard alone; what it shows is read with JavaScript.
+"""
+
+from __future__ import annotations
+
+import abc
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from playwright.sync_api import Page
+
+MIDDLE = (0.5, 0.5)
+PATIENCE = 40.0
+"""Seconds for anything to happen: enough for Python to be loaded on a busy machine."""
+
+
+class Tab(abc.ABC):
+    name: str
+    """The engine: chromium, firefox or webkit."""
+
+    @abc.abstractmethod
+    def goto(self, url: str) -> None:
+        """Load a page and its scripts, not what these go on to load."""
+
+    @abc.abstractmethod
+    def run(self, body: str, *arguments: Any) -> Any:
+        """What an async function with this body gives; it finds its arguments in `given`."""
+
+    @abc.abstractmethod
+    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
+        """Take hold of an element with the mouse, and let go some pixels further; with none, click."""
+
+    @abc.abstractmethod
+    def press(self, selector: str, key: str) -> None:
+        """Focus an element, and press a key."""
+
+    @abc.abstractmethod
+    def problems(self) -> list[str]:
+        """What went wrong on its pages so far, one line each."""
+
+    def until(self, condition: str) -> None:
+        """Wait for an expression to become true."""
+        self.become(f"Boolean({condition})", bool)
+
+    def changes(self, expression: str, act: Callable[[], None]) -> None:
+        """Do something, and wait for an expression to have another value."""
+        before = self.run(f"return {expression}")
+        act()
+        self.become(expression, lambda found: found != before)
+
+    def become(self, expression: str, wanted: Callable[[Any], bool]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not wanted(found := self.run(f"return {expression}")):
+            status = self.run("return document.querySelector('#status')?.textContent")
+            assert time.monotonic() < end, f"{expression} stays {found!r}; {status!r}; {self.problems()}"
+            time.sleep(0.05)
+
+    def place(self, selector: str, at: tuple[float, float]) -> tuple[float, float]:
+        """A place of an element, in the window; it is scrolled into view first."""
+        x, y = self.run(
+            """const [selector, at] = given;
+            const element = document.querySelector(selector);
+            element.scrollIntoView({ block: "center", behavior: "instant" });
+            const box = element.getBoundingClientRect();
+            return [box.x + at[0] * box.width, box.y + at[1] * box.height]""",
+            selector,
+            at,
+        )
+        return x, y
+
+
+class PlaywrightTab(Tab):
+    def __init__(self, page: Page, problems: list[str]) -> None:
+        browser = page.context.browser
+        assert browser
+        self.name = browser.browser_type.name
+        self.page = page
+        self.found = problems
+
+    def goto(self, url: str) -> None:
+        self.page.goto(url)
+
+    def run(self, body: str, *arguments: Any) -> Any:
+        return self.page.evaluate(f"async (given) => {{ {body} }}", list(arguments))
+
+    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
+        x, y = self.place(selector, at)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        for dx, dy in steps(by):
+            self.page.mouse.move(x + dx, y + dy)
+        self.page.mouse.up()
+
+    def press(self, selector: str, key: str) -> None:
+        self.page.locator(selector).first.press(key)
+
+    def problems(self) -> list[str]:
+        return self.found
+
+
+def steps(by: tuple[float, float], number: int = 4) -> Iterable[tuple[float, float]]:
+    """The way of a pointer, in a few steps: a jump is not what readers do."""
+    if by != (0, 0):
+        yield from ((by[0] * k / number, by[1] * k / number) for k in range(1, number + 1))

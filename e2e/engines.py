@@ -19,6 +19,9 @@ PACKAGES = {"firefox": ["firefox-esr"], "webkit": ["webkit2gtk-driver", "xvfb"]}
 
 NAMES = tuple(PACKAGES)
 
+PREFERENCES: dict[str, str | float | bool] = {"ui.prefersReducedMotion": 1}
+"""Of a Firefox that is not Playwright's own, which does not hear of a context's wishes."""
+
 
 def own(playwright: Playwright, name: str) -> str | None:
     """The program that Playwright itself has brought."""
@@ -37,7 +40,7 @@ def launch(playwright: Playwright, name: str) -> Browser | None:
         return kind.launch()
     system = shutil.which("firefox-esr") or shutil.which("firefox")
     if name == "firefox" and system:
-        return kind.launch(executable_path=system, channel="moz-firefox")
+        return kind.launch(executable_path=system, channel="moz-firefox", firefox_user_prefs=PREFERENCES)
     return None
 
 

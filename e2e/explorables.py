@@ -60,6 +60,20 @@ def deblurring(tab: Tab) -> None:
     tab.changes(steps, lambda: tab.press("#step", "Enter"))
 
 
+def linkage(tab: Tab) -> None:
+    pen, coupler = '[aria-label="The pen"]', text("[data-show=b]")
+    tab.until(f"!document.querySelector('#play').disabled && {coupler}")
+    tab.changes(coupler, lambda: tab.drag(pen, (20, 30)))
+    tab.changes(coupler, lambda: tab.press(pen, "ArrowRight"))
+
+
+def autodiff(tab: Tab) -> None:
+    slope = text("[data-show=rosex]")
+    tab.until(slope)
+    tab.changes(slope, lambda: tab.drag('[data-act="preset x^y"]'))
+    tab.changes(slope, lambda: tab.press("#x", "ArrowUp"))
+
+
 def benchmark(tab: Tab) -> None:
     tab.until(text("[data-show=date]"))
     is_open = "document.querySelector('#tables details').open"
@@ -74,6 +88,8 @@ USES: dict[str, Callable[[Tab], None]] = {
     "billiards": billiards,
     "robot": robot,
     "deblurring": deblurring,
+    "linkage": linkage,
+    "autodiff": autodiff,
     "benchmark": benchmark,
 }
 """By the name of the page's file: a test sees that none is missing."""

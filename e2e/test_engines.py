@@ -69,6 +69,11 @@ def test_a_page_is_used(tab: Tab, host: Host, name: str) -> None:
     assert tab.problems() == []
 
 
+def test_a_tab_is_for_someone_who_wants_little_motion(tab: Tab, host: Host) -> None:
+    tab.goto(f"{host.url}pages/blank.html")
+    assert tab.run("return matchMedia('(prefers-reduced-motion: reduce)').matches")
+
+
 def test_what_goes_wrong_on_a_page_is_noticed(tab: Tab, host: Host) -> None:
     for number, action in enumerate(
         (

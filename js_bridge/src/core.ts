@@ -4,6 +4,7 @@
 import type { Bytes } from "./artifact";
 import { type Assets, assetsIn } from "./assets";
 import { freezer } from "./frozen";
+import { probe } from "./probe";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
 
@@ -133,22 +134,4 @@ const start = async (): Promise<Core> => {
   return settings.core === "main"
     ? (main = await loader.load(assets))
     : loader.connect(assets);
-};
-
-/** The smallest module: where even this does not compile, nothing will. */
-const EMPTY = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
-
-const probe = async (): Promise<void> => {
-  if (typeof WebAssembly !== "object")
-    throw Error("Rose needs WebAssembly, which is switched off here");
-  try {
-    // Of a policy's refusals, WebKit notices only this one.
-    await WebAssembly.instantiate(EMPTY);
-  } catch (cause) {
-    throw Error(
-      "Rose needs WebAssembly, which this page's Content-Security-Policy forbids: " +
-        "add 'wasm-unsafe-eval' to its script-src",
-      { cause },
-    );
-  }
 };

@@ -4,6 +4,7 @@ import { type Artifact, type Bytes, isOf, open } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
 import { freezer, frozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
+import { probe } from "./probe";
 import type { Program } from "./program";
 import { settings } from "./settings";
 import { discard, find } from "./store";
@@ -26,7 +27,9 @@ const artifact = async <D>(
 ): Promise<Artifact<D>> => {
   const { header, ints, reals } = program;
   const work = { program: { header, ints, reals }, memory };
-  return open(await fileOf(work, recordingOf(program, memory), signal));
+  const file = await fileOf(work, recordingOf(program, memory), signal);
+  await probe();
+  return open(file);
 };
 
 /** The file of what this recording tells apart from everything else, and of which `work` is to be done. */

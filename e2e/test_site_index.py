@@ -13,7 +13,9 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-PAGES = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage", "autodiff")
+RECORDED = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage", "autodiff")
+PAGES = (*RECORDED, "playground")
+"""All pages; the last runs what is typed, which a strict policy forbids: `test_site_playground.py`."""
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
@@ -28,6 +30,7 @@ DONE = {
     "deblurring": ("[data-show=steps]", re.compile("^[1-9]")),
     "linkage": ("[data-show=x]", re.compile(r"^\d")),
     "autodiff": ("[data-show=rosex]", "1.3480124"),
+    "playground": ("[data-show=both]", re.compile("^Both record the same program")),
 }
 
 
@@ -76,6 +79,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "Seeing through a blur",
         "Drag the answer",
         "Four ways to a slope",
+        "A function in two languages",
     ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
@@ -99,7 +103,7 @@ def test_what_the_page_says_to_copy_works(page: Page, site_url: str, which: str,
 # ---- all pages ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_under_a_strict_policy_and_in_a_folder(page: Page, strict_url: str, name: str) -> None:
     page.goto(f"{strict_url}site/{name}.html")
     wait(page, name)
@@ -118,7 +122,7 @@ def test_on_a_phone(
         assert page.evaluate("document.documentElement.scrollWidth") == width
     # what is to be touched is large enough, or in a line of text with room around it
     small = page.evaluate(
-        """() => [...document.querySelectorAll("button, input, a, .handle")]
+        """() => [...document.querySelectorAll("button, input, textarea, a, .handle")]
           .filter((e) => e.checkVisibility())
           .filter((e) => !e.matches(".act, .skip, p a, footer a, .choice input, .check input"))
           .map((e) => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
@@ -126,7 +130,7 @@ def test_on_a_phone(
     )
     assert small == []
     nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, input, a, canvas, .handle, [role=region]")]
+        """() => [...document.querySelectorAll("button, input, textarea, a, canvas, .handle, [role=region]")]
           .filter((e) => !(e.labels?.[0]?.textContent || e.ariaLabel || e.textContent).trim())
           .map((e) => e.outerHTML)"""
     )
@@ -235,7 +239,7 @@ def test_a_part_of_python_is_missing(page: Page, site_url: str, file: str) -> No
     expect_pictures(page, "quadratic")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_policy_forbids_webassembly(page: Page, no_wasm_url: str, name: str) -> None:
     page.goto(f"{no_wasm_url}site/{name}.html")
     expect_failure(page, "Content-Security-Policy forbids.*'wasm-unsafe-eval'")

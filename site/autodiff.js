@@ -1,11 +1,12 @@
 // The page about automatic differentiation: what the reader can do, and what is shown.
 
+import { ready } from "../rose.js";
 import * as view from "./autodiff-view.js";
 import { STEPS, numbersOf, showDerivation } from "./autodiff-words.js";
 import { sizeAt, stepAt, study } from "./derivation.js";
 import { Handles } from "./drag.js";
-import { FUNCTIONS } from "./expression.js";
-import { expressionField } from "./field.js";
+import { parse } from "./expression.js";
+import { expressionField, listFunctions } from "./field.js";
 import { format } from "./format.js";
 import { text } from "./formula.js";
 import { gradient } from "./gradient.js";
@@ -15,6 +16,7 @@ import { showListing } from "./listing.js";
 import { announcer, during, element, onActs, show } from "./page.js";
 import { oncePerFrame, showSource } from "./page.js";
 import { Picture } from "./picture.js";
+import { Player } from "./player.js";
 import { rounded } from "./region.js";
 
 /**
@@ -22,9 +24,6 @@ import { rounded } from "./region.js";
  * @typedef {import("./derivation.js").Name} Name
  * @typedef {"differences" | "symbols" | "duals" | "reverse"} Method
  */
-
-/** Milliseconds between the steps that are played. */
-const PACE = 900;
 
 /** Longer formulas than this cannot be typed. */
 const LONGEST = 200;
@@ -66,7 +65,7 @@ const go = (step) => {
 /** @param {string} name */
 const choose = (name) => {
   method = /** @type {Method} */ (name);
-  pause();
+  player.stop();
 };
 
 /** Move the point; it stays where it is if that is nowhere. @param {Name} name @param {number} to */
@@ -76,25 +75,13 @@ const moveTo = (name, to) => {
   look();
 };
 
-// ---- playing -------------------------------------------------------------
-
-let timer = 0;
-
-const pause = () => {
-  clearTimeout(timer);
-  timer = 0;
-  redraw();
-};
-
-const play = () => {
-  if (reached[method] === known.steps[method]) go(0);
-  const next = () => {
+const player = new Player(
+  () => {
     go(reached[method] + 1);
-    timer = reached[method] < known.steps[method] ? setTimeout(next, PACE) : 0;
-    redraw();
-  };
-  next();
-};
+    return reached[method] < known.steps[method];
+  },
+  () => redraw(),
+);
 
 // ---- the same by Rose ----------------------------------------------------
 
@@ -133,6 +120,19 @@ const expression = expressionField(
   want,
 );
 
+// who looks at the field may type something that nobody has compiled before
+element("expression").addEventListener(
+  "focus",
+  () => ready().catch(() => {}), // which is told when it is needed
+  { once: true },
+);
+
+/** For `rose freeze`: compile what the buttons can ask for. */
+export const warmUp = async () => {
+  for (const button of document.querySelectorAll(".presets button"))
+    await gradient(parse(button.textContent ?? ""));
+};
+
 // ---- what the reader does ------------------------------------------------
 
 onActs({
@@ -160,7 +160,7 @@ element("variables").addEventListener("change", ({ target }) => {
   look();
 });
 slider.addEventListener("input", () => {
-  pause();
+  player.stop();
   go(slider.valueAsNumber);
 });
 for (const [id, way] of /** @type {const} */ ([
@@ -168,10 +168,14 @@ for (const [id, way] of /** @type {const} */ ([
   ["next", 1],
 ]))
   element(id).addEventListener("click", () => {
-    pause();
+    player.stop();
     go(reached[method] + way);
   });
-element("play").addEventListener("click", () => (timer ? pause() : play()));
+element("play").addEventListener("click", () => {
+  if (player.isPlaying) return player.stop();
+  if (reached[method] === known.steps[method]) go(0);
+  player.play();
+});
 again.addEventListener("click", () =>
   want(expression.put(text(known.derivative))),
 );
@@ -254,7 +258,7 @@ const redraw = oncePerFrame(() => {
   slider.max = String(known.steps[method]);
   slider.value = String(step);
   slider.setAttribute("aria-valuetext", told);
-  element("play").textContent = timer ? "Stop" : "Play";
+  element("play").textContent = player.isPlaying ? "Stop" : "Play";
   again.disabled = text(known.derivative).length > LONGEST;
   for (const name of NAMES)
     if (document.activeElement !== fields[name])
@@ -277,12 +281,6 @@ const redraw = oncePerFrame(() => {
   });
 });
 
-element("functions").append(
-  ...FUNCTIONS.flatMap((name, k) => {
-    const code = document.createElement("code");
-    code.textContent = name;
-    return k ? [", ", code] : [code];
-  }),
-);
+listFunctions(element("functions"));
 showSource("gradient.js");
 want(expression.put("x*sin(x*y)+y^2"));

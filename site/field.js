@@ -1,6 +1,6 @@
-// A field for an expression, which marks what is wrong right under it.
+// A field for an expression, which marks what is wrong right under it, and what can be typed there.
 
-import { ExpressionError, parse } from "./expression.js";
+import { ExpressionError, FUNCTIONS, parse } from "./expression.js";
 
 /** @typedef {import("./expression.js").Tree} Tree */
 
@@ -59,3 +59,13 @@ export const expressionField = (input, marker, message, edited) => {
     },
   };
 };
+
+/** Name the functions that expressions can have. @param {HTMLElement} place */
+export const listFunctions = (place) =>
+  place.append(
+    ...FUNCTIONS.flatMap((name, k) => {
+      const code = document.createElement("code");
+      code.textContent = name;
+      return k ? [", ", code] : [code];
+    }),
+  );

@@ -10,6 +10,7 @@ import { during, element, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
 import { PRESETS } from "./presets.js";
+import { PROGRAMS } from "./programs.js";
 import { heightsOf } from "./region.js";
 import { drawMap } from "./regression-view.js";
 import { Study } from "./study.js";
@@ -96,6 +97,8 @@ const runSample = async () => {
   call();
 };
 
+for (const language of /** @type {const} */ (["javascript", "python"]))
+  element(`in-${language}`).textContent = PROGRAMS.waves[language];
 explain();
 showSource("sample.js");
 const work = async () => {

@@ -4,8 +4,8 @@ import { ready } from "../rose.js";
 import { approximation } from "./approximation.js";
 import { Camera } from "./camera.js";
 import { Handles, onArrows } from "./drag.js";
-import { FUNCTIONS, evaluator, parse } from "./expression.js";
-import { expressionField } from "./field.js";
+import { evaluator, parse } from "./expression.js";
+import { expressionField, listFunctions } from "./field.js";
 import { format } from "./format.js";
 import { latest } from "./latest.js";
 import { during, element, onActs, show, showSource } from "./page.js";
@@ -215,12 +215,6 @@ const picture = new Picture(canvas, (ctx, size) => {
   });
 });
 
-element("functions").append(
-  ...FUNCTIONS.flatMap((name, k) => {
-    const code = document.createElement("code");
-    code.textContent = name;
-    return k ? [", ", code] : [code];
-  }),
-);
+listFunctions(element("functions"));
 showSource("approximation.js");
 preset("power");

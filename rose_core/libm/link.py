@@ -13,6 +13,19 @@ from rose_core.encode import Function, call, i32_const, load
 from rose_core.libm.code import CODE
 
 
+def _packed(x: bytes | float | str | tuple[float, ...]) -> bytes:
+    """A number or a table as it stands in memory; nothing for code and names."""
+    if isinstance(x, (bytes, str)):
+        return b""
+    numbers = x if isinstance(x, tuple) else (x,)
+    return struct.pack(f"<{len(numbers)}{'d' if isinstance(numbers[0], float) else 'q'}", *numbers)
+
+
+_CALLED = {name: list(dict.fromkeys(x for x in f[3] if isinstance(x, str))) for name, f in CODE.items()}
+_CONTENT = {name: [_packed(x) for x in f[3]] for name, f in CODE.items()}
+"""For each piece of a function, what it reads."""
+
+
 class Library:
     """Functions and their data.
 
@@ -25,15 +38,13 @@ class Library:
         """``names``: the functions that are asked for; ``first``: the index of the first."""
         order = list(names)
         for name in order:  # grows
-            called = dict.fromkeys(x for x in CODE[name][3] if isinstance(x, str))
-            order += [x for x in called if x not in order]
+            order += [x for x in _CALLED[name] if x not in order]
         self.number = {name: first + k for k, name in enumerate(order)}
         self.end = first + len(order)
         self._offsets: dict[bytes, int] = {}
         size = 0
         for name in order:
-            for x in CODE[name][3]:
-                content = _packed(x) if isinstance(x, (float, tuple)) else b""
+            for content in _CONTENT[name]:
                 if content not in self._offsets:
                     self._offsets[content] = size
                     size += len(content)
@@ -43,22 +54,16 @@ class Library:
         found = []
         for name in self.number:
             params, results, variables, pieces = CODE[name]
-            code = b"".join(self._piece(x) for x in pieces)
+            code = b"".join(map(self._piece, pieces, _CONTENT[name]))
             found.append(Function(name, params, results, [(1, letter) for letter in variables], code))
         return found
 
-    def _piece(self, x: bytes | float | str | tuple[float, ...]) -> bytes:
+    def _piece(self, x: bytes | float | str | tuple[float, ...], content: bytes) -> bytes:
         if isinstance(x, bytes):
             return x
         if isinstance(x, str):
             return call(self.number[x])
-        place = self._offsets[_packed(x)]
+        place = self._offsets[content]
         if isinstance(x, float):
             return i32_const(0) + load("f", place)
         return load("f" if isinstance(x[0], float) else "l", place)
-
-
-def _packed(x: float | tuple[float, ...]) -> bytes:
-    """A number or a table as it stands in memory."""
-    numbers = x if isinstance(x, tuple) else (x,)
-    return struct.pack(f"<{len(numbers)}{'d' if isinstance(numbers[0], float) else 'q'}", *numbers)

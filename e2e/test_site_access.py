@@ -1,0 +1,55 @@
+"""Nothing on any page is out of anyone's reach, as far as axe-core can tell: names, roles, contrast, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from build import BRIDGE
+from e2e.explorables import USES
+from e2e.tab import PlaywrightTab
+
+AXE = BRIDGE / "node_modules" / "axe-core" / "axe.min.js"
+
+SIZES = {"phone": (390, 844), "desktop": (1440, 900)}
+
+VIOLATIONS = """async () => (await axe.run()).violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, any, all, none }) =>
+        [`${id} (${help})`, html, [...any, ...all, ...none].map(({ message }) => message)]))"""
+
+
+def violations(page: Page) -> dict[str, Any]:
+    """What axe finds, by where: on a phone and on a desktop, in light and in dark."""
+    found = {}
+    for size, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": height})
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.evaluate(
+                "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            )
+            found[f"{scheme} {size}"] = page.evaluate(VIOLATIONS)
+    return found
+
+
+@pytest.mark.parametrize("name", USES)
+def test_axe_finds_nothing(
+    new_page: Callable[..., Page], site_url: str, problems: list[str], name: str
+) -> None:
+    page = new_page(reduced_motion="reduce")
+    page.goto(f"{site_url}site/{name}.html")
+    USES[name](PlaywrightTab(page, problems))
+    page.add_script_tag(path=AXE)
+    assert violations(page) == {f"{scheme} {size}": [] for size in SIZES for scheme in ("light", "dark")}
+
+
+def test_axe_finds_what_is_wrong(page: Page, site_url: str) -> None:
+    page.goto(f"{site_url}site/benchmark.html")
+    page.add_script_tag(path=AXE)
+    page.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<button></button>')")
+    for found in violations(page).values():
+        ((rule, html, _),) = found
+        assert rule.startswith("button-name") and html == "<button></button>"

@@ -692,6 +692,8 @@ export interface Configuration {
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
+  /** Whether a program is compiled only where it differs from the ones before, which is so by default. */
+  incremental?: boolean;
   /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
   frozen?: string | URL | false;
 }

@@ -22,6 +22,7 @@ from rose_core.host import to_js
 from rose_core.inspection import inspection_of
 from rose_core.interp import call as run
 from rose_core.ir import Func
+from rose_core.known import Known, Outdated
 from rose_core.layout import HostConvention, Slot, is_memory, kind_of
 from rose_core.limits import SizeError
 from rose_core.program import Program
@@ -30,6 +31,11 @@ from rose_core.scripts import functions_of, imports_more, look_again
 from rose_core.sparse import Sparse
 from rose_core.types import Type, shape_of
 
+_known = Known()
+
+_COLLECTED = 16
+"""After so many programs, all of the core's memory is looked through."""
+
 EMPTY = b"\0asm\1\0\0\0"
 """The module of a request that asks for no code."""
 
@@ -37,7 +43,9 @@ _programs: dict[int, Func] = {}
 """Programs to be interpreted, by number."""
 
 
-def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
+def compile_recording(
+    header: str, ints: bytes, reals: bytes, memory: str, incremental: bool = True
+) -> tuple[bytes, str]:
     """A recording's module and its descriptor, as JSON.
 
     ``ints`` and ``reals`` are 32-bit ints and doubles in the machine's byte order; ``memory`` is as for
@@ -45,12 +53,16 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
     then tells (`_about`), or ``"text"`` for what `inspect` gives. Else the descriptor has ``pages`` and
     ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]`` per leaf, see
     `Slot`), ``notes`` (`Recording`), and for every opaque function that the module imports ``hosts``: its
-    number, and where the call has its arguments and results (`_host`).
+    number, and where the call has its arguments and results (`_host`). ``incremental``: make again
+    only what has changed since earlier programs.
     """
+    if not incremental:
+        _known.forget()
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
         return _compile(header, ints, reals, memory)
     except MemoryError:
+        _known.forget()
         program = json.loads(header)
         name = program["functions"][program["root"]]["name"]
         written = len(_view(ints, "b")) / 1e6
@@ -59,7 +71,8 @@ def compile_recording(header: str, ints: bytes, reals: bytes, memory: str) -> tu
             f"while its body runs is {written:,.1f} MB already"
         ) from None
     finally:
-        gc.collect(0)
+        # what is remembered for some time is old when it is dropped
+        gc.collect(2 if _known.programs % _COLLECTED == 0 else 0)
         gc.enable()
 
 
@@ -84,13 +97,13 @@ def add_library(archive: bytes) -> None:
 
 
 def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
-    recording = Recording(header, _view(ints, "i"), _numbers(reals, "d"))
+    recording = _recording(header, ints, reals)
     with deep_recursion():
         if memory == "text":
             return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
         if memory == "sparse":
             return EMPTY, json.dumps(_about(recording.sparse[recording.root]))
-        program = Program(Expansion(recording.root).root, memory)
+        program = Program(_known.expanded(recording.root), memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
         "pages": program.pages,
@@ -106,6 +119,15 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
 def _about(matrix: Sparse) -> dict[str, object]:
     """What the bridge needs to know of a matrix before it has its elements."""
     return {k: getattr(matrix, k) for k in ("rows", "columns", "shape", "passes")}
+
+
+def _recording(header: str, ints: bytes, reals: bytes) -> Recording:
+    parts = header, _view(ints, "i"), _numbers(reals, "d")
+    try:
+        return Recording(*parts, known=_known)
+    except Outdated:
+        _known.functions.clear()
+        return Recording(*parts, known=_known)
 
 
 def _view(buffer: bytes, format: str) -> memoryview:

@@ -14,6 +14,7 @@ from rose_core.builder import Builder
 from rose_core.ir import GET, PARAM, PULL, VJP, Func, LoopSite, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
+from rose_core.known import Known
 from rose_core.linearize import Linearization
 from rose_core.remat import Recomputed, may_run_again, segmented
 from rose_core.replay import Replay
@@ -29,7 +30,11 @@ class DerivativeError(Exception):
 class Expansion:
     """All derivatives of one program. Custom derivatives count as they are set when it is made."""
 
-    def __init__(self, root: Func) -> None:
+    def __init__(self, root: Func, known: Known | None = None) -> None:
+        """``known``: the derivatives of earlier programs."""
+        self.known = known
+        if known:
+            known.begin(self.transposed)
         self._vjp_sites: dict[Func, int] = {}
         self._expanded: dict[Func, Func] = {}
         self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
@@ -153,21 +158,31 @@ class Expansion:
 
     def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
         """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
-        found = None if fresh else self._transposed.get((f, varying))
+        if fresh:
+            return self._transposed_anew(f if f.jvp or f.host is None else _calling(f), varying)
+        key = f, varying
+        is_known = self.known and self.expand(f) is f and (f.jvp is None or self.expand(f.jvp) is f.jvp)
+        if self.known and is_known:
+            self.known.ask(key)
+        found = self._transposed.get(key)
         if found is None:
-            rule = f.jvp
-            if rule is None and fresh and f.host is not None:
-                f = _calling(f)
-            if rule is None:
-                self.require_derivative(f)
-            func = f if rule is not None else self.expand(f)
-            body = func if rule is None else self.expand(rule)
-            found = Transposed(func, body, varying, self.transposed)
-            if f.remat and may_run_again(f):
-                found = Recomputed(found)
-            if not fresh:
-                self._transposed[f, varying] = found
+            if self.known and is_known:
+                found = self.known.derivative(key, lambda: self._transposed_anew(f, varying))
+            else:
+                found = self._transposed_anew(f, varying)
+            self._transposed[key] = found
+            if self.known and is_known:
+                self.known.repeat(self.known.events(found))
         return found
+
+    def _transposed_anew(self, f: Func, varying: tuple[bool, ...]) -> Transposed:
+        rule = f.jvp
+        if rule is None:
+            self.require_derivative(f)
+        func = f if rule is not None else self.expand(f)
+        body = func if rule is None else self.expand(rule)
+        found = Transposed(func, body, varying, self.known.find if self.known else self.transposed)
+        return Recomputed(found) if f.remat and may_run_again(f) else found
 
     @staticmethod
     def require_derivative(f: Func) -> None:
@@ -192,7 +207,7 @@ def _calling(f: Func) -> Func:
 
 def _as_numbers(f: Func, callees: list[Func]) -> Func:
     """``f``, which calls ``callees`` now, with every tangent a number."""
-    if callees == f.callees and all(real(t) is t for t in (*f.params, *f.types, *(t for _, t in f.pool))):
+    if callees == f.callees and not _has_tangents(f):
         return f
     view = Func(f.name, f.param_types, f.ret)
     view.code, view.home, view.blocks, view.callees = f.code, f.home, f.blocks, callees
@@ -204,6 +219,14 @@ def _as_numbers(f: Func, callees: list[Func]) -> Func:
     copy.blocks[0].results = Replay(view, b, [b.param(real(t)) for t in f.params]).run()
     copy.param_names, copy.effects, copy.jvp, copy.remat = f.param_names, f.effects, f.jvp, f.remat
     return copy
+
+
+def _has_tangents(f: Func) -> bool:
+    found = f.memo.get("has tangents")
+    if found is None:
+        types = {*f.params, *f.types, *(t for _, t in f.pool)}
+        found = f.memo["has tangents"] = any(real(t) is not t for t in types)
+    return bool(found)
 
 
 class _Expander(Replay):

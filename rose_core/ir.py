@@ -261,6 +261,15 @@ def callees(ins: tuple[int, ...]) -> Sequence[int]:
     )
 
 
+def opcodes(f: Func) -> set[int]:
+    """The opcodes in a function that is finished."""
+    found = f.memo.get("opcodes")
+    if found is None:
+        found = f.memo["opcodes"] = {ins[0] for ins in f.code}
+    assert isinstance(found, set)
+    return found
+
+
 class CondSite:
     """The parts of a ``COND`` instruction."""
 

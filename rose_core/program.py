@@ -11,7 +11,7 @@ from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL
 from rose_core.expressions import Together
-from rose_core.ir import LOOP, VEC, ZEROS, Func
+from rose_core.ir import LOOP, VEC, ZEROS, Func, opcodes
 from rose_core.layout import (
     BASE,
     MOST_SCALARS,
@@ -25,7 +25,7 @@ from rose_core.layout import (
 )
 from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
-from rose_core.lower import Body
+from rose_core.lowered import Lowered, lowered
 from rose_core.ops import OPS, TOGETHER
 from rose_core.parts import in_turn
 from rose_core.reuse import overwriting
@@ -82,18 +82,18 @@ class Program:
         frames = dict.fromkeys(order, address)
         end = address
         functions: list[encode.Function] = []
-        long: dict[int, Body] = {}
+        long: dict[int, Lowered] = {}
         """Those that are several, by number."""
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
-            body = Body(
+            body = lowered(
                 f, frames[f], zeros_at, data[f], suffixes, together, callees, entry, runtime, changing
             )
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
-            check_body(f, len(functions[-1].body), body.local_count, len(body.params))
+            check_body(f, len(functions[-1].body), body.local_count, len(body.functions[-1].params))
             end = max(end, body.frame_end)
             sizes.append((f, body.frame_end - frames[f]))
             for g in f.callees:
@@ -134,7 +134,7 @@ class Program:
         the opaque functions; what the compiler adds."""
         imports: list[encode.Import] = []
         suffixes = []
-        used = {ins[0] for f in order for ins in f.code}
+        used = set().union(*map(opcodes, order))
         for op in OPS:
             if isinstance(op.wasm, encode.Helper) or callable(op.wasm):
                 suffixes.append(b"")  # once it is known what number it gets
@@ -197,6 +197,8 @@ def _callers_first(root: Func) -> list[Func]:
 def _constant_vectors(f: Func) -> dict[int, bytes]:
     """The vectors of constants in ``f``, as bytes in memory."""
     found: dict[int, bytes] = {}
+    if VEC not in opcodes(f):
+        return found
     for v, ins in enumerate(f.code):
         if ins[0] == VEC and all(x < 0 or x in found for x in ins[1:]):
             t = f.types[v]

@@ -62,11 +62,12 @@ from rose_core.ir import (
     Spec,
     is_real,
 )
+from rose_core.known import Known, Outdated
 from rose_core.named import declare, make
 from rose_core.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, operands_of, plan
-from rose_core.share import REAL_COLUMN, Entry, Shape, share
+from rose_core.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
 from rose_core.sparse import Sparse
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves, scalar_of
 from rose_core.where import elsewhere
@@ -108,12 +109,15 @@ class Recording:
         reals: Sequence[float],
         host: Callable[[Func], Callable[..., list[Any]]] | None = None,
         note: Callable[[str, int], int] | None = None,
+        known: Known | None = None,
     ) -> None:
         """``host`` gives what an opaque function runs, asked in their order, if they are to be run here.
 
         ``note`` gives the number of a note that the core itself has: what it says, before the note of that
-        number. Otherwise they follow upon the program's, in ``notes``.
+        number. Otherwise they follow upon the program's, in ``notes``. ``known`` has the functions of
+        earlier programs.
         """
+        self.known = known
         program = json.loads(header)
         rows = program["functions"]
         self.notes: list[tuple[str, int]] = []
@@ -126,6 +130,10 @@ class Recording:
         derived = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
         faulty = {k for k, row in enumerate(rows) if "fault" in row}
         self._instances = share(list(self._entries.values()), {program["root"], *derived, *faulty})
+        self._alone = {program["root"], *faulty}
+        self._with_rule = derived
+        self._rules: dict[object, int] = {}
+        """By what functions with a derivative of their own are made from: how many there are."""
         self._functions: dict[int, Func] = {}
         """By number, those that stand alone."""
         self._built: dict[Shape, Func] = {}
@@ -135,7 +143,10 @@ class Recording:
             elif self._instances[k].shape not in self._built:
                 self._build(self._instances[k].shape)
         for k in derived:
-            self.function(k).jvp = self.function(rows[k]["jvp"])
+            f, rule = self.function(k), self.function(rows[k]["jvp"])
+            if f.jvp not in (None, rule):
+                raise Outdated
+            f.jvp = rule
         for k in faulty:
             self.function(k).fault = rows[k]["fault"]
         for k, row in enumerate(rows):
@@ -260,10 +271,53 @@ class Recording:
         return found
 
     def _build(self, shape: Shape) -> None:
+        key = self._key(shape) if self.known else None
+        if self.known and key is not None:
+            self._built[shape] = self.known.function(key, lambda: self._body(shape))
+        else:
+            self._built[shape] = self._body(shape)
+
+    def _body(self, shape: Shape) -> Func:
         body = _Body(self, shape)
         body.build(shape.members[0].rows.tolist())
         body.func.blocks[0].results = [body.env[r] for r in shape.members[0].results]
-        self._built[shape] = body.func
+        return body.func
+
+    def _key(self, shape: Shape) -> object:
+        """Equal for shapes that are built as the same function, in any program; None if it is not known."""
+        entry = shape.members[0]
+        if entry.number in self._alone or entry.calls == "v":
+            return None
+        own = {column.source for column in shape.columns if column.callee_column < 0}
+        passed = {(column.source, column.callee_column) for column in shape.columns}
+        called = []
+        for k, number, _ in calls(entry):
+            instance = self._instances.get(number)
+            values = instance.values if instance else ()
+            fixed = [(j, key_of(x)) for j, x in enumerate(values) if (k, j) not in passed]
+            called.append((self.callee(number), tuple(fixed)))
+        key = (
+            entry.name,
+            entry.rows.tobytes(),
+            tuple(entry.extra),
+            tuple(-1 if n in own else key_of(x) for n, x in enumerate(entry.values)),
+            tuple(entry.types[t] for t in entry.kinds),
+            tuple((c.source, c.callee_column, c.param, c.row) for c in shape.columns),
+            tuple(shape.element_types),
+            tuple(entry.params),
+            entry.ret,
+            tuple(entry.leaves),
+            tuple(entry.types),
+            tuple(called),
+            tuple(entry.results),
+            entry.opaque,
+            entry.remat,
+        )
+        if entry.number not in self._with_rule:
+            return key
+        # what the rule is, is known in the end only, as it may call the function
+        number = self._rules[key] = self._rules.get(key, -1) + 1
+        return key, number
 
 
 def _constant(value: float, t: Type) -> float:

@@ -41,7 +41,7 @@ class Recomputed(Transposed):
             self.fwd = adapted(func, func.params)
         else:
             self.fwd = adapted(inner.fwd, inner.fwd.params, results=lambda _, ids: ids[:count])
-        self._kept, self._empty, self._backward = {}, [], {}
+        self._kept, self._empty, self.done = {}, [], {}
 
     def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         inner = self.inner

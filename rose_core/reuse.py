@@ -27,6 +27,7 @@ from rose_core.ir import (
     Func,
     LoopSite,
     callees,
+    opcodes,
     operands,
 )
 from rose_core.layout import is_memory
@@ -162,10 +163,11 @@ def overwritten(f: Func, overwriting: Mapping[Func, int]) -> dict[int, int]:
     """The results of a function that take the place of parameters, and the numbers of these."""
     if f not in overwriting:
         return {}
-    found = f.memo.get("overwritten")
+    key = "overwritten", overwriting[f]
+    found = f.memo.get(key)
     if not isinstance(found, dict):
         places: dict[int, int] = {}
-        found = f.memo["overwritten"] = places
+        found = f.memo[key] = places
         updates = Updates(f, overwriting)
         carries = overwriting[f]
         for k, v in enumerate(f.results if carries == ANY else f.results[:carries]):
@@ -192,7 +194,10 @@ def overwriting(functions: Collection[Func]) -> dict[Func, int]:
             others.add(f)
 
     for f in functions:
-        for ins in f.code if f.callees else ():
+        if opcodes(f).isdisjoint((COND, LOOP)):
+            others.update(f.callees)
+            continue
+        for ins in f.code:
             if ins[0] < TABLE_END:
                 continue
             if ins[0] == COND:

@@ -136,7 +136,7 @@ def _sort(members: list[Entry], instances: dict[int, Instance]) -> None:
         fixed = [k for k, column in enumerate(columns) if column.param is None]
         apart: dict[object, list[int]] = {}
         for n, row in enumerate(values):
-            apart.setdefault(tuple(_key(row[k]) for k in fixed), []).append(n)
+            apart.setdefault(tuple(key_of(row[k]) for k in fixed), []).append(n)
         for numbers in apart.values():
             _make([group[n] for n in numbers], columns, [values[n] for n in numbers], instances)
 
@@ -145,7 +145,7 @@ def _make(
     members: list[Entry], columns: list[Column], values: list[list[float]], instances: dict[int, Instance]
 ) -> None:
     """Make one shape, of what may be shared, or one for each function if too much differs."""
-    varying = [k for k, column in enumerate(zip(*values, strict=True)) if len(set(map(_key, column))) > 1]
+    varying = [k for k, column in enumerate(zip(*values, strict=True)) if len(set(map(key_of, column))) > 1]
     if len(varying) > MOST_COLUMNS:
         for entry in members:
             instances[entry.number] = Instance(Shape([entry]))
@@ -163,7 +163,7 @@ def _make(
         instances[entry.number] = Instance(shape, tuple(row[k] for k in varying))
 
 
-def _key(x: float) -> object:
+def key_of(x: float) -> object:
     """Equal for what is the same number to the last bit, sign of zero and all."""
     return x if x and x == x else repr(x)
 

@@ -11,6 +11,7 @@ from rose_core.ir import (
     is_real,
     zero_of,
 )
+from rose_core.known import Record, Request
 from rose_core.linearize import Linearization
 from rose_core.linearize_control import is_dual
 from rose_core.transpose import Reverse
@@ -72,6 +73,9 @@ class Transposed:
     of ``func`` is a tangent and a primal. ``varying`` says which parameters of ``func`` carry tangents.
     """
 
+    record: Record | None = None
+    """What was asked of it, if several functions share it."""
+
     def __init__(
         self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
     ) -> None:
@@ -112,7 +116,8 @@ class Transposed:
         """Value of the forward function → the number of the result that is for the tape."""
         self._empty: list[int] = []
         """The results of the forward function that are there for the tape of another one (`align`)."""
-        self._backward: dict[object, Backward] = {}
+        self.done: dict[Request, Backward] = {}
+        """The backward functions so far."""
 
     def keep(self, w: int) -> int:
         """The number of the result by which the forward function gives its value ``w`` for the tape."""
@@ -142,9 +147,12 @@ class Transposed:
 
     def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""
-        found = self._backward.get((results, refs))
+        request = results, refs
+        if self.record:
+            return self.record.known.backward(self.record, request, self._make)
+        found = self.done.get(request)
         if found is None:
-            found = self._backward[results, refs] = self._make(results, refs)
+            found = self.done[request] = self._make(results, refs)
         return found
 
     def is_run_again(self, back: Backward) -> bool:

@@ -47,8 +47,10 @@ class Writer:
         return self.rows_of(op, self.callees.index(callee), *args)
 
 
-def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]]) -> Recording:
-    """The program of these functions, the last of which is the entry."""
+def sent(
+    types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]]
+) -> tuple[str, bytes, list[float]]:
+    """Header, ints and reals of the program of these functions, the last of which is the entry."""
     ints: list[int] = []
     reals: list[float] = []
     entries = []
@@ -67,4 +69,10 @@ def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[S
             }
         )
     header = json.dumps({"types": types, "functions": entries, "root": len(functions) - 1})
-    return Recording(header, memoryview(array("i", ints)), reals)
+    return header, array("i", ints).tobytes(), reals
+
+
+def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]]) -> Recording:
+    """The program of these functions, the last of which is the entry."""
+    header, ints, reals = sent(types, functions, results)
+    return Recording(header, memoryview(ints).cast("i"), reals)

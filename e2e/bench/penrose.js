@@ -30,7 +30,9 @@ let started;
  * @param {{ calls?: object, stages?: object }} [options]
  */
 export const measure = async (name, { calls, stages } = {}) => {
-  await (started ??= ours.start(new URL("../", import.meta.url)));
+  await (started ??= ours.start(new URL("../", import.meta.url), "worker", {
+    incremental: false,
+  }));
   const diagram = await trio(name);
   /** @type {Record<string, object>} */
   const found = {};

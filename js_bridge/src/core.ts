@@ -13,6 +13,8 @@ export type Work =
   | {
       readonly program: Pick<Program, "header" | "ints" | "reals">;
       readonly memory: MemoryKind;
+      /** Whether what is known of earlier programs may be of use. */
+      readonly incremental: boolean;
     }
   | { readonly scripts: string };
 

@@ -26,7 +26,8 @@ const artifact = async <D>(
   signal?: AbortSignal,
 ): Promise<Artifact<D>> => {
   const { header, ints, reals } = program;
-  const work = { program: { header, ints, reals }, memory };
+  const { incremental } = settings;
+  const work = { program: { header, ints, reals }, memory, incremental };
   const file = await fileOf(work, recordingOf(program, memory), signal);
   await probe();
   return open(file);

@@ -28,6 +28,7 @@ interface Bridge {
     ints: Uint8Array,
     reals: Uint8Array,
     memory: MemoryKind,
+    incremental: boolean,
   ): PyProxy;
   run_scripts(texts: string): PyProxy;
   wants_library(texts: string): boolean;
@@ -211,6 +212,7 @@ class PythonCore implements MainCore {
       bytesOf(ints),
       bytesOf(reals),
       work.memory,
+      work.incremental,
     );
   }
 

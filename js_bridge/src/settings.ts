@@ -10,6 +10,8 @@ export interface Configuration {
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
+  /** Whether a program is compiled only where it differs from the ones before. */
+  incremental?: boolean;
   /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
   frozen?: string | URL | false;
 }
@@ -19,6 +21,7 @@ interface Settings {
   readonly assets: URL;
   /** How many bytes of compiled programs are kept. */
   readonly cache: number;
+  readonly incremental: boolean;
   /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
   readonly frozen: URL | false | undefined;
 }
@@ -31,6 +34,7 @@ export let settings: Settings = {
   core: inNode ? "main" : "worker",
   assets: home,
   cache: inNode ? 0 : CACHE,
+  incremental: true,
   frozen: inNode ? false : undefined,
 };
 
@@ -59,6 +63,8 @@ const options: Record<string, (given: any) => Partial<Settings> | string> = {
       : limit >= 0
         ? { cache: +limit }
         : "true, false or a number of bytes",
+  incremental: (incremental) =>
+    typeof incremental === "boolean" ? { incremental } : "true or false",
 };
 
 /** Say how the bridge is to work; where the core runs, before it is first needed. */

@@ -65,7 +65,7 @@ const rose = (name, load) => ({
 
 export const ours = rose("this", async () => {
   const lib = await import("../../rose.js");
-  lib.configure({ cache: false }); // every compilation is measured
+  lib.configure({ cache: false, incremental: false }); // every compilation is measured, and all of it
   await lib.ready();
   return lib;
 });

@@ -7,8 +7,8 @@ import * as rose from "rose";
  * Load our core, if this is the bundle with it, from the folder `assets`. Every compilation is one:
  * nothing is kept from one to the next.
  */
-export const start = async (assets, core = "worker") => {
-  rose.configure?.({ assets, core, cache: false, frozen: false });
+export const start = async (assets, core = "worker", options = {}) => {
+  rose.configure?.({ assets, core, cache: false, frozen: false, ...options });
   await rose.ready?.();
 };
 

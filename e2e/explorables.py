@@ -74,6 +74,13 @@ def autodiff(tab: Tab) -> None:
     tab.changes(slope, lambda: tab.press("#x", "ArrowUp"))
 
 
+def playground(tab: Tab) -> None:
+    slope = text("#numbers dd:last-of-type")
+    tab.until(f"{text('[data-show=both]')}.startsWith('Both record')")
+    tab.changes(slope, lambda: tab.drag('[data-act="preset valley"]'))
+    tab.changes(slope, lambda: tab.press('[data-act="preset waves"]', "Enter"))
+
+
 def benchmark(tab: Tab) -> None:
     tab.until(text("[data-show=date]"))
     is_open = "document.querySelector('#tables details').open"
@@ -90,6 +97,10 @@ USES: dict[str, Callable[[Tab], None]] = {
     "deblurring": deblurring,
     "linkage": linkage,
     "autodiff": autodiff,
+    "playground": playground,
     "benchmark": benchmark,
 }
 """By the name of the page's file: a test sees that none is missing."""
+
+EVALUATES = {"playground"}
+"""Pages that run what is typed, which a strict policy forbids."""

@@ -14,7 +14,7 @@ import pytest
 
 from build import DIST, ROOT
 from e2e.conftest import PAGES
-from e2e.explorables import USES
+from e2e.explorables import EVALUATES, USES
 from e2e.server import Server
 from e2e.tab import Tab
 from e2e.test_freeze import Frozen
@@ -63,9 +63,10 @@ def test_no_page_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", USES)
-def test_a_page_is_used(tab: Tab, host: Host, name: str) -> None:
-    tab.goto(f"{host.url}site/{name}.html")
-    USES[name](tab)
+def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
+    with Server(folder, headers={} if name in EVALUATES else STRICT, quiet=True) as server:
+        tab.goto(f"{server.origin}/deep/site/{name}.html")
+        USES[name](tab)
     assert tab.problems() == []
 
 

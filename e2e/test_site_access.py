@@ -1,4 +1,4 @@
-"""Nothing on any page is out of anyone's reach, as far as axe-core can tell: names, roles, contrast, sizes."""
+"""Nothing on a page is out of anyone's reach, as far as axe-core can tell: names, roles, contrast, sizes."""
 
 from __future__ import annotations
 

@@ -244,7 +244,8 @@ def test_adjoints_light_up_backwards(ready: Page, screenshot: Callable[..., obje
     ready.emulate_media(color_scheme="dark")
     screenshot(ready, "autodiff-reverse-dark")
     ready.emulate_media(color_scheme="light")
-    # and the compiled gradient says the same
+    # and the compiled gradient says the same, of which one sees the program
+    expect(ready.locator("#ir")).to_have_text(re.compile(r"def all\(.*Real = cos\(v\d+\) in", re.DOTALL))
     expect(shown(ready, "rosey")).to_have_text("2.4372303")
 
 

@@ -7,7 +7,7 @@ import { sizeAt, stepAt, study } from "./derivation.js";
 import { Handles } from "./drag.js";
 import { parse } from "./expression.js";
 import { expressionField, listFunctions } from "./field.js";
-import { format } from "./format.js";
+import { count, format } from "./format.js";
 import { text } from "./formula.js";
 import { gradient } from "./gradient.js";
 import { drawGraph } from "./graph.js";
@@ -96,6 +96,7 @@ const compile = latest(async (/** @type {Tree} */ tree, isLatest) => {
   const compiled = await during(status, words, gradient(tree));
   if (!compiled || !isLatest()) return;
   native = compiled;
+  element("ir").textContent = compiled.seen.ir.trim();
   isLoaded = true;
   const waited = format(performance.now() - began, 2);
   status.textContent = `Derived and compiled in ${waited} ms.`;
@@ -265,7 +266,7 @@ const redraw = oncePerFrame(() => {
       fields[name].value = String(at[name]);
   const isThere = Number.isFinite(known.value);
   say(isThere ? told : "Here f has no finite value: move the point.", !isThere);
-  const rose = native?.([at.x, at.y]);
+  const rose = native?.call([at.x, at.y]);
   const number = (/** @type {number | undefined} */ x) =>
     x === undefined ? "…" : format(x, 8);
   show({
@@ -278,6 +279,7 @@ const redraw = oncePerFrame(() => {
     rosevalue: number(rose?.value),
     rosex: number(rose?.gradient[0]),
     rosey: number(rose?.gradient[1]),
+    bytes: native ? count(native.seen.size) : "…",
   });
 });
 

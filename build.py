@@ -310,10 +310,13 @@ def setup_peers() -> None:
 def setup_clients() -> None:
     """The programs of others that the tests run with ours: one folder each, with its own packages."""
     for package in sorted(CLIENTS.glob("*/package.json")):
-        folder = package.parent
-        inputs: list[Path | str] = [package, folder / "package-lock.json", node_version()]
-        outputs = [folder / "node_modules" / ".package-lock.json"]
-        step(f"client {folder.name}", inputs, outputs, functools.partial(npm_ci, folder))
+        setup_client(package.parent)
+
+
+def setup_client(folder: Path) -> None:
+    package, lock = folder / "package.json", folder / "package-lock.json"
+    outputs = [folder / "node_modules" / ".package-lock.json"]
+    step(f"client {folder.name}", [package, lock, node_version()], outputs, lambda: npm_ci(folder))
 
 
 # ---- build --------------------------------------------------------------------------
@@ -369,6 +372,7 @@ def build() -> None:
     step("package", inputs, outputs, make_package)
     # What is frozen belongs to one build, and goes with the site that it was made for.
     step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
+    bundle_for_site()
 
 
 def site_inputs() -> list[Path | str]:
@@ -378,7 +382,7 @@ def site_inputs() -> list[Path | str]:
 
 def freeze() -> None:
     """Compile ahead of time what the pages of dist/site/ compile: their readers load no Python."""
-    inputs = [*site_inputs(), ROOT / "rose_core" / "cli"]
+    inputs = [*site_inputs(), DIST / "site" / "penrose.js", ROOT / "rose_core" / "cli"]
     step("freeze", inputs, [DIST / "site" / "frozen" / "manifest.json"], freeze_site)
 
 
@@ -427,25 +431,62 @@ def copy_site() -> str:
     return f"{len(list(files(DIST / 'site')))} files"
 
 
+def esbuild(*words: str | Path) -> list[str | Path]:
+    """A command that makes one module of many."""
+    program = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
+    options = ("--bundle", "--format=esm", "--target=es2022", "--log-level=error")
+    return [node(), program, *options, *words]
+
+
+def bundle_for_site() -> None:
+    """Penrose for the page about diagrams, with our rose and without MathJax, and the licences in it."""
+    entry, labels = PENROSE / "site.js", PENROSE / "no-mathjax.js"
+    file, licences = DIST / "site" / "penrose.js", DIST / "site" / "penrose.licences.txt"
+    replaced = ("adaptors/browserAdaptor", "handlers/html", "input/tex", "input/tex/AllPackages")
+    replaced += ("mathjax", "output/svg")
+    aliases = [f"--alias:mathjax-full/js/{name}.js={labels}" for name in replaced]
+    # The page's own module, next to the bundle: it is to be the same instance.
+    rose = ("--alias:rose=./timed.js", "--external:./timed.js")
+    command = esbuild(entry, *rose, *aliases, "--minify", f"--outfile={file}")
+    inputs: list[Path | str]
+    inputs = [PENROSE / "package-lock.json", BRIDGE / "package-lock.json", entry, labels, *map(str, command)]
+
+    def bundle() -> str:
+        about = STATE / "penrose.json"
+        run(*command, f"--metafile={about}")
+        sources = json.loads(about.read_text())["inputs"]
+        licences.write_text(licences_of([ROOT / name for name in sources]))
+        return f"{file.stat().st_size / 1000:.0f} kB"
+
+    step("penrose, site", inputs, [file, licences], bundle)
+
+
+def licences_of(sources: Iterable[Path]) -> str:
+    """The licences of the npm packages that these files are from, one after the other."""
+    packages = set()
+    for source in sources:
+        found = re.match(r"(.*/node_modules/((?:@[^/]+/)?[^/]+))/", str(source))
+        if found:
+            packages.add((found[2], Path(found[1])))
+    texts = []
+    for name, folder in sorted(packages):
+        about = json.loads((folder / "package.json").read_text())
+        texts += [f"{name} {about['version']}: {about.get('license', 'see below')}", ""]
+        texts += [path.read_text() for path in sorted(folder.glob("[Ll][Ii][Cc][Ee][Nn][SsCc][Ee]*"))]
+    return "\n".join(texts)
+
+
 def bundle_penrose() -> None:
     """Penrose twice, for tests and benchmarks: with our rose, and with the one that it was written for."""
     inputs: list[Path | str]
     lock = PENROSE / "package-lock.json"
-    esbuild: list[str | Path] = [node(), BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"]
     entry = PENROSE / "client.js"
-    options = ["--bundle", "--format=esm", "--target=es2022", "--log-level=error"]
     inputs = [lock, BRIDGE / "package-lock.json", entry]
     # Of the original's two builds of its core, the one that is a single file.
     core = PENROSE / "node_modules" / "@rose-lang" / "wasm" / "dist" / "index.js"
     for name, module, path in (("ours", "rose", DIST / "rose.js"), ("original", "@rose-lang/wasm", core)):
         file = STATE / "penrose" / f"{name}.js"
-        command: list[str | Path] = [
-            *esbuild,
-            entry,
-            *options,
-            f"--alias:{module}={path}",
-            f"--outfile={file}",
-        ]
+        command = esbuild(entry, f"--alias:{module}={path}", f"--outfile={file}")
         step(f"penrose, {name}", [*inputs, path], [file], functools.partial(quietly, command))
 
 
@@ -560,6 +601,7 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
         if verb in ("test", "bench"):
             setup_clients()
         if verb in ("build", "serve", "test", "bench"):
+            setup_client(PENROSE)  # of which a page of the site is made
             build()
         if verb == "build":
             if BROWSER.exists():

@@ -1,0 +1,303 @@
+// The page about diagrams: the programs that the reader edits, and the picture that follows.
+
+import { ending, lost, nameOf, stopped } from "./diagram-words.js";
+import { Handles } from "./drag.js";
+import { count, fixed, format } from "./format.js";
+import { latest } from "./latest.js";
+import { announcer, calm, during, element } from "./page.js";
+import { oncePerFrame, onActs, show } from "./page.js";
+import { Program } from "./program.js";
+import { drawArrows, drawShapes } from "./shapes.js";
+import { compileTrio, Mistake } from "./trio.js";
+import { TRIOS } from "./trios.js";
+
+/**
+ * @typedef {import("./layout.js").Layout} Layout
+ * @typedef {import("./trio.js").Kind} Kind
+ * @typedef {import("./trio.js").Programs} Programs
+ */
+
+/** Typing is over when nothing was typed for so long, in milliseconds. */
+const PAUSE = 400;
+
+/** For so long, in milliseconds, steps are taken until there has to be a picture. */
+const SLICE = 12;
+
+/** @type {Kind[]} */
+const KINDS = ["substance", "style", "domain"];
+
+const status = element("status");
+const kinds = element("kind", HTMLSelectElement);
+const pace = element("pace", HTMLInputElement);
+const withArrows = element("arrows", HTMLInputElement);
+const run = element("run", HTMLButtonElement);
+const stage = element("diagram-stage");
+const [svg] = stage.getElementsByTagName("svg");
+const [picture, arrows] = svg.getElementsByTagName("g");
+const say = announcer(status);
+
+// ---- laying out ----------------------------------------------------------
+
+/** The last good one. @type {Layout | undefined} */
+let layout;
+/** Chooses where things are at first. */
+let variation = "rose";
+let running = false;
+/** Whether the reader has hold of a shape. */
+let holds = false;
+/** Steps that should have been taken by now, and when that was reckoned. */
+let due = 0;
+let reckoned = 0;
+
+const stepsPerSecond = () => 10 ** pace.valueAsNumber;
+
+/** @param {string} words @param {boolean} [isBad] */
+const halt = (words, isBad = false) => {
+  running = false;
+  due = 0;
+  say(words, isBad);
+  refresh();
+};
+
+const frame = () => {
+  if (!running || !layout) return;
+  const began = performance.now();
+  due += (stepsPerSecond() * Math.min(100, began - reckoned)) / 1000;
+  reckoned = began;
+  // what is held has to follow at once, and who wants no motion has the end as soon as possible
+  if (holds || calm.matches) due = Infinity;
+  try {
+    while (due >= 1 && !layout.isDone && performance.now() - began < SLICE) {
+      layout.advance();
+      due--;
+    }
+  } catch (error) {
+    return halt(`It cannot go on: ${error.message}.`, true);
+  }
+  if (!Number.isFinite(due)) due = 0;
+  if (layout.isDone && !holds) {
+    measure(); // by now, engines have made the best of it
+    return halt(ending(layout.steps, layout.unmet), layout.unmet.length > 0);
+  }
+  if (layout.isLost) return halt(lost(layout.steps), true);
+  if (holds || !calm.matches) refresh();
+  requestAnimationFrame(frame);
+};
+
+const go = () => {
+  say("", false);
+  if (running) return;
+  running = true;
+  reckoned = performance.now();
+  requestAnimationFrame(frame);
+  refresh();
+};
+
+// ---- new programs --------------------------------------------------------
+
+/** Gives up what is being compiled. */
+let giveUp = new AbortController();
+let isCompiling = false;
+/** Whether the programs are others than those of the picture, so that it has to begin anew. */
+let isOther = true;
+
+/** @type {Record<Kind, Program>} */
+const programs = Object.fromEntries(
+  KINDS.map((kind) => {
+    const field = element(kind, HTMLTextAreaElement);
+    const message = element(`${kind}-message`);
+    return [kind, new Program(field, message, () => edited())];
+  }),
+);
+
+/** @param {Programs} texts @returns {Promise<Layout | Mistake | undefined>} */
+const compileOrMistake = async (texts) => {
+  const { signal } = giveUp;
+  try {
+    return await compileTrio(texts, variation, signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    if (error instanceof Mistake) return error;
+    throw error;
+  }
+};
+
+const compile = latest(async (/** @type {void} */ _, isLatest) => {
+  giveUp = new AbortController();
+  const texts = Object.fromEntries(KINDS.map((k) => [k, programs[k].text]));
+  const words = "Penrose and the compiler are at work…";
+  isCompiling = true;
+  refresh();
+  const made = await during(status, words, compileOrMistake(texts));
+  isCompiling = false;
+  refresh();
+  if (!made || !isLatest()) return made?.dispose?.();
+  for (const kind of KINDS) programs[kind].right();
+  if (made instanceof Mistake)
+    return programs[made.kind].wrong(made.message, made.range);
+  if (layout && !isOther) made.adopt(layout);
+  layout?.dispose();
+  isOther = false;
+  layout = made;
+  placeHandles();
+  measure();
+  go();
+});
+
+const start = () => {
+  giveUp.abort();
+  compile();
+};
+
+let typing = 0;
+const edited = () => {
+  clearTimeout(typing);
+  typing = setTimeout(start, PAUSE);
+};
+
+const choose = () => {
+  clearTimeout(typing);
+  for (const kind of KINDS) programs[kind].put(TRIOS[kinds.value][kind]);
+  variation = "rose";
+  isOther = true;
+  start();
+};
+
+// ---- what else the reader does -------------------------------------------
+
+/** @type {Map<string, ReturnType<Handles["add"]>>} */
+const places = new Map();
+let overlay = document.createElement("div");
+
+/** @param {string} path @param {number[]} to */
+const put = (path, [x, y]) => {
+  if (!layout) return;
+  const { width, height } = layout.size;
+  const inside = (/** @type {number} */ value, /** @type {number} */ whole) =>
+    Math.max(-whole / 2, Math.min(whole / 2, value));
+  layout.put(path, [inside(x, width), inside(y, height)]);
+  go();
+};
+
+/** CSS pixels for a unit of the diagram, whose origin is in the middle of the stage. */
+const scale = () => {
+  const { width, height } = layout?.size ?? { width: 1, height: 1 };
+  return Math.min(stage.clientWidth / width, stage.clientHeight / height);
+};
+
+/** A handle for each shape that can be dragged. */
+const placeHandles = () => {
+  if (!layout) return;
+  overlay.remove();
+  overlay = document.createElement("div");
+  overlay.className = "overlay";
+  stage.append(overlay);
+  const handles = new Handles(overlay);
+  places.clear();
+  for (const path of layout.handles.keys()) {
+    const place = handles.add(nameOf(path), {
+      start: () => (holds = true),
+      to: (px, py) =>
+        put(path, [
+          (px - stage.clientWidth / 2) / scale(),
+          (stage.clientHeight / 2 - py) / scale(),
+        ]),
+      by: (dx, dy) => {
+        const [x, y] = layout.at(path);
+        put(path, [x + 4 * dx, y + 4 * dy]);
+      },
+      end: () => (holds = false),
+    });
+    places.set(path, place);
+  }
+};
+
+const resample = () => {
+  if (!layout) return;
+  variation = crypto.randomUUID();
+  layout.resample(variation);
+  go();
+};
+
+kinds.addEventListener("change", choose);
+element("resample").addEventListener("click", resample);
+run.addEventListener("click", () => {
+  if (isCompiling) giveUp.abort();
+  else if (running) halt(stopped(layout.steps));
+  else go();
+});
+withArrows.addEventListener("change", () => refresh());
+new ResizeObserver(() => refresh()).observe(stage);
+
+onActs({
+  kind: (kind) => {
+    kinds.value = kind;
+    choose();
+  },
+  arrows: () => (withArrows.checked = true),
+  add: (line) => {
+    const { substance } = programs;
+    substance.put(`${substance.text.trimEnd()}\n${line}`);
+    substance.field.scrollTo(0, substance.field.scrollHeight);
+    start();
+  },
+  resample,
+});
+
+// ---- what the reader sees ------------------------------------------------
+
+/** How long a gradient takes, with what Penrose does around it. */
+const measure = () => {
+  layout.look(); // engines make functions ready when they are first called
+  let calls = 0;
+  const began = performance.now();
+  let now = began;
+  for (; now - began < 10; now = performance.now(), ++calls) layout.look();
+  const { made, time, unknowns, state } = layout;
+  const compiling = made.reduce((sum, one) => sum + one.time, 0);
+  show({
+    compiling: `${format(compiling, 2)} ms`,
+    whole: `${format(time, 2)} ms`,
+    gradient: `${format((1000 * (now - began)) / calls, 2)} µs`,
+    unknowns: count(unknowns),
+    evaluations: count(unknowns + 1),
+    constraints: count(state.constrFns.length),
+    objectives: count(state.objFns.length),
+  });
+};
+
+const refresh = oncePerFrame(() => {
+  run.textContent = running || isCompiling ? "Stop" : "Go on";
+  run.disabled = !isCompiling && (!layout || layout.isDone);
+  element("resample", HTMLButtonElement).disabled = !layout;
+  const perSecond = `${count(Math.round(stepsPerSecond()))} steps per second`;
+  pace.setAttribute("aria-valuetext", perSecond);
+  if (!layout) return;
+  const { width, height } = layout.size;
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  drawShapes(picture, layout.shapes, layout.size);
+  const { phi, gradient } = layout.look();
+  const pulls = [...layout.handles]
+    .filter(([path]) => withArrows.checked && !layout.pins.has(path))
+    .map(([path, indices]) => ({
+      at: layout.at(path),
+      by: indices.map((index) => -gradient[index]),
+    }));
+  drawArrows(arrows, pulls, layout.size);
+  for (const [path, place] of places) {
+    const [x, y] = layout.at(path);
+    const held = layout.pins.has(path) ? ", held" : "";
+    place(
+      stage.clientWidth / 2 + x * scale(),
+      stage.clientHeight / 2 - y * scale(),
+      `x ${fixed(x, 0)}, y ${fixed(y, 0)}${held}`,
+    );
+  }
+  show({
+    steps: count(layout.steps),
+    calls: count(layout.calls),
+    energy: format(phi, 3),
+  });
+});
+
+choose();

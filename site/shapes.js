@@ -1,0 +1,171 @@
+// Shapes that Penrose has placed, as SVG. What stays from one picture to the next is changed, not made
+// anew. Black is the page's ink, so that it can be seen in the dark, too.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * A shape as Penrose gives it: each property has `contents`.
+ *
+ * @typedef {Record<string, any> & { shapeType: string }} Shape
+ * @typedef {{ width: number, height: number }} Size
+ * @typedef {Record<string, string | number>} Attributes
+ */
+
+/** @param {Shape["fillColor"]["contents"]} color @returns {[string, number]} paint and opacity */
+const paint = ({ tag, contents }) => {
+  if (tag === "NONE") return ["none", 1];
+  const [a, b, c, opacity] = contents;
+  let rgb = [a, b, c];
+  if (tag === "HSVA") {
+    // the hue in degrees, saturation and value in percent
+    const part = (/** @type {number} */ from) => {
+      const k = (from + a / 60) % 6;
+      return (c / 100) * (1 - (b / 100) * Math.max(0, Math.min(k, 4 - k, 1)));
+    };
+    rgb = [part(5), part(3), part(1)];
+  }
+  if (rgb.every((x) => x === 0)) return ["currentColor", opacity];
+  return [`rgb(${rgb.map((x) => Math.round(255 * x)).join(" ")})`, opacity];
+};
+
+/** @param {Shape} shape @returns {Attributes} */
+const painted = ({ fillColor, strokeColor, strokeWidth, strokeStyle }) => {
+  const [fill, fillOpacity] = fillColor ? paint(fillColor.contents) : ["none"];
+  const [stroke, strokeOpacity] = paint(strokeColor.contents);
+  return {
+    fill,
+    "fill-opacity": fillOpacity ?? 1,
+    stroke,
+    "stroke-opacity": strokeOpacity,
+    "stroke-width": strokeWidth.contents,
+    "stroke-dasharray": strokeStyle?.contents === "dashed" ? "7 5" : "none",
+  };
+};
+
+/**
+ * Where a shape is. Penrose's origin is the middle, and up is positive.
+ *
+ * @param {Shape} shape @param {(at: number[]) => number[]} screen @returns {[string, Attributes]}
+ */
+const placed = (shape, screen) => {
+  const value = (/** @type {string} */ name) => shape[name].contents;
+  const points = (/** @type {number[][]} */ all) => ({
+    points: all.map((at) => screen(at).join(",")).join(" "),
+  });
+  const path = () => {
+    const part = (/** @type {any} */ { cmd, contents }) => {
+      const numbers = contents.map((/** @type {any} */ c) =>
+        c.tag === "CoordV" ? screen(c.contents) : c.contents,
+      );
+      return [cmd, ...numbers.flat()].join(" ");
+    };
+    return value("d").map(part).join(" ");
+  };
+  const [x, y] = "center" in shape ? screen(value("center")) : [0, 0];
+  switch (shape.shapeType) {
+    case "Circle":
+      return ["circle", { cx: x, cy: y, r: Math.max(0, value("r")) }];
+    case "Ellipse": {
+      const [rx, ry] = [value("rx"), value("ry")];
+      return ["ellipse", { cx: x, cy: y, rx, ry }];
+    }
+    case "Rectangle": {
+      const [width, height] = [value("width"), value("height")];
+      const corner = { x: x - width / 2, y: y - height / 2 };
+      return ["rect", { ...corner, width, height, rx: value("cornerRadius") }];
+    }
+    case "Line": {
+      const [[x1, y1], [x2, y2]] = [value("start"), value("end")].map(screen);
+      return ["line", { x1, y1, x2, y2, ...arrowheads(shape) }];
+    }
+    case "Path":
+      return ["path", { d: path(), ...arrowheads(shape) }];
+    case "Polygon":
+      return ["polygon", points(value("points"))];
+    case "Polyline":
+      return ["polyline", points(value("points"))];
+    case "Text":
+      return [
+        "text",
+        {
+          x,
+          // it is placed by the middle of its box, and drawn from its baseline
+          y: y + value("height") / 2 - value("descent"),
+          "text-anchor": "middle",
+          "font-family": value("fontFamily"),
+          "font-size": value("fontSize"),
+          "font-style": value("fontStyle") || "normal",
+          "font-weight": value("fontWeight") || "normal",
+        },
+      ];
+    default:
+      throw Error(`This page draws no shapes of the kind ${shape.shapeType}.`);
+  }
+};
+
+/** There is one, of the page's. @param {Shape} shape @returns {Attributes} */
+const arrowheads = ({ startArrowhead, endArrowhead }) => {
+  const head = (/** @type {Shape} */ { contents }) =>
+    contents && contents !== "none" ? "url(#arrowhead)" : "none";
+  return {
+    "marker-start": head(startArrowhead),
+    "marker-end": head(endArrowhead),
+  };
+};
+
+/**
+ * Make a group consist of these elements.
+ *
+ * @param {Element} group @param {[string, Attributes, string?][]} elements  name, attributes, text
+ */
+const fill = (group, elements) => {
+  elements.forEach(([name, attributes, text = ""], k) => {
+    let element = group.children[k];
+    if (element?.localName !== name) {
+      const made = document.createElementNS(SVG, name);
+      if (element) element.replaceWith(made);
+      else group.append(made);
+      element = made;
+    }
+    for (const [key, value] of Object.entries(attributes))
+      element.setAttribute(key, String(value));
+    if (element.textContent !== text) element.textContent = text;
+  });
+  while (group.children.length > elements.length)
+    group.lastElementChild?.remove();
+};
+
+/** @param {Size} size @returns {(at: number[]) => number[]} */
+const screenOf =
+  ({ width, height }) =>
+  ([x, y]) => [width / 2 + x, height / 2 - y];
+
+/** Make `group` show these shapes. @param {Element} group @param {Shape[]} shapes @param {Size} size */
+export const drawShapes = (group, shapes, size) =>
+  fill(
+    group,
+    shapes.map((shape) => {
+      const [name, attributes] = placed(shape, screenOf(size));
+      const text = shape.shapeType === "Text" ? shape.string.contents : "";
+      return [name, { ...painted(shape), ...attributes }, text];
+    }),
+  );
+
+/**
+ * Make `group` show arrows, by their logarithms: at first, forces are a million times what they are in the
+ * end.
+ *
+ * @param {Element} group @param {{ at: number[], by: number[] }[]} pulls @param {Size} size
+ */
+export const drawArrows = (group, pulls, size) =>
+  fill(
+    group,
+    pulls.map(({ at, by: [dx, dy] }) => {
+      const force = Math.hypot(dx, dy);
+      const part = force > 0 ? (10 * Math.log10(1 + force)) / force : 0;
+      const [x1, y1] = screenOf(size)(at);
+      const tip = { x2: x1 + part * dx, y2: y1 - part * dy };
+      const head = part * force > 4 ? "url(#arrowhead)" : "none";
+      return ["line", { x1, y1, ...tip, "marker-end": head }];
+    }),
+  );

@@ -1,0 +1,92 @@
+// Three programs, compiled by Penrose on our engine; or the mistake in one of them.
+
+import { inWords } from "./diagram-words.js";
+import { Layout } from "./layout.js";
+import { compiled } from "./timed.js";
+
+/**
+ * @typedef {"domain" | "substance" | "style"} Kind
+ * @typedef {Record<Kind, string>} Programs
+ * @typedef {import("./program.js").Range} Range
+ */
+
+/** So many objects, and so many turns of an indexed statement: with more, the page would hang. */
+const OBJECTS = 30;
+const TURNS = 1000;
+
+/** What is wrong with a program. */
+export class Mistake extends Error {
+  /** @param {string} message @param {Kind} kind @param {Range} [range] */
+  constructor(message, kind, range) {
+    super(message);
+    this.kind = kind;
+    this.range = range;
+  }
+}
+
+/** Syntax errors say in their text where they are. @param {string} text @returns {Range | undefined} */
+const rangeIn = (text) => {
+  const found = /line (\d+) col (\d+)/.exec(text);
+  if (!found) return undefined;
+  const [line, col] = found.slice(1).map(Number);
+  const length = /token: "(.*?)"/.exec(text)?.[1].length ?? 1;
+  return {
+    start: { line, col: col - 1 },
+    end: { line, col: col - 1 + length },
+  };
+};
+
+/** @param {any} penrose @param {import("@penrose/core").PenroseError} error */
+const mistakeOf = ({ errLocs, showError }, error) => {
+  const kind = error.errorType.replace("Error", "").toLowerCase();
+  const [one] = error.tag === "StyleErrorList" ? error.errors : [error];
+  const text = showError(one);
+  const range = one.tag === "ParseError" ? rangeIn(text) : undefined;
+  const [place] = errLocs(one) ?? [];
+  return new Mistake(inWords(text), kind, range ?? place?.range);
+};
+
+/** A Substance program that would take too long is refused. @param {any} penrose @param {string} program */
+const checkSize = ({ parseSubstance }, program) => {
+  const parsed = parseSubstance(program);
+  if (parsed.isErr()) return; // compiling says why
+  let objects = 0;
+  for (const statement of parsed.value.statements) {
+    const { indices = [], stmt = statement } = statement;
+    const turns = indices.reduce(
+      (product, { range: { low, high } }) =>
+        product * Math.max(0, high.contents - low.contents + 1),
+      1,
+    );
+    if (stmt.tag.startsWith("Decl"))
+      objects += turns * (stmt.names?.length ?? 1);
+    if (turns > TURNS || objects > OBJECTS)
+      throw new Mistake(
+        `On this page, a program has at most ${OBJECTS} objects, and a statement ${TURNS} turns.`,
+        "substance",
+        statement,
+      );
+  }
+};
+
+/**
+ * The diagram that programs describe, before any layout; throws a Mistake.
+ *
+ * @param {Programs} programs @param {string} variation  chooses where things are at first
+ * @param {AbortSignal} signal
+ */
+export const compileTrio = async (programs, variation, signal) => {
+  // Penrose is larger than the rest of the page, so it is loaded when it is needed
+  const penrose = await import("./penrose.js");
+  checkSize(penrose, programs.substance);
+  compiled.signal = signal;
+  const began = performance.now();
+  try {
+    const result = await penrose.compile({ ...programs, variation });
+    if (result.isErr()) throw mistakeOf(penrose, result.error);
+    const time = performance.now() - began;
+    return new Layout(penrose, result.value, compiled.made.splice(0), time);
+  } finally {
+    for (const { dispose } of compiled.made.splice(0)) dispose();
+  }
+};

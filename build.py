@@ -442,9 +442,9 @@ def bundle_for_site() -> None:
     """Penrose for the page about diagrams, with our rose and without MathJax, and the licences in it."""
     entry, labels = PENROSE / "site.js", PENROSE / "no-mathjax.js"
     file, licences = DIST / "site" / "penrose.js", DIST / "site" / "penrose.licences.txt"
-    replaced = ("adaptors/browserAdaptor", "handlers/html", "input/tex", "input/tex/AllPackages")
-    replaced += ("mathjax", "output/svg")
-    aliases = [f"--alias:mathjax-full/js/{name}.js={labels}" for name in replaced]
+    mathjax = ["mathjax", "output/svg", "input/tex", "input/tex/AllPackages", "handlers/html"]
+    mathjax.append("adaptors/browserAdaptor")
+    aliases = [f"--alias:mathjax-full/js/{name}.js={labels}" for name in mathjax]
     # The page's own module, next to the bundle: it is to be the same instance.
     rose = ("--alias:rose=./timed.js", "--external:./timed.js")
     command = esbuild(entry, *rose, *aliases, "--minify", f"--outfile={file}")
@@ -471,8 +471,8 @@ def licences_of(sources: Iterable[Path]) -> str:
     texts = []
     for name, folder in sorted(packages):
         about = json.loads((folder / "package.json").read_text())
-        texts += [f"{name} {about['version']}: {about.get('license', 'see below')}", ""]
-        texts += [path.read_text() for path in sorted(folder.glob("[Ll][Ii][Cc][Ee][Nn][SsCc][Ee]*"))]
+        texts += [f"{name} {about['version']}: {about['license']}", ""]
+        texts += [path.read_text() for path in sorted(folder.iterdir()) if "licen" in path.name.lower()]
     return "\n".join(texts)
 
 

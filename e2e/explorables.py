@@ -67,6 +67,14 @@ def linkage(tab: Tab) -> None:
     tab.changes(coupler, lambda: tab.press(pen, "ArrowRight"))
 
 
+def diagram(tab: Tab) -> None:
+    shape = '[aria-label="Fliers"]'
+    place = f"document.querySelector({json.dumps(shape)}).getAttribute('aria-valuetext')"
+    tab.until(f"{text('#status')}.startsWith('Settled')")
+    tab.changes(place, lambda: tab.drag(shape, (20, 10)))
+    tab.changes(place, lambda: tab.press(shape, "ArrowLeft"))
+
+
 def autodiff(tab: Tab) -> None:
     slope = text("[data-show=rosex]")
     tab.until(slope)
@@ -96,6 +104,7 @@ USES: dict[str, Callable[[Tab], None]] = {
     "robot": robot,
     "deblurring": deblurring,
     "linkage": linkage,
+    "diagram": diagram,
     "autodiff": autodiff,
     "playground": playground,
     "benchmark": benchmark,

@@ -13,7 +13,17 @@ from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
 
-RECORDED = ("index", "regression", "quadratic", "billiards", "robot", "deblurring", "linkage", "autodiff")
+RECORDED = (
+    "index",
+    "regression",
+    "quadratic",
+    "billiards",
+    "robot",
+    "deblurring",
+    "linkage",
+    "diagram",
+    "autodiff",
+)
 PAGES = (*RECORDED, "playground")
 """All pages; the last runs what is typed, which a strict policy forbids: `test_site_playground.py`."""
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
@@ -29,6 +39,7 @@ DONE = {
     "robot": ("[data-show=number]", re.compile("^[1-9]")),
     "deblurring": ("[data-show=steps]", re.compile("^[1-9]")),
     "linkage": ("[data-show=x]", re.compile(r"^\d")),
+    "diagram": ("[data-show=steps]", re.compile("^[1-9]")),
     "autodiff": ("[data-show=rosex]", "1.3480124"),
     "playground": ("[data-show=both]", re.compile("^Both record the same program")),
 }

@@ -19,6 +19,8 @@ export const ending = (steps, unmet) => {
 export const lost = (steps) =>
   `After ${count(steps)} steps it still moves, so it is left as it is.`;
 
+export const GIVEN_UP = "Given up. The picture is as it was.";
+
 /** @param {number} steps */
 export const stopped = (steps) => `Stopped after ${count(steps)} steps.`;
 

@@ -1,18 +1,17 @@
 // The page about diagrams: the programs that the reader edits, and the picture that follows.
 
-import { ending, lost, nameOf, stopped } from "./diagram-words.js";
-import { Handles } from "./drag.js";
-import { count, fixed, format } from "./format.js";
+import { DiagramView } from "./diagram-view.js";
+import { GIVEN_UP, ending, lost, stopped } from "./diagram-words.js";
+import { count, format } from "./format.js";
 import { latest } from "./latest.js";
+import { Layout } from "./layout.js";
 import { announcer, calm, during, element } from "./page.js";
 import { oncePerFrame, onActs, show } from "./page.js";
 import { Program } from "./program.js";
-import { drawArrows, drawShapes } from "./shapes.js";
 import { compileTrio, Mistake } from "./trio.js";
 import { TRIOS } from "./trios.js";
 
 /**
- * @typedef {import("./layout.js").Layout} Layout
  * @typedef {import("./trio.js").Kind} Kind
  * @typedef {import("./trio.js").Programs} Programs
  */
@@ -31,9 +30,6 @@ const kinds = element("kind", HTMLSelectElement);
 const pace = element("pace", HTMLInputElement);
 const withArrows = element("arrows", HTMLInputElement);
 const run = element("run", HTMLButtonElement);
-const stage = element("diagram-stage");
-const [svg] = stage.getElementsByTagName("svg");
-const [picture, arrows] = svg.getElementsByTagName("g");
 const say = announcer(status);
 
 // ---- laying out ----------------------------------------------------------
@@ -131,7 +127,9 @@ const compile = latest(async (/** @type {void} */ _, isLatest) => {
   const made = await during(status, words, compileOrMistake(texts));
   isCompiling = false;
   refresh();
-  if (!made || !isLatest()) return made?.dispose?.();
+  if (!isLatest()) return made instanceof Layout ? made.dispose() : undefined;
+  if (giveUp.signal.aborted) say(GIVEN_UP, false);
+  if (!made) return undefined;
   for (const kind of KINDS) programs[kind].right();
   if (made instanceof Mistake)
     return programs[made.kind].wrong(made.message, made.range);
@@ -139,7 +137,7 @@ const compile = latest(async (/** @type {void} */ _, isLatest) => {
   layout?.dispose();
   isOther = false;
   layout = made;
-  placeHandles();
+  view.begin(made);
   measure();
   go();
 });
@@ -165,52 +163,14 @@ const choose = () => {
 
 // ---- what else the reader does -------------------------------------------
 
-/** @type {Map<string, ReturnType<Handles["add"]>>} */
-const places = new Map();
-let overlay = document.createElement("div");
-
-/** @param {string} path @param {number[]} to */
-const put = (path, [x, y]) => {
-  if (!layout) return;
-  const { width, height } = layout.size;
-  const inside = (/** @type {number} */ value, /** @type {number} */ whole) =>
-    Math.max(-whole / 2, Math.min(whole / 2, value));
-  layout.put(path, [inside(x, width), inside(y, height)]);
-  go();
-};
-
-/** CSS pixels for a unit of the diagram, whose origin is in the middle of the stage. */
-const scale = () => {
-  const { width, height } = layout?.size ?? { width: 1, height: 1 };
-  return Math.min(stage.clientWidth / width, stage.clientHeight / height);
-};
-
-/** A handle for each shape that can be dragged. */
-const placeHandles = () => {
-  if (!layout) return;
-  overlay.remove();
-  overlay = document.createElement("div");
-  overlay.className = "overlay";
-  stage.append(overlay);
-  const handles = new Handles(overlay);
-  places.clear();
-  for (const path of layout.handles.keys()) {
-    const place = handles.add(nameOf(path), {
-      start: () => (holds = true),
-      to: (px, py) =>
-        put(path, [
-          (px - stage.clientWidth / 2) / scale(),
-          (stage.clientHeight / 2 - py) / scale(),
-        ]),
-      by: (dx, dy) => {
-        const [x, y] = layout.at(path);
-        put(path, [x + 4 * dx, y + 4 * dy]);
-      },
-      end: () => (holds = false),
-    });
-    places.set(path, place);
-  }
-};
+const view = new DiagramView(element("diagram-stage"), {
+  take: () => (holds = true),
+  put: (path, to) => {
+    layout?.put(path, to);
+    go();
+  },
+  leave: () => (holds = false),
+});
 
 const resample = () => {
   if (!layout) return;
@@ -223,11 +183,11 @@ kinds.addEventListener("change", choose);
 element("resample").addEventListener("click", resample);
 run.addEventListener("click", () => {
   if (isCompiling) giveUp.abort();
-  else if (running) halt(stopped(layout.steps));
+  else if (running && layout) halt(stopped(layout.steps));
   else go();
 });
 withArrows.addEventListener("change", () => refresh());
-new ResizeObserver(() => refresh()).observe(stage);
+new ResizeObserver(() => refresh()).observe(view.stage);
 
 onActs({
   kind: (kind) => {
@@ -273,26 +233,8 @@ const refresh = oncePerFrame(() => {
   const perSecond = `${count(Math.round(stepsPerSecond()))} steps per second`;
   pace.setAttribute("aria-valuetext", perSecond);
   if (!layout) return;
-  const { width, height } = layout.size;
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  drawShapes(picture, layout.shapes, layout.size);
   const { phi, gradient } = layout.look();
-  const pulls = [...layout.handles]
-    .filter(([path]) => withArrows.checked && !layout.pins.has(path))
-    .map(([path, indices]) => ({
-      at: layout.at(path),
-      by: indices.map((index) => -gradient[index]),
-    }));
-  drawArrows(arrows, pulls, layout.size);
-  for (const [path, place] of places) {
-    const [x, y] = layout.at(path);
-    const held = layout.pins.has(path) ? ", held" : "";
-    place(
-      stage.clientWidth / 2 + x * scale(),
-      stage.clientHeight / 2 - y * scale(),
-      `x ${fixed(x, 0)}, y ${fixed(y, 0)}${held}`,
-    );
-  }
+  view.draw(layout, withArrows.checked ? gradient : undefined);
   show({
     steps: count(layout.steps),
     calls: count(layout.calls),
@@ -301,3 +243,12 @@ const refresh = oncePerFrame(() => {
 });
 
 choose();
+
+/** For those who freeze the page: what the text offers is compiled. */
+export const warmUp = async () => {
+  for (const button of document.querySelectorAll("[data-act^=kind]")) {
+    button.click();
+    do await new Promise((wake) => setTimeout(wake, 20));
+    while (isCompiling);
+  }
+};

@@ -7,7 +7,7 @@
  * layout that so many steps have moved by less than this, in pixels, has settled, too.
  */
 const STEPS = 50;
-const STILL = 0.25;
+const STILL = 0.5;
 
 /** With so many steps and no end, there will be none. */
 const MOST = 5000;

@@ -60,9 +60,10 @@ export class Program {
       );
       const wrong = document.createElement("span");
       wrong.className = "wrong";
-      wrong.textContent = this.text.slice(from, to).trimEnd() || "\u00a0";
+      const marked = this.text.slice(from, to).trimEnd();
+      wrong.textContent = marked || "\u00a0";
       // the same text in the same font, not to be seen: so the mark is in the right place
-      const rest = `${this.text.slice(to)}\n`;
+      const rest = `${this.text.slice(from + marked.length)}\n`;
       this.marker.append(this.text.slice(0, from), wrong, rest);
       if (document.activeElement !== this.field)
         this.field.scrollTop = wrong.offsetTop - this.field.clientHeight / 2;

@@ -42,66 +42,73 @@ const painted = ({ fillColor, strokeColor, strokeWidth, strokeStyle }) => {
   };
 };
 
+/** @typedef {(at: number[]) => number[]} Screen */
+
+/** @param {Shape} shape @param {Screen} screen */
+const center = ({ center }, screen) => screen(center.contents);
+
+/** @param {Shape} shape @param {Screen} screen */
+const corners = ({ points }, screen) => ({
+  points: points.contents.map((at) => screen(at).join(",")).join(" "),
+});
+
 /**
- * Where a shape is. Penrose's origin is the middle, and up is positive.
+ * Where shapes are, by their kinds: the name of the element, and its attributes.
  *
- * @param {Shape} shape @param {(at: number[]) => number[]} screen @returns {[string, Attributes]}
+ * @type {Record<string, (shape: Shape, screen: Screen) => [string, Attributes]>}
  */
-const placed = (shape, screen) => {
-  const value = (/** @type {string} */ name) => shape[name].contents;
-  const points = (/** @type {number[][]} */ all) => ({
-    points: all.map((at) => screen(at).join(",")).join(" "),
-  });
-  const path = () => {
-    const part = (/** @type {any} */ { cmd, contents }) => {
-      const numbers = contents.map((/** @type {any} */ c) =>
+const PLACED = {
+  Circle(shape, screen) {
+    const [cx, cy] = center(shape, screen);
+    return ["circle", { cx, cy, r: Math.max(0, shape.r.contents) }];
+  },
+  Ellipse(shape, screen) {
+    const [cx, cy] = center(shape, screen);
+    const [rx, ry] = [shape.rx.contents, shape.ry.contents];
+    return ["ellipse", { cx, cy, rx, ry }];
+  },
+  Rectangle(shape, screen) {
+    const [x, y] = center(shape, screen);
+    const [width, height] = [shape.width.contents, shape.height.contents];
+    const corner = { x: x - width / 2, y: y - height / 2 };
+    const rx = shape.cornerRadius.contents;
+    return ["rect", { ...corner, width, height, rx }];
+  },
+  Line(shape, screen) {
+    const [x1, y1] = screen(shape.start.contents);
+    const [x2, y2] = screen(shape.end.contents);
+    return ["line", { x1, y1, x2, y2, ...arrowheads(shape) }];
+  },
+  Path(shape, screen) {
+    const parts = shape.d.contents.map(({ cmd, contents }) => {
+      const numbers = contents.map((c) =>
         c.tag === "CoordV" ? screen(c.contents) : c.contents,
       );
       return [cmd, ...numbers.flat()].join(" ");
-    };
-    return value("d").map(part).join(" ");
-  };
-  const [x, y] = "center" in shape ? screen(value("center")) : [0, 0];
-  switch (shape.shapeType) {
-    case "Circle":
-      return ["circle", { cx: x, cy: y, r: Math.max(0, value("r")) }];
-    case "Ellipse": {
-      const [rx, ry] = [value("rx"), value("ry")];
-      return ["ellipse", { cx: x, cy: y, rx, ry }];
-    }
-    case "Rectangle": {
-      const [width, height] = [value("width"), value("height")];
-      const corner = { x: x - width / 2, y: y - height / 2 };
-      return ["rect", { ...corner, width, height, rx: value("cornerRadius") }];
-    }
-    case "Line": {
-      const [[x1, y1], [x2, y2]] = [value("start"), value("end")].map(screen);
-      return ["line", { x1, y1, x2, y2, ...arrowheads(shape) }];
-    }
-    case "Path":
-      return ["path", { d: path(), ...arrowheads(shape) }];
-    case "Polygon":
-      return ["polygon", points(value("points"))];
-    case "Polyline":
-      return ["polyline", points(value("points"))];
-    case "Text":
-      return [
-        "text",
-        {
-          x,
-          // it is placed by the middle of its box, and drawn from its baseline
-          y: y + value("height") / 2 - value("descent"),
-          "text-anchor": "middle",
-          "font-family": value("fontFamily"),
-          "font-size": value("fontSize"),
-          "font-style": value("fontStyle") || "normal",
-          "font-weight": value("fontWeight") || "normal",
-        },
-      ];
-    default:
-      throw Error(`This page draws no shapes of the kind ${shape.shapeType}.`);
-  }
+    });
+    return ["path", { d: parts.join(" "), ...arrowheads(shape) }];
+  },
+  Polygon: (shape, screen) => ["polygon", corners(shape, screen)],
+  Polyline: (shape, screen) => ["polyline", corners(shape, screen)],
+  Text(shape, screen) {
+    const [x, y] = center(shape, screen);
+    // it is placed by the middle of its box, and drawn from its baseline
+    const down = shape.height.contents / 2 - shape.descent.contents;
+    return [
+      "text",
+      {
+        ...{ x, y: y + down, "text-anchor": "middle" },
+        "font-family": shape.fontFamily.contents,
+        "font-size": shape.fontSize.contents,
+        "font-style": shape.fontStyle.contents || "normal",
+        "font-weight": shape.fontWeight.contents || "normal",
+      },
+    ];
+  },
 };
+
+/** Whether this page draws shapes of such a kind. @param {Shape} shape */
+export const isDrawn = ({ shapeType }) => shapeType in PLACED;
 
 /** There is one, of the page's. @param {Shape} shape @returns {Attributes} */
 const arrowheads = ({ startArrowhead, endArrowhead }) => {
@@ -135,7 +142,7 @@ const fill = (group, elements) => {
     group.lastElementChild?.remove();
 };
 
-/** @param {Size} size @returns {(at: number[]) => number[]} */
+/** @param {Size} size @returns {Screen} */
 const screenOf =
   ({ width, height }) =>
   ([x, y]) => [width / 2 + x, height / 2 - y];
@@ -145,9 +152,10 @@ export const drawShapes = (group, shapes, size) =>
   fill(
     group,
     shapes.map((shape) => {
-      const [name, attributes] = placed(shape, screenOf(size));
-      const text = shape.shapeType === "Text" ? shape.string.contents : "";
-      return [name, { ...painted(shape), ...attributes }, text];
+      const { shapeType, name, string } = shape;
+      const [element, where] = PLACED[shapeType](shape, screenOf(size));
+      const attributes = { "data-name": name.contents, ...painted(shape) };
+      return [element, { ...attributes, ...where }, string?.contents];
     }),
   );
 

@@ -2,6 +2,7 @@
 
 import { inWords } from "./diagram-words.js";
 import { Layout } from "./layout.js";
+import { isDrawn } from "./shapes.js";
 import { compiled } from "./timed.js";
 
 /**
@@ -29,7 +30,8 @@ const rangeIn = (text) => {
   const found = /line (\d+) col (\d+)/.exec(text);
   if (!found) return undefined;
   const [line, col] = found.slice(1).map(Number);
-  const length = /token: "(.*?)"/.exec(text)?.[1].length ?? 1;
+  const token = /token: (".*?")\. Instead/.exec(text);
+  const length = token ? JSON.parse(token[1]).length : 1;
   return {
     start: { line, col: col - 1 },
     end: { line, col: col - 1 + length },
@@ -52,8 +54,8 @@ const checkSize = ({ parseSubstance }, program) => {
   if (parsed.isErr()) return; // compiling says why
   let objects = 0;
   for (const statement of parsed.value.statements) {
-    const { indices = [], stmt = statement } = statement;
-    const turns = indices.reduce(
+    const { iset, stmt = statement } = statement;
+    const turns = (iset?.indices ?? []).reduce(
       (product, { range: { low, high } }) =>
         product * Math.max(0, high.contents - low.contents + 1),
       1,
@@ -85,7 +87,16 @@ export const compileTrio = async (programs, variation, signal) => {
     const result = await penrose.compile({ ...programs, variation });
     if (result.isErr()) throw mistakeOf(penrose, result.error);
     const time = performance.now() - began;
-    return new Layout(penrose, result.value, compiled.made.splice(0), time);
+    const made = compiled.made.splice(0);
+    const layout = new Layout(penrose, result.value, made, time);
+    const other = layout.shapes.find((shape) => !isDrawn(shape));
+    if (!other) return layout;
+    layout.dispose();
+    const { shapeType } = other;
+    throw new Mistake(
+      `This page draws no shapes of type ${shapeType}.`,
+      "style",
+    );
   } finally {
     for (const { dispose } of compiled.made.splice(0)) dispose();
   }

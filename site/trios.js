@@ -273,7 +273,7 @@ where t := Corners(p, q, r); Incircle(t) {
 
 forall Point p; Point at; Point q
 where RightAngle(p, at, q) {
-  ensure equal(angleBetween(p.at - at.at, q.at - at.at), MathPI() / 2)
+  ensure equal(100 * dot(unit(p.at - at.at), unit(q.at - at.at)), 0)
 }
 
 forall Point m; Point p; Point q

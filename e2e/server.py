@@ -5,8 +5,9 @@ from __future__ import annotations
 import http.server
 import sys
 import threading
+import time
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     """
 
     protocol_version = "HTTP/1.1"
+    # Headers and content are written one after the other: the system would hold back the content until the
+    # browser has confirmed the headers, which takes it 40 ms.
+    disable_nagle_algorithm = True
     extensions_map = {  # noqa: RUF012 - the system's own table may say anything
         "": "application/octet-stream",
         ".css": "text/css; charset=utf-8",
@@ -54,7 +58,25 @@ class Handler(http.server.SimpleHTTPRequestHandler):
                 self.send_response(304)
                 self.end_headers()
                 return None
+            if self.server.pack and "br" in self.headers.get("Accept-Encoding", ""):
+                packed = self.server.pack(path)
+                self.send_response(200)
+                self.send_header("Content-Type", self.guess_type(path.name))
+                self.send_header("Content-Encoding", "br")
+                self.send_header("Content-Length", str(packed.stat().st_size))
+                self.end_headers()
+                return packed.open("rb")
         return super().send_head()
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        line = self.server.line
+        if line is None:
+            return super().copyfile(source, outputfile)
+        line.wait()
+        while data := source.read(line.PIECE):
+            line.take(len(data))
+            outputfile.write(data)
+        return None
 
     def list_directory(self, path: Any) -> None:
         if (Path(path) / "site" / "index.html").exists():
@@ -84,6 +106,31 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             print(f"  {self.path}: {format % args}", flush=True)
 
 
+class Line:
+    """A slow connection, which all that is sent at the same time shares.
+
+    It is here, and not in the browser, whose own throttling leaves out what workers ask for.
+    """
+
+    PIECE = 1 << 14
+
+    def __init__(self, bytes_per_second: float, seconds_to_answer: float) -> None:
+        self.rate = bytes_per_second
+        self.latency = seconds_to_answer
+        self.free = 0.0
+        self.lock = threading.Lock()
+
+    def wait(self) -> None:
+        time.sleep(self.latency)
+
+    def take(self, count: int) -> None:
+        """Wait until so many bytes have gone through."""
+        with self.lock:
+            self.free = max(self.free, time.monotonic()) + count / self.rate
+            left = self.free - time.monotonic()
+        time.sleep(max(0.0, left))
+
+
 class Server(http.server.ThreadingHTTPServer):
     """A static host: `mounts` maps address prefixes to folders or files, e.g. {"/": DIST}."""
 
@@ -94,7 +141,12 @@ class Server(http.server.ThreadingHTTPServer):
         port: int = 0,
         headers: Mapping[str, str] | None = None,
         quiet: bool = False,
+        pack: Callable[[Path], Path] | None = None,
+        line: Line | None = None,
     ) -> None:
+        """`pack` gives the file that holds another one compressed by brotli."""
+        self.pack = pack
+        self.line = line
         self.mounts = dict(sorted(mounts.items(), key=lambda item: -len(item[0])))
         self.headers = dict(headers or {})
         self.quiet = quiet

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page
 
 from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import functions, penrose, startup
+from e2e.bench import frames, functions, penrose, startup
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
@@ -130,10 +130,19 @@ def test_the_modules_of_c_are_made_of_their_sources() -> None:
 
 
 def test_starts_of_pages_are_measured(browser: Browser) -> None:
-    milliseconds = startup.times(browser, 1, [*FROM_REGISTRIES, "longest gap, 50k operations"])
-    assert {"frozen page", "revisit", "stock loadPyodide alone"} < set(milliseconds)
-    assert all(time > 0 for time in milliseconds.values())
-    kilobytes = startup.transfers(["bridge"])
-    assert kilobytes["bridge"] > 1
-    text = startup.table(milliseconds, kilobytes)
-    assert len(text.splitlines()) == 2 + len(milliseconds) + len(kilobytes)
+    found = {
+        "ms": startup.times(browser, 1, FROM_REGISTRIES),
+        "ms, slow line": startup.times_on_a_slow_line(browser, set(startup.VISITS) - {"frozen page"}),
+        "ms in one piece": {"Python": startup.longest_task(browser)},
+        "kB": startup.transfers(["bridge"]),
+    }
+    assert {"frozen page", "revisit", "stock loadPyodide alone"} < set(found["ms"])
+    assert all(value > 0 for values in found.values() for value in values.values())
+    lines = startup.table(found).splitlines()
+    assert len(lines) == sum(1 + len(values) for values in found.values())
+
+
+def test_frames_are_measured(browser: Browser) -> None:
+    found = frames.measure(browser, ["regression"], 200)
+    assert found["regression"]["frames per second"] > 0 and found["regression"]["ms per frame"] > 0
+    assert len(frames.table(found).splitlines()) == 2

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import functions, penrose, startup
+from e2e.bench import frames, functions, penrose, startup
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -37,9 +37,10 @@ SIMULATIONS = ["billiards", "robot"]
 """Workloads, too, of which only the gradient is measured."""
 START = "start"
 STARTUP = "startup"
+FRAMES = "frames"
 DIAGRAMS = "penrose"
 FUNCTIONS = "math"
-ALL = [START, STARTUP, *WORKLOADS, *SIMULATIONS, DIAGRAMS, FUNCTIONS]
+ALL = [START, STARTUP, FRAMES, *WORKLOADS, *SIMULATIONS, DIAGRAMS, FUNCTIONS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -134,9 +135,11 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
                 results[START] = starts(running)
                 print(start_table(results[START]), flush=True)
             elif name == STARTUP:
-                milliseconds, kilobytes = startup.times(running[0]), startup.transfers()
-                results[STARTUP] = {"ms": milliseconds, "kB": kilobytes}
-                print(startup.table(milliseconds, kilobytes), flush=True)
+                results[STARTUP] = startup.measure(running[0])
+                print(startup.table(results[STARTUP]), flush=True)
+            elif name == FRAMES:
+                results[FRAMES] = frames.measure(running[0])
+                print(frames.table(results[FRAMES]), flush=True)
             elif name == DIAGRAMS:
                 with new_page(running) as page:
                     results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})

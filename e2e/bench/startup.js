@@ -31,8 +31,8 @@ export const stock = async () => {
   return performance.now() - began;
 };
 
-/** The longest time that the page did not answer while Python started and compiled a large program. */
-export const longest = async () => {
+/** Have Python start and compile a large program, from the mark "recorded" on. */
+export const large = async () => {
   const lib = await import("../rose.js");
   lib.configure({ cache: false, frozen: false });
   const { Real, Vec, add, fn, mul, sin, vjp } = lib;
@@ -46,17 +46,8 @@ export const longest = async () => {
   const gradient = fn([Vec(size, Real)], Vec(size, Real), (v) =>
     vjp(f)(v).grad(1),
   );
-  let done = false;
-  let gap = 0;
-  const compiled = lib.compile(gradient).finally(() => {
-    done = true;
-  });
-  for (let last = performance.now(); !done;) {
-    await new Promise((wake) => setTimeout(wake));
-    const now = performance.now();
-    gap = Math.max(gap, now - last);
-    last = now;
-  }
-  await compiled;
-  return gap;
+  // what the page itself takes to define its functions is another matter
+  await new Promise((wake) => setTimeout(wake));
+  performance.mark("recorded");
+  await lib.compile(gradient);
 };

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from build import BRIDGE, BROWSER, DIST, PYTHON, ROOT, node
-from e2e.server import Server
+from build import BRIDGE, BROWSER, DIST, PYTHON, ROOT, STATE, node
+from e2e.server import Line, Server
 
 HERE = Path(__file__).resolve().parent
 HEAD, _, _ = (HERE / "page.html").read_text().partition('<script type="module"')
@@ -48,12 +49,24 @@ TRANSFERRED = {
 }
 
 
+MBITS, ROUND_TRIP = 10, 0.04
+"""The slow line: megabits per second, and seconds until an answer begins."""
+
+VISITS = {
+    "frozen page": "first({})",
+    "rose 0.4.10": "theirs()",
+    "Python needed": "first({ cache: false, frozen: false })",
+    "stock loadPyodide alone": "stock()",
+}
+"""What is measured of a first visit: calls of startup.js."""
+
+
 @contextmanager
 def site() -> Iterator[Path]:
     """A folder with Rose and the page, which is frozen."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        for file in ("rose.js", "rose.worker.js"):
+        for file in ("rose.js", "rose.worker.js", "rose.python.js"):
             shutil.copy(DIST / file, root / file)
         (root / "rose.frozen.json").write_text("{}")
         (root / "pyodide").symlink_to(DIST / "pyodide")
@@ -66,54 +79,117 @@ def site() -> Iterator[Path]:
         yield root
 
 
+@contextmanager
+def visit(context: BrowserContext, origin: str) -> Iterator[Page]:
+    page = context.new_page()
+    page.goto(f"{origin}/page.html")
+    page.wait_for_function("globalThis.startup !== undefined")
+    yield page
+    page.close()
+
+
 def times(browser: Browser, turns: int = 5, omit: Collection[str] = ()) -> dict[str, float]:
     """Milliseconds, medians; without those to omit."""
     found: dict[str, list[float]] = {}
-    with site() as root, Server({"/": root}, quiet=True) as server:
 
-        def note(context: BrowserContext, name: str, call: str) -> None:
-            page = context.new_page()
-            page.goto(f"{server.origin}/page.html")
-            page.wait_for_function("globalThis.startup !== undefined")
+    def note(context: BrowserContext, name: str, call: str) -> None:
+        with visit(context, server.origin) as page:
             found.setdefault(name, []).append(page.evaluate(f"startup.{call}"))
-            page.close()
 
+    with site() as root, Server({"/": root}, quiet=True) as server:
         for _ in range(turns):
-            for name, call in {
-                "frozen page": "first({})",
-                "rose 0.4.10": "theirs()",
-                "Python needed": "first({ cache: false, frozen: false })",
-                "stock loadPyodide alone": "stock()",
-                "longest gap, 50k operations": "longest()",
-            }.items():
-                if name in omit:
-                    continue
-                context = browser.new_context()
-                note(context, name, call)
-                context.close()
-            context = browser.new_context()
-            note(context, "first visit", "first({ frozen: false })")
-            note(context, "revisit", "first({ frozen: false })")
-            context.close()
+            for name, call in VISITS.items():
+                if name not in omit:
+                    with browser.new_context() as context:
+                        note(context, name, call)
+            with browser.new_context() as context:
+                note(context, "first visit", "first({ frozen: false })")
+                note(context, "revisit", "first({ frozen: false })")
     return {name: median(values) for name, values in found.items()}
 
 
-def transfers(names: Collection[str] = tuple(TRANSFERRED)) -> dict[str, float]:
-    """Kilobytes, compressed by brotli as a static host does, which takes its time."""
-    code = "const z = require('zlib'), f = require('fs'); console.log(...process.argv.slice(1)"
-    code += ".map((p) => z.brotliCompressSync(f.readFileSync(p)).length))"
+def times_on_a_slow_line(browser: Browser, omit: Collection[str] = ()) -> dict[str, float]:
+    """Milliseconds of first visits, where everything comes compressed through a line of `MBITS`."""
     found = {}
-    for name in names:
-        files = TRANSFERRED[name]
-        words: list[str | Path] = [node(), "-e", code, *(DIST / file for file in files)]
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
-        found[name] = sum(map(int, done.stdout.split())) / 1000
+    line = Line(MBITS * 1e6 / 8, ROUND_TRIP)
+    with site() as root:
+        # what is sent is compressed before any time is taken
+        for server in (
+            Server({"/": root}, quiet=True, pack=packed),
+            Server({"/": root}, quiet=True, pack=packed, line=line),
+        ):
+            with server:
+                for name, call in VISITS.items():
+                    if name in omit:
+                        continue
+                    with browser.new_context() as context, visit(context, server.origin) as page:
+                        found[name] = page.evaluate(f"startup.{call}")
     return found
 
 
-def table(milliseconds: Mapping[str, float], kilobytes: Mapping[str, float]) -> str:
-    lines = ["From opening a page to its first gradient, in ms"]
-    lines += [f"  {name:<30}{value:>10.0f}" for name, value in milliseconds.items()]
-    lines += ["Transferred, in kB"]
-    lines += [f"  {name:<30}{value:>10.1f}" for name, value in kilobytes.items()]
+def longest_task(browser: Browser) -> float:
+    """How long the page's thread computes in one piece, while Python starts and compiles 50k operations.
+
+    Milliseconds of the thread's own time, since what else the machine does is no matter of the page's.
+    """
+    with ExitStack() as stack:
+        root = stack.enter_context(site())
+        server = stack.enter_context(Server({"/": root}, quiet=True))
+        context = stack.enter_context(browser.new_context())
+        page = stack.enter_context(visit(context, server.origin))
+        browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "blink.user_timing"])
+        page.evaluate("startup.large()")
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    (begin,) = (event for event in events if event["name"] == "recorded" and event["ph"] in "IRn")
+    thread = begin["pid"], begin["tid"]
+    tasks = [
+        event["tdur"]
+        for event in events
+        if (event["pid"], event["tid"]) == thread and event["ts"] > begin["ts"] and "tdur" in event
+    ]
+    return float(max(tasks)) / 1000
+
+
+def packed(file: Path) -> Path:
+    """The file compressed by brotli as static hosts do, which takes its time and is kept."""
+    name = hashlib.sha256(file.read_bytes()).hexdigest()
+    found = STATE / "bench" / "brotli" / f"{name}.br"
+    if not found.exists():
+        found.parent.mkdir(parents=True, exist_ok=True)
+        code = "const z = require('zlib'), f = require('fs'), [from, to] = process.argv.slice(1);"
+        code += "f.writeFileSync(to, z.brotliCompressSync(f.readFileSync(from)))"
+        subprocess.run([node(), "-e", code, file, found], check=True)
+    return found
+
+
+def transfers(names: Collection[str] = tuple(TRANSFERRED)) -> dict[str, float]:
+    """Kilobytes, compressed."""
+    return {
+        name: sum(packed(DIST / file).stat().st_size for file in TRANSFERRED[name]) / 1000 for name in names
+    }
+
+
+def measure(browser: Browser) -> dict[str, dict[str, float]]:
+    """All of it, as `table` takes it."""
+    return {
+        "ms": times(browser),
+        "ms, slow line": times_on_a_slow_line(browser),
+        "ms in one piece": {"Python starts, 50k operations": longest_task(browser)},
+        "kB": transfers(),
+    }
+
+
+TITLES = {
+    "ms": "From opening a page to its first gradient, in ms",
+    "ms, slow line": f"The same at {MBITS} Mbit/s, with {1000 * ROUND_TRIP:.0f} ms to an answer",
+    "ms in one piece": "Without a pause on the page's thread, in ms",
+    "kB": "Transferred, in kB",
+}
+
+
+def table(found: Mapping[str, Mapping[str, float]]) -> str:
+    lines = []
+    for part, values in found.items():
+        lines.append(TITLES[part])
+        lines += [f"  {name:<30}{value:>10.1f}" for name, value in values.items()]
     return "\n".join(lines)

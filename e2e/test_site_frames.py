@@ -1,0 +1,79 @@
+"""A slider may be moved for as long as one likes: no page keeps anything of a movement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import CDPSession, Page
+
+import build
+from build import DIST
+from e2e.bench.frames import SLIDERS, opened
+from e2e.server import Server
+
+MOVES, ROUNDS = 200, 8
+LEAST = 20 * MOVES
+"""Bytes: less than an object for each movement."""
+
+MOVE = """([selector, count]) => {
+    const input = document.querySelector(selector);
+    const [low, high] = [+(input.min || -1), +(input.max || 1)];
+    for (let k = 0; k < count; ++k) {
+        input.value = low + (high - low) * Math.abs((k % 60) / 30 - 1);
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+}"""
+
+
+@pytest.fixture(scope="module")
+def frozen_url() -> Iterator[str]:
+    build.freeze()
+    with Server({"/": DIST}, quiet=True) as server:
+        yield f"{server.origin}/site/"
+
+
+def held(cdp: CDPSession) -> int:
+    """Bytes of objects that something refers to."""
+    for _ in range(2):  # what is collected first, finalizers give back after it
+        cdp.send("HeapProfiler.collectGarbage")
+    return int(cdp.send("Runtime.getHeapUsage")["usedSize"])
+
+
+def growth(page: Page, name: str) -> int:
+    """By how many bytes more are held after each of several times `MOVES`, at the least.
+
+    What a page does only now and then makes other differences.
+    """
+    cdp = page.context.new_cdp_session(page)
+    sizes = []
+    for _ in range(ROUNDS):
+        page.evaluate(MOVE, [SLIDERS[name], MOVES])
+        sizes.append(held(cdp))
+    return min(after - before for before, after in pairwise(sizes))
+
+
+@pytest.fixture
+def calm(new_page: Callable[..., Page]) -> Page:
+    """A page that moves nothing by itself."""
+    return new_page(reduced_motion="reduce")
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_a_movement_leaves_nothing_behind(calm: Page, frozen_url: str, name: str) -> None:
+    opened(calm, f"{frozen_url}{name}.html")
+    assert growth(calm, name) < LEAST
+
+
+def test_what_is_left_behind_is_seen(calm: Page, frozen_url: str) -> None:
+    opened(calm, f"{frozen_url}linkage.html")
+    calm.evaluate(
+        """(selector) => {
+        globalThis.kept = [];
+        document.querySelector(selector).addEventListener("input", () => kept.push({ a: 1 }));
+    }""",
+        SLIDERS["linkage"],
+    )
+    assert growth(calm, "linkage") > LEAST

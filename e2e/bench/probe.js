@@ -53,6 +53,9 @@ export const watch = async (work) => {
     return module;
   };
   WebAssembly.instantiate = async (module, imports) => {
+    // bytes, as a library may try first whether it may do so at all
+    if (!(module instanceof WebAssembly.Module))
+      return before.instantiate(module, imports);
     const start = performance.now();
     const instance = await before.instantiate(module, imports);
     seen.instantiate = performance.now() - start;

@@ -222,6 +222,12 @@ class Func:
             return [self.ret]
         return [self.type_of(v) for v in self.results] if self.code or self.results else leaves(self.ret)
 
+    def result_type(self, k: int) -> Type:
+        """The type of result ``k``: there may be thousands, which are asked for one at a time."""
+        if self.instance or not (self.code or self.results):
+            return self.result_types[k]
+        return self.type_of(self.results[k])
+
     def type_of(self, v: int) -> Type:
         return self.types[v] if v >= 0 else self.pool[~v][1]
 
@@ -311,11 +317,11 @@ def result_type(f: Func, v: int, k: int) -> Type:
         kept = k - spec.carries - 1
         if kept == -1:
             return f.type_of(ins[4])
-        t = f.callees[ins[2]].result_types[k - (kept >= 0)]
+        t = f.callees[ins[2]].result_type(k - (kept >= 0))
         return t if kept < 0 else array(spec.index if kept < spec.outputs else RUN, t)
     if op == PULL:  # it has a result for every real leaf of the arguments
         return [t for t in f.callees[f.code[ins[1]][1]].params if is_real(t)][k]
-    return f.callees[ins[1]].result_types[k]
+    return f.callees[ins[1]].result_type(k)
 
 
 def result_count(f: Func, v: int) -> int:

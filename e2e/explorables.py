@@ -72,7 +72,7 @@ def diagram(tab: Tab) -> None:
     place = f"document.querySelector({json.dumps(shape)}).getAttribute('aria-valuetext')"
     tab.until(f"{text('#status')}.startsWith('Settled')")
     tab.changes(place, lambda: tab.drag(shape, (20, 10)))
-    tab.changes(place, lambda: tab.press(shape, "ArrowLeft"))
+    tab.changes(place, lambda: tab.press(shape, "ArrowUp"))
 
 
 def autodiff(tab: Tab) -> None:
@@ -83,7 +83,7 @@ def autodiff(tab: Tab) -> None:
 
 
 def playground(tab: Tab) -> None:
-    slope = text("#numbers dd:last-of-type")
+    slope = text("#numbers dd:nth-of-type(2)")
     tab.until(f"{text('[data-show=both]')}.startsWith('Both record')")
     tab.changes(slope, lambda: tab.drag('[data-act="preset valley"]'))
     tab.changes(slope, lambda: tab.press('[data-act="preset waves"]', "Enter"))

@@ -182,7 +182,7 @@ MISTAKES = [
     ("square.jvp = (x) => x", "TypeError: square.jvp: expected a function made with fn or opaque, got a function"),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
-    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache"),
+    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental"),
     ("configure({ core: 'worker' })", "Error: configure: the core has been started; call configure before ready and compile"),
 ]  # fmt: skip
 

@@ -150,7 +150,6 @@ MISTAKES = [
     ("t(Birds, Mammals)", "t(Birds, Mammals", "\u00a0", "The line ends too early."),
     ("Set Animals", "Sett Animals", "Sett", "Type Sett does not exist."),
     ("Set Animals", "§ Animals", "§", "Unexpected input"),
-    ("AutoLabel All", "Set s_i for i in [1, 100]", "Set s_i for i in [1, 100]", "at most 30 objects"),
     (
         "AutoLabel All",
         "Set s_i for i in [1, 1000000000000]",
@@ -174,7 +173,7 @@ def test_a_mistake_is_said_at_its_place(sets: Page, screenshot: Callable[..., ob
         program(sets).fill(good.replace(old, new))
         expect(message).to_have_text(re.compile(re.escape(said)))
         expect(program(sets)).to_have_attribute("aria-invalid", "true")
-        assert wrong.text_content() == marked
+        expect(wrong).to_have_text(marked)
         # right under the text: as far down as its line is, wherever it is scrolled to
         line = good.partition(old)[0].count("\n")
         place = wrong.evaluate("e => e.offsetTop - e.parentElement.scrollTop")
@@ -239,7 +238,7 @@ def test_it_stops_and_goes_on(sets: Page) -> None:
 
 def test_compiling_can_be_given_up(sets: Page, site_url: str) -> None:
     before = picture(sets)
-    edit(sets, "Disjoint(Birds, Mammals)", "Set Fish, Bats, Fleas, Ants, Cats, Dogs, Cows")
+    edit(sets, "Disjoint(Birds, Mammals)", "Set s_i for i in [1, 22]")
     sets.get_by_role("button", name="Stop").click(timeout=LONG)
     expect(status(sets)).to_have_text("Given up. The picture is as it was.")
     assert picture(sets) == before

@@ -89,6 +89,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "Learning to walk",
         "Seeing through a blur",
         "Drag the answer",
+        "Say it, and see it drawn",
         "Four ways to a slope",
         "A function in two languages",
     ):

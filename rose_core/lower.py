@@ -89,7 +89,7 @@ class Body(ControlFlow):
         self.addressed = self._addressed()
         self.plan_updates(overwriting or {})
         self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
-        self.unwritten = {w.accumulator for of in self.windows.values() for w in of if w.is_new}
+        self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
         """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
         self.window_of: dict[int, Window] = {}
         """``REF_INDEX`` → the window that it is in, while its loop is being written."""

@@ -4,7 +4,8 @@ A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbour
 every turn would wait for what the last one stored. So the elements from the lowest to the highest offset
 are kept in local variables: each turn reads the one that comes in at the top, writes the one that
 goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
-If nothing was added to a new accumulator before, its zeros need neither be written nor read.
+If nothing was added to a new accumulator before, its zeros need neither be written nor read; nor those of
+a new matrix, if a loop over its rows with a loop over their elements in it is all that adds to it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Window:
     """The elements of ``accumulator`` from ``low`` on, counted from the turn, that a loop adds to."""
 
     accumulator: int
+    root: int
+    """What the accumulator is a row of, or itself."""
     sites: dict[int, int]
     """``REF_INDEX`` → its offset from the turn."""
     turns: int
@@ -110,19 +113,21 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
         for v in anchors:
             ins = func.code[v]
             if ins[0] == ADD_TO:
+                roots = demand.accumulators(ins[1])
                 site = _site(func, ins[1], affine)
                 if site is None:
-                    uses.note(demand.accumulators(ins[1]), v, number)
+                    uses.note(roots, v, number)
                 else:
                     accumulator, block, offset = site
                     sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
                     # the loops around that one cannot know what is added when
-                    uses.note([accumulator], func.blocks[block].owner, func.blocks[block].parent)
+                    uses.note(roots, func.blocks[block].owner, func.blocks[block].parent)
+                    uses.rows[accumulator] = uses.rows.get(accumulator, 0) + 1
             elif ins[0] in (CALL, COND, LOOP):
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
                         uses.note(demand.accumulators(x), v, number)
-    return {block: _windows(func, block, of, uses) for block, of in sites.items()}
+    return {block: _windows(func, block, of, uses, affine) for block, of in sites.items()}
 
 
 class _Uses:
@@ -135,9 +140,15 @@ class _Uses:
         """Block of a loop → the accumulators that are used in it."""
         self.first: dict[int, int] = {}
         """Accumulator → the first statement of its own block that adds to it."""
+        self.count: dict[int, int] = {}
+        """Accumulator → how many statements add to it or its parts, or may do so."""
+        self.rows: dict[int, int] = {}
+        """Accumulator or row of one → how many statements add to its elements at sites of windows."""
 
     def note(self, roots: Iterable[int], v: int, number: int) -> None:
         """``v``, a statement of block ``number``, uses these."""
+        for r in roots:
+            self.count[r] = self.count.get(r, 0) + 1
         while True:
             for r in roots:
                 if self.func.home[r] == number:
@@ -150,24 +161,50 @@ class _Uses:
             v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
 
 
-def _windows(func: Func, block: int, sites: dict[int, dict[int, int]], uses: _Uses) -> list[Window]:
+def _windows(
+    func: Func, block: int, sites: dict[int, dict[int, int]], uses: _Uses, affine: Affine
+) -> list[Window]:
     used = uses.within.get(block, set())
     # two parameters may be parts of one accumulator
     given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
+    roots = [_root(func, r) for r in sites]
     found = []
-    for r, at in sites.items():
-        if r in used or (func.code[r][0] == PARAM and len(given) > 1):
+    for (r, at), root in zip(sites.items(), roots, strict=True):
+        if root in used or roots.count(root) > 1 or (func.code[r][0] == PARAM and len(given) > 1):
             continue
         turns = func.blocks[block].size.size  # type: ignore[attr-defined]
         size = func.types[r].inner.index.size  # type: ignore[attr-defined]
-        is_new = (
-            func.code[r][0] == ACCUM and func.code[r][1] < 0 and uses.first[r] == func.blocks[block].owner
-        )
-        window = Window(r, at, turns, size, is_new)
+        is_new = _is_new(func, r, block, uses, affine)
+        window = Window(r, root, at, turns, size, is_new)
         window.is_new = is_new and len(window.beside) <= _MOST_BESIDE
         if window.width <= WIDEST and (window.width > 1 or window.is_new) and turns:
             found.append(window)
     return found
+
+
+def _root(func: Func, r: int) -> int:
+    """The accumulator that ``r`` is a part of."""
+    while func.code[r][0] == REF_INDEX:
+        r = func.code[r][1]
+    return r
+
+
+def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool:
+    """Whether nothing has been added to ``r`` before a loop, nor written.
+
+    For a row: if the loops around this one go through all rows, and nothing else ever adds to any.
+    """
+    code, blocks, root = func.code, func.blocks, _root(func, r)
+    if code[root][0] != ACCUM or code[root][1] >= 0 or (r != root and uses.count[root] != uses.rows[r]):
+        return False
+    while r != root:
+        _, whole, i = code[r]
+        block = blocks[block].parent
+        rows = func.types[whole].inner.index  # type: ignore[attr-defined]
+        if i < 0 or affine(i) != (blocks[block].index, 1, 0) or blocks[block].size != rows:
+            return False
+        r = whole
+    return uses.first[root] == blocks[block].owner
 
 
 def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
@@ -180,6 +217,6 @@ def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
     if at is None or at[1] != 1 or not isinstance(of, Array) or of.elem is not REAL:
         return None
     block = func.code[at[0]][1]
-    if func.code[ins[1]][0] not in (ACCUM, PARAM) or func.home[ins[1]] == block:
-        return None
-    return ins[1], block, at[2]
+    base = ins[1]
+    known = func.code[base][0] in (ACCUM, PARAM) or func.code[_root(func, base)][0] == ACCUM
+    return (base, block, at[2]) if known and func.home[base] != block else None

@@ -151,3 +151,57 @@ def test_random_stencils(seed) -> None:
     g = grad(fn([Vec(n, Real)], Real, body))
     values = [rng.uniform(-1, 1) for _ in range(n)]
     assert compile(g)(values) == interp(g)(values)
+
+
+def new_rows(g) -> int:
+    """How many windows of rows of new matrices there are in a program."""
+    root = Expansion(g.func).root
+    found = 0
+    for f in (root, *root.callees):
+        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, [], {}).affine)
+        found += sum(w.is_new and w.accumulator != w.root for at in of.values() for w in at)
+    return found
+
+
+ROWS = 4
+Matrix = Vec(ROWS, Vec(6, Real))
+
+
+def by_rows(x):
+    return total(ROWS, lambda i: sin(total(6, lambda j: x[i][j] * x[0][j])))
+
+
+MATRICES = {
+    "every element once": (lambda x: total(ROWS, lambda i: sin(total(6, lambda j: 2 * x[i][j]))), 1),
+    "neighbours in a row": (
+        lambda x: total(ROWS, lambda i: sin(total(5, lambda j: x[i][at(6, j)] * x[i][at(6, j, 1)]))),
+        1,
+    ),
+    "one row in every turn": (by_rows, 0),
+    "twice": (lambda x: by_rows(x) + total(ROWS, lambda i: sin(total(6, lambda j: 2 * x[i][j]))), 0),
+    "not all rows": (lambda x: total(3, lambda i: sin(total(6, lambda j: 2 * x[at(ROWS, i)][j]))), 0),
+    "moved rows": (lambda x: total(3, lambda i: sin(total(6, lambda j: 2 * x[at(ROWS, i, 1)][j]))), 0),
+    "the same rows again": (
+        lambda x: total(
+            3, lambda k: total(ROWS, lambda i: sin(total(6, lambda j: x[i][j] * x[at(ROWS, k)][j])))
+        ),
+        0,
+    ),
+    "columns": (lambda x: total(6, lambda j: sin(total(ROWS, lambda i: x[i][j] * x[i][j]))), 0),
+    "beside the loop over elements": (
+        lambda x: total(ROWS, lambda i: sin(total(6, lambda j: 2 * x[i][j])) * x[i][2]),
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_of_rows(name) -> None:
+    f, expected = MATRICES[name]
+    g = grad(fn([Matrix], Real, f))
+    x = [[math.sin(6 * i + j) for j in range(6)] for i in range(ROWS)]
+    for _ in range(2):  # memory that is used again is not zero
+        assert compile(g)(x) == interp(g)(x)
+    compiled = compile(g)
+    assert compiled(x) == compiled(x) == interp(g)(x)
+    assert new_rows(g) == expected

@@ -7,7 +7,7 @@ import type { Leaf } from "./cells";
 import type { FnData } from "./functions";
 import { count } from "./functions";
 import { within } from "./recorder";
-import { describe, isReal, sizeOf, type Ty } from "./types";
+import { describe, isReal, partsOf, sizeOf, type Ty } from "./types";
 
 /**
  * Puts `x` into its leaves, behind as many other values of its type as `at` says; throws what is wrong
@@ -193,15 +193,6 @@ export const fieldsOf = <T>(
 ): [field: Ty, leaves: readonly T[]][] => {
   const types = ty.fields.map(([, field]) => field);
   return partsOf(types, leaves).map((own, k) => [types[k], own]);
-};
-
-/** The leaves of each of these types, from all of them in a row. */
-export const partsOf = <T>(
-  types: readonly Ty[],
-  leaves: readonly T[],
-): (readonly T[])[] => {
-  let at = 0;
-  return types.map((ty) => leaves.slice(at, (at += ty.leaves)));
 };
 
 /** Writers of the arguments of `f` into its leaves. */

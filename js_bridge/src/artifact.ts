@@ -9,6 +9,7 @@
 // is in its `artifact.py`.
 
 import { hash, same } from "./identity";
+import { joined } from "./joined";
 import type { Descriptor } from "./run";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -40,20 +41,15 @@ export const pack = (
   const name = [SECTION.length, ...utf8(SECTION)];
   const content = about.length + recording.length + LENGTHS + DIGITS;
   const head = [0, ...leb(name.length + content), ...name];
-  const file = new Uint8Array(module.length + head.length + content);
-  let at = 0;
-  const put = (bytes: ArrayLike<number>): void => {
-    file.set(bytes, at);
-    at += bytes.length;
-  };
-  put(module);
-  put(head);
-  put(about);
-  put(recording);
-  const parts = [module, about, recording].map(({ length }) => length);
-  put(new Uint8Array(Uint32Array.from(parts).buffer));
-  put(utf8(hash(file.subarray(0, at))));
-  return file;
+  const lengths = [module, about, recording].map(({ length }) => length);
+  const file = joined(Uint8Array, [
+    module,
+    head,
+    about,
+    recording,
+    new Uint8Array(Uint32Array.from(lengths).buffer),
+  ]);
+  return joined(Uint8Array, [file, utf8(hash(file))]);
 };
 
 /** Module, descriptor and recording in a file that is not damaged. */

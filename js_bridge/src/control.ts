@@ -8,11 +8,12 @@ import {
   define,
   type Fn,
   FnData,
-  makeFn,
   ofAnySize,
+  recorded,
+  results,
 } from "./functions";
 import { NO_COUNT, OP, S } from "./opcodes.gen";
-import { boolId, noteNumber, Recorder, recorder, Var } from "./recorder";
+import { boolId, noteNumber, type Recorder, recorder, Var } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   BOOL,
@@ -26,7 +27,7 @@ import {
   tyOf,
   vecOf,
 } from "./types";
-import { lift, typeOfView, wrap } from "./values";
+import { leavesOf, typeOfView, wrap } from "./values";
 import { place } from "./where";
 
 /** The number of a turn where nothing limits it. */
@@ -44,50 +45,20 @@ export interface WhileOptions extends LoopOptions {
 
 /** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
 export const checkpoint = (f: unknown): Fn =>
-  ofAnySize(f, "checkpoint", (_, data) => {
+  ofAnySize(f, "checkpoint", (data) => {
     const { name, params, ret } = data;
     const made = define(name, params, ret, (...args) => call(data, args));
     made.remat = true;
-    return makeFn(made);
+    return made;
   });
 
 /** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
 const inline = (
   name: string,
   params: readonly Ty[],
-  body: (inner: Recorder, ids: number[]) => readonly number[],
-): FnData => {
-  const outer = recorder();
-  const inner = new Recorder(name, outer);
-  Recorder.current = inner;
-  try {
-    inner.params = params.length;
-    inner.results = [
-      ...body(
-        inner,
-        params.map((_, k) => inner.row(S.PARAM, k, 0)),
-      ),
-    ];
-  } finally {
-    Recorder.current = outer;
-    inner.close();
-  }
-  return new FnData(name, params, NULL, inner);
-};
-
-/** The leaves of `x`, taken as a `ty`; `what` says whose it is. */
-const leavesOf = (r: Recorder, ty: Ty, x: unknown, what: string): number[] => {
-  const ids: number[] = [];
-  lift(r, ty, x, ids, what);
-  return ids;
-};
-
-const results = (r: Recorder, ty: Ty, at: number, first: number): unknown =>
-  wrap(
-    r,
-    ty,
-    ty.leafTypes.map((_, k) => r.row(S.GET, at, first + k)),
-  );
+  body: (inner: Recorder, ids: number[]) => number[],
+): FnData =>
+  new FnData(name, params, NULL, recorded(name, params.length, body));
 
 const functionFor = (x: unknown, what: string): void => {
   if (typeof x !== "function")
@@ -123,7 +94,7 @@ export const cond = (
     ...args,
     ...captured(r, g),
   ]);
-  return results(r, ty, at, 0);
+  return results(r, ty, at);
 };
 
 /** From the state `init`, `body` as long as `test` holds. */
@@ -156,7 +127,7 @@ export const whileLoop = (
   head.push(1 + noteNumber(note));
   const distance = distanceOf(options, limit);
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
-  return results(r, ty, at, 0);
+  return results(r, ty, at);
 };
 
 /**
@@ -230,7 +201,7 @@ const counted = (
   const args = captured(r, f);
   const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
   const whole = kept.leaves ? vecOf(index.size, kept) : NULL;
-  return [results(r, ty, at, 0), results(r, whole, at, ty.leaves + 1)];
+  return [results(r, ty, at), results(r, whole, at, ty.leaves + 1)];
 };
 
 /** The id of a number of turns, and the type of their numbers. */

@@ -59,14 +59,12 @@ export interface MainCore extends Core {
 export interface Loader {
   /** The build that it belongs to. */
   build: string;
-  /** Load Python on this thread. */
-  load(assets: Assets): Promise<MainCore>;
-  /** Load Python in a worker. */
-  connect(assets: Assets): Promise<Core>;
+  /** Load Python, on this thread or in a worker. */
+  start(where: "main" | "worker", assets: Assets): Promise<Core>;
 }
 
 let started: Promise<Core> | undefined;
-let main: MainCore | undefined;
+let running: Core | MainCore | undefined;
 
 /**
  * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
@@ -101,7 +99,7 @@ export const core = (): Promise<Core> => {
 
 /** The core on this thread; throws if it is not there. */
 export const mainCore = (): MainCore => {
-  if (main) return main;
+  if (running && "interpret" in running) return running;
   throw Error(
     settings.core === "main"
       ? "the core is not loaded yet: await ready() before interp"
@@ -133,7 +131,5 @@ const start = async (): Promise<Core> => {
   await probe();
   const assets = assetsIn(settings.assets);
   const loader = await part<Loader>(assets["rose.worker.js"]);
-  return settings.core === "main"
-    ? (main = await loader.load(assets))
-    : loader.connect(assets);
+  return (running = await loader.start(settings.core, assets));
 };

@@ -2,8 +2,8 @@
 // which it needs no core.
 
 import type { FnData } from "./functions";
-import { FAILURES, OP, S } from "./opcodes.gen";
-import { notes, type Recorder } from "./recorder";
+import { FAILURES, ON_REALS, OP, S } from "./opcodes.gen";
+import { notes } from "./recorder";
 import { LARGEST, type Ty } from "./types";
 
 /** A leaf: a number, 0 or 1 for a Bool, or nested arrays of them. Loops and calls give several. */
@@ -44,10 +44,8 @@ type Op = (x: number, y: number) => number;
  * which has some of its own: see rose_core/libm.
  */
 const table: Op[] = [];
-for (const [name, code] of Object.entries(OP)) {
-  const same = (Math as unknown as Record<string, Op | undefined>)[name];
-  if (same) table[code] = same;
-}
+for (const [name, code] of Object.entries(ON_REALS))
+  table[code] = Math[name as "pow"];
 Object.assign(table, {
   [OP.neg]: (x) => -x,
   [OP.sign]: (x) => Math.sign(x || 1 / x),
@@ -92,159 +90,127 @@ export const takesDerivatives = (
   seen.add(f);
   const { named, recording } = f;
   if (named || recording?.takesVjp) return true;
-  return (recording?.callees ?? []).some((g) =>
-    takesDerivatives(g as FnData, seen),
-  );
+  return (recording?.callees ?? []).some((g) => takesDerivatives(g, seen));
 };
 
 /** The result leaves of `f` for argument leaves. */
-export const evaluate = (f: FnData, args: Value[], host: Host): Value[] =>
-  f.recording ? new Run(f.recording, args, host).results() : host(f, args);
-
-/** One run of a recorded function. */
-class Run {
-  private readonly env: Value[] = [];
-
-  constructor(
-    private readonly r: Recorder,
-    private readonly args: Value[],
-    private readonly host: Host,
-  ) {}
-
-  results(): Value[] {
-    this.rows(0, this.r.length / 3);
-    return this.r.results.map((id) => this.at(id));
-  }
-
-  private at(id: number): Value {
-    return id < 0 ? this.r.literals[~id] : this.env[id];
-  }
-
-  private all(start: number, count: number): Value[] {
-    return this.r.extra.slice(start, start + count).map((id) => this.at(id));
-  }
-
-  private extra(start: number, count: number): number[] {
-    return this.r.extra.slice(start, start + count);
-  }
-
-  private call(callee: number, args: Value[]): Value[] {
-    return evaluate(this.r.callees[callee] as FnData, args, this.host);
-  }
+export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
+  if (!f.recording) return host(f, args);
+  const { rows, length, extra, literals, callees, types, results } =
+    f.recording;
+  const env: Value[] = [];
+  const at = (id: number): any => (id < 0 ? literals[~id] : env[id]);
+  /** Operands in the extra list. */
+  const operands = (start: number, count: number): number[] =>
+    extra.slice(start, start + count);
+  const all = (start: number, count: number): any[] =>
+    operands(start, count).map(at);
+  const call = (callee: number, args: Value[]): Value[] =>
+    evaluate(callees[callee], args, host);
 
   /** Run a loop with a state: its last state, the number of turns, and what it keeps of them. */
-  private turns(row: readonly number[]): Value[] {
+  const turns = (row: readonly number[]): Value[] => {
     const [body, test, carries, type, outputs, mustEnd, , ...ids] = row;
-    const index = (this.r.types as Ty[])[type];
-    const [count, ...given] = ids.map((id) => this.at(id));
-    const { params, captures } = this.r.callees[body] as FnData;
+    const [count, ...given] = ids.map(at);
+    const { params, captures, recording } = callees[body];
     const end = params.length + captures.length - 1;
     const args = given.slice(carries, end);
-    let state = given.slice(0, carries);
+    let state: Value[] = given.slice(0, carries);
     const goes = (): boolean =>
-      test < 0 || this.call(test, [...state, ...given.slice(end)])[0] === 1;
+      test < 0 || call(test, [...state, ...given.slice(end)])[0] === 1;
     const kept = Array.from({ length: outputs }, (): Value[] => []);
     let i = 0;
-    for (; i < (count as number) && goes(); ++i) {
-      const results = this.call(body, [i, ...state, ...args]);
+    for (; i < count && goes(); ++i) {
+      const results = call(body, [i, ...state, ...args]);
       state = results.slice(0, carries);
       kept.forEach((column, k) => column.push(results[carries + k]));
     }
     if (mustEnd && i === count && goes()) noted(mustEnd - 1);
-    const { recording } = this.r.callees[body] as FnData;
     kept.forEach((column, k) => {
-      while (column.length < index.size)
-        column.push(zeroOf(recording!.resultTypes[carries + k]));
+      while (column.length < types[type].size)
+        column.push(nested(recording!.resultTypes[carries + k], () => 0));
     });
     return [...state, i, ...kept];
-  }
+  };
 
-  private rows(from: number, to: number): void {
-    const { rows } = this.r;
+  /** Run rows, of which a loop's last one stands for it. */
+  const run = (from: number, to: number): void => {
     for (let k = from; k < to; ++k) {
-      const op = rows[3 * k];
-      if (op === S.FOR) k = this.loop(k);
-      else this.env[k] = this.row(op, rows[3 * k + 1], rows[3 * k + 2]);
+      const [op, x, y] = rows.subarray(3 * k);
+      if (op !== S.FOR) {
+        env[k] = row(op, x, y);
+        continue;
+      }
+      const start = k;
+      for (let depth = 1; depth;) {
+        const op = rows[3 * ++k];
+        depth += +(op === S.FOR) - +(op === S.END);
+      }
+      const [, first, count] = rows.subarray(3 * k);
+      const columns = Array.from({ length: count }, (): Value[] => []);
+      for (let i = 0; i < types[x].size; ++i) {
+        env[start] = i;
+        run(start + 1, k);
+        all(first, count).forEach((value, c) => columns[c].push(value));
+      }
+      env[k] = columns;
     }
-  }
+  };
 
-  /** Run the loop that starts at row `start`; the number of its last row, which stands for it. */
-  private loop(start: number): number {
-    const { rows, types } = this.r;
-    let end = start + 1;
-    for (let depth = 1; ; ++end) {
-      if (rows[3 * end] === S.FOR) ++depth;
-      if (rows[3 * end] === S.END && --depth === 0) break;
-    }
-    const { size } = (types as Ty[])[rows[3 * start + 1]];
-    const columns = Array.from(
-      { length: rows[3 * end + 2] },
-      (): Value[] => [],
-    );
-    for (let i = 0; i < size; ++i) {
-      this.env[start] = i;
-      this.rows(start + 1, end);
-      this.all(rows[3 * end + 1], columns.length).forEach((x, c) =>
-        columns[c].push(x),
-      );
-    }
-    this.env[end] = columns;
-    return end;
-  }
-
-  private row(op: number, x: number, y: number): Value {
+  const row = (op: number, x: number, y: number): Value => {
     switch (op) {
       case S.PARAM:
-        return this.args[x];
+        return args[x];
       case S.INDEX:
-        return (this.at(x) as Value[])[this.at(y) as number];
+        return at(x)[at(y)];
       case S.VEC:
-        return this.all(x + 1, y - 1);
+        return all(x + 1, y - 1);
       case S.GET:
-        return (this.at(x) as Value[])[y];
+        return at(x)[y];
       case S.CALL:
-        return this.call(this.r.extra[x], this.all(x + 1, y - 1));
+        return call(extra[x], all(x + 1, y - 1));
       case S.COND: {
-        const [f, g, taken, ...ids] = this.extra(x, y);
-        const [p, ...args] = ids.map((id) => this.at(id));
-        return p
-          ? this.call(f, args.slice(0, taken))
-          : this.call(g, args.slice(taken));
+        const [f, g, taken, ...ids] = operands(x, y);
+        const [p, ...args] = ids.map(at);
+        return p ? call(f, args.slice(0, taken)) : call(g, args.slice(taken));
       }
       case S.LOOP:
-        return this.turns(this.extra(x, y));
+        return turns(operands(x, y));
       case S.SET: {
-        const [array, i, element] = this.all(x, y);
-        const changed = [...(array as Value[])];
-        changed[i as number] = element;
+        const [array, i, element] = all(x, y);
+        const changed = [...array];
+        changed[i] = element;
         return changed;
       }
       case S.ACCUM:
-        return [this.at(x)];
+        return [at(x)];
       case S.ADD_TO: {
-        const sum = this.at(x) as number[];
-        sum[0] += this.at(y) as number;
+        const sum = at(x);
+        sum[0] += at(y);
         return sum;
       }
       case S.RESOLVE:
-        return (this.at(x) as Value[])[0];
+        return at(x)[0];
       case OP.bound:
       case OP.index: {
-        const [i, size, note] = this.all(x, y) as number[];
+        const [i, size, note] = all(x, y);
         return whole(i, size, note);
       }
       case OP.select: {
-        const [p, a, b] = this.all(x, y);
+        const [p, a, b] = all(x, y);
         return p ? a : b;
       }
     }
     // an operation of one operand takes no notice of the other
-    return table[op](this.at(x) as number, this.at(y) as number);
-  }
-}
+    return table[op](at(x), at(y));
+  };
 
-/** Zero, False or the first index, as often as a leaf has it. */
-const zeroOf = (leaf: Ty): Value =>
+  run(0, length / 3);
+  return results.map(at);
+};
+
+/** A leaf of numbers that `next` gives. */
+export const nested = (leaf: Ty, next: () => number): Value =>
   leaf.kind === "vec"
-    ? Array.from({ length: leaf.size }, () => zeroOf(leaf.elem!))
-    : 0;
+    ? Array.from({ length: leaf.size }, () => nested(leaf.elem!, next))
+    : next();

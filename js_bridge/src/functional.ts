@@ -23,7 +23,7 @@ import {
   type Ty,
   tyOf,
 } from "./types";
-import { lift, wrap } from "./values";
+import { leavesOf, wrap } from "./values";
 
 /**
  * What `body(f, x)` computes, for functions `f` and arguments `x`, with the derivative `rule(y, f, x)`: the
@@ -81,13 +81,12 @@ export const functional = (
     const row = r.rowOf(S.CALL, call);
     const y = result.leafTypes.map((_, k) => r.row(S.GET, row, k));
     const inner = bound(re.slice(first));
-    const dy: number[] = [];
     const given = rule(
       wrap(r, result, y),
       ...inner,
       ...args.slice(0, declared.length),
     );
-    lift(r, tangents, given, dy, `the tangent of ${name}`);
+    const dy = leavesOf(r, tangents, given, `the tangent of ${name}`);
     const ids = y.flatMap((id, k) => [dy[k], id]);
     return wrap(r, dualOf(result), ids);
   });

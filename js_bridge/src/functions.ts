@@ -1,14 +1,14 @@
 // Defining, calling and differentiating functions.
 
-import { OP, S } from "./opcodes.gen";
+import { ON_REALS, S } from "./opcodes.gen";
 import { Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
   isReal,
   numbersOf,
+  partsOf,
   REAL,
-  Size,
   type SizeVar,
   sizesIn,
   TAN,
@@ -17,7 +17,7 @@ import {
   tyOf,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
-import { hasTangent, lift, wrap } from "./values";
+import { hasTangent, leavesOf, wrap } from "./values";
 
 /** A value of an enclosing function, or in its place the zero of a type. */
 export type Capture = Var | Ty;
@@ -149,27 +149,42 @@ const capturesOf = (f: FnData, of: FnData): readonly Capture[] => {
     : captures;
 };
 
-/** A function with sizes that are not known yet, made once for every set of them. */
-interface Generic {
-  readonly name: string;
-  /** The parameter types as the author wrote them. */
-  readonly params: readonly unknown[];
-  readonly sizes: ReadonlySet<SizeVar>;
-  /** The function at these sizes. */
-  at(sizes: Sizes): Fn;
-}
-
-const DATA = Symbol("function");
-const GENERIC = Symbol("generic");
+const KNOWN = Symbol("function");
 
 /** A function as authors hold it: callable on symbolic values. */
 export interface Fn {
   (...args: unknown[]): unknown;
-  [DATA]?: FnData;
-  [GENERIC]?: Generic;
+  [KNOWN]?: FnData | Generic;
   jvp?: Fn;
   /** Of a generic function: the function at these sizes, by name. */
   at?: (sizes: Record<string, number>) => Fn;
+}
+
+/** A function with sizes that are not known yet, made once for every set of them. */
+class Generic {
+  readonly instances = new Map<string, Fn>();
+  /** The custom derivative. */
+  rule: Generic | undefined;
+
+  constructor(
+    readonly name: string,
+    /** The parameter types as the author wrote them. */
+    readonly params: readonly unknown[],
+    readonly sizes: readonly SizeVar[],
+    private readonly make: () => FnData,
+  ) {}
+
+  /** The function at these sizes. */
+  at(given: Sizes): Fn {
+    const key = this.sizes.map((size) => given.get(size)).join();
+    let instance = this.instances.get(key);
+    if (instance === undefined) {
+      instance = makeFn(withSizes(given, this.make));
+      this.instances.set(key, instance);
+      if (this.rule) instance.jvp = this.rule.at(given);
+    }
+    return instance;
+  }
 }
 
 /** How often a custom derivative was set: whatever was made from functions before may be out of date. */
@@ -177,30 +192,24 @@ export let epoch = 0;
 
 /** Whether `f` is a function made with `fn` or the like. */
 export const isFn = (f: unknown): f is Fn =>
-  typeof f === "function" && (DATA in f || GENERIC in f);
+  typeof f === "function" && KNOWN in f;
 
-/** What the bridge knows of `f`; throws if it is no function of ours, or one with unknown sizes. */
-export const dataOf = (f: unknown, what: string): FnData => {
-  const { data, generic } = parts(f, what);
-  if (data) return data;
-  const names = [...generic!.sizes].map(({ name }) => name).join(", ");
+/** What the bridge knows of `f`; throws if it is no function of ours. */
+export const knownOf = (f: unknown, what: string): FnData | Generic => {
+  if (isFn(f)) return f[KNOWN]!;
   throw TypeError(
-    `${what}: ${generic!.name} has sizes that are not known: ${names}; give them with .at({ ${names} })`,
+    `${what}: expected a function made with fn or opaque, got ${describe(f)}`,
   );
 };
 
-export const parts = (
-  f: unknown,
-  what: string,
-): { data?: FnData; generic?: Generic } => {
-  const { [DATA]: data, [GENERIC]: generic } = (
-    typeof f === "function" ? f : {}
-  ) as Partial<Fn>;
-  if (data === undefined && generic === undefined)
-    throw TypeError(
-      `${what}: expected a function made with fn or opaque, got ${describe(f)}`,
-    );
-  return { data, generic };
+/** As `knownOf`; throws if there are sizes that are not known. */
+export const dataOf = (f: unknown, what: string): FnData => {
+  const known = knownOf(f, what);
+  if (known instanceof FnData) return known;
+  const names = known.sizes.map(({ name }) => name).join(", ");
+  throw TypeError(
+    `${what}: ${known.name} has sizes that are not known: ${names}; give them with .at({ ${names} })`,
+  );
 };
 
 /** `f` at the sizes that the arguments of a call have. */
@@ -209,9 +218,9 @@ export const atArgs = (
   args: readonly unknown[],
   what: string,
 ): FnData => {
-  const { data, generic } = parts(f, what);
-  if (data) return data;
-  const { name, params, sizes: wanted } = generic!;
+  const known = knownOf(f, what);
+  if (known instanceof FnData) return known;
+  const { name, params, sizes: wanted } = known;
   const sizes: Sizes = new Map();
   params.forEach((type, k) => {
     try {
@@ -225,76 +234,64 @@ export const atArgs = (
       throw TypeError(
         `${name}: the arguments do not tell the size ${size.name}; use .at({ ${size.name} })`,
       );
-  return generic!.at(sizes)[DATA]!;
+  return dataOf(known.at(sizes), what);
+};
+
+/** The function that an author gets. `check` says whether a custom derivative can be one, and keeps it. */
+const present = (
+  known: FnData | Generic,
+  check: (rule: Fn, what: string) => void,
+): Fn => {
+  const { name } = known;
+  const f = ((...args: unknown[]) => call(atArgs(f, args, name), args)) as Fn;
+  let jvp: Fn | undefined;
+  return Object.defineProperties(f, {
+    [KNOWN]: { value: known },
+    name: { value: name },
+    jvp: {
+      get: () => jvp,
+      set(rule: Fn) {
+        check(rule, `${name}.jvp`);
+        jvp = rule;
+      },
+    },
+  });
 };
 
 const makeGeneric = (
   name: string,
   params: readonly unknown[],
-  sizes: ReadonlySet<SizeVar>,
-  make: () => Fn,
+  sizes: readonly SizeVar[],
+  make: () => FnData,
 ): Fn => {
-  const instances = new Map<string, Fn>();
-  let rule: Generic | undefined;
-  const generic: Generic = {
-    name,
-    params,
-    sizes,
-    at(given) {
-      const key = [...sizes].map((size) => given.get(size)).join();
-      let instance = instances.get(key);
-      if (instance === undefined) {
-        instances.set(key, (instance = withSizes(given, make)));
-        if (rule) instance.jvp = rule.at(given);
-      }
-      return instance;
-    },
-  };
-  const f = ((...args: unknown[]) => call(atArgs(f, args, name), args)) as Fn;
-  const at: Fn["at"] = (given) =>
-    generic.at(namedSizes(sizes, given, `${name}.at`));
-  Object.defineProperty(f, GENERIC, { value: generic });
-  Object.defineProperty(f, "at", { value: at });
-  let jvp: Fn | undefined;
-  Object.defineProperty(f, "name", { value: name });
-  Object.defineProperty(f, "jvp", {
-    get: () => jvp,
-    set(given: Fn) {
-      const found = parts(given, `${name}.jvp`).generic;
-      if (found === undefined || instances.size)
-        throw TypeError(
-          `${name}.jvp: expected a function with the same sizes, set before ${name} is first called`,
-        );
-      rule = found;
-      jvp = given;
-    },
+  const generic = new Generic(name, params, sizes, make);
+  const f = present(generic, (rule, what) => {
+    const found = knownOf(rule, what);
+    if (found instanceof FnData || generic.instances.size)
+      throw TypeError(
+        `${what}: expected a function with the same sizes, set before ${name} is first called`,
+      );
+    generic.rule = found;
   });
-  return f;
+  return Object.defineProperty(f, "at", {
+    value: (given: Record<string, number>) =>
+      generic.at(namedSizes(sizes, given, `${name}.at`)),
+  });
 };
 
-export const makeFn = (data: FnData): Fn => {
-  const f = ((...args: unknown[]) => call(data, args)) as Fn;
-  Object.defineProperty(f, DATA, { value: data });
-  Object.defineProperty(f, "name", { value: data.name });
-  let jvp: Fn | undefined;
-  Object.defineProperty(f, "jvp", {
-    get: () => jvp,
-    set(rule: Fn) {
-      const given = dataOf(rule, `${data.name}.jvp`);
-      for (const { around, name } of [data, given])
-        if (around !== undefined)
-          throw TypeError(
-            `${data.name}.jvp: ${name} uses values of the function ${around} around it, ` +
-              "of which a custom derivative knows nothing; pass them as arguments, or use functional",
-          );
-      jvp = rule;
-      data.fault = misfit(data, given);
-      data.jvp = data.fault ? undefined : given;
-      ++epoch;
-    },
+export const makeFn = (data: FnData): Fn =>
+  present(data, (rule, what) => {
+    const given = dataOf(rule, what);
+    for (const { around, name } of [data, given])
+      if (around !== undefined)
+        throw TypeError(
+          `${what}: ${name} uses values of the function ${around} around it, ` +
+            "of which a custom derivative knows nothing; pass them as arguments, or use functional",
+        );
+    data.fault = misfit(data, given);
+    data.jvp = data.fault ? undefined : given;
+    ++epoch;
   });
-  return f;
-};
 
 /** What is wrong with the types of `rule` as the derivative of `f`, if anything. */
 const misfit = (f: FnData, rule: FnData): string | undefined => {
@@ -334,61 +331,64 @@ export const fn = (
 ): Fn => {
   if (typeof body !== "function")
     throw TypeError(`fn: expected a body, got ${describe(body)}`);
-  const sizes = sizesIn(params);
-  if (sizes.size)
-    return makeGeneric(body.name || "f", params as unknown[], sizes, () =>
-      fn(params, ret, body),
-    );
-  return makeFn(define(body.name || "f", types(params, "fn"), tyOf(ret), body));
+  const name = body.name || "f";
+  const make = () => define(name, types(params, "fn"), tyOf(ret), body);
+  const sizes = [...sizesIn(params)];
+  return sizes.length
+    ? makeGeneric(name, params as unknown[], sizes, make)
+    : makeFn(make());
 };
 
 /**
- * `make` of `f`, or if that is generic a function that is made so for every set of sizes. `params` gives
- * the types of its parameters from those of `f`, as an author writes them.
+ * `make` of `f`, or if that is generic, or there is another size, a function that is made so for every set of
+ * sizes. `params` gives the types of its parameters from those of `f`, as an author writes them.
  */
 export const ofAnySize = (
   f: unknown,
   what: string,
-  make: (f: Fn, data: FnData) => Fn,
+  make: (f: FnData) => FnData,
   params: (params: readonly unknown[]) => readonly unknown[] = (same) => same,
+  another: readonly SizeVar[] = [],
 ): Fn => {
-  const { data, generic } = parts(f, what);
-  if (data) return make(f as Fn, data);
-  const { name, sizes } = generic!;
-  return makeGeneric(`${what}_${name}`, params(generic!.params), sizes, () => {
-    const instance = atNow(generic!);
-    return make(instance, instance[DATA]!);
-  });
+  const known = knownOf(f, what);
+  const { name, sizes = [] } = known as Generic;
+  for (const size of another)
+    if (sizes.some((other) => other.name === size.name))
+      throw TypeError(
+        `${what}: ${name} has a size ${size.name} already; give another name`,
+      );
+  const all = [...sizes, ...another];
+  if (known instanceof FnData && !all.length) return makeFn(make(known));
+  return makeGeneric(`${what}_${name}`, params(known.params), all, () =>
+    make(
+      known instanceof FnData
+        ? known
+        : dataOf(
+            known.at(new Map(sizes.map((size) => [size, size.value!]))),
+            what,
+          ),
+    ),
+  );
 };
 
-/** A generic function at the sizes for which another is being made. */
-const atNow = ({ sizes, at }: Generic): Fn =>
-  at(new Map([...sizes].map((size) => [size, size.value!])));
-
-/**
- * `make` of `f`, for every number of elements that there is `name` of: a function that is generic in it,
- * and in what sizes `f` is. `params` gives the types of its parameters.
- */
-export const ofEverySize = (
-  f: unknown,
-  what: string,
+/** What `body` records, which gives the ids of the results from those of so many parameters. */
+export const recorded = (
   name: string,
-  make: (f: FnData, size: Ty) => Fn,
-  params: (params: readonly unknown[], size: SizeVar) => readonly unknown[],
-): Fn => {
-  const { data, generic } = parts(f, what);
-  const size = Size(name);
-  const known = [...(generic?.sizes ?? [])];
-  if (known.some((other) => other.name === name))
-    throw TypeError(
-      `${what}: ${generic!.name} has a size ${name} already; give another name`,
-    );
-  return makeGeneric(
-    `${what}_${(data ?? generic)!.name}`,
-    params((data ?? generic)!.params, size),
-    new Set([...known, size]),
-    () => make(data ?? atNow(generic!)[DATA]!, tyOf(size)),
-  );
+  leaves: number,
+  body: (r: Recorder, ids: number[]) => number[],
+): Recorder => {
+  const outer = Recorder.current;
+  const r = new Recorder(name, outer);
+  Recorder.current = r;
+  try {
+    r.params = leaves;
+    const ids = Array.from({ length: leaves }, (_, k) => r.row(S.PARAM, k, 0));
+    r.results = body(r, ids);
+  } finally {
+    Recorder.current = outer;
+    r.close();
+  }
+  return r;
 };
 
 /** Record what `body` does. */
@@ -399,24 +399,11 @@ export const define = (
   body: (...args: any[]) => unknown,
   isOpaque = false,
 ): FnData => {
-  const outer = Recorder.current;
-  const r = new Recorder(name, outer);
-  Recorder.current = r;
-  try {
-    r.params = params.reduce((n, ty) => n + ty.leaves, 0);
-    let leaf = 0;
-    const args = params.map((ty) =>
-      wrap(
-        r,
-        ty,
-        ty.leafTypes.map(() => r.row(S.PARAM, leaf++, 0)),
-      ),
-    );
-    lift(r, ret, body(...args), r.results, `the result of ${name}`);
-  } finally {
-    Recorder.current = outer;
-    r.close();
-  }
+  const leaves = params.reduce((n, ty) => n + ty.leaves, 0);
+  const r = recorded(name, leaves, (r, ids) => {
+    const args = partsOf(params, ids).map((own, k) => wrap(r, params[k], own));
+    return leavesOf(r, ret, body(...args), `the result of ${name}`);
+  });
   return new FnData(name, params, ret, r, undefined, undefined, isOpaque);
 };
 
@@ -424,10 +411,7 @@ export const define = (
 const MATH = new Map<unknown, number | undefined>(
   Object.getOwnPropertyNames(Math)
     .filter((name) => name !== "random")
-    .map((name) => [
-      Math[name as "sin"],
-      (OP as Record<string, number | undefined>)[name],
-    ]),
+    .map((name) => [Math[name as "sin"], ON_REALS[name]]),
 );
 
 /** Whether calls of a host function may be left out, put together or done in any order. */
@@ -477,34 +461,30 @@ export const liftArgs = (
     throw TypeError(
       `${name} takes ${count(params.length, "argument")}, got ${args.length}`,
     );
-  const ids: number[] = [];
-  params.forEach((ty, k) =>
-    lift(r, ty, args[k], ids, `argument ${k + 1} of ${name}`),
+  return params.flatMap((ty, k) =>
+    leavesOf(r, ty, args[k], `argument ${k + 1} of ${name}`),
   );
-  return ids;
 };
 
 /** The leaves of enclosing functions that `f` uses, to be passed to it in a call. */
-export const captured = (r: Recorder, f: FnData): number[] => {
-  const ids: number[] = [];
-  for (const x of f.captures)
+export const captured = (r: Recorder, f: FnData): number[] =>
+  f.captures.map((x) => {
     try {
-      ids.push(x instanceof Var ? r.use(x, x.ty) : r.literal(0, x));
+      return x instanceof Var ? r.use(x, x.ty) : r.literal(0, x);
     } catch (error) {
       throw within(error, `calling ${f.name}`);
     }
-  return ids;
-};
+  });
 
 export const count = (n: number, noun: string): string =>
   `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-/** The results of the call at row `at`. */
-export const results = (r: Recorder, ty: Ty, at: number): unknown =>
+/** The results of the call at row `at`, from one on. */
+export const results = (r: Recorder, ty: Ty, at: number, first = 0): unknown =>
   wrap(
     r,
     ty,
-    ty.leafTypes.map((_, k) => r.row(S.GET, at, k)),
+    ty.leafTypes.map((_, k) => r.row(S.GET, at, first + k)),
   );
 
 /** The forward derivative `f` as it is called: with tangents that are tangents, or numbers. */

@@ -5,36 +5,34 @@
 // neither the order of definitions nor what else a page defines makes a difference.
 
 import type { MemoryKind } from "./core";
+import { joined } from "./joined";
 import type { Program } from "./program";
 
-/** The numbers before the rest of a recording: how many reals, how many ints. */
-const HEAD = 8;
-
 /** NaN has many bit patterns, and engines differ in which they write. */
-const NAN = new Uint8Array(Float64Array.of(NaN).buffer).fill(0);
-NAN.set([0xf8, 0x7f], 6);
+const NAN = 0x7ff8n << 48n;
 
 /**
- * The recording of a program: head, literals, ints, and as text the build, the memory and the header. Of
- * scripts, which are text, it is all header.
+ * The recording of a program: how many reals and ints, these, and as text the build, the memory and the
+ * header. Of scripts, which are text, it is all header.
  */
 export const recordingOf = (
   { header, ints, reals }: Pick<Program, "header" | "ints" | "reals">,
   memory: MemoryKind | "scripts",
 ): Uint8Array<ArrayBuffer> => {
-  const text = new TextEncoder().encode(`${__BUILD__} ${memory}\n${header}`);
-  const realsEnd = HEAD + reals.byteLength;
-  const intsEnd = realsEnd + ints.byteLength;
-  const recording = new Uint8Array(intsEnd + text.length);
-  new Uint32Array(recording.buffer, 0, 2).set([reals.length, ints.length]);
-  new Float64Array(recording.buffer, HEAD, reals.length).set(reals);
+  const bits = new BigUint64Array(reals.slice().buffer);
   reals.forEach((x, k) => {
-    if (x !== x) recording.set(NAN, HEAD + 8 * k);
+    if (x !== x) bits[k] = NAN;
   });
-  new Int32Array(recording.buffer, realsEnd, ints.length).set(ints);
-  recording.set(text, intsEnd);
-  return recording;
+  return joined(Uint8Array, [
+    bytesOf(Uint32Array.of(reals.length, ints.length)),
+    bytesOf(bits),
+    bytesOf(ints),
+    new TextEncoder().encode(`${__BUILD__} ${memory}\n${header}`),
+  ]);
 };
+
+const bytesOf = ({ buffer }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer);
 
 const rotate = (x: number, by: number): number => (x << by) | (x >>> -by);
 

@@ -1,6 +1,6 @@
 // Opaque functions as what calls them sees them: with numbers and addresses, or with numbers in a row.
 
-import { partsOf, type Writer, writerOf } from "./arguments";
+import { type Writer, writerOf } from "./arguments";
 import {
   type Cells,
   type Kind,
@@ -12,7 +12,7 @@ import {
 import type { FnData } from "./functions";
 import { within } from "./recorder";
 import { type Reader, readerOf } from "./results";
-import { REAL, sizeOf, type Ty } from "./types";
+import { partsOf, REAL, sizeOf, type Ty } from "./types";
 
 /** A leaf of an opaque function's call: kind, count, number of the argument, whether that is an address. */
 export type HostSlot = readonly [

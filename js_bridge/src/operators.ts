@@ -11,8 +11,8 @@ import {
   count,
   type Fn,
   type FnData,
+  knownOf,
   liftArgs,
-  makeFn,
   ofAnySize,
 } from "./functions";
 import { checkOptions, oneOf } from "./options";
@@ -29,7 +29,7 @@ import {
   Vec,
   vecOf,
 } from "./types";
-import { lift } from "./values";
+import { leavesOf } from "./values";
 
 /** The number of an argument, or several. */
 export type Argnums = number | readonly number[];
@@ -38,12 +38,10 @@ export type Argnums = number | readonly number[];
 const operator =
   (by: string, ret: (f: FnData, ty: Ty) => Ty) =>
   (f: unknown, argnums: Argnums = 0): Fn =>
-    ofAnySize(f, by, (_, data) =>
-      makeFn(
-        data.derive(by, data.params, ret(data, selected(data, argnums, by)), {
-          argnums,
-        }),
-      ),
+    ofAnySize(f, by, (data) =>
+      data.derive(by, data.params, ret(data, selected(data, argnums, by)), {
+        argnums,
+      }),
     );
 
 /** The gradient of `f`, which gives a Real: a function of the same arguments. */
@@ -62,9 +60,9 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
   ofAnySize(
     f,
     "hvp",
-    (_, data) => {
+    (data) => {
       const ty = needReal(data, "grad", selected(data, argnums, "hvp"));
-      return makeFn(data.derive("hvp", [...data.params, ty], ty, { argnums }));
+      return data.derive("hvp", [...data.params, ty], ty, { argnums });
     },
     (params) => [
       ...params,
@@ -91,12 +89,10 @@ export const jacobian = (
   checkOptions("jacobian", options, {
     mode: oneOf(["auto", "forward", "reverse"]),
   });
-  return ofAnySize(f, "jacobian", (_, data) => {
+  return ofAnySize(f, "jacobian", (data) => {
     const ty = selected(data, argnums, "jacobian");
     const ret = over(needReals(data.ret, resultOf(data, "jacobian")), ty);
-    return makeFn(
-      data.derive("jacobian", data.params, ret, { argnums, ...options }),
-    );
+    return data.derive("jacobian", data.params, ret, { argnums, ...options });
   });
 };
 
@@ -118,12 +114,8 @@ export const jet = (f: unknown, order: number): Fn => {
   return ofAnySize(
     f,
     "jet",
-    (_, data) =>
-      makeFn(
-        data.derive("jet", data.params.map(series), series(data.ret), {
-          order,
-        }),
-      ),
+    (data) =>
+      data.derive("jet", data.params.map(series), series(data.ret), { order }),
     (params) => params.map((type) => Vec(order + 1, type)),
   );
 };
@@ -135,7 +127,7 @@ export const linearize = (
   ret: unknown;
   push: (...directions: unknown[]) => unknown;
 }) => {
-  ofAnySize(f, "linearize", (g) => g);
+  knownOf(f, "linearize");
   return (...args) => {
     const data = atArgs(f, args, "linearize");
     const { name, params, ret } = data;
@@ -148,11 +140,10 @@ export const linearize = (
             `the push of ${name} takes ${count(params.length, "direction")}, got ${directions.length}`,
           );
         const r = recorder();
-        const ids = liftArgs(r, data, args);
-        params.forEach((ty, k) =>
-          lift(r, ty, directions[k], ids, `direction ${k + 1} of ${name}`),
+        const ids = params.flatMap((ty, k) =>
+          leavesOf(r, ty, directions[k], `direction ${k + 1} of ${name}`),
         );
-        return callOn(r, along, ids);
+        return callOn(r, along, [...liftArgs(r, data, args), ...ids]);
       },
     };
   };

@@ -21,7 +21,7 @@ import {
   type Ty,
   tyOf,
 } from "./types";
-import { lifted, wrap } from "./values";
+import { leavesOf, wrap } from "./values";
 
 type Real = unknown;
 type Bool = unknown;
@@ -258,8 +258,8 @@ export const select = (
   const r = recorder();
   const ty = tyOf(type);
   const c = boolId(r, p);
-  const a = lifted(r, ty, yes);
-  const b = lifted(r, ty, no);
+  const a = leavesOf(r, ty, yes);
+  const b = leavesOf(r, ty, no);
   return wrap(
     r,
     ty,

@@ -2,6 +2,8 @@
 // `rose_core/record.py` describes it.
 
 import { type FnData, isPure } from "./functions";
+import { joined } from "./joined";
+import { numbering } from "./numbering";
 import { noteNumber, notes } from "./recorder";
 import type { Ty } from "./types";
 
@@ -31,9 +33,7 @@ const reachable = (root: FnData): FnData[] => {
     const enter = (f: FnData): void => {
       if (seen.has(f)) return;
       seen.add(f);
-      const needs = f.named
-        ? [f.named.of]
-        : ((f.recording?.callees ?? []) as FnData[]);
+      const needs = f.named ? [f.named.of] : (f.recording?.callees ?? []);
       stack.push({ f, next: 0, needs });
     };
     enter(todo.pop()!);
@@ -50,40 +50,36 @@ const reachable = (root: FnData): FnData[] => {
   return order;
 };
 
-/** The rows of a header's type table, and the number of each type in it. */
-class TypeTable {
-  readonly rows: unknown[] = [];
-  private readonly numbers = new Map<Ty, number>();
+/** What gives the numbers of types, and those of what they are made of before their own. */
+const typeNumbering = (list: Ty[]): ((ty: Ty) => number) => {
+  const numbered = numbering(list);
+  const number = (ty: Ty): number => {
+    if (ty.elem) number(ty.elem);
+    for (const [, field] of ty.fields) number(field);
+    return numbered(ty);
+  };
+  return number;
+};
 
-  number(ty: Ty): number {
-    let number = this.numbers.get(ty);
-    if (number === undefined) {
-      const row = this.row(ty);
-      number = this.rows.push(row) - 1;
-      this.numbers.set(ty, number);
-    }
-    return number;
+/** A row of a header's type table. */
+const typeRow = (ty: Ty, number: (ty: Ty) => number): unknown => {
+  switch (ty.kind) {
+    case "null":
+      return "unit";
+    case "fin":
+      return ty.size;
+    case "vec":
+      return ["vec", ty.size, number(ty.elem!)];
+    case "struct":
+      return [
+        "struct",
+        ty.fields.map(([name]) => name),
+        ty.fields.map(([, field]) => number(field)),
+      ];
+    default:
+      return ty.kind;
   }
-
-  private row(ty: Ty): unknown {
-    switch (ty.kind) {
-      case "null":
-        return "unit";
-      case "fin":
-        return ty.size;
-      case "vec":
-        return ["vec", ty.size, this.number(ty.elem!)];
-      case "struct":
-        return [
-          "struct",
-          ty.fields.map(([name]) => name),
-          ty.fields.map(([, field]) => this.number(field)),
-        ];
-      default:
-        return ty.kind;
-    }
-  }
-}
+};
 
 /** Throw if `root` is of use only in the function around it. */
 export const checkStandsAlone = (root: FnData): void => {
@@ -99,34 +95,26 @@ export const programOf = (root: FnData): Program => {
   checkStandsAlone(root);
   const functions = reachable(root);
   const numbers = new Map(functions.map((f, k) => [f, k]));
-  const table = new TypeTable();
-  const recordings = functions.flatMap(({ recording }) => recording ?? []);
-  const total = (size: (r: (typeof recordings)[0]) => number): number =>
-    recordings.reduce((sum, r) => sum + size(r), 0);
-  const ints = new Int32Array(
-    total((r) => r.length + r.extra.length + r.literals.length),
-  );
-  const reals = new Float64Array(total((r) => r.literals.length));
+  const types: Ty[] = [];
+  const type = typeNumbering(types);
+  const ints: ArrayLike<number>[] = [];
+  const reals: ArrayLike<number>[] = [];
   let at = 0;
   let literal = 0;
   const put = (items: ArrayLike<number>): void => {
-    ints.set(items, at);
+    ints.push(items);
     at += items.length;
   };
-  const used = new Map<number, number>();
+  const used: number[] = [];
+  /** The number of a note within the program, so that the same program is the same recording. */
+  const numbered = numbering(used);
   const noteAt: number[] = [];
   const intNoteAt: number[] = [];
-  /** The number of a note within the program, so that the same program is the same recording. */
-  const numbered = (note: number): number => {
-    const number = used.get(note) ?? used.size;
-    used.set(note, number);
-    return number;
-  };
   const entries = functions.map((f) => {
     const common = {
       name: f.name,
-      params: f.params.map((ty) => table.number(ty)),
-      ret: table.number(f.ret),
+      params: f.params.map((ty) => type(ty)),
+      ret: type(f.ret),
       remat: f.remat,
       jvp: f.jvp ? numbers.get(f.jvp) : -1,
       fault: f.fault,
@@ -145,44 +133,44 @@ export const programOf = (root: FnData): Program => {
     }
     if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
-    const extra = at;
-    put(r.extra);
+    const extra = [...r.extra];
     for (const k of r.extraNotes) {
-      ints[extra + k] = 1 + numbered(r.extra[k] - 1);
-      intNoteAt.push(extra + k);
+      extra[k] = 1 + numbered(extra[k] - 1);
+      intNoteAt.push(at + k);
     }
-    put(r.literalTypes.map((ty) => r.type(ty)));
-    reals.set(r.literals, literal);
+    put(extra);
+    put(r.literalTypes.map(r.type));
+    const literals = [...r.literals];
     for (const k of r.notes) {
-      reals[literal + k] = numbered(r.literals[k]);
+      literals[k] = numbered(literals[k]);
       noteAt.push(literal + k);
     }
-    literal += r.literals.length;
+    reals.push(literals);
+    literal += literals.length;
     return {
       ...common,
       kind: "fn",
       opaque: f.isOpaque,
-      sizes: [r.length / 3, r.extra.length, r.literals.length],
-      types: r.types.map((ty) => table.number(ty)),
-      captures: r.captures.map((x) => table.number(x.ty)),
-      callees: r.callees.map((g) => numbers.get(g as FnData)),
+      sizes: [r.length / 3, extra.length, literals.length],
+      types: r.types.map((ty) => type(ty)),
+      captures: r.captures.map((x) => type(x.ty)),
+      callees: r.callees.map((g) => numbers.get(g)),
       calls: r.takesVjp || r.hasControl ? "v" : r.callees.length ? "c" : "",
       results: r.results,
     };
   });
   const header = JSON.stringify({
-    types: table.rows,
+    types: types.map((ty) => typeRow(ty, type)),
     functions: entries,
-    notes: used.size,
+    notes: used.length,
     root: numbers.get(root),
   });
-  const opaque = functions.filter(({ host }) => host);
   return {
     header,
-    ints,
-    reals,
-    opaque,
-    notes: [...used.keys()].map((note) => notes[note]),
+    ints: joined(Int32Array, ints),
+    reals: joined(Float64Array, reals),
+    opaque: functions.filter(({ host }) => host),
+    notes: used.map((note) => notes[note]),
     noteAt,
     intNoteAt,
   };

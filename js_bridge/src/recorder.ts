@@ -3,6 +3,8 @@
 // Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
 // and those of loops) are open, so that a value used out of its scope is refused on the spot.
 
+import type { FnData } from "./functions";
+import { numbering } from "./numbering";
 import { OP, OUT_OF_RANGE, S } from "./opcodes.gen";
 import { ANY, BOOL, describe, REAL, TAN, type Ty } from "./types";
 import { place } from "./where";
@@ -34,19 +36,7 @@ export const ZERO = Symbol("zero");
 /** What programs say of values that are not defined, by number. */
 export const notes: string[] = [];
 
-const noteNumbers = new Map<string, number>();
-
-export const noteNumber = (text: string): number => {
-  let number = noteNumbers.get(text);
-  if (number === undefined) {
-    number = notes.push(text) - 1;
-    noteNumbers.set(text, number);
-  }
-  return number;
-};
-
-/** Anything the rows of a recording can refer to besides their own kind: see `program.ts`. */
-export type Callee = object;
+export const noteNumber = numbering(notes);
 
 /** Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. */
 export const within = (error: unknown, step: string): unknown => {
@@ -72,8 +62,10 @@ export class Recorder {
   readonly extraNotes: number[] = [];
   /** The types that rows and literals refer to, by number. */
   readonly types: Ty[] = [];
+  readonly type = numbering(this.types);
   /** The functions that rows refer to, by number. */
-  readonly callees: Callee[] = [];
+  readonly callees: FnData[] = [];
+  readonly callee = numbering(this.callees);
   results: number[] = [];
   /** The types of the results, of what is kept of the turns of a loop. */
   resultTypes: readonly Ty[] = [];
@@ -94,8 +86,6 @@ export class Recorder {
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private readonly indices = new Map<symbol, Var>();
   private readonly loose = new Map<symbol, Loose>();
-  private readonly calleeNumbers = new Map<Callee, number>();
-  private readonly typeNumbers = new Map<Ty, number>();
   private readonly captured = new Map<Recorder, Map<number, number>>();
 
   constructor(
@@ -147,28 +137,6 @@ export class Recorder {
     const id = this.literal(noteNumber(text), ty);
     this.notes.push(~id);
     return id;
-  }
-
-  /** The number by which rows refer to a function. */
-  callee(f: Callee): number {
-    let number = this.calleeNumbers.get(f);
-    if (number === undefined) {
-      number = this.callees.length;
-      this.callees.push(f);
-      this.calleeNumbers.set(f, number);
-    }
-    return number;
-  }
-
-  /** The number by which rows refer to a type. */
-  type(ty: Ty): number {
-    let number = this.typeNumbers.get(ty);
-    if (number === undefined) {
-      number = this.types.length;
-      this.types.push(ty);
-      this.typeNumbers.set(ty, number);
-    }
-    return number;
   }
 
   /** Whether values of `block` may be used now. */

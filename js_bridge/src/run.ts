@@ -6,7 +6,13 @@ import { callable, type Compiled } from "./callable";
 import { cellsOf } from "./cells";
 import { mainCore } from "./core";
 import { dataOf, epoch, type FnData } from "./functions";
-import { evaluate, fail, takesDerivatives, type Value } from "./evaluate";
+import {
+  evaluate,
+  fail,
+  nested,
+  takesDerivatives,
+  type Value,
+} from "./evaluate";
 import { moduleOf } from "./known";
 import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
@@ -86,19 +92,14 @@ export const compile = async (
 /** The leaves of these types, from a row of numbers. */
 const leavesOf = (types: readonly Ty[], row: Float64Array): Value[] => {
   let at = 0;
-  const next = (leaf: Ty): Value =>
-    leaf.kind === "vec"
-      ? Array.from({ length: leaf.size }, () => next(leaf.elem!))
-      : row[at++];
-  return types.flatMap((ty) => ty.leafTypes.map(next));
+  return types.flatMap((ty) =>
+    ty.leafTypes.map((leaf) => nested(leaf, () => row[at++])),
+  );
 };
 
-const numbersIn = (x: Value): number[] =>
-  typeof x === "number" ? [x] : x.flatMap(numbersIn);
-
 /** All numbers of leaves, in a row. */
-const rowOf = (leaves: readonly Value[]): Float64Array =>
-  Float64Array.from(leaves.flatMap(numbersIn));
+const rowOf = (leaves: Value[]): Float64Array =>
+  Float64Array.from((leaves as any[]).flat(Infinity));
 
 /** Run an opaque function on leaves. */
 const runHost = (f: FnData, args: Value[]): Value[] =>

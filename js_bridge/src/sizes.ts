@@ -24,7 +24,7 @@ export const withSizes = <T>(sizes: Sizes, action: () => T): T => {
 
 /** Sizes that are being found out: which are looked for, and what is known. */
 export interface Inference {
-  readonly wanted: ReadonlySet<SizeVar>;
+  readonly wanted: readonly SizeVar[];
   readonly sizes: Sizes;
 }
 
@@ -64,7 +64,7 @@ const bind = (
   value: number,
   { wanted, sizes }: Inference,
 ): void => {
-  if (!(index instanceof SizeVar) || !wanted.has(index)) return;
+  if (!(index instanceof SizeVar) || !wanted.includes(index)) return;
   const known = sizes.get(index);
   if (known !== undefined && known !== value)
     throw RangeError(
@@ -75,7 +75,7 @@ const bind = (
 
 /** The sizes that an author gives by name; throws unless they are those of `wanted`. */
 export const namedSizes = (
-  wanted: ReadonlySet<SizeVar>,
+  wanted: readonly SizeVar[],
   given: Record<string, number>,
   what: string,
 ): Sizes => {

@@ -246,6 +246,15 @@ export const tangentOf = (leaf: Ty): Ty => mapScalars(leaf, () => TAN);
 export const fieldOf = (ty: Ty, name: string): Ty =>
   ty.fields.find(([field]) => field === name)![1];
 
+/** The leaves of each of these types, from all of them in a row. */
+export const partsOf = <T>(
+  types: readonly Ty[],
+  leaves: readonly T[],
+): (readonly T[])[] => {
+  let at = 0;
+  return types.map((ty) => leaves.slice(at, (at += ty.leaves)));
+};
+
 /** Whether a leaf holds numbers or tangents, so that it has a derivative. */
 export const isReal = (leaf: Ty): boolean =>
   leaf === REAL || leaf === TAN || (leaf.kind === "vec" && isReal(leaf.elem!));

@@ -123,8 +123,7 @@ const updated = (view: View, i: unknown, x: unknown): unknown => {
   const { bundle, at, ty } = view;
   const r = inScope(view);
   const index = indexId(r, fin(ty.size), i);
-  const ids: number[] = [];
-  lift(r, ty.elem!, x, ids, "set");
+  const ids = leavesOf(r, ty.elem!, x, "set");
   const rows = ids.map((id, k) =>
     r.rowOf(S.SET, [bundle.leaf(r, at + k, ty.leafTypes[k]), index, id]),
   );
@@ -188,29 +187,23 @@ const object: ProxyHandler<View> = {
   set: vector.set,
 };
 
-/** Append to `ids` the leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`. */
-export const lift = (
+/** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`, after where that is. */
+export const leavesOf = (
   r: Recorder,
   ty: Ty,
   x: unknown,
-  ids: number[],
-  what: string,
-): void => {
+  what?: string,
+): number[] => {
+  const ids: number[] = [];
   try {
     put(r, ty, x, ids);
   } catch (error) {
-    throw within(error, what);
+    throw what === undefined ? error : within(error, what);
   }
-};
-
-/** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, after where in it that is. */
-export const lifted = (r: Recorder, ty: Ty, x: unknown): number[] => {
-  const ids: number[] = [];
-  put(r, ty, x, ids);
   return ids;
 };
 
-/** As `lifted`, appended to `ids`. */
+/** As `leavesOf`, appended to `ids`. */
 const put = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
   switch (ty.kind) {
     case "real":
@@ -288,5 +281,5 @@ const liftObject = (
       `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
     );
   for (const [name, field] of ty.fields)
-    lift(r, field, x[name], ids, `.${name}`);
+    ids.push(...leavesOf(r, field, x[name], `.${name}`));
 };

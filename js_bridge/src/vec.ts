@@ -4,7 +4,7 @@ import { results } from "./functions";
 import { S } from "./opcodes.gen";
 import { realId, recorder, tanId, Var } from "./recorder";
 import { describe, REAL, TAN, type Ty, tyOf, vecOf } from "./types";
-import { hasTangent, lifted } from "./values";
+import { hasTangent, leavesOf } from "./values";
 
 const indexFor = (index: unknown, what: string): Ty => {
   const size = tyOf(index);
@@ -24,7 +24,7 @@ export const vec = (
   const r = recorder();
   const size = indexFor(index, "vec");
   const ty = tyOf(elem);
-  const loop = r.loop(size, (i) => lifted(r, ty, body(i)));
+  const loop = r.loop(size, (i) => leavesOf(r, ty, body(i)));
   return results(r, vecOf(size.size, ty), loop);
 };
 

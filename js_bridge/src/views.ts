@@ -1,9 +1,9 @@
 // The arguments and the result of a compiled function, where they lie in its memory.
 
-import { fieldsOf, partsOf } from "./arguments";
+import { fieldsOf } from "./arguments";
 import { type Kind, type MemoryCells, SHIFT } from "./cells";
 import type { FnData } from "./functions";
-import type { Ty } from "./types";
+import { partsOf, type Ty } from "./types";
 
 /** A leaf as the descriptor of a module gives it. `passed`: `f` itself takes or returns it. */
 export type Slot = readonly [

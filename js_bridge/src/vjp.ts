@@ -4,22 +4,21 @@ import {
   asCalled,
   atArgs,
   type Fn,
+  knownOf,
   liftArgs,
-  makeFn,
   ofAnySize,
   operandsOf,
-  parts,
   results,
 } from "./functions";
 import { S } from "./opcodes.gen";
 import { recorder } from "./recorder";
-import { dualOf, isReal } from "./types";
-import { lift, wrap } from "./values";
+import { dualOf, isReal, partsOf } from "./types";
+import { leavesOf, wrap } from "./values";
 
 /** The forward derivative of `f`: the same function on dual numbers. */
 export const jvp = (f: unknown): Fn =>
-  ofAnySize(f, "jvp", (_, data) =>
-    makeFn(data.derive("jvp", data.params.map(dualOf), dualOf(data.ret))),
+  ofAnySize(f, "jvp", (data) =>
+    data.derive("jvp", data.params.map(dualOf), dualOf(data.ret)),
   );
 
 /** What reverse mode gives. */
@@ -35,7 +34,7 @@ export interface Pullback {
  * cotangent of that to the cotangent of `x`; of several arguments, an array of cotangents.
  */
 export const vjp = (f: unknown): ((...args: unknown[]) => Pullback) => {
-  parts(f, "vjp");
+  knownOf(f, "vjp");
   return (...args) => {
     const r = recorder();
     const data = asCalled(atArgs(f, args, "vjp"), args);
@@ -49,23 +48,22 @@ export const vjp = (f: unknown): ((...args: unknown[]) => Pullback) => {
         throw ReferenceError(
           `variable is out of scope: the grad of ${name} was used outside of where vjp was called`,
         );
-      const cotangents: number[] = [];
-      lift(r, ret, cotangent, cotangents, `the cotangent of ${name}`);
-      const reals = cotangents.filter((_, k) => isReal(ret.leafTypes[k]));
+      const reals = leavesOf(
+        r,
+        ret,
+        cotangent,
+        `the cotangent of ${name}`,
+      ).filter((_, k) => isReal(ret.leafTypes[k]));
       const pull = r.rowOf(S.PULL, [at, ...reals]);
       // what is not Real has no derivative; in its place stands the argument's own value
       let real = 0;
-      let leaf = 0;
-      const given = params.map((ty) =>
-        wrap(
-          r,
-          ty,
-          ty.leafTypes.map((t) => {
-            const own = ids[leaf++];
-            return isReal(t) ? r.row(S.GET, pull, real++) : own;
-          }),
-        ),
-      );
+      const given = partsOf(params, ids).map((own, k) => {
+        const ty = params[k];
+        const leaves = own.map((id, j) =>
+          isReal(ty.leafTypes[j]) ? r.row(S.GET, pull, real++) : id,
+        );
+        return wrap(r, ty, leaves);
+      });
       return given.length === 1 ? given[0] : given;
     };
     return { ret: results(r, ret, at), grad };

@@ -1,7 +1,7 @@
 // Functions on many arguments at once.
 
-import { call, define, type Fn, makeFn, ofEverySize } from "./functions";
-import { describe, Vec, vecOf } from "./types";
+import { call, define, type Fn, ofAnySize } from "./functions";
+import { describe, Size, type Ty, tyOf, Vec, vecOf } from "./types";
 import { vec } from "./vec";
 
 /** 0 for an argument of which there is one for every element, null for one that they share. */
@@ -31,27 +31,28 @@ export const vmap = (f: unknown, inAxes: InAxes = 0, size = "batch"): Fn => {
       );
     return items.map((item, k) => (axes[k] === 0 ? vector(item) : item));
   };
-  return ofEverySize(
+  const many = Size(size);
+  return ofAnySize(
     f,
     "vmap",
-    size,
-    (data, batch) => {
+    (data) => {
       const { name, params, ret } = data;
-      return makeFn(
-        define(
-          `vmap_${name}`,
-          mapped(params, (ty) => vecOf(batch.size, ty)),
-          vecOf(batch.size, ret),
-          (...args) =>
-            vec(batch, ret, (i) =>
-              call(
-                data,
-                mapped(args, (x) => x[i]),
-              ),
+      const batch = tyOf(many);
+      const vectors = (ty: Ty): Ty => vecOf(batch.size, ty);
+      return define(
+        `vmap_${name}`,
+        mapped(params, vectors),
+        vectors(ret),
+        (...args) =>
+          vec(batch, ret, (i) =>
+            call(
+              data,
+              mapped(args, (x) => x[i]),
             ),
-        ),
+          ),
       );
     },
-    (params, batch) => mapped(params, (type) => Vec(batch, type)),
+    (params) => mapped(params, (type) => Vec(many, type)),
+    [many],
   );
 };

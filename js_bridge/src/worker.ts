@@ -6,12 +6,16 @@ import { Blocked, Client, type Message } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 
-export { load };
-
 export const build = __BUILD__;
 
+/** Load Python. */
+export const start = (
+  where: "main" | "worker",
+  assets: Assets,
+): Promise<Core> => (where === "main" ? load(assets) : connect(assets));
+
 /** The core in a worker; on this thread where the page may not have workers. */
-export const connect = async (assets: Assets): Promise<Core> => {
+const connect = async (assets: Assets): Promise<Core> => {
   const client = new Client(import.meta.url, assets);
   try {
     await client.start();

@@ -32,8 +32,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from e2e.server import Server
 
@@ -579,8 +580,21 @@ def bench(args: list[str], cpython: bool) -> int:
     return subprocess.call([*script, *args], cwd=ROOT, env=env)
 
 
-def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
-    """Set up, check and build as far as `verb` needs it, one build.py at a time."""
+def peers(settings: Mapping[str, Any]) -> Collection[str]:
+    """What the benchmarks that are asked for compare with."""
+    if settings["verb"] != "bench":
+        return ()
+    if settings["cpython"]:
+        return ("cpython",)
+    names = settings["name"]
+    return ("browser", "cpython") if not names or "tables" in names else ("browser",)
+
+
+def prepare(verb: str, checked: bool, peers: Collection[str], browsers: str) -> None:
+    """Set up, check and build as far as `verb` needs it, one build.py at a time.
+
+    ``peers`` are what is compared with, those of the "browser" or of "cpython".
+    """
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
         try:
@@ -592,9 +606,9 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
         setup(browser=verb in ("setup", "test", "bench"))
         if browsers == "all":
             setup_engines()
-        if verb == "bench" and cpython:
+        if "cpython" in peers:
             step("cpython peers", pins("bench"), [CPYTHON], setup_cpython)
-        elif verb == "bench":
+        if "browser" in peers:
             setup_peers()
         if verb == "check" or (verb == "test" and checked):
             check()
@@ -640,8 +654,8 @@ def main() -> int:
     chosen = parser.parse_args(arguments)
     try:
         settings = vars(chosen)
-        cpython, browsers = settings.get("cpython", False), settings.get("browsers", "one")
-        prepare(chosen.verb, not settings.get("no_check"), cpython, browsers)
+        browsers = settings.get("browsers", "one")
+        prepare(chosen.verb, not settings.get("no_check"), peers(settings), browsers)
         if chosen.verb == "serve":
             serve(chosen.host, chosen.port)
         elif chosen.verb == "test":

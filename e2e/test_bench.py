@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page
 
 from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import frames, functions, penrose, startup
+from e2e.bench import frames, functions, penrose, ratios, startup
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
@@ -146,3 +146,27 @@ def test_frames_are_measured(browser: Browser) -> None:
     found = frames.measure(browser, ["regression"], 200)
     assert found["regression"]["frames per second"] > 0 and found["regression"]["ms per frame"] > 0
     assert len(frames.table(found).splitlines()) == 2
+
+
+def test_tables_compare_with_what_was_published(bench: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = {}
+    for name in (*ratios.PUBLISHED, *ratios.PROGRAMS):
+        of: dict[str, Any] = bench.evaluate(f"import('./workloads/{name}.js').then((w) => ({{ ...w }}))")
+        options = {"omit": [*FROM_REGISTRIES, "C -O3 simd, libm"], **QUICK}
+        size = bench.evaluate("(args) => bench(...args)", [name, min(of["sizes"]), options])
+        entries[name] = {"title": of["title"], "sizes": [size]}
+    here = {"autograd": {"10": {"gradient": 0.2, "ratio": 40.0}}}
+    monkeypatch.setattr(ratios, "by_autograd", lambda name, sizes: here)
+    found = ratios.measure(bench, entries, QUICK, size=20)
+    assert found["hessian"]["passes"] == 3 and found["hessian"]["ratio"] > 0
+    [row] = found["rosenbrock"]
+    assert row["n"] == 10 and row["published"]["ReverseDiff"] == {"gradient": 0.00582, "ratio": 34}
+    own = entries["rosenbrock"]["sizes"][0]["contenders"]["this"]
+    assert row["this"]["gradient"] == own["gradient"]["median"] / 1e3
+    assert all(row["of C"] > 0 for row in found["programs"])
+    row["this"] |= {"ratio": 33.9, "body ratio": 2.0}  # not less than the better one of both
+    found["programs"][0] |= {"body ratio": 3.0, "of C": 1.31}
+    lines = ratios.table(found).splitlines()
+    first = next(line for line in lines if line.startswith("10 "))
+    assert "32x (0.000581)" in first and "40x (0.2)" in first and first.endswith("NO")
+    assert next(line for line in lines if line.startswith("sin")).endswith("NO")

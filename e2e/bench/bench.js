@@ -91,6 +91,9 @@ export const bench = async (name, n, { omit, calls, stages }) => {
     found[peer][what] = summary(time);
     const reference = turns[`this: ${what}`];
     if (reference) found[peer][what].ratio = ratio(reference, time);
+    const value = turns[key.replace("gradient", "value")];
+    if (what.startsWith("gradient"))
+      found[peer][what]["of value"] = ratio(time, value);
   }
 
   const tasks = {};

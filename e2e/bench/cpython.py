@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
@@ -24,6 +23,7 @@ import numpy
 import torch
 
 import rose_core as rose
+from e2e.bench.hips import ackley, rosenbrock, time_per_call
 from rose_core import Real, Vec, fn, iadd, imod, vjp
 
 jax.config.update("jax_enable_x64", True)
@@ -31,8 +31,6 @@ torch.set_num_threads(1)
 
 TOLERANCE = 1e-9
 TURNS = 11
-TURN = 0.01
-"""Seconds."""
 FEATURES = 10
 
 
@@ -51,11 +49,6 @@ class Workload:
     data: Callable[[int], list[Any]] = lambda n: []
 
 
-def rosenbrock(np: Any, x: Any) -> Any:
-    a, b = x[:-1], x[1:]
-    return (100 * (b - a * a) ** 2 + (1 - a) ** 2).sum()
-
-
 def rosenbrock_rose(n: int) -> tuple[list[Any], Callable[..., Any]]:
     def value(x: Any) -> Any:
         def term(k: Any) -> Any:
@@ -67,11 +60,6 @@ def rosenbrock_rose(n: int) -> tuple[list[Any], Callable[..., Any]]:
         return rose.sum(n - 1, term)
 
     return [Vec(n, Real)], value
-
-
-def ackley(np: Any, x: Any) -> Any:
-    far = -20 * np.exp(-0.2 * np.sqrt((x * x).mean()))
-    return far - np.exp(np.cos(math.tau * x).mean()) + 20 + math.e
 
 
 def ackley_rose(n: int) -> tuple[list[Any], Callable[..., Any]]:
@@ -166,17 +154,6 @@ def check(calls: Mapping[str, Callable[[], Any]], what: str) -> None:
         found = numpy.asarray(call())
         if not numpy.allclose(found, expected, rtol=0, atol=TOLERANCE * abs(expected).max()):
             raise AssertionError(f"{what}: {name} gives {found}, not {expected}")
-
-
-def time_per_call(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    count = 0
-    while True:
-        call()
-        count += 1
-        passed = time.perf_counter() - start
-        if passed >= TURN:
-            return passed / count
 
 
 def main() -> None:

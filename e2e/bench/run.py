@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import frames, functions, penrose, startup
+from e2e.bench import frames, functions, penrose, ratios, startup
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -40,7 +40,8 @@ STARTUP = "startup"
 FRAMES = "frames"
 DIAGRAMS = "penrose"
 FUNCTIONS = "math"
-ALL = [START, STARTUP, FRAMES, *WORKLOADS, *SIMULATIONS, DIAGRAMS, FUNCTIONS]
+TABLES = "tables"
+ALL = [START, STARTUP, FRAMES, *WORKLOADS, *SIMULATIONS, TABLES, DIAGRAMS, FUNCTIONS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -123,6 +124,7 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
     """All results, as JSON keeps them."""
     has_libm = build_libm(STATE / "bench" / "c")
     omit = [] if has_libm else ["C -O3 simd, libm"]
+    others = [*omit, *LIBRARIES[1:]]
     with host() as running:
         results: dict[str, Any] = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -140,6 +142,14 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
             elif name == FRAMES:
                 results[FRAMES] = frames.measure(running[0])
                 print(frames.table(results[FRAMES]), flush=True)
+            elif name == TABLES:
+                entries = {
+                    part: results["workloads"].get(part) or measure(running, part, sizes, others)
+                    for part in (*ratios.PUBLISHED, *ratios.PROGRAMS)
+                }
+                with new_page(running) as page:
+                    results[TABLES] = ratios.measure(page, entries, {})
+                print(ratios.table(results[TABLES]), flush=True)
             elif name == DIAGRAMS:
                 with new_page(running) as page:
                     results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-F64, I32, I64, EMPTY = 0x7C, 0x7F, 0x7E, 0x40
+F64, I32, I64, V128, EMPTY = 0x7C, 0x7F, 0x7E, 0x7B, 0x40
 
-_TYPES = {"f": F64, "i": I32, "l": I64}
+_TYPES = {"f": F64, "i": I32, "l": I64, "v": V128}
 
 
 def uint(n: int) -> bytes:
@@ -125,6 +125,60 @@ MEMORY_SIZE, MEMORY_GROW = b"\x3f\x00", b"\x40\x00"
 MEMORY_COPY, MEMORY_FILL = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 
 
+# -- two numbers in the lanes of a v128 -----------------------------------------------------------------
+
+
+def simd(n: int) -> bytes:
+    return b"\xfd" + uint(n)
+
+
+F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD = simd(0x14), simd(0x11), simd(0xF0)
+
+IN_LANES = {
+    # comparisons, which give masks: eq, ne, lt, gt, le, ge
+    **{0x61 + k: simd(0x47 + k) for k in range(6)},
+    # add, sub, mul, div, min, max
+    **{0xA0 + k: simd(0xF0 + k) for k in range(6)},
+    # abs, neg, ceil, floor, trunc, sqrt
+    0x99: simd(0xEC),
+    0x9A: simd(0xED),
+    0x9B: simd(0x74),
+    0x9C: simd(0x75),
+    0x9D: simd(0x7A),
+    0x9F: simd(0xEF),
+    # of Bools: eqz, and, or, xor, select
+    0x45: simd(0x4D),
+    0x71: simd(0x4E),
+    0x72: simd(0x50),
+    0x73: simd(0x51),
+    0x1B: simd(0x52),
+}
+"""Instruction on f64 → what does the same in both lanes, where a Bool is a mask."""
+
+
+def extract_lane(lane: int) -> bytes:
+    return simd(0x21) + bytes([lane])
+
+
+class Access:
+    """How numbers in memory are read and written: both lanes, or the first one alone."""
+
+    __slots__ = ("_end", "_load", "_store")
+
+    def __init__(self, load: int, store: int, end: bytes = b"") -> None:
+        self._load, self._store, self._end = simd(load), simd(store), end
+
+    def load(self, offset: int) -> bytes:
+        return self._load + memarg(3, offset)
+
+    def store(self, offset: int) -> bytes:
+        return self._store + memarg(3, offset) + self._end
+
+
+LANES = Access(0x00, 0x0B)
+LANE = Access(0x5D, 0x5B, b"\x00")
+
+
 class Function:
     """A finished function: its type, its code, and names for the name section."""
 
@@ -135,7 +189,7 @@ class Function:
     ) -> None:
         self.name = name
         self.params = params
-        """The parameter types, a letter each: f for f64, i for i32, l for i64."""
+        """The parameter types, a letter each: f for f64, i for i32, l for i64, v for v128."""
         self.results = results
         self.locals = locals
         """Further local variables, in runs of ``(count, letter)``."""

@@ -86,6 +86,8 @@ class Expressions:
         self.local_count = 0
         self.free: list[tuple[list[int], list[int]]] = [([], [])]
         """Free local variables, f64 and i32: of the function's body, then of each loop being written."""
+        self.lane_locals: list[int] = []
+        """Local variables of two lanes, none of which is in use outside of a loop."""
         self.loops = [0]
         """The blocks being written, outermost first."""
         constants = [self._constant(value, t, zeros) for value, t in func.pool]
@@ -190,11 +192,10 @@ class Expressions:
         for free in self.free[depth % len(self.free) :: -1]:
             if free[is_int]:
                 return free[is_int].pop()
-        return self.unused_local(is_int)
+        return self.unused_local("fi"[is_int])
 
-    def unused_local(self, is_int: bool) -> int:
-        """A local variable that no code uses that has been written so far."""
-        kind = "fi"[is_int]
+    def unused_local(self, kind: str) -> int:
+        """A local variable that no code uses that has been written so far, of a type in a letter."""
         if self.runs and self.runs[-1][1] == kind:
             self.runs[-1] = (self.runs[-1][0] + 1, kind)
         else:

@@ -43,6 +43,7 @@ from rose_core.ir import (
     Func,
     operands,
 )
+from rose_core.lanes import Writer, add_arrays, in_lanes
 from rose_core.layout import (
     BASE,
     Convention,
@@ -323,13 +324,7 @@ class Body(ControlFlow):
         if not size:
             return
         n = self.new_local(True)
-        at = get_local(n)
-        here = [at if p.base is BASE else p.base + at + I32_ADD for p in (to, x)]
-        add = [load("f", to.offset), here[1], load("f", x.offset), F64_ADD, store("f", to.offset)]
-        self.out[block] += [
-            BASE, set_local(n), LOOP_BEGIN, here[0], here[0], *add,
-            at, i32_const(8), I32_ADD, local_tee(n), i32_const(size), I32_LT_U, BR_IF_0, END,
-        ]  # fmt: skip
+        self.out[block] += add_arrays(n, to, x, size)
         self.free[-1][1].append(n)
 
     def resolve(self, v: int, ins: tuple[int, ...]) -> None:
@@ -351,7 +346,10 @@ class Body(ControlFlow):
         places = {k: self.room_for(get, self.func.types[get]) for k, get in columns.items()}
         assert isinstance(block.size, Fin)
         n = block.size.size
-        if n:
+        lanes = in_lanes(self, number, columns)
+        if lanes:
+            Writer(self, lanes, places).write()
+        elif n:
             self.loops.append(number)
             self.free.append(([], []))
             i = self.new_local(True)

@@ -448,7 +448,7 @@ class ControlFlow(Expressions):
 
     def give_back(self, code: list[bytes], out: list[bytes]) -> None:
         """Append ``code`` to ``out``, the memory that it takes being given back after it."""
-        n = self.unused_local(True)
+        n = self.unused_local("i")
         out += [global_get(TOP), set_local(n), *code, get_local(n), global_set(TOP)]
         self.free[-1][1].append(n)
 

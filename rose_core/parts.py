@@ -72,6 +72,7 @@ class Parts:
         out.clear()
         self.owner, self.aliases = {}, []
         body.runs, body.local_count, body.free = [], self.params, [([], [])]
+        body.lane_locals = []
 
     def _unchanged(self, unfinished: Sequence[list[bytes]]) -> int:
         """How many from the outermost on are as they were when the last part ended: of one that is, so

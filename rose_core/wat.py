@@ -13,7 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_TYPES = {0x7C: "f64", 0x7D: "f32", 0x7E: "i64", 0x7F: "i32"}
+_TYPES = {0x7C: "f64", 0x7D: "f32", 0x7E: "i64", 0x7F: "i32", 0x7B: "v128"}
 
 _COMPARISONS = "eq ne lt_s lt_u gt_s gt_u le_s le_u ge_s ge_u".split()
 _FLOAT_COMPARISONS = "eq ne lt gt le ge".split()
@@ -84,6 +84,22 @@ _SATURATING = dict(
         + _of("i64", ("trunc_sat_f32_s", "trunc_sat_f32_u", "trunc_sat_f64_s", "trunc_sat_f64_u"))
     )
 )
+
+_SIMD = 0xFD
+_SIMD_PLAIN = {
+    0x11: "i32x4.splat",
+    0x14: "f64x2.splat",
+    **dict(enumerate(_of("f64x2", _FLOAT_COMPARISONS), 0x47)),
+    **dict(enumerate(_of("v128", ("not", "and", "andnot", "or", "xor", "bitselect")), 0x4D)),
+    0x74: "f64x2.ceil",
+    0x75: "f64x2.floor",
+    0x7A: "f64x2.trunc",
+    0xEC: "f64x2.abs",
+    0xED: "f64x2.neg",
+    **dict(enumerate(_of("f64x2", ("sqrt", "add", "sub", "mul", "div", "min", "max")), 0xEF)),
+}
+_SIMD_ACCESSES = {0x00: "v128.load", 0x0B: "v128.store", 0x5D: "v128.load64_zero", 0x5B: "v128.store64_lane"}
+_WITH_LANE = {0x21: "f64x2.extract_lane"}
 
 _KINDS = ("func", "table", "memory", "global")
 
@@ -284,11 +300,22 @@ class _Module:
             return _MEMORY[opcode]
         if opcode == _BULK:
             return self._bulk(r)
+        if opcode == _SIMD:
+            return self._simd(r)
         raise ValueError(f"compiled programs do not have the instruction {opcode:#04x}")
 
     def _access(self, name: str, r: _Reader) -> str:
         align, offset = r.uint(), r.uint()
         return name + (f" offset={offset}" if offset else "") + f" align={1 << align}"
+
+    def _simd(self, r: _Reader) -> str:
+        number = r.uint()
+        if number in _SIMD_PLAIN:
+            return _SIMD_PLAIN[number]
+        if number in _SIMD_ACCESSES:
+            name = self._access(_SIMD_ACCESSES[number], r)
+            return f"{name} {r.uint()}" if name.startswith("v128.store64_lane") else name
+        return f"{_WITH_LANE[number]} {r.uint()}"
 
     def _bulk(self, r: _Reader) -> str:
         number = r.uint()

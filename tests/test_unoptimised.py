@@ -32,6 +32,7 @@ def plain(monkeypatch):
         monkeypatch.setattr(Builder, "_whole", lambda *_: None)
         monkeypatch.setattr(program, "unrolled", lambda f: f)
         monkeypatch.setattr(lower, "windows", lambda *_: {})
+        monkeypatch.setattr(lower, "in_lanes", lambda *_: None)
 
     return begin
 

@@ -36,6 +36,14 @@ def constants(x: Real) -> Real:
     return rose.sum(5, lambda i: x * [1.5, float("inf"), float("-inf"), -0.0, 1e-310][0] + table[0])
 
 
+@fn
+def in_lanes(x: RN, b: Bool) -> RN:
+    """Of a size that is even, and of one that is odd."""
+    y = rose.vec(5, Real, lambda i: rose.max(x[rose.iadd(N, i, 1)], 0.5) + x[rose.iadd(N, i, 0)])
+    s = rose.sum(5, lambda i: y[i] * y[i])
+    return rose.vec(N, Real, lambda i: rose.select(rose.and_(b, x[i] > s), -x[i], rose.floor(x[i])))
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 ROOTS = {
@@ -44,6 +52,7 @@ ROOTS = {
     "its Hessian": rose.hessian(product),
     "a loop that ends by itself": newton,
     "constants": constants,
+    "in lanes": in_lanes,
     "a host's function": fn([Real], Real, lambda x: told(x) * x),
     "no number": fn([Real], Real, lambda x: x * float("nan")),
     **{

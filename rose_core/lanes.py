@@ -1,0 +1,325 @@
+"""Loops whose turns are independent of each other, two turns at a time: the 128-bit lanes of WebAssembly.
+
+Such a loop reads neighbouring elements in neighbouring turns, and what it computes of them goes to elements
+of its own, of arrays or accumulators. Each lane does to its numbers what the turn by itself would do, so the
+results are the same to the bit. What is added up over all turns is added lane by lane, in the order of the
+turns. Of an odd number of turns, the last one runs in a lane alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rose_core.encode import (
+    BR_IF_0,
+    END,
+    F64_ADD,
+    F64X2_ADD,
+    F64X2_SPLAT,
+    I32_ADD,
+    I32_LT_U,
+    I32_SUB,
+    I32X4_SPLAT,
+    IN_LANES,
+    LANE,
+    LANES,
+    LOOP,
+    Access,
+    extract_lane,
+    f64_const,
+    i32_const,
+    load,
+    local_get,
+    local_set,
+    local_tee,
+    store,
+)
+from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX, operands
+from rose_core.layout import BASE, Place
+from rose_core.ops import OPS
+from rose_core.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
+
+if TYPE_CHECKING:
+    from rose_core.lower import Body
+
+LEAST_TURNS = 4
+"""The fewest turns for which it is done."""
+
+_STEP = 8
+"""Bytes of an element."""
+
+TABLE_END = len(OPS)
+
+
+def _is_number(t: Type) -> bool:
+    return t is REAL or t is TAN
+
+
+@dataclass(slots=True)
+class Lanes:
+    """What a loop consists of that can run in lanes."""
+
+    number: int
+    """Its block."""
+    turns: int
+    values: list[int] = field(default_factory=list)
+    """Its operations and reads, in order."""
+    sites: list[int] = field(default_factory=list)
+    """``ADD_TO`` an element that moves with the turns."""
+    sums: list[int] = field(default_factory=list)
+    """``ADD_TO`` a number that stays."""
+
+
+def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
+    """How a loop runs in lanes, if it can; ``columns``: its used results, by number."""
+    func, needed = body.func, body.demand.uses
+    block = func.blocks[number]
+    assert isinstance(block.size, Fin)
+    lanes = Lanes(number, block.size.size)
+    if lanes.turns < LEAST_TURNS or any(w.width > 1 for w in body.windows.get(number, ())):
+        return None
+    if not all(_is_number(func.type_of(block.results[k])) for k in columns):
+        return None
+    anchors = body.demand.anchors[number]
+    added = set(anchors)
+    for v in anchors:
+        if func.code[v][0] != ADD_TO or not _is_number(func.type_of(func.code[v][2])):
+            return None
+        moves = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
+        (lanes.sites if moves else lanes.sums).append(v)
+    for v in block.order:
+        if needed[v] and v not in added:
+            t = func.types[v]
+            if _is_number(t) or t is BOOL:
+                if not _is_value(body, number, v):
+                    return None
+                lanes.values.append(v)
+            elif isinstance(t, Ref):
+                if func.code[v][0] != REF_INDEX or not _moves(body, number, v):
+                    return None
+            elif isinstance(t, Array) or body.affine(v) is None:
+                return None
+    return lanes if _in_any_order(body, lanes) else None
+
+
+def _is_value(body: Body, number: int, v: int) -> bool:
+    """Whether ``v``, a number or a Bool, can be computed in lanes."""
+    func = body.func
+    ins = func.code[v]
+    if ins[0] == INDEX:
+        return func.types[v] is not BOOL and ins[1] not in body.clobbered and _moves(body, number, v)
+    return (
+        ins[0] < TABLE_END
+        and _in_lanes(ins[0]) != b""
+        and all(_is_number(t) or t is BOOL for t in map(func.type_of, ins[1:]))
+    )
+
+
+def _in_lanes(op: int) -> bytes:
+    """The instruction that does what ``op`` does, in lanes, or none."""
+    wasm = OPS[op].wasm
+    return IN_LANES.get(wasm, b"") if isinstance(wasm, int) else b""
+
+
+def _moves(body: Body, number: int, v: int) -> bool:
+    """Whether ``v`` is an element of something from outside, a step further in every turn."""
+    func = body.func
+    _, of, index = func.code[v]
+    at = body.affine(index) if index >= 0 else None
+    return (
+        at is not None
+        and at[0] == func.blocks[number].index
+        and at[1] == 1
+        and at[2] >= 0
+        and (of < 0 or func.home[of] != number)
+        and not is_tape(func.type_of(of))
+        and not (isinstance(func.type_of(of), Ref) and is_tape(func.type_of(of).inner))  # type: ignore[attr-defined]
+    )
+
+
+def _in_any_order(body: Body, lanes: Lanes) -> bool:
+    """Whether each element gets the same additions in the same order if turns run side by side."""
+    func, accumulators = body.func, body.demand.accumulators
+    offsets: dict[int, set[int]] = {}
+    for v in lanes.sites:
+        r = func.code[v][1]
+        at = body.affine(func.code[r][2])
+        assert at is not None
+        for root in accumulators(r):
+            offsets.setdefault(root, set()).add(at[2])
+    sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
+    given = [root for root in offsets if func.code[root][0] == PARAM]
+    of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
+    return (
+        all(len(at) == 1 for at in offsets.values())
+        and len(of_given) <= 1
+        and sums.isdisjoint(offsets)
+        and not (given and any(func.code[root][0] == PARAM for root in sums))
+    )
+
+
+class Writer:
+    """Writes a loop in lanes, behind what the block around it has so far."""
+
+    def __init__(self, body: Body, lanes: Lanes, places: Mapping[int, Place]) -> None:
+        """``places``: where each used result of the loop goes, by its number."""
+        self.body, self.lanes = body, lanes
+        self.func = body.func
+        self.block = self.func.blocks[lanes.number]
+        self.home = self.func.home[self.block.owner]
+        self.places = places
+        self.taken = 0
+        """How many local variables of lanes are in use."""
+        self.outside: dict[int, bytes] = {}
+        """Number from outside → code that pushes it in both lanes."""
+        self.new = {w.accumulator: w for w in body.windows.get(lanes.number, ()) if w.is_new}
+
+    def write(self) -> None:
+        body, func, out = self.body, self.func, self.body.out[self.home]
+        number, turns = self.lanes.number, self.lanes.turns
+        inside = [(v, func.code[v]) for v in (*self.lanes.values, *self.lanes.sites, *self.lanes.sums)]
+        rows = {ins[1]: func.code[ins[1]] for v, ins in inside if v in self.lanes.sites}
+        for ins in (*(ins for _, ins in inside if ins[0] == INDEX), *rows.values()):
+            body.place(ins[1])
+        for v in self.lanes.sums:
+            body.place(func.code[v][1])
+        for x in [x for _, ins in inside for x in self._numbers(ins)] + [
+            self.block.results[k] for k in self.places
+        ]:
+            self._bring(x)
+        for window in self.new.values():
+            out += window.before(body.place(window.accumulator))
+        self.i = body.new_local(True)
+        start = self.taken
+        whole = turns & -2
+        step = [local_get(self.i), i32_const(2 * _STEP), I32_ADD, local_tee(self.i)]
+        out += [BASE, local_set(self.i), LOOP, *self._turn(2), *step]
+        out += [i32_const(whole * _STEP), I32_LT_U, BR_IF_0, END]
+        if turns != whole:
+            self.taken = start
+            out += self._turn(1)
+        body.free[-1][1].append(self.i)
+        self._used([x for _, ins in inside for x in operands(ins, func.blocks)])
+        self._used([x for ins in rows.values() for x in ins[1:2]])
+        self._used([self.block.results[k] for k in self.places])
+        delayed, body.delayed[number] = body.delayed[number], []
+        for x in delayed:
+            body.used(x, self.home)
+
+    def _used(self, values: list[int]) -> None:
+        """Note one use of each of those that are from outside of the loop."""
+        for x in values:
+            if x >= 0 and self.func.home[x] != self.lanes.number:
+                self.body.used(x, self.lanes.number)
+
+    def _numbers(self, ins: tuple[int, ...]) -> tuple[int, ...]:
+        return () if ins[0] == INDEX else ins[2:] if ins[0] == ADD_TO else ins[1:]
+
+    def _bring(self, x: int) -> None:
+        """See to it that a value from outside is in both lanes of a local variable, a Bool as a mask."""
+        if x in self.outside or (x >= 0 and self.func.home[x] == self.lanes.number):
+            return
+        body, n = self.body, self._new_local()
+        constant = self.func.pool[~x] if x < 0 else None
+        if self.func.type_of(x) is BOOL:
+            push = i32_const(int(constant[0])) if constant else body.settle(x, self.home)
+            code = [BASE, push, I32_SUB, I32X4_SPLAT]
+        else:
+            push = f64_const(constant[0]) if constant else body.settle(x, self.home)
+            code = [push, F64X2_SPLAT]
+        body.out[self.home] += [*code, local_set(n)]
+        self.outside[x] = local_get(n)
+
+    def _new_local(self) -> int:
+        known = self.body.lane_locals
+        if self.taken == len(known):
+            known.append(self.body.unused_local("v"))
+        self.taken += 1
+        return known[self.taken - 1]
+
+    def _address(self, place: Place) -> bytes:
+        at = local_get(self.i)
+        return at if place.base is BASE else place.base + at + I32_ADD
+
+    def _element(self, ins: tuple[int, ...]) -> Place:
+        """The element that this turn reads or adds to, as an offset to what `_address` gives."""
+        at = self.body.affine(ins[2])
+        assert at is not None
+        return self.body.place(ins[1]).at(at[2] * _STEP)
+
+    def _turn(self, count: int) -> list[bytes]:
+        """The code of ``count`` turns side by side."""
+        body, rows, access = self.body, self.func.code, LANES if count == 2 else LANE
+        out: list[bytes] = []
+        known = dict(self.outside)
+        for v in self.lanes.values:
+            ins = rows[v]
+            if ins[0] == INDEX:
+                place = self._element(ins)
+                push = self._address(place) + access.load(place.offset)
+            else:
+                # of three operands the first is on top of the stack
+                first, *others = [known[x] for x in ins[1:]]
+                pushed = [first, *others] if len(others) < 2 else [*others, first]
+                push = b"".join(pushed) + _in_lanes(ins[0])
+            if body.demand.uses[v] > 1 or body.demand.rooted[v]:
+                n = self._new_local()
+                out += [push, local_set(n)]
+                push = local_get(n)
+            known[v] = push
+        sums = {root: self._new_local() for root in self.new}
+        out += [f64_const(0.0) + F64X2_SPLAT + local_set(n) for n in sums.values()]
+        for v in self.lanes.sites:
+            _, r, x = rows[v]
+            place, at = self._element(rows[r]), sums.get(rows[r][1])
+            if at is None:
+                here = self._address(place)
+                out += [here, here, access.load(place.offset), known[x], F64X2_ADD]
+                out.append(access.store(place.offset))
+            else:
+                out += [local_get(at), known[x], F64X2_ADD, local_set(at)]
+        for root, n in sums.items():
+            place = body.place(root).at(self.new[root].low * _STEP)
+            out += [self._address(place), local_get(n), access.store(place.offset)]
+        for k, place in self.places.items():
+            out += [self._address(place), known[self.block.results[k]], access.store(place.offset)]
+        return out + self._sums(count, known)
+
+    def _sums(self, count: int, known: Mapping[int, bytes]) -> list[bytes]:
+        """What is added up over the turns, lane after lane."""
+        body, rows = self.body, self.func.code
+        out: list[bytes] = []
+        added = []
+        for v in self.lanes.sums:
+            n = self._new_local()
+            out += [known[rows[v][2]], local_set(n)]
+            added.append(n)
+        for lane in range(count):
+            for v, n in zip(self.lanes.sums, added, strict=True):
+                r = rows[v][1]
+                place, more = body.place(r), [local_get(n), extract_lane(lane), F64_ADD]
+                if rows[r][0] == ACCUM and body.local_of[r] >= 0:
+                    out += [place.base, *more, local_set(body.local_of[r] >> 1)]
+                else:
+                    here = [place.base, load("f", place.offset)]
+                    out += [place.base, *here, *more, store("f", place.offset)]
+        return out
+
+
+def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:
+    """``to[k] += x[k]`` for every number of an array of ``size`` bytes; ``i``: a local variable for that."""
+    at = local_get(i)
+    to_push, x_push = [at if p.base is BASE else p.base + at + I32_ADD for p in (to, x)]
+
+    def add(access: Access) -> list[bytes]:
+        read = [to_push, access.load(to.offset), x_push, access.load(x.offset)]
+        return [to_push, *read, F64X2_ADD, access.store(to.offset)]
+
+    whole = size // (2 * _STEP) * (2 * _STEP)
+    out = [BASE, local_set(i)]
+    if whole:
+        out += [LOOP, *add(LANES), at, i32_const(2 * _STEP), I32_ADD, local_tee(i)]
+        out += [i32_const(whole), I32_LT_U, BR_IF_0, END]
+    return out + (add(LANE) if whole < size else [])

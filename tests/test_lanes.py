@@ -1,0 +1,232 @@
+"""Loops that run two turns at a time: the same bits, and only where turns are independent of each other."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from rose_core import (
+    Bool,
+    Real,
+    Vec,
+    abs,
+    and_,
+    ceil,
+    compile,
+    floor,
+    fn,
+    iadd,
+    imod,
+    imul,
+    interp,
+    lanes,
+    max,
+    min,
+    neg,
+    not_,
+    or_,
+    real,
+    select,
+    sin,
+    sqrt,
+    trunc,
+    vec,
+    vjp,
+    xor,
+)
+from rose_core import sum as total
+
+SIZES = [1, 2, 3, 4, 5, 8, 9, 33]
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The loops that are written in lanes from then on, by the number of their turns."""
+    found = []
+    write = lanes.Writer.write
+
+    def noted(self):
+        found.append(self.lanes.turns)
+        write(self)
+
+    monkeypatch.setattr(lanes.Writer, "write", noted)
+    return found
+
+
+def numbers(n: int, seed: int = 0) -> list[float]:
+    draw = random.Random(seed)
+    return [draw.choice(SPECIAL) if draw.random() < 0.2 else draw.uniform(-2, 2) for _ in range(n)]
+
+
+def same(f, *args) -> None:
+    assert repr(compile(f)(*args)) == repr(interp(f)(*args))
+
+
+OPERATIONS = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "min": min,
+    "max": max,
+    "neg": lambda x, y: neg(x),
+    "abs": lambda x, y: abs(x),
+    "sqrt": lambda x, y: sqrt(x),
+    "ceil": lambda x, y: ceil(x),
+    "floor": lambda x, y: floor(x),
+    "trunc": lambda x, y: trunc(x),
+    "lt": lambda x, y: select(x < y, x, 2.0),
+    "leq": lambda x, y: select(x <= y, x, y),
+    "gt": lambda x, y: select(x > y, 1.0, y),
+    "geq": lambda x, y: select(x >= y, x, y),
+    "and": lambda x, y: select(and_(x > y, y > 0.5), x, y),
+    "or": lambda x, y: select(or_(x > y, y > 0.5), x, y),
+    "xor": lambda x, y: select(xor(x > y, y > 0.5), x, y),
+    "not": lambda x, y: select(not_(x > y), x, y),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation(name: str, written) -> None:
+    """Of each of two vectors, and of one and a number that stays."""
+    op, n = OPERATIONS[name], 9
+    v = Vec(n, Real)
+    f = fn([v, Real], v, lambda x, c: vec(n, Real, lambda i: op(x[i], c)))
+    g = fn([v, v], v, lambda x, y: vec(n, Real, lambda i: op(x[i], y[i])))
+    for seed in range(5):
+        same(f, numbers(n, seed), 0.75)
+        same(g, numbers(n, seed), numbers(n, -1 - seed))
+    assert written == [n] * 10
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_sizes(n: int, written) -> None:
+    """Elements of their own, with a gradient; the last turn of an odd number is alone."""
+    v = Vec(n, Real)
+
+    def loss(x, y):
+        return total(n, lambda i: (x[i] - y[i]) * (x[i] - y[i]) / (1 + y[i] * y[i]))
+
+    f = fn([v, v], Real, loss)
+    g = fn([v, v], Vec(2, v), lambda x, y: list(vjp(f)(x, y).grad(1.0)))
+    x, y = ([math.sin(k * k + of) for k in range(n)] for of in (1, 2))
+    same(f, x, y)
+    same(g, x, y)
+    assert (n in written) == (n >= lanes.LEAST_TURNS)
+
+
+def test_rows_of_a_matrix(written) -> None:
+    m, n = 5, 19
+    matrix, v = Vec(m, Vec(n, Real)), Vec(n, Real)
+
+    def f(a, x):
+        y = vec(m, Real, lambda j: total(n, lambda i: a[j][i] * x[i]))
+        return total(m, lambda j: y[j] * y[j])
+
+    f = fn([matrix, v], Real, f)
+    g = fn([matrix, v], matrix, lambda a, x: vjp(f)(a, x).grad(1.0)[0])
+    h = fn([matrix, v], v, lambda a, x: vjp(f)(a, x).grad(1.0)[1])
+    a, x = [[math.sin(j * n + i) for i in range(n)] for j in range(m)], [math.cos(i) for i in range(n)]
+    for program in (f, g, h):
+        written.clear()
+        same(program, a, x)
+        assert n in written
+
+
+def test_sums_keep_their_order(written) -> None:
+    """Two sums into one, of numbers so different that every other order is another result."""
+    n = 8
+    v = Vec(n, Real)
+    f = fn([Real, v], v, lambda s, x: vec(n, Real, lambda i: s * x[i] + s / x[i]))
+    by_both = {"s": Real, "x": v}
+    g = fn([v, v], by_both, lambda x, d: dict(zip("sx", vjp(f)(3.0, x).grad(d), strict=True)))
+    x = [10.0 ** (k * 5 % 17) for k in range(n)]
+    same(g, x, [(-1.0) ** k for k in range(n)])
+    assert written == [n]
+
+
+def test_what_is_added_to_a_neighbour_is_not_in_lanes(written) -> None:
+    n = 9
+
+    def stencil(x):
+        return total(n - 1, lambda i: x[iadd(n, i, 0)] * x[iadd(n, i, 1)] * x[iadd(n, i, 1)])
+
+    f = fn([Vec(n, Real)], Real, stencil)
+    g = fn([Vec(n, Real)], Vec(n, Real), lambda x: vjp(f)(x).grad(1.0))
+    same(f, [math.sin(k) for k in range(n)])
+    assert written == [n - 1]
+    written.clear()
+    same(g, [math.sin(k) for k in range(n)])
+    assert written == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, i: sin(x[i]),
+        lambda x, i: x[i] ** 1.5,
+        lambda x, i: x[i] * real(i),
+        lambda x, i: x[imod(6, imul(6, i, 2))],
+    ],
+    ids=["sin", "pow", "index", "stride"],
+)
+def test_what_has_no_lanes(body, written) -> None:
+    f = fn([Vec(6, Real)], Vec(6, Real), lambda x: vec(6, Real, lambda i: body(x, i)))
+    same(f, [0.5, 1, 2, 3, 4, 5])
+    assert written == []
+
+
+@pytest.mark.parametrize("b", [False, True])
+def test_a_choice_from_outside(b: bool, written) -> None:
+    f = fn(
+        [Vec(6, Real), Bool],
+        Vec(6, Real),
+        lambda x, b: vec(6, Real, lambda i: select(b, x[i], select(not_(b), 1.0, 2.0))),
+    )
+    same(f, [0.5, 1, 2, 3, 4, 5], b)
+    assert written == [6]
+
+
+def test_arrays_are_added_in_lanes() -> None:
+    """The cotangents of an array with two users, of even and odd size."""
+    for n in (1, 2, 7, 8):
+        v = Vec(n, Real)
+        inner = fn([v], Real, lambda x, n=n: total(n, lambda i: sin(x[i])))
+        f = fn([v], Real, lambda x, g=inner: g(x) * g(x) + x[0])
+        same(fn([v], v, lambda x, f=f: vjp(f)(x).grad(1.0)), [math.sin(k) for k in range(n)])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_loops(seed: int) -> None:
+    """Loops over rows and elements of random operations, with gradients by everything."""
+    draw = random.Random(seed)
+    m, n = draw.randint(1, 4), draw.randint(17, 20)
+    v, matrix = Vec(n, Real), Vec(m, Vec(n, Real))
+    names = [name for name in OPERATIONS if name != "div" and name != "sqrt"]
+
+    def value(x, a, j, i, c):
+        found = [x[i], a[j][i], c, a[j][iadd(n, i, 0)]]
+        for _ in range(draw.randint(1, 6)):
+            found.append(OPERATIONS[draw.choice(names)](draw.choice(found), draw.choice(found)))
+        return found[-1]
+
+    def f(x, a, c):
+        rows = vec(m, v, lambda j: vec(n, Real, lambda i: value(x, a, j, i, c)))
+        return total(m, lambda j: total(n, lambda i: value(x, rows, j, i, c)) * c)
+
+    f = fn([v, matrix, Real], Real, f)
+    g = fn(
+        [v, matrix, Real],
+        {"x": v, "a": matrix, "c": Real},
+        lambda x, a, c: dict(zip("xac", vjp(f)(x, a, c).grad(1.0), strict=True)),
+    )
+    args = (
+        [draw.uniform(-1, 1) for _ in range(n)],
+        [[draw.uniform(-1, 1) for _ in range(n)] for _ in range(m)],
+        0.5,
+    )
+    same(f, *args)
+    same(g, *args)

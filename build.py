@@ -32,7 +32,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -296,16 +296,11 @@ def setup_cpython() -> str:
 
 
 def setup_peers() -> None:
-    """What the benchmarks compare with, which nothing else needs."""
+    """What the benchmarks compare with."""
     inputs: list[Path | str]
     inputs = [BENCH / "package.json", BENCH / "package-lock.json", node_version()]
     outputs = [BENCH / "node_modules" / ".package-lock.json"]
     step("peers", inputs, outputs, lambda: npm_ci(BENCH))
-    entry = BENCH / "peers" / "tensorflow.bundle.js"
-    bundle = STATE / "bench" / "libraries" / "tensorflow.js"
-    esbuild = [node(), BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"]
-    options = ["--bundle", "--format=esm", "--minify", "--log-level=error", f"--outfile={bundle}"]
-    step("peers' bundle", [*inputs, entry], [bundle], lambda: run(*esbuild, entry, *options) and "")
 
 
 def setup_clients() -> None:
@@ -374,6 +369,7 @@ def build() -> None:
     # What is frozen belongs to one build, and goes with the site that it was made for.
     step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
     bundle_for_site()
+    bundle_bench()
 
 
 def site_inputs() -> list[Path | str]:
@@ -460,6 +456,24 @@ def bundle_for_site() -> None:
         return f"{file.stat().st_size / 1000:.0f} kB"
 
     step("penrose, site", inputs, [file, licences], bundle)
+
+
+def bundle_bench() -> None:
+    """The benchmarks for the page that measures on the reader's machine: dist/bench/."""
+    folder, about = DIST / "bench", STATE / "bench.sources.json"
+    parts = [BENCH / name for name in ("bundle.mjs", "package-lock.json", "workloads", "peers", "c")]
+    scripts = [DIST / f"rose.{name}" for name in ("js", "worker.js", "python.js")]
+    inputs = [*parts, *BENCH.glob("*.js"), BRIDGE / "package-lock.json", *scripts]
+    inputs += [ROOT / "site", DIST / "pyodide"]
+
+    def bundle() -> str:
+        shutil.rmtree(folder, ignore_errors=True)
+        note = run(node(), BENCH / "bundle.mjs", DIST, about).strip()
+        sources = json.loads(about.read_text())
+        (folder / "licences.txt").write_text(licences_of([ROOT / name for name in sources]))
+        return note
+
+    step("bench, site", inputs, [folder / "about.json"], bundle)
 
 
 def licences_of(sources: Iterable[Path]) -> str:
@@ -580,20 +594,18 @@ def bench(args: list[str], cpython: bool) -> int:
     return subprocess.call([*script, *args], cwd=ROOT, env=env)
 
 
-def peers(settings: Mapping[str, Any]) -> Collection[str]:
-    """What the benchmarks that are asked for compare with."""
+def compares_with_cpython(settings: Mapping[str, Any]) -> bool:
+    """Whether the benchmarks that are asked for need the libraries for Python."""
     if settings["verb"] != "bench":
-        return ()
-    if settings["cpython"]:
-        return ("cpython",)
+        return False
     names = settings["name"]
-    return ("browser", "cpython") if not names or "tables" in names else ("browser",)
+    return settings["cpython"] or not names or "tables" in names
 
 
-def prepare(verb: str, checked: bool, peers: Collection[str], browsers: str) -> None:
+def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
     """Set up, check and build as far as `verb` needs it, one build.py at a time.
 
-    ``peers`` are what is compared with, those of the "browser" or of "cpython".
+    ``cpython``: the libraries for Python, too, that are compared with.
     """
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
@@ -606,16 +618,15 @@ def prepare(verb: str, checked: bool, peers: Collection[str], browsers: str) -> 
         setup(browser=verb in ("setup", "test", "bench"))
         if browsers == "all":
             setup_engines()
-        if "cpython" in peers:
+        if cpython:
             step("cpython peers", pins("bench"), [CPYTHON], setup_cpython)
-        if "browser" in peers:
-            setup_peers()
         if verb == "check" or (verb == "test" and checked):
             check()
         if verb in ("test", "bench"):
             setup_clients()
         if verb in ("build", "serve", "test", "bench"):
             setup_client(PENROSE)  # of which a page of the site is made
+            setup_peers()  # which a page of the site measures
             build()
         if verb == "build":
             if BROWSER.exists():
@@ -655,7 +666,7 @@ def main() -> int:
     try:
         settings = vars(chosen)
         browsers = settings.get("browsers", "one")
-        prepare(chosen.verb, not settings.get("no_check"), peers(settings), browsers)
+        prepare(chosen.verb, not settings.get("no_check"), compares_with_cpython(settings), browsers)
         if chosen.verb == "serve":
             serve(chosen.host, chosen.port)
         elif chosen.verb == "test":

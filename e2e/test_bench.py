@@ -24,7 +24,8 @@ QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0, "warmBytes": 1e12}, "stag
 @pytest.fixture
 def bench(page: Page) -> Iterator[Page]:
     """The benchmarks' page."""
-    mounts = {"/bench/": BENCH, "/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE, "/": DIST}
+    mounts = {"/bench/libraries/": DIST / "bench" / "libraries", "/bench/": BENCH}
+    mounts |= {"/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE, "/": DIST}
     with Server(mounts, headers=ISOLATED, quiet=True) as server:
         page.goto(f"{server.origin}/bench/page.html")
         page.wait_for_function("window.bench !== undefined")

@@ -8,15 +8,18 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from build import ROOT
+from build import BENCH, DIST, ROOT
 from e2e.gestures import PHONE
 
 RESULTS = json.loads((ROOT / "site" / "benchmark.json").read_text())
-STRICT = {"Content-Security-Policy": "default-src 'self'"}
+NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
+STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
+LONG = 60_000
+"""Milliseconds for a few measurements."""
 
 
 def test_it_shows_what_was_measured(page: Page, host: Callable[..., str]) -> None:
-    page.goto(host("/deep/", STRICT) + "site/benchmark.html")
+    page.goto(host("/deep/", NO_WASM) + "site/benchmark.html")
     expect(page.locator("[data-show=date]")).to_have_text(RESULTS["date"])
     workloads = RESULTS["workloads"].values()
     titles = [workload["title"] for workload in workloads]
@@ -71,3 +74,129 @@ def test_results_are_missing(page: Page, site_url: str) -> None:
     page.route("**/benchmark.json", lambda route: route.fulfill(status=404))
     page.goto(site_url + "site/benchmark.html")
     expect(page.locator("#status.failed")).to_contain_text("could not load benchmark.json")
+
+
+# ---- on the reader's machine --------------------------------------------------------
+
+
+def choose(page: Page, *workloads: str) -> None:
+    """These workloads, and no others."""
+    boxes = page.locator("#workloads input")
+    boxes.first.wait_for()
+    for box in boxes.all():
+        box.set_checked(box.get_attribute("value") in workloads)
+
+
+def measure(page: Page) -> None:
+    page.get_by_role("button", name="Measure here").click()
+
+
+def expect_done(page: Page) -> None:
+    expect(page.locator("#measuring")).to_have_text("Done.", timeout=LONG)
+
+
+def test_the_reader_measures(page: Page, host: Callable[..., str]) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(host("/deep/", STRICT) + "site/benchmark.html")
+    choose(page, "power")
+    expect(page.locator("[data-show=jobs]")).to_have_text("3")
+    page.get_by_label("Sizes above").check()
+    expect(page.locator("[data-show=jobs]")).to_have_text("4")
+    choose(page, "sincos", "springs")
+    page.get_by_label("Sizes above").uncheck()
+    expect(page.locator("[data-show=jobs]")).to_have_text("3")
+    choose(page)
+    expect(page.get_by_role("button", name="Measure here")).to_be_disabled()
+    choose(page, "sincos")
+    assert not [url for url in asked if "/pyodide/" in url or ("/bench/" in url and "about" not in url)]
+    measure(page)
+    expect(page.get_by_role("button", name="Measure here")).to_be_disabled()
+    expect_done(page)
+    expect(page.locator("#notes")).to_be_empty()
+    here, there = page.locator("#pairs figure").all()[:2]
+    names = ["JS by hand", "this", "rose 0.4.10", "C -O3", "C -O3 simd", "TensorFlow.js", "jax-js"]
+    expect(here.locator("text.beside")).to_have_text(names)
+    kept = RESULTS["workloads"]["sincos"]["sizes"][0]["contenders"]
+    expect(there.locator("text.beside")).to_have_text(list(kept))
+    ticks = [chart.locator("text.below").all_inner_texts() for chart in (here, there)]
+    assert ticks[0] == ticks[1]
+    expect(page.locator("#ratios th[scope=row]")).to_have_text([name for name in names if name != "this"])
+    page.locator("#pairs summary").click()
+    expect(page.locator("#pairs tr")).to_have_count(1 + len(names))
+    expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+
+
+def test_what_is_loaded_is_counted(page: Page, site_url: str) -> None:
+    page.goto(site_url + "site/benchmark.html")
+    kb = json.loads((DIST / "bench" / "about.json").read_text())["kB"]
+    shown = page.locator("[data-show=kB]")
+    total = sum(kb.values())
+    expect(shown).to_have_text(f"{total:,}".replace(",", "\u202f"))
+    page.get_by_label("TensorFlow.js (").uncheck()
+    expect(shown).to_have_text(f"{total - kb['tensorflow']:,}".replace(",", "\u202f"))
+
+
+def test_measuring_is_stopped_and_begun_again(page: Page, site_url: str) -> None:
+    page.goto(site_url + "site/benchmark.html")
+    choose(page, "sincos", "rosenbrock")
+    for box in page.locator("#peers input").all():
+        box.uncheck()
+    measure(page)
+    expect(page.locator("#measuring")).to_contain_text("2 of 4", timeout=LONG)
+    worker = next(worker for worker in page.workers if "/bench/worker.js" in worker.url)
+    with worker.expect_event("close"):
+        page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#measuring")).to_contain_text("Stopped.")
+    expect(page.locator("#measuring")).not_to_have_class("failed")
+    expect(page.locator("#pairs h3")).to_have_count(1)
+    choose(page, "sincos")
+    measure(page)
+    expect_done(page)
+    expect(page.locator("#pairs h3")).to_have_text(["sin(cos(x))"])
+
+
+@pytest.mark.provokes(r"libraries/jax\.js")
+def test_a_library_is_missing(page: Page, site_url: str) -> None:
+    page.context.route("**/libraries/jax.js", lambda route: route.fulfill(status=404))
+    page.goto(site_url + "site/benchmark.html")
+    choose(page, "sincos")
+    measure(page)
+    expect_done(page)
+    expect(page.locator("#notes")).to_contain_text("jax-js is left out")
+    expect(page.locator("#ratios")).not_to_contain_text("jax-js")
+
+
+def test_whoever_gives_other_numbers_is_left_out(page: Page, site_url: str) -> None:
+    text = (BENCH / "workloads" / "sincos.js").read_text()
+    wrong = text.replace("tf.sin(tf.cos(x))", "tf.cos(tf.cos(x))")
+    assert wrong != text
+    page.context.route(
+        "**/workloads/sincos.js", lambda route: route.fulfill(content_type="text/javascript", body=wrong)
+    )
+    page.goto(site_url + "site/benchmark.html")
+    choose(page, "sincos")
+    measure(page)
+    expect_done(page)
+    page.locator("#pairs summary").click()
+    row = page.locator("#pairs tr", has_text="TensorFlow.js")
+    expect(row).to_contain_text("value[0] is")
+    expect(page.locator("#ratios")).not_to_contain_text("TensorFlow.js")
+
+
+@pytest.mark.provokes("about.json")
+def test_there_is_nothing_to_measure(page: Page, site_url: str) -> None:
+    page.route("**/about.json", lambda route: route.fulfill(status=404))
+    page.goto(site_url + "site/benchmark.html")
+    expect(page.locator("#measuring.failed")).to_contain_text("could not load about.json")
+    expect(page.get_by_role("button", name="Measure here")).to_be_disabled()
+
+
+@pytest.mark.provokes("bench/worker.js")
+def test_the_measuring_worker_is_missing(page: Page, site_url: str) -> None:
+    page.route("**/bench/worker.js", lambda route: route.fulfill(status=404))
+    page.goto(site_url + "site/benchmark.html")
+    page.locator("#workloads input").first.wait_for()
+    measure(page)
+    expect(page.locator("#measuring.failed")).to_contain_text("could not load bench/worker.js")
+    expect(page.get_by_role("button", name="Measure here")).to_be_enabled()

@@ -92,6 +92,7 @@ def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
         "Say it, and see it drawn",
         "Four ways to a slope",
         "A function in two languages",
+        "How fast is it?",
     ):
         page.get_by_role("link", name=title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(title)

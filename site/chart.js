@@ -75,10 +75,11 @@ const powers = (
  *
  * @param {Map<string, Point[]>} series
  * @param {string} name
+ * @param {Map<string, Point[]>} [others]  which shall have room on the same axes
  */
-export const curves = (series, name) => {
+export const curves = (series, name, others = new Map()) => {
   const found = frame(WIDTH, HEIGHT, name);
-  const points = [...series.values()].flat();
+  const points = [...series.values(), ...others.values()].flat();
   const x = powers(
     points.map(([n]) => n),
     LEFT,
@@ -131,12 +132,13 @@ const NAMES = 112;
  *
  * @param {[string, number][]} times
  * @param {string} name
+ * @param {[string, number][]} [others]  which shall have room on the same axis
  */
-export const bars = (times, name) => {
+export const bars = (times, name, others = []) => {
   const bottom = TOP + ROW * times.length;
   const found = frame(WIDTH, bottom + BOTTOM, name);
   const x = powers(
-    times.map(([, time]) => time),
+    [...times, ...others].map(([, time]) => time),
     NAMES,
     WIDTH - RIGHT - 30,
   );

@@ -5,7 +5,7 @@ import { Camera } from "./camera.js";
 import { evaluator, parse } from "./expression.js";
 import { format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
-import { deblur, explain, learn, shoot, trace } from "./miniatures.js";
+import { compare, deblur, explain, learn, shoot, trace } from "./miniatures.js";
 import { during, element, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
@@ -111,6 +111,7 @@ const work = async () => {
     learn(),
     deblur(),
     trace(),
+    compare(),
   ]);
 };
 during(element("status"), "Loading the compiler…", work());

@@ -4,6 +4,7 @@
 import { drawTable } from "./billiards-view.js";
 import { blur, descent } from "./blur.js";
 import { CELLS, build } from "./body.js";
+import { bars } from "./chart.js";
 import { aim, play } from "./collisions.js";
 import { drawPixels } from "./deblurring-view.js";
 import { parse } from "./expression.js";
@@ -214,4 +215,21 @@ export const explain = () => {
     drawGraph(graph, sweep, lines.slice(0, Math.ceil(part * lines.length)));
   show(1);
   whenPointedAt(graph, SWEEP, show);
+};
+
+// ---- times ---------------------------------------------------------------
+
+/** Show how long a gradient takes by several ways, as it was measured last: of Rosenbrock, n = 100. */
+export const compare = async () => {
+  const response = await fetch(new URL("benchmark.json", import.meta.url));
+  if (!response.ok) throw Error("The page could not load benchmark.json.");
+  const { workloads } = await response.json();
+  const { contenders } = workloads.rosenbrock.sizes.find(
+    (/** @type {{ n: number }} */ { n }) => n === 100,
+  );
+  const times = Object.entries(contenders).map(([name, { gradient }]) => [
+    name,
+    gradient.median,
+  ]);
+  element("times").append(bars(times, "Times of a gradient, by several ways"));
 };

@@ -69,7 +69,7 @@ Host = tuple[Browser, str]
 def host() -> Iterator[Host]:
     path = json.loads(BROWSER.read_text())["path"]
     built = STATE / "bench"
-    mounts = {"/bench/libm/": built / "c", "/bench/libraries/": built / "libraries"}
+    mounts = {"/bench/libm/": built / "c", "/bench/libraries/": DIST / "bench" / "libraries"}
     mounts |= {"/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE}
     mounts |= {"/bench/": HERE, "/": DIST}
     with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:

@@ -14,7 +14,7 @@ export const jax = {
   tolerance: 1e-4, // its exp, log, sin and cos have five digits, whatever the type
   has: (workload) => workload.jax !== undefined,
   async load() {
-    const lib = await import("@jax-js/jax");
+    const lib = await import("../libraries/jax.js");
     await lib.init("wasm");
     lib.defaultDevice("wasm");
     return lib;

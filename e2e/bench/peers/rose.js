@@ -65,9 +65,13 @@ const rose = (name, load) => ({
 
 export const ours = rose("this", async () => {
   const lib = await import("../../rose.js");
-  lib.configure({ cache: false, incremental: false }); // every compilation is measured, and all of it
+  // every compilation is measured, and all of it
+  lib.configure({ cache: false, incremental: false, frozen: false });
   await lib.ready();
   return lib;
 });
 
-export const original = rose("rose 0.4.10", () => import("rose"));
+export const original = rose(
+  "rose 0.4.10",
+  () => import("../libraries/rose.js"),
+);

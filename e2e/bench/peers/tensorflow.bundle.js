@@ -1,4 +1,4 @@
-// What `build.py bench` bundles into one module: TensorFlow.js with all gradients and the cpu backend.
+// Bundled into one module (bundle.mjs): TensorFlow.js with all gradients and the cpu backend.
 
 export * from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients";

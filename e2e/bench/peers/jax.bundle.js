@@ -1,0 +1,3 @@
+// Bundled (bundle.mjs): jax-js. Its backends for graphics cards stay files of their own, which nobody loads.
+
+export * from "@jax-js/jax";

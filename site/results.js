@@ -1,0 +1,149 @@
+// Results of the benchmarks as pictures and tables, whoever has measured them.
+
+import { bars, curves, swatch } from "./chart.js";
+import { format } from "./format.js";
+
+/** @typedef {{ median: number, q1: number, q3: number, ratio?: number }} Times */
+/** @typedef {Record<string, Times | undefined> & { failure?: string }} Found */
+/** @typedef {{ n: number, contenders: Record<string, Found> }} Size */
+/** @typedef {{ title: string, sizes: Size[] }} Workload */
+
+const COLUMNS = [
+  ["gradient", "gradient (µs)"],
+  ["gradient, body", "its body (µs)"],
+  ["value", "value (µs)"],
+  ["compile", "compilation (ms)"],
+  ["first call", "first call (ms)"],
+];
+
+/** @param {string} tag @param {string} [text] */
+export const make = (tag, text = "") => {
+  const found = document.createElement(tag);
+  found.textContent = text;
+  return found;
+};
+
+/**
+ * One time of a workload, by contender: medians by size.
+ *
+ * @param {Workload} workload
+ * @param {string} what
+ */
+const seriesOf = ({ sizes }, what) => {
+  /** @type {Map<string, [number, number][]>} */
+  const series = new Map();
+  for (const { n, contenders } of sizes)
+    for (const [name, { [what]: times }] of Object.entries(contenders))
+      if (times) {
+        if (!series.has(name)) series.set(name, []);
+        series.get(name)?.push([n, times.median]);
+      }
+  return series;
+};
+
+/** @param {Map<string, [number, number][]>} series @returns {[string, number][]} */
+const firstOfEach = (series) => [...series].map(([name, [[, y]]]) => [name, y]);
+
+/**
+ * A picture of one time of a workload, by contender.
+ *
+ * @param {Workload} workload
+ * @param {string} what
+ * @param {string} [caption]
+ * @param {Workload} [other]  the same elsewhere, for which the axes shall have room, too
+ */
+export const picture = (workload, what, caption, other) => {
+  const series = seriesOf(workload, what);
+  if (series.size === 0) return;
+  const others = other ? seriesOf(other, what) : new Map();
+  const sizes = new Set(
+    [...workload.sizes, ...(other?.sizes ?? [])].map(({ n }) => n),
+  );
+  const title = caption ? `${workload.title}: ${caption}` : workload.title;
+  const figure = make("figure");
+  figure.append(make("figcaption", caption ?? title));
+  figure.append(
+    sizes.size > 1
+      ? curves(series, title, others)
+      : bars(firstOfEach(series), title, firstOfEach(others)),
+  );
+  return figure;
+};
+
+/**
+ * Rows of cells, the first row and the first cell of each being names, in a frame that scrolls.
+ *
+ * @param {string} name
+ * @param {(string | HTMLElement)[][]} rows
+ */
+export const grid = (name, [names, ...rows]) => {
+  const scroll = make("div");
+  scroll.className = "scroll";
+  scroll.tabIndex = 0;
+  scroll.role = "region";
+  scroll.ariaLabel = name;
+  const whole = make("table");
+  const head = make("tr");
+  for (const text of names) {
+    const cell = make("th", String(text));
+    cell.setAttribute("scope", "col");
+    head.append(cell);
+  }
+  whole.append(head);
+  for (const [first, ...others] of rows) {
+    const row = make("tr");
+    const cell = make("th", String(first));
+    cell.setAttribute("scope", "row");
+    row.append(cell);
+    for (const other of others) {
+      const cell = make("td");
+      cell.append(other);
+      row.append(cell);
+    }
+    whole.append(row);
+  }
+  scroll.append(whole);
+  return scroll;
+};
+
+/** All numbers of a workload, to be unfolded. @param {Workload} workload @param {string} [caption] */
+export const table = ({ title, sizes }, caption = title) => {
+  const whole = make("details");
+  whole.append(make("summary", caption));
+  const names = ["contender", "n", ...COLUMNS.map(([, name]) => name)];
+  const rows = sizes.flatMap(({ n, contenders }) =>
+    Object.entries(contenders).map(([name, found]) => [
+      name,
+      String(n),
+      ...(found.failure
+        ? [found.failure]
+        : COLUMNS.map(([what]) => withQuartiles(found[what]))),
+    ]),
+  );
+  whole.append(grid(caption, [names, ...rows]));
+  return whole;
+};
+
+/** @param {Times | undefined} times */
+const withQuartiles = (times) => {
+  const both = make("span", times ? format(times.median, 3) : "");
+  if (times) {
+    const [low, high] = [times.q1, times.q3].map((t) => format(t, 2));
+    both.append(make("small", ` ${low}…${high}`));
+  }
+  return both;
+};
+
+/** What stands for the contenders of these workloads. @param {Workload[]} workloads */
+export const legendOf = (workloads) =>
+  [
+    ...new Set(
+      workloads.flatMap(({ sizes }) =>
+        sizes.flatMap(({ contenders }) => Object.keys(contenders)),
+      ),
+    ),
+  ].map((name) => {
+    const item = make("li");
+    item.append(swatch(name), name === "this" ? "this library" : name);
+    return item;
+  });

@@ -507,6 +507,27 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
     ]
 
 
+def test_mistakes_in_bodies_tell_the_line(node: Run) -> None:
+    """However deep the bridge is when it finds them, and though engines tell few calls by themselves."""
+    body = """
+        const { Real, Vec, cond, fn, fori, lt, scan, sum, vec, whileLoop } = rose;
+        const before = Error.stackTraceLimit;
+        const cases = [
+            (x) => fori(3, Real, x, (i, s) => lt(s, 2)),
+            (x) => cond(lt(x, 0), Real, () => true, () => x),
+            (x) => whileLoop(Real, x, (s) => lt(s, 9), (s) => lt(s, 2)),
+            (x) => scan(3, Real, x, (s, i) => [lt(s, 2), s])[0],
+            (x) => sum(3, () => fori(3, Real, x, (i, s) => cond(lt(s, 0), Real, () => [s], () => s))),
+            (x) => vec(2, Real, () => fn([Real], Real, (y) => fori(2, Real, y, () => lt(y, 0)))(x))[0],
+        ];
+        const lines = cases.map((body) => {
+            try { fn([Real], Real, body); }
+            catch ({ stack }) { return Number(/\\[eval1\\]:(\\d+)/.exec(stack)?.[1]); }
+        });
+        return [lines.map((line) => line - lines[0]), Error.stackTraceLimit === before];"""
+    assert evaluate(node, body) == [[0, 1, 2, 3, 4, 5], True]
+
+
 def test_operators(node: Run) -> None:
     """Derivatives as functions of functions, by several arguments and of structs, nested, at any size."""
     body = """

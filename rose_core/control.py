@@ -206,6 +206,10 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
         return use(n)[0], n.type
     if isinstance(n, Var) and n.type is REAL:
         return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
+    if isinstance(n, float) and n.is_integer():
+        n = int(n)  # an operation on numbers alone gives a number, which is a Real as well
+    if isinstance(n, int) and not 0 <= n < LARGEST:
+        raise ValueError(f"{name}: it cannot turn {n} times, expected a whole number from 0 to {LARGEST - 1}")
     index = as_type(n) if isinstance(n, (int, Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(

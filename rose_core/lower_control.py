@@ -31,7 +31,6 @@ from rose_core.encode import (
     call,
     f64_const,
     global_get,
-    global_set,
     i32_const,
     load,
     store,
@@ -449,7 +448,7 @@ class ControlFlow(Expressions):
     def give_back(self, code: list[bytes], out: list[bytes]) -> None:
         """Append ``code`` to ``out``, the memory that it takes being given back after it."""
         n = self.unused_local("i")
-        out += [global_get(TOP), set_local(n), *code, get_local(n), global_set(TOP)]
+        out += self.runtime.giving_back(code, n)
         self.free[-1][1].append(n)
 
 

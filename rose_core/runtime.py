@@ -70,6 +70,7 @@ class Runtime:
         self.fail = fail
         self.functions: list[Function] = []
         self._numbers: dict[object, int] = {}
+        self._gives_back = False
 
     def _new(self, key: object, function: Function) -> int:
         self.functions.append(function)
@@ -86,7 +87,16 @@ class Runtime:
 
     @property
     def takes_memory(self) -> bool:
-        return "take" in self._numbers
+        """Whether there is a first free address: something takes memory, or gives it back."""
+        return self._gives_back or "take" in self._numbers
+
+    def giving_back(self, code: list[bytes], n: int) -> list[bytes]:
+        """``code``, and the memory that it takes given back after it; ``n`` is a free local variable.
+
+        It may take none after all, if what was to be kept there turns out not to be needed.
+        """
+        self._gives_back = True
+        return [global_get(TOP), local_set(n), *code, local_get(n), global_set(TOP)]
 
     def take(self) -> bytes:
         """The call of ``(bytes) -> address``, which takes memory; the number is a multiple of 8."""

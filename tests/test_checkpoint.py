@@ -17,7 +17,9 @@ from rose_core import (
     cos,
     fn,
     fori,
+    hessian,
     interp,
+    jacobian,
     jvp,
     real,
     sin,
@@ -190,6 +192,18 @@ def test_sizes_and_values_around_it():
     g = fn([Vec(3, Real)], Vec(3, Real), lambda v: vjp(f)(v).grad(1))
     assert same(f, [1, 2, 3]) == 28
     assert same(g, [1, 2, 3]) == pytest.approx([2 * 2 + 28, 4 * 2 + 14, 6 * 2])
+
+
+@pytest.mark.parametrize(
+    "body", [lambda s, x: s + x, lambda s, x: s * 1.0, lambda s, x: x], ids=["linear", "the same", "another"]
+)
+@pytest.mark.parametrize("how", ["revolve", 1, 2])
+def test_a_tape_that_nothing_needs(body, how):
+    """The second derivative of what is linear: memory would be given back of which none is taken."""
+    f = fn([Real, Real], Real, lambda x, y: sin(fori(2, Real, x, lambda i, s: body(s, y), checkpoint=how)))
+    h = jacobian(jacobian(f, (0, 1), mode="reverse"), (0, 1), mode="reverse")
+    plain = hessian(fn([Real, Real], Real, lambda x, y: sin(body(body(x, y), y))), (0, 1))
+    assert same(h, 0.3, 0.2) == compile(plain)(0.3, 0.2)
 
 
 def test_what_it_refuses():

@@ -494,6 +494,9 @@ def test_what_loops_refuse():
         (lambda x: scan(x, Real, x, lambda s, i: (s, s)), "the size of what it gives is not known"),
         (lambda x: fori("3", Real, x, lambda i, s: s), "expected a size, an index or a Real"),
         (lambda x: fori(x > 0, Real, x, lambda i, s: s), "expected a size, an index or a Real"),
+        (lambda x: fori(2.5, Real, x, lambda i, s: s), "fori: expected a size, an index or a Real"),
+        (lambda x: fori(-1, Real, x, lambda i, s: s), "fori: it cannot turn -1 times"),
+        (lambda x: scan(-1.0, Real, x, lambda s, i: (s, s)), "scan: it cannot turn -1 times"),
     ]
     for body, message in cases:
         with pytest.raises((TypeError, ValueError), match=message):
@@ -501,6 +504,7 @@ def test_what_loops_refuse():
     with pytest.raises(ValueError, match="checkpoint: expected"):
         fn([Real], Real, lambda x: fori(3, Real, x, lambda i, s: s, checkpoint="some"))
     assert same(fn([Real], Real, lambda x: fori(3, Real, x, lambda i, s: s * 2)), 1.0) == 8
+    assert same(fn([Real], Real, lambda x: fori(floor(3.5), Real, x, lambda i, s: s * 2)), 1.0) == 8
 
 
 @pytest.mark.parametrize("n", [-1.0, 0.5, math.nan, math.inf, -math.inf, 1e300])

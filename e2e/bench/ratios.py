@@ -62,7 +62,7 @@ PUBLISHED: Mapping[str, Mapping[str, Published]] = {
         },
     },
 }
-PROGRAMS = ("sincos", "power", "logsumexp", "logistic", "mlp")
+PROGRAMS = ("sincos", "power", "power_loop", "logsumexp", "logistic", "mlp")
 HESSIAN = 10_000
 """The size of Rosenbrock's function of which the sparse Hessian is measured."""
 C = "C -O3 simd"

@@ -31,8 +31,8 @@ from e2e.server import Server
 
 HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
-WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power logsumexp logistic mlp
-    springs kmeans""".split()
+WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power power_loop logsumexp
+    logistic mlp springs kmeans""".split()
 SIMULATIONS = ["billiards", "robot"]
 """Workloads, too, of which only the gradient is measured."""
 START = "start"

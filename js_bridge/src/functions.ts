@@ -18,6 +18,7 @@ import {
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { hasTangent, leavesOf, wrap } from "./values";
+import { deeply } from "./where";
 
 /** A value of an enclosing function, or in its place the zero of a type. */
 export type Capture = Var | Ty;
@@ -383,7 +384,7 @@ export const recorded = (
   try {
     r.params = leaves;
     const ids = Array.from({ length: leaves }, (_, k) => r.row(S.PARAM, k, 0));
-    r.results = body(r, ids);
+    r.results = outer ? body(r, ids) : deeply(() => body(r, ids));
   } finally {
     Recorder.current = outer;
     r.close();

@@ -56,16 +56,18 @@ class Sets:
 
     def both(self, x: Any, y: Any) -> Any:
         """What depends on all that either depends on, or may be either."""
-        if isinstance(x, Each) or isinstance(y, Each):
+        if x is None:
+            return y
+        if y is None:
+            return x
+        if isinstance(x, Each) or isinstance(y, Each) or (isinstance(x, list) and len(x) != len(y)):
             return Each(self.both(self.element(x, ANY), self.element(y, ANY)))
         if isinstance(x, list):
             return [self.both(a, b) for a, b in zip(x, y, strict=True)]
         if isinstance(x, Cells):
             return Cells([*x.places, *(place for place in y.places if place not in x.places)])
-        if x is None or x == y:
+        if x == y:
             return y
-        if y is None:
-            return x
         self.pairs.append((x, y))
         return -len(self.pairs)
 
@@ -86,11 +88,17 @@ class Sets:
         if i is not ANY:
             return x[i]
         if not x:
-            return None if t is None or is_real(t) else ANY
+            return None if t is None else self.nothing(t)
         found = x[0]
         for y in x[1:]:
             found = self.both(found, y) if t is None else self.either(found, y, t)
         return found
+
+    def nothing(self, t: Type) -> Any:
+        """A value of type ``t`` that nothing has been put into."""
+        if isinstance(t, Array):
+            return Each(self.nothing(t.elem))
+        return None if is_real(t) else ANY
 
     def add(self, container: Any, at: int, x: Any) -> None:
         """Add ``x`` in place, as there may be cells for parts."""

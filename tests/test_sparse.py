@@ -16,6 +16,7 @@ from rose_core import (
     Vec,
     cond,
     exp,
+    floor,
     fn,
     fori,
     grad,
@@ -255,3 +256,19 @@ def test_mistakes() -> None:
         sparse_jacobian(math.sin)
     with pytest.raises(TypeError, match=r"f gives a \[6\]Real, expected a Real"):
         sparse_hessian(fn([V6], V6, lambda x: x))
+
+
+@pytest.mark.parametrize("turns", range(3))
+@pytest.mark.parametrize("others", range(3))
+def test_tapes_of_either_side(turns, others) -> None:
+    """Loops in loops on both sides, whose tapes have other lengths, or none at all."""
+
+    def side(n, v, k):
+        def inner(s):
+            return fori(floor(v[2]), Real, s, lambda _, r: sin(r) * v[2])
+
+        return lambda: fori(n, Real, v[k], lambda _, s: inner(s))
+
+    f = fn([Vec(3, Real)], Real, lambda v: cond(v[0] < v[1], Real, side(turns, v, 0), side(others, v, 1)))
+    for v in ([0.3, 0.5, 1.5], [0.5, 0.3, 2.5]):
+        check_hessian(f, v)

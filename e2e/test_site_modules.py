@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+
+from build import ROOT
+from e2e.explorables import USES
 
 Run = Callable[[str], object]
 
@@ -228,3 +231,47 @@ def test_parameters_of_any_shape(run: Run) -> None:
         """const a = { b: [1, { c: 2 }], d: [[2]] };
         return [tree.map((x, y) => x - y, a, tree.map((x) => x * x, a)), tree.norm(a)]"""
     ) == [{"b": [0, {"c": -2}], "d": [[-2]]}, 3]
+
+
+# ---- how much code a page has -------------------------------------------------------
+
+SITE = ROOT / "site"
+MOST = 250
+OF_PAGES = r"\bdocument\.|\bHTML\w*Element\b|from \"\./(page|picture|html|svg|plot|line-chart|drag)\.js\""
+
+
+def code_of(name: str) -> str:
+    """A module without comments and blank lines."""
+    text = re.sub(r"/\*.*?\*/|^\s*//.*?$", "", (SITE / name).read_text(), flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(line for line in text.splitlines() if line.strip())
+
+
+def modules_of(page: str) -> set[str]:
+    """What a page loads from the site, directly or not."""
+
+    def loaded(name: str) -> Iterator[str]:
+        yield from re.findall(r"(?:from|import)[ (]\"\./([\w-]+\.js)\"", code_of(name))
+
+    found: set[str] = set()
+    waiting = re.findall(r"<script[^>]* src=\"(?:\./)?([\w-]+\.js)\"", (SITE / f"{page}.html").read_text())
+    assert waiting
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (SITE / name).exists():
+            found.add(name)
+            waiting += loaded(name)
+    return found
+
+
+@pytest.mark.parametrize("page", USES)
+def test_a_page_has_little_code_of_its_own(page: str) -> None:
+    """Its own is what no other page loads and what has to do with a page: draws there, or asks for elements.
+
+    So models are not counted, which could be used anywhere, nor what the page says in words.
+    """
+    shared = {name for other in USES if other != page for name in modules_of(other)}
+    own = {name for name in modules_of(page) - shared if not name.endswith("-words.js")}
+    assert f"{page}.js" in own
+    here = [name for name in own if re.search(OF_PAGES, (SITE / name).read_text())]
+    lines = {name: len(code_of(name).splitlines()) for name in here}
+    assert 0 < sum(lines.values()) < MOST, lines

@@ -3,6 +3,7 @@
 import { sizeAt } from "./derivation.js";
 import { count, format } from "./format.js";
 import { pending, text, written } from "./formula.js";
+import { html } from "./html.js";
 import { resultOf } from "./listing.js";
 
 /**
@@ -102,17 +103,18 @@ const LONGEST = [4000, 240];
 
 /** A formula, with the derivative in it that is next. @param {import("./formula.js").Tree} formula @param {Name} by @param {number} longest */
 const marked = (formula, by, longest) => {
-  const item = document.createElement("li");
-  const mark = document.createElement("mark");
   const whole = text(formula, by);
   const next = pending(formula);
   const start = next ? whole.indexOf(`d/d${by}[`) : longest;
   const end = start + (next ? text(next, by).length : 0);
-  mark.textContent = whole.slice(start, Math.min(end, longest));
-  item.append(whole.slice(0, Math.min(start, longest)), mark);
-  item.append(end < longest ? whole.slice(end, longest) : "");
-  if (whole.length > longest) item.append(" …");
-  return item;
+  return html(
+    "li",
+    {},
+    whole.slice(0, Math.min(start, longest)),
+    html("mark", { textContent: whole.slice(start, Math.min(end, longest)) }),
+    whole.slice(Math.min(end, longest), longest),
+    whole.length > longest ? " …" : "",
+  );
 };
 
 /**

@@ -3,12 +3,10 @@
 import { bars } from "./chart.js";
 import { measureHere } from "./here.js";
 import { during, element, show } from "./page.js";
-import { legendOf, make, picture, table } from "./results.js";
+import { legendOf, loadKept, make, picture, table } from "./results.js";
 
 const showKept = async () => {
-  const response = await fetch(new URL("benchmark.json", import.meta.url));
-  if (!response.ok) throw Error("The page could not load benchmark.json.");
-  const { date, machine, browser, start, workloads } = await response.json();
+  const { date, machine, browser, start, workloads } = await loadKept();
   show({
     date,
     browser,

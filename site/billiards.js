@@ -6,8 +6,8 @@ import { Clock } from "./clock.js";
 import { FRAMES, SECONDS, UPDATES, aim, play } from "./collisions.js";
 import { Handles } from "./drag.js";
 import { count, fixed, format } from "./format.js";
-import { announcer, element, onActs, oncePerFrame } from "./page.js";
-import { prepare, show, showSource } from "./page.js";
+import { announcer, element, onActs, prepare } from "./page.js";
+import { refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { drawProgress } from "./progress.js";
 import { BALLS, RACK, RADIUS } from "./rack.js";
@@ -93,43 +93,36 @@ select.addEventListener("change", () => choose(Number(select.value)));
 /** @param {number[]} at */
 const inside = ([x, y]) => [clamp(x, view.WIDE), clamp(y, view.HIGH)];
 
-/** @typedef {(at: number[]) => void} Put */
-/** @type {Record<string, { name: string, at: () => number[], put: Put }>} */
-const movable = {
-  cue: {
-    name: "Cue ball",
-    at: () => current().x,
-    put: (at) => changed({ x: inside(at), v: current().v }),
-  },
-  tip: {
-    name: "Tip of the cue ball’s arrow",
-    at: () => view.tip(current()),
-    put: (at) => {
-      const { x } = current();
-      changed({ x, v: inside(at).map((c, k) => (c - x[k]) / view.AHEAD) });
-    },
-  },
-  goal: {
-    name: "Goal",
-    at: () => goal,
-    put: (at) => {
-      goal = inside(at);
-      changed();
-    },
-  },
+/** @param {number[]} to */
+const setGoal = (to) => {
+  goal = inside(to);
+  changed();
 };
 
 const handles = new Handles(element("table-stage"));
-const places = Object.values(movable).map(({ name, at, put }) => ({
-  at,
-  place: handles.add(name, {
-    to: (px, py) => {
-      const { x, y } = view.scales(table);
-      put([x.from(px), y.from(py)]);
+/** @param {string} name @param {() => number[]} at @param {(to: number[]) => void} put */
+const movable = (name, at, put) =>
+  handles.addPoint(name, {
+    ...{ at, put, step: [0.01, 0.01] },
+    scales: () => view.scales(table),
+    words: ([x, y]) => `x ${fixed(x, 3)}, y ${fixed(y, 3)}`,
+  });
+const places = [
+  movable(
+    "Cue ball",
+    () => current().x,
+    (to) => changed({ x: inside(to), v: current().v }),
+  ),
+  movable(
+    "Tip of the cue ball’s arrow",
+    () => view.tip(current()),
+    (to) => {
+      const { x } = current();
+      changed({ x, v: inside(to).map((c, k) => (c - x[k]) / view.AHEAD) });
     },
-    by: (dx, dy) => put([at()[0] + dx / 100, at()[1] + dy / 100]),
-  }),
-}));
+  ),
+  movable("Goal", () => goal, setGoal),
+];
 
 element("table").addEventListener("click", ({ offsetX, offsetY }) => {
   const { x, y } = view.scales(table);
@@ -143,7 +136,7 @@ element("table").addEventListener("click", ({ offsetX, offsetY }) => {
 // and the buttons in the text
 onActs({
   ball: (ball) => choose(Number(ball)),
-  goal: (at) => movable.goal.put(at.split(" ").map(Number)),
+  goal: (at) => setGoal(at.split(" ").map(Number)),
   size: (size) => (trainer.size.value = String(Math.log10(Number(size)))),
   over: () => changed(first),
   run: () => trainer.run(),
@@ -166,27 +159,21 @@ const scene = () => {
   };
 };
 
-const table = new Picture(element("table", HTMLCanvasElement), (ctx, size) => {
+const table = new Picture("table", (ctx, size) => {
   view.drawTable(ctx, size, scene());
-  const { x, y } = view.scales(size);
-  for (const { at, place } of places) {
-    const [px, py] = at();
-    place(x.at(px), y.at(py), `x ${fixed(px, 3)}, y ${fixed(py, 3)}`);
-  }
+  for (const place of places) place();
 });
 
-const distances = new Picture(
-  element("distances", HTMLCanvasElement),
-  (ctx, size) => {
-    drawProgress(ctx, size, {
-      name: "distance from the goal",
-      domain: [1e-3, 1],
-      log: true,
-      values: trainer.tries.map(({ loss }) => Math.sqrt(loss)),
-      shown: trainer.shown,
-    });
-  },
-);
+/** @type {import("./line-chart.js").Axis} */
+const distance = {
+  name: "distance from the goal",
+  domain: [1e-3, 1],
+  log: true,
+};
+const distances = new Picture("distances", (ctx, size) => {
+  const values = trainer.tries.map(({ loss }) => Math.sqrt(loss));
+  drawProgress(ctx, size, distance, values, trainer.shown);
+});
 
 const say = announcer(status);
 const tell = () => {
@@ -211,11 +198,7 @@ const tell = () => {
   if (search) say(ending(search, target, stepSize), search.hasFailed);
 };
 
-const soon = oncePerFrame(tell);
-const refresh = () => {
-  for (const picture of [table, distances]) picture.redraw();
-  soon();
-};
+const refresh = refresher(() => [table, distances], tell);
 
 showSource("collisions.js");
 show({

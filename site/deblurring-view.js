@@ -1,8 +1,7 @@
 // The pictures of the page about deblurring, and the curves of loss and error.
 
 import { SIDE } from "./blur.js";
-import { font, token } from "./picture.js";
-import { Scale, axes, dot, polyline } from "./plot.js";
+import { drawChart } from "./line-chart.js";
 
 /** @typedef {import("./picture.js").Size} Size */
 /** @typedef {import("./plot.js").Pair} Pair */
@@ -33,7 +32,13 @@ export const drawSlopes = (ctx, size, slopes) => {
   );
 };
 
-const DOMAIN = /** @type {Pair} */ ([1e-3, 1e4]);
+const STEPS = { name: "steps", log: true };
+const LOSSES = {
+  name: "",
+  log: true,
+  domain: /** @type {Pair} */ ([1e-3, 1e4]),
+};
+const MARGIN = { left: 36, right: 10, top: 26, bottom: 24 };
 
 /**
  * Loss and error, step by step, both axes logarithmic.
@@ -42,34 +47,19 @@ const DOMAIN = /** @type {Pair} */ ([1e-3, 1e4]);
  * @param {Size} size
  * @param {{ losses: number[], errors: number[], nearest: number }} run
  */
-export const drawCurves = (
-  ctx,
-  { width, height },
-  { losses, errors, nearest },
-) => {
-  const most = Math.max(1000, losses.length);
-  const x = new Scale([1, most], [36, width - 10], true);
-  const y = new Scale(DOMAIN, [height - 24, 26], true);
-  axes(ctx, x, y, { x: "steps", y: "" });
-  ctx.font = font();
-  ctx.textBaseline = "top";
-  ctx.textAlign = "right";
-  [
-    { name: "error", values: errors, colour: token("--blue"), at: 56 },
-    { name: "loss", values: losses, colour: token("--rose"), at: 10 },
-  ].forEach(({ name, values, colour, at }) => {
-    ctx.fillStyle = colour;
-    ctx.fillText(name, width - at, 6);
-    const points = values.map((value, k) => {
-      const inside = Math.min(DOMAIN[1], Math.max(DOMAIN[0], value));
-      return /** @type {Pair} */ ([x.at(k + 1), y.at(inside)]);
-    });
-    if (!points.length) return;
-    ctx.strokeStyle = colour;
-    ctx.lineWidth = 2;
-    polyline(ctx, points);
-    dot(ctx, points[points.length - 1], 4, colour);
-    if (name === "error" && nearest < points.length - 1)
-      dot(ctx, points[nearest], 4, colour);
+export const drawCurves = (ctx, size, { losses, errors, nearest }) => {
+  const last = losses.length - 1;
+  const domain = /** @type {Pair} */ ([1, Math.max(1000, losses.length)]);
+  const points = (/** @type {number[]} */ values) =>
+    values.map((value, k) => /** @type {Pair} */ ([k + 1, value]));
+  drawChart(ctx, size, {
+    ...{ x: { ...STEPS, domain }, y: LOSSES, margin: MARGIN },
+    series: [
+      { name: "loss", colour: "--rose", points: points(losses), dots: [last] },
+      {
+        ...{ name: "error", colour: "--blue", points: points(errors) },
+        dots: [nearest, last],
+      },
+    ],
   });
 };

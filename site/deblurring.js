@@ -8,7 +8,8 @@ import { count, format } from "./format.js";
 import { KERNELS } from "./kernels.js";
 import { latest } from "./latest.js";
 import { announcer, calm, during, element, onActs } from "./page.js";
-import { oncePerFrame, prepare, show, showSource } from "./page.js";
+import { oncePerFrame, prepare, refresher } from "./page.js";
+import { show, showSource } from "./page.js";
 import { pictureIn } from "./photo.js";
 import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
@@ -174,26 +175,23 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-/** @param {string} id @param {(ctx: CanvasRenderingContext2D, size: import("./picture.js").Size) => void} draw */
-const picture = (id, draw) => new Picture(element(id, HTMLCanvasElement), draw);
-
 const all = [
-  picture("truth", (ctx, size) => drawPixels(ctx, size, truth)),
-  picture("guess", (ctx, size) =>
+  new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth)),
+  new Picture("guess", (ctx, size) =>
     drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
   ),
-  picture("given", (ctx, size) => {
+  new Picture("given", (ctx, size) => {
     if (restoration) drawPixels(ctx, size, restoration.given);
   }),
-  picture("again", (ctx, size) => {
+  new Picture("again", (ctx, size) => {
     const { guess } = restoration ?? {};
     if (guess) drawPixels(ctx, size, restoration?.blurred(guess) ?? []);
   }),
-  picture("losses", (ctx, size) => {
+  new Picture("losses", (ctx, size) => {
     const none = { losses: [], errors: [], nearest: 0 };
     drawCurves(ctx, size, restoration ?? none);
   }),
-  picture("gradient", (ctx, size) => {
+  new Picture("gradient", (ctx, size) => {
     if (restoration) drawSlopes(ctx, size, restoration.gradient);
   }),
 ];
@@ -233,10 +231,7 @@ const tell = () => {
 };
 
 const soon = oncePerFrame(tell);
-const refresh = () => {
-  for (const each of all) each.redraw();
-  soon();
-};
+const refresh = refresher(() => all, tell);
 
 showSource("blur.js");
 show({ unknowns: count(truth.length) });

@@ -3,17 +3,24 @@
 import { nameOf } from "./diagram-words.js";
 import { Handles } from "./drag.js";
 import { fixed } from "./format.js";
-import { drawArrows, drawShapes } from "./shapes.js";
+import { html } from "./html.js";
+import { evenScales } from "./plot.js";
+import { clamp } from "./region.js";
+import { arrowsAsSvg, shapesAsSvg } from "./shapes.js";
+import { fill } from "./svg.js";
 
-/** @typedef {import("./layout.js").Layout} Layout */
+/**
+ * @typedef {import("./layout.js").Layout} Layout
+ * @typedef {import("./plot.js").Pair} Pair
+ */
 
 /** An arrow key moves a shape by so much. */
-const NUDGE = 4;
+const NUDGE = /** @type {const} */ ([4, 4]);
 
 /**
  * @typedef {object} Hand
  * @property {() => void} take  a shape has been taken
- * @property {(path: string, to: readonly [number, number]) => void} put  it is moved
+ * @property {(path: string, to: Pair) => void} put  it is moved
  * @property {() => void} leave  it has been let go
  */
 
@@ -24,67 +31,48 @@ export class DiagramView {
     this.hand = hand;
     [this.svg] = stage.getElementsByTagName("svg");
     [this.shapes, this.pulls] = this.svg.getElementsByTagName("g");
-    this.overlay = document.createElement("div");
-    /** @type {Map<string, ReturnType<Handles["add"]>>} */
-    this.places = new Map();
+    this.overlay = html("div", {});
+    /** Put the handles where their shapes are. @type {(() => void)[]} */
+    this.places = [];
   }
 
-  /** The size of the diagram, whose origin is in the middle of the stage. @param {Layout} layout */
-  fit({ size: { width, height } }) {
-    const { clientWidth, clientHeight } = this.stage;
-    const scale = Math.min(clientWidth / width, clientHeight / height);
-    return { scale, x: clientWidth / 2, y: clientHeight / 2, width, height };
-  }
-
-  /** Show another diagram. @param {Layout} layout */
+  /** Show another diagram, whose origin is in the middle of the stage. @param {Layout} layout */
   begin(layout) {
     const { width, height } = layout.size;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.overlay.remove();
-    this.overlay = document.createElement("div");
-    this.overlay.className = "overlay";
+    this.overlay = html("div", { className: "overlay" });
     this.stage.append(this.overlay);
     const handles = new Handles(this.overlay);
-    this.places.clear();
-    for (const path of layout.handles.keys()) {
-      const put = (/** @type {number} */ x, /** @type {number} */ y) => {
-        const inside = (
-          /** @type {number} */ value,
-          /** @type {number} */ whole,
-        ) => Math.max(-whole / 2, Math.min(whole / 2, value));
-        this.hand.put(path, [inside(x, width), inside(y, height)]);
+    const wide = /** @type {Pair} */ ([-width / 2, width / 2]);
+    const high = /** @type {Pair} */ ([-height / 2, height / 2]);
+    const scales = () => {
+      const { clientWidth, clientHeight } = this.stage;
+      const size = { width: clientWidth, height: clientHeight };
+      return evenScales(size, wide, high);
+    };
+    const hand = { start: this.hand.take, end: this.hand.leave };
+    this.places = [...layout.handles.keys()].map((path) => {
+      const point = {
+        ...{ scales, step: NUDGE, at: () => layout.at(path) },
+        put: (/** @type {Pair} */ [x, y]) =>
+          this.hand.put(path, [clamp(x, wide), clamp(y, high)]),
+        words: (/** @type {readonly number[]} */ [x, y]) =>
+          `x ${fixed(x, 0)}, y ${fixed(y, 0)}${layout.pins.has(path) ? ", held" : ""}`,
       };
-      const place = handles.add(nameOf(path), {
-        start: this.hand.take,
-        to: (px, py) => {
-          const { scale, x, y } = this.fit(layout);
-          put((px - x) / scale, (y - py) / scale);
-        },
-        by: (dx, dy) => {
-          const [x, y] = layout.at(path);
-          put(x + NUDGE * dx, y + NUDGE * dy);
-        },
-        end: this.hand.leave,
-      });
-      this.places.set(path, place);
-    }
+      return handles.addPoint(nameOf(path), point, hand);
+    });
   }
 
   /** @param {Layout} layout @param {Float64Array | undefined} gradient  if the pull is to be seen */
   draw(layout, gradient) {
-    drawShapes(this.shapes, layout.shapes, layout.size);
+    fill(this.shapes, shapesAsSvg(layout.shapes, layout.size));
     const free = [...layout.handles].filter(([path]) => !layout.pins.has(path));
     const pulls = free.map(([path, indices]) => ({
       at: layout.at(path),
       by: indices.map((index) => -(gradient?.[index] ?? 0)),
     }));
-    drawArrows(this.pulls, gradient ? pulls : [], layout.size);
-    const fit = this.fit(layout);
-    for (const [path, place] of this.places) {
-      const [x, y] = layout.at(path);
-      const held = layout.pins.has(path) ? ", held" : "";
-      const value = `x ${fixed(x, 0)}, y ${fixed(y, 0)}${held}`;
-      place(fit.x + x * fit.scale, fit.y - y * fit.scale, value);
-    }
+    fill(this.pulls, arrowsAsSvg(gradient ? pulls : [], layout.size));
+    for (const place of this.places) place();
   }
 }

@@ -1,6 +1,6 @@
 // What the page about diagrams says, in words.
 
-import { count } from "./format.js";
+import { count, format } from "./format.js";
 
 /** So many of them are named. */
 const NAMED = 2;
@@ -37,4 +37,20 @@ export const inWords = (text) => {
     .replace(/^(Error|FATAL): /, "")
     .replace(/ \(at line \d+, column \d+ of \w+ program\)/g, "")
     .replaceAll("`", "");
+};
+
+export const energyOf = (/** @type {number} */ phi) => format(phi, 3);
+
+/** What was counted and timed of a diagram. @param {Record<"compiling" | "whole" | "gradient" | "unknowns" | "constraints" | "objectives", number>} found */
+export const measured = (found) => {
+  const milliseconds = (/** @type {number} */ time) => `${format(time, 2)} ms`;
+  return {
+    compiling: milliseconds(found.compiling),
+    whole: milliseconds(found.whole),
+    gradient: `${format(1000 * found.gradient, 2)} µs`,
+    unknowns: count(found.unknowns),
+    evaluations: count(found.unknowns + 1),
+    constraints: count(found.constraints),
+    objectives: count(found.objectives),
+  };
 };

@@ -1,13 +1,20 @@
 // The page about diagrams: the programs that the reader edits, and the picture that follows.
 
 import { DiagramView } from "./diagram-view.js";
-import { GIVEN_UP, ending, lost, stopped } from "./diagram-words.js";
-import { count, format } from "./format.js";
+import {
+  GIVEN_UP,
+  ending,
+  energyOf,
+  lost,
+  measured,
+  stopped,
+} from "./diagram-words.js";
+import { Editor } from "./editor.js";
+import { count } from "./format.js";
 import { latest } from "./latest.js";
 import { Layout } from "./layout.js";
 import { announcer, calm, during, element } from "./page.js";
 import { oncePerFrame, onActs, show } from "./page.js";
-import { Program } from "./program.js";
 import { compileTrio, Mistake } from "./trio.js";
 import { TRIOS } from "./trios.js";
 
@@ -97,12 +104,12 @@ let isCompiling = false;
 /** Whether the programs are others than those of the picture, so that it has to begin anew. */
 let isOther = true;
 
-/** @type {Record<Kind, Program>} */
+/** @type {Record<Kind, Editor>} */
 const programs = Object.fromEntries(
   KINDS.map((kind) => {
     const field = element(kind, HTMLTextAreaElement);
     const message = element(`${kind}-message`);
-    return [kind, new Program(field, message, () => edited())];
+    return [kind, new Editor(field, message, () => edited())];
   }),
 );
 
@@ -206,25 +213,7 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-/** How long a gradient takes, with what Penrose does around it. */
-const measure = () => {
-  layout.look(); // engines make functions ready when they are first called
-  let calls = 0;
-  const began = performance.now();
-  let now = began;
-  for (; now - began < 10; now = performance.now(), ++calls) layout.look();
-  const { made, time, unknowns, state } = layout;
-  const compiling = made.reduce((sum, one) => sum + one.time, 0);
-  show({
-    compiling: `${format(compiling, 2)} ms`,
-    whole: `${format(time, 2)} ms`,
-    gradient: `${format((1000 * (now - began)) / calls, 2)} µs`,
-    unknowns: count(unknowns),
-    evaluations: count(unknowns + 1),
-    constraints: count(state.constrFns.length),
-    objectives: count(state.objFns.length),
-  });
-};
+const measure = () => show(measured(layout.measure()));
 
 const refresh = oncePerFrame(() => {
   run.textContent = running || isCompiling ? "Stop" : "Go on";
@@ -238,7 +227,7 @@ const refresh = oncePerFrame(() => {
   show({
     steps: count(layout.steps),
     calls: count(layout.calls),
-    energy: format(phi, 3),
+    energy: energyOf(phi),
   });
 });
 

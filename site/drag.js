@@ -4,6 +4,8 @@
 // that begins on a handle is kept from scrolling the page.
 
 /**
+ * @typedef {import("./plot.js").Scale} Scale
+ *
  * @typedef {object} Move
  * @property {(x: number, y: number) => void} to  the handle is dragged to these CSS pixels
  * @property {(dx: number, dy: number) => void} by  an arrow key was pressed: ±1, or ±10 with Shift;
@@ -80,6 +82,42 @@ export class Handles {
       handle.y = y;
       element.style.transform = `translate(${x}px, ${y}px)`;
       element.setAttribute("aria-valuetext", value);
+    };
+  }
+
+  /**
+   * Add a handle of a point in a plot; gives the function that places it, and says where it is.
+   *
+   * @param {string} name
+   * @param {object} point
+   * @param {() => { x: Scale, y: Scale }} point.scales
+   * @param {() => readonly number[]} point.at
+   * @param {(to: [number, number]) => void} point.put
+   * @param {readonly [number, number]} point.step  of an arrow key
+   * @param {(at: readonly number[]) => string} point.words
+   * @param {() => void} [point.begin]  it is about to be dragged, or moved by a key
+   * @param {Pick<Move, "start" | "end">} [hand]
+   */
+  addPoint(name, { scales, at, put, step, words, begin }, hand = {}) {
+    const place = this.add(name, {
+      ...hand,
+      start: () => {
+        begin?.();
+        hand.start?.();
+      },
+      to: (px, py) => {
+        const { x, y } = scales();
+        put([x.from(px), y.from(py)]);
+      },
+      by: (dx, dy) => {
+        begin?.();
+        const [x, y] = at();
+        put([x + dx * step[0], y + dy * step[1]]);
+      },
+    });
+    return () => {
+      const { x, y } = scales();
+      place(x.at(at()[0]), y.at(at()[1]), words(at()));
     };
   }
 

@@ -1,23 +1,32 @@
 // A field for an expression, which marks what is wrong right under it, and what can be typed there.
 
+import { ready } from "../rose.js";
 import { ExpressionError, FUNCTIONS, parse } from "./expression.js";
+import { html } from "./html.js";
+import { element, judge } from "./page.js";
 
 /** @typedef {import("./expression.js").Tree} Tree */
 
 /**
- * Call `edited` with the tree of each good expression that is typed.
+ * The page's field `expression`, with the `marker` under its text and the `message` below: calls `edited`
+ * with the tree of each good expression that is typed.
  *
- * @param {HTMLInputElement} input
- * @param {HTMLElement} marker  lies under the text and shows where an error is
- * @param {HTMLElement} message
- * @param {(tree: Tree, text: string) => void} edited
+ * @param {(tree: Tree) => void} edited
  * @returns {{ put(text: string): Tree }} to put in a good expression; it is not "typed"
  */
-export const expressionField = (input, marker, message, edited) => {
-  const before = document.createElement("span");
-  const wrong = document.createElement("span");
-  wrong.className = "wrong";
+export const expressionField = (edited) => {
+  const input = element("expression", HTMLInputElement);
+  const [marker, message] = ["marker", "message"].map((id) => element(id));
+  const before = html("span", {});
+  const wrong = html("span", { className: "wrong" });
   marker.append(before, wrong);
+
+  // who looks at the field may type something that nobody has compiled before
+  input.addEventListener(
+    "focus",
+    () => ready().catch(() => {}), // which is told when it is needed
+    { once: true },
+  );
 
   const follow = () => {
     marker.scrollLeft = input.scrollLeft;
@@ -33,7 +42,7 @@ export const expressionField = (input, marker, message, edited) => {
       ? text.slice(at, at + error.length) || "\u00a0"
       : "";
     message.textContent = error?.message ?? "";
-    input.setAttribute("aria-invalid", String(!!error));
+    judge(input, !error);
     follow();
   };
 
@@ -48,7 +57,7 @@ export const expressionField = (input, marker, message, edited) => {
       return;
     }
     mark(text);
-    edited(tree, text);
+    edited(tree);
   };
   input.addEventListener("input", read);
   return {
@@ -64,8 +73,7 @@ export const expressionField = (input, marker, message, edited) => {
 export const listFunctions = (place) =>
   place.append(
     ...FUNCTIONS.flatMap((name, k) => {
-      const code = document.createElement("code");
-      code.textContent = name;
+      const code = html("code", { textContent: name });
       return k ? [", ", code] : [code];
     }),
   );

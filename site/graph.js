@@ -1,6 +1,7 @@
 // The graph of an expression: what is computed from what, from the variables at the top down to f.
 
 import { format } from "./format.js";
+import { svg } from "./svg.js";
 
 /**
  * @typedef {import("./expression.js").Tree} Tree
@@ -76,15 +77,6 @@ export const placesIn = (order) => {
   return places;
 };
 
-/** @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
-const svg = (tag, attributes, text = "") => {
-  const found = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes))
-    found.setAttribute(name, String(value));
-  found.textContent = text;
-  return found;
-};
-
 /** An edge that goes around what stands between its ends. @param {Place} from @param {Place} to */
 const curve = (from, to) => {
   const rows = Math.round((to.y - from.y) / HIGH);
@@ -101,12 +93,13 @@ const curve = (from, to) => {
  *
  * @param {HTMLElement} host  whose content is replaced
  * @param {Sweep} sweep
- * @param {Line[]} done
+ * @param {number} step  so many lines have been computed
  */
-export const drawGraph = (host, sweep, done) => {
+export const drawGraph = (host, sweep, step) => {
   const places = placesIn(sweep.order);
   host.replaceChildren();
   if (!places.size) return; // a number
+  const done = sweep.lines.slice(0, step);
   const now = done.at(-1);
   /** @type {Map<Tree, Line>} */
   const latest = new Map(done.map((line) => [line.to, line]));

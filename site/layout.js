@@ -12,6 +12,9 @@ const STILL = 0.5;
 /** With so many steps and no end, there will be none. */
 const MOST = 5000;
 
+/** So many milliseconds of looks are enough to tell how long one takes. */
+const ROUND = 10;
+
 /** In pixels: what is missed by less is met. */
 const ENOUGH = 1;
 
@@ -187,6 +190,22 @@ export class Layout {
     const xs = Float64Array.from(varyingValues);
     const found = this.evaluate(masks, xs, params.weight, gradient);
     return { ...found, gradient };
+  }
+
+  /** How large the problem is, and how long it took to compile, and takes to be looked at, in milliseconds. */
+  measure() {
+    this.look(); // engines make functions ready when they are first called
+    let calls = 0;
+    const began = performance.now();
+    let now = began;
+    for (; now - began < ROUND; now = performance.now(), ++calls) this.look();
+    return {
+      compiling: this.made.reduce((sum, { time }) => sum + time, 0),
+      ...{ whole: this.time, gradient: (now - began) / calls },
+      unknowns: this.unknowns,
+      constraints: this.state.constrFns.length,
+      objectives: this.state.objFns.length,
+    };
   }
 
   /** What could not be had, in the words of the Style program. */

@@ -71,6 +71,16 @@ export class Learner {
     return { loss, grad, trail: kept.map(({ x: [foot] }) => foot) };
   }
 
+  /** What a search is to solve, giving up after so many tries without progress. @param {number} patience @returns {import("./search.js").Problem} */
+  problem(patience) {
+    return {
+      evaluate: this.evaluate.bind(this),
+      // the gradient says where to, not how far
+      stride: (size, slope) => size / (slope + 1e-6),
+      ...{ enough: -Infinity, limit: 10, patience },
+    };
+  }
+
   dispose() {
     this.gradient.dispose();
     this.walk.dispose();

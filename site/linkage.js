@@ -9,7 +9,7 @@ import { outOfReach, pointInWords, refused, stopped } from "./linkage-words.js";
 import { LINKAGES } from "./linkages.js";
 import { Mechanism } from "./mechanism.js";
 import { announcer, calm, element, onActs } from "./page.js";
-import { oncePerFrame, prepare, show, showSource } from "./page.js";
+import { prepare, refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
 
@@ -113,20 +113,11 @@ freedoms.onValue(begin, (k, value) => set(freedoms.NAMES[k], [k, value]));
 
 const handles = new Handles(element("linkage-stage"));
 /** @param {string} name @param {() => Point} at @param {(to: Point) => void} put */
-const handle = (name, at, put) => ({
-  at,
-  place: handles.add(name, {
-    start: begin,
-    to: (px, py) => {
-      const { x, y } = view.scales(picture);
-      put([x.from(px), y.from(py)]);
-    },
-    by: (dx, dy) => {
-      begin();
-      put([at()[0] + dx / 20, at()[1] + dy / 20]);
-    },
-  }),
-});
+const handle = (name, at, put) =>
+  handles.addPoint(name, {
+    ...{ at, put, begin, step: [0.05, 0.05], words: pointInWords },
+    scales: () => view.scales(picture),
+  });
 /** @param {string} name @param {number} k  the first of its numbers */
 const pivot = (name, k) =>
   handle(
@@ -162,31 +153,26 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-const picture = new Picture(
-  element("linkage", HTMLCanvasElement),
-  (ctx, size) => {
-    const joints = mechanism.jointsAt();
-    const slopes = mechanism.penAt()?.slopes;
-    if (!joints || !slopes) return;
-    const { numbers, free, pins } = mechanism;
-    const arrows = freedoms.NAMES.map((name, k) => {
-      return { name, by: slopes.map((row) => row[k]) };
-    });
-    view.drawLinkage(ctx, size, {
-      ...{
-        joints,
-        pins,
-        wanted,
-        pivots: [numbers.slice(0, 2), numbers.slice(2, 4)],
-      },
-      curves: [before, mechanism.curve()],
-      arrows: arrows.filter((_, k) => free[k]),
-    });
-    const { x, y } = view.scales(size);
-    for (const { at, place } of places)
-      place(x.at(at()[0]), y.at(at()[1]), pointInWords(at()));
-  },
-);
+const picture = new Picture("linkage", (ctx, size) => {
+  const joints = mechanism.jointsAt();
+  const slopes = mechanism.penAt()?.slopes;
+  if (!joints || !slopes) return;
+  const { numbers, free, pins } = mechanism;
+  const arrows = freedoms.NAMES.map((name, k) => {
+    return { name, by: slopes.map((row) => row[k]) };
+  });
+  view.drawLinkage(ctx, size, {
+    ...{
+      joints,
+      pins,
+      wanted,
+      pivots: [numbers.slice(0, 2), numbers.slice(2, 4)],
+    },
+    curves: [before, mechanism.curve()],
+    arrows: arrows.filter((_, k) => free[k]),
+  });
+  for (const place of places) place();
+});
 
 const fillTable = freedoms.slopeTable(
   element("slopes", HTMLTableSectionElement),
@@ -217,11 +203,7 @@ const tell = () => {
   say(message, message !== "");
 };
 
-const soon = oncePerFrame(tell);
-const refresh = () => {
-  picture.redraw();
-  soon();
-};
+const refresh = refresher(() => [picture], tell);
 
 showSource("four-bar.js");
 setFree();

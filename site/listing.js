@@ -1,6 +1,7 @@
 // A program line by line, with what each line has computed so far.
 
 import { format } from "./format.js";
+import { html } from "./html.js";
 
 /** @typedef {import("./sweep.js").Line} Line */
 
@@ -21,18 +22,20 @@ export const resultOf = ({ kind, value, change = 0 }) => {
  */
 export const showListing = (list, lines, done) => {
   list.replaceChildren(
-    ...lines.map((line, k) => {
-      const item = document.createElement("li");
-      const code = document.createElement("code");
-      code.textContent = line.texts.join("\n");
-      const result = document.createElement("span");
-      result.textContent = k < done ? resultOf(line) : "";
-      result.className = line.kind === "value" ? "given" : "derived";
-      item.className = `${line.kind}${k < done ? " done" : ""}`;
-      if (k === done - 1) item.setAttribute("aria-current", "step");
-      item.append(code, result);
-      return item;
-    }),
+    ...lines.map((line, k) =>
+      html(
+        "li",
+        {
+          className: `${line.kind}${k < done ? " done" : ""}`,
+          ariaCurrent: k === done - 1 ? "step" : null,
+        },
+        html("code", { textContent: line.texts.join("\n") }),
+        html("span", {
+          textContent: k < done ? resultOf(line) : "",
+          className: line.kind === "value" ? "given" : "derived",
+        }),
+      ),
+    ),
   );
   // within the box alone: the page stays where it is
   const box = /** @type {HTMLElement} */ (list.parentElement);

@@ -1,31 +1,54 @@
-// Pictures of the first page: a search that runs once, a walk that has been learned, a linkage and a sweep, to
-// be seen with the pointer on them, and a picture that becomes sharp.
+// Pictures of the first page: searches that run once, a surface, a linkage, a walk and a sweep that follow the
+// pointer, and a picture that becomes sharp.
 
+import { approximation } from "./approximation.js";
 import { drawTable } from "./billiards-view.js";
 import { blur, descent } from "./blur.js";
 import { CELLS, build } from "./body.js";
-import { bars } from "./chart.js";
+import { Camera } from "./camera.js";
 import { aim, play } from "./collisions.js";
 import { drawPixels } from "./deblurring-view.js";
-import { parse } from "./expression.js";
+import { evaluator, parse } from "./expression.js";
 import { expressions } from "./formula.js";
 import { drawGraph } from "./graph.js";
 import { KERNELS } from "./kernels.js";
+import { Learner } from "./learner.js";
+import { leastSquares } from "./least-squares.js";
 import { drawLinkage } from "./linkage-view.js";
 import { LINKAGES } from "./linkages.js";
 import { Mechanism } from "./mechanism.js";
-import { network } from "./network.js";
 import { calm, element } from "./page.js";
 import { Picture } from "./picture.js";
+import { Playback } from "./playback.js";
+import { PRESETS } from "./presets.js";
 import { RACK, RADIUS } from "./rack.js";
+import { heightsOf } from "./region.js";
+import { drawMap } from "./regression-view.js";
 import { Restoration } from "./restoration.js";
+import { barsAt, loadKept } from "./results.js";
 import { drawRobot } from "./robot-view.js";
 import { Search } from "./search.js";
 import { SPECIMENS } from "./specimens.js";
+import { Study } from "./study.js";
+import { drawSurface } from "./surface.js";
 import { backward } from "./sweep.js";
-import { FRAMES, HIDDEN, SECONDS, walker } from "./walker.js";
+import { taylor } from "./taylor.js";
+import { FRAMES, SECONDS } from "./walker.js";
 
 const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+
+/**
+ * Take steps, one in a frame, as long as there are more; who wants little motion sees the end alone.
+ *
+ * @param {() => boolean} step  whether there are more
+ * @param {() => void} show
+ */
+const stepwise = async (step, show) => {
+  for (let more = true; more; await nextFrame()) {
+    more = step();
+    if (!more || !calm.matches) show();
+  }
+};
 
 /**
  * Play something while its card has the pointer or the focus: `show` gets the part that has passed, up to 1.
@@ -51,6 +74,49 @@ const whenPointedAt = (picture, seconds, show) => {
     card?.addEventListener(kind, play);
 };
 
+// ---- a descent -----------------------------------------------------------
+
+const study = new Study("I");
+const playback = new Playback(() => map.redraw());
+playback.eta = 0.7 * study.land.limit;
+const map = new Picture("map", (ctx, size) =>
+  drawMap(ctx, size, study.land, playback, true),
+);
+
+const descend = async () => {
+  const gradient = await leastSquares(study.x.length);
+  playback.begin(playback.start, study.problem(gradient));
+};
+
+// ---- a surface, and its approximation where the pointer is ---------------
+
+const { text, x, y, point: first } = PRESETS.waves;
+const tree = parse(text);
+const f = evaluator(tree);
+const box = { x, y, z: heightsOf(f, x, y) ?? x };
+const lookAt = (/** @type {import("./picture.js").Size} */ size) =>
+  new Camera().look(size, box, -14);
+let point = first;
+/** @type {Awaited<ReturnType<typeof approximation>> | undefined} */
+let derivatives;
+
+const surface = new Picture("surface", (ctx, size) => {
+  const d = derivatives?.(...point);
+  const patch = d && taylor(d, point, 2);
+  const scene = { f, box, point, patch, gradient: d?.g, bare: true };
+  drawSurface(ctx, lookAt(size), scene);
+});
+
+surface.canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+  point = lookAt(surface).pick([offsetX, offsetY], f, point) ?? point;
+  surface.redraw();
+});
+
+const approximate = async () => {
+  derivatives = await approximation(tree);
+  surface.redraw();
+};
+
 // ---- billiards -----------------------------------------------------------
 
 const table = {
@@ -60,13 +126,12 @@ const table = {
   /** @type {import("./billiards-view.js").Trail[]} */
   earlier: [],
 };
-const tablePicture = new Picture(
-  element("table", HTMLCanvasElement),
-  (ctx, size) => drawTable(ctx, size, table),
+const tablePicture = new Picture("table", (ctx, size) =>
+  drawTable(ctx, size, table),
 );
 
 /** Run the search, and show where it ends. */
-export const shoot = async () => {
+const shoot = async () => {
   const [gradient, game] = await Promise.all([aim(), play()]);
   const search = new Search(
     {
@@ -76,15 +141,16 @@ export const shoot = async () => {
     },
     table.shot,
   );
-  while (search.outcome === "going") {
+  const step = () => {
     search.advance(0.01);
-    if (calm.matches && search.outcome === "going") continue;
+    return search.outcome === "going";
+  };
+  await stepwise(step, () => {
     table.shot = search.best.params;
     table.frames = [[table.shot.x, ...RACK], ...game(table.shot)];
     table.frame = table.frames.length - 1;
     tablePicture.redraw();
-    await nextFrame();
-  }
+  });
 };
 
 // ---- the robot -----------------------------------------------------------
@@ -99,40 +165,26 @@ const scene = {
   /** @type {import("./plot.js").Pair[]} */
   trail: [],
 };
-const canvas = element("robot", HTMLCanvasElement);
-const robotPicture = new Picture(canvas, (ctx, size) =>
+const robotPicture = new Picture("robot", (ctx, size) =>
   drawRobot(ctx, size, scene),
 );
 
 /** Learn to walk; after that, show it to who points at it. */
-export const learn = async () => {
-  const robot = walker(body);
-  const [gradient, walk] = await Promise.all([robot.train(), robot.walk()]);
-  const sizes = {
-    ...{ inputs: robot.inputs, hidden: HIDDEN },
-    outputs: body.muscles.length,
-  };
-  const search = new Search(
-    {
-      evaluate: gradient,
-      stride: (size, slope) => size / (slope + 1e-6),
-      ...{ enough: -Infinity, limit: 1, patience: TRIES },
-    },
-    network(1, sizes),
-  );
+const learn = async () => {
+  const learner = await Learner.of(CELLS);
+  const search = new Search(learner.problem(TRIES), learner.weights(1));
   while (search.tries.length < TRIES) {
     search.advance(0.2);
     await nextFrame();
   }
-  const frames = walk(search.best.params);
+  const frames = learner.frames(search.best.params);
   scene.trail = frames.map(({ x: [[x, y]] }) => [x, y]);
-  /** @param {number} at */
-  const show = (at) => {
-    scene.frame = frames[Math.min(at, FRAMES - 1)];
+  const show = (/** @type {number} */ part) => {
+    scene.frame = frames[Math.min(Math.floor(part * FRAMES), FRAMES - 1)];
     robotPicture.redraw();
   };
-  show(FRAMES - 1);
-  whenPointedAt(canvas, SECONDS, (part) => show(Math.floor(part * FRAMES)));
+  show(1);
+  whenPointedAt(robotPicture.canvas, SECONDS, show);
 };
 
 // ---- a blurred picture ---------------------------------------------------
@@ -142,36 +194,27 @@ const STEPS = 60;
 
 /** @type {Float64Array[]} */
 let pair = [];
-const pairPicture = new Picture(
-  element("deblurred", HTMLCanvasElement),
-  (ctx, { width, height }) => {
-    const [space, side] = [12, Math.min(height - 24, (width - 36) / 2)];
-    ctx.translate((width - space) / 2 - side, (height - side) / 2);
-    for (const numbers of pair) {
-      drawPixels(ctx, { width: side, height: side }, numbers);
-      ctx.translate(side + space, 0);
-    }
-  },
-);
+const pairPicture = new Picture("deblurred", (ctx, { width, height }) => {
+  const [space, side] = [12, Math.min(height - 24, (width - 36) / 2)];
+  ctx.translate((width - space) / 2 - side, (height - side) / 2);
+  for (const numbers of pair) {
+    drawPixels(ctx, { width: side, height: side }, numbers);
+    ctx.translate(side + space, 0);
+  }
+});
 
 /** Descend a while, from what is given. */
-export const deblur = async () => {
+const deblur = async () => {
   const [gradient, plain] = await Promise.all([descent(), blur()]);
   const restoration = new Restoration({ descent: gradient, blur: plain });
-  const truth = SPECIMENS.house();
-  restoration.pose(
-    truth,
-    KERNELS.focus,
-    truth.map(() => 0),
-  );
+  restoration.pose(SPECIMENS.house(), KERNELS.focus);
   restoration.begin(restoration.given, STEPS);
   pair = [restoration.given, restoration.guess];
-  while (restoration.outcome === "going") {
+  const step = () => {
     restoration.step(0.9);
-    if (calm.matches && restoration.outcome === "going") continue;
-    pairPicture.redraw();
-    await nextFrame();
-  }
+    return restoration.outcome === "going";
+  };
+  await stepwise(step, () => pairPicture.redraw());
 };
 
 // ---- a linkage -----------------------------------------------------------
@@ -181,8 +224,7 @@ const TURN = 6;
 
 const { numbers, angle } = LINKAGES.line;
 const mechanism = new Mechanism(numbers, angle, []);
-const linkage = element("linkage", HTMLCanvasElement);
-const linkagePicture = new Picture(linkage, (ctx, size) => {
+const linkagePicture = new Picture("linkage", (ctx, size) => {
   const joints = mechanism.jointsAt();
   if (!joints) return;
   const scene = { pivots: [numbers.slice(0, 2), numbers.slice(2, 4)], joints };
@@ -190,10 +232,10 @@ const linkagePicture = new Picture(linkage, (ctx, size) => {
   drawLinkage(ctx, size, { ...scene, curves, arrows: [], pins: [] }, true);
 });
 
-export const trace = async () => {
+const trace = async () => {
   await mechanism.prepare();
   linkagePicture.redraw();
-  whenPointedAt(linkage, TURN, (part) => {
+  whenPointedAt(linkagePicture.canvas, TURN, (part) => {
     mechanism.turn((angle + 360 * part) % 360);
     linkagePicture.redraw();
   });
@@ -209,27 +251,24 @@ const graph = element("sweep");
 const SWEEP = 5;
 
 /** Show it as it is in the end; to who points at it, line by line. */
-export const explain = () => {
-  const { lines } = sweep;
+const explain = async () => {
   const show = (/** @type {number} */ part) =>
-    drawGraph(graph, sweep, lines.slice(0, Math.ceil(part * lines.length)));
+    drawGraph(graph, sweep, Math.ceil(part * sweep.lines.length));
   show(1);
   whenPointedAt(graph, SWEEP, show);
 };
 
 // ---- times ---------------------------------------------------------------
 
-/** Show how long a gradient takes by several ways, as it was measured last: of Rosenbrock, n = 100. */
-export const compare = async () => {
-  const response = await fetch(new URL("benchmark.json", import.meta.url));
-  if (!response.ok) throw Error("The page could not load benchmark.json.");
-  const { workloads } = await response.json();
-  const { contenders } = workloads.rosenbrock.sizes.find(
-    (/** @type {{ n: number }} */ { n }) => n === 100,
-  );
-  const times = Object.entries(contenders).map(([name, { gradient }]) => [
-    name,
-    gradient.median,
-  ]);
-  element("times").append(bars(times, "Times of a gradient, by several ways"));
+/** Show how long a gradient takes by several ways, as it was measured last. */
+const compare = async () => {
+  const { rosenbrock } = (await loadKept()).workloads;
+  const name = "Times of a gradient, by several ways";
+  element("times").append(barsAt(rosenbrock, "gradient", 100, name));
+};
+
+/** What begins them, by the ids of the pictures. @type {Record<string, () => Promise<void>>} */
+export const MINIATURES = {
+  ...{ map: descend, surface: approximate, table: shoot, robot: learn },
+  ...{ deblurred: deblur, linkage: trace, sweep: explain, times: compare },
 };

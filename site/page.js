@@ -77,6 +77,20 @@ export const oncePerFrame = (tell) => {
   };
 };
 
+/**
+ * Has pictures drawn again, and `tell` called with them.
+ *
+ * @param {() => readonly { redraw(): void }[]} pictures
+ * @param {() => void} tell
+ */
+export const refresher = (pictures, tell) => {
+  const soon = oncePerFrame(tell);
+  return () => {
+    for (const picture of pictures()) picture.redraw();
+    soon();
+  };
+};
+
 /** Say `words` in `place`, if they are new: they are read out. @param {Element} place */
 export const announcer = (place) => {
   let said = "";
@@ -126,6 +140,30 @@ export const onActs = (acts) => {
       element("workbench").scrollIntoView({ block: "nearest", behavior });
     });
 };
+
+/**
+ * Radio buttons within an element; gives what chooses one of them, which is not "chosen" by the reader.
+ *
+ * @param {string} id  of the element
+ * @param {(value: string) => void} chosen
+ */
+export const choice = (id, chosen) => {
+  const all = [...element(id).getElementsByTagName("input")];
+  for (const one of all)
+    one.addEventListener("change", () => chosen(one.value));
+  return (/** @type {string} */ value) => {
+    for (const one of all) one.checked = one.value === value;
+  };
+};
+
+/** Show a number in a field, but not where the reader is typing. @param {HTMLInputElement} field @param {number} value */
+export const put = (field, value) => {
+  if (document.activeElement !== field) field.value = String(value);
+};
+
+/** Say whether what is in a field makes sense. @param {HTMLElement} field @param {boolean} isGood */
+export const judge = (field, isGood) =>
+  field.setAttribute("aria-invalid", String(!isGood));
 
 /** Show the text of a file next to the page, so that what is shown is what runs. @param {string} name */
 export const showSource = async (name) => {

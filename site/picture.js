@@ -1,5 +1,7 @@
 // A canvas that stays sharp: drawn again when its size, the screen's resolution or the theme change.
 
+import { element } from "./page.js";
+
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
 
 /** @type {Set<Picture>} */
@@ -46,11 +48,12 @@ watchResolution();
 
 export class Picture {
   /**
-   * @param {HTMLCanvasElement} canvas
+   * @param {string} id  of the canvas
    * @param {(ctx: CanvasRenderingContext2D, size: Size) => void} draw  called in CSS pixels, on an
    *   empty canvas
    */
-  constructor(canvas, draw) {
+  constructor(id, draw) {
+    const canvas = element(id, HTMLCanvasElement);
     this.canvas = canvas;
     this.draw = draw;
     this.ctx = /** @type {CanvasRenderingContext2D} */ (

@@ -1,10 +1,12 @@
 // The playground: what the reader can do, and what is shown.
 
 import { ready } from "../rose.js";
-import { editor } from "./editor.js";
+import { Editor, wholeLine } from "./editor.js";
 import { format } from "./format.js";
+import { html } from "./html.js";
 import { latest } from "./latest.js";
-import { during, element, oncePerFrame, onActs, show } from "./page.js";
+import { choice, during, element, judge } from "./page.js";
+import { oncePerFrame, onActs, show } from "./page.js";
 import {
   comparison,
   listingOf,
@@ -41,6 +43,8 @@ const made = {};
 const busy = new Set();
 /** Whose program is shown. @type {Language} */
 let chosen = "javascript";
+/** As what it is shown. */
+let form = "program";
 /** The arguments at which it is looked at. @type {unknown[]} */
 let point = [];
 /** What is said of arguments that are none. */
@@ -62,7 +66,7 @@ const runner = (language) =>
       const found = await make(language, text, point.length, signal);
       forget(made[language]);
       made[language] = found;
-      if (isLatest()) editors[language].mark("");
+      if (isLatest()) editors[language].right();
     } catch (error) {
       if (isLatest()) await blame(language, error, signal);
     }
@@ -72,17 +76,17 @@ const runner = (language) =>
 
 /** Say what went wrong: with a program, or with the compiler. @param {Language} language @param {unknown} error @param {AbortSignal} signal */
 const blame = async (language, error, signal) => {
-  const { mark } = editors[language];
-  if (signal.aborted) mark("This was stopped before it came to an end.");
-  else if (error instanceof Mistake) mark(error.message, error.line);
-  else if (
-    await during(
-      status,
-      "",
-      ready().then(() => true),
-    )
-  )
-    mark(messageOf(error));
+  const editor = editors[language];
+  if (signal.aborted)
+    editor.wrong("This was stopped before it came to an end.");
+  else if (error instanceof Mistake) {
+    const { line, message } = error;
+    if (line) editor.wrong(`Line ${line}: ${message}`, wholeLine(line));
+    else editor.wrong(message);
+  } else {
+    const works = ready().then(() => true);
+    if (await during(status, "", works)) editor.wrong(messageOf(error));
+  }
 };
 
 const runners = { javascript: runner("javascript"), python: runner("python") };
@@ -104,12 +108,11 @@ const place = (language) => {
     clearTimeout(timer);
     timer = setTimeout(() => run(language), PAUSE);
   };
-  return editor(
-    element(language, HTMLTextAreaElement),
-    element(`${language}-lines`),
-    element(`${language}-told`),
-    edited,
+  const [told, gutter] = ["told", "lines"].map((id) =>
+    element(`${language}-${id}`),
   );
+  const field = element(language, HTMLTextAreaElement);
+  return new Editor(field, told, edited, gutter);
 };
 
 const editors = { javascript: place("javascript"), python: place("python") };
@@ -135,7 +138,7 @@ const readPoint = () => {
 
 /** Say what is wrong with the arguments. @param {string} trouble */
 const tell = (trouble) => {
-  pointField.setAttribute("aria-invalid", String(trouble !== ""));
+  judge(pointField, trouble === "");
   show({ trouble });
 };
 
@@ -190,11 +193,7 @@ onActs({
     status.textContent = "";
     put(PROGRAMS[name]);
   },
-  view: (kind) => {
-    for (const choice of element("views").querySelectorAll("input"))
-      choice.checked = choice.value === kind;
-    redraw();
-  },
+  view: (kind) => setForm(kind),
 });
 pointField.addEventListener("input", () => {
   const { length } = point;
@@ -212,34 +211,34 @@ stopButton.addEventListener("click", () => {
   stopping.abort();
   stopping = new AbortController();
 });
-element("languages").addEventListener("change", ({ target }) => {
-  const { value } = /** @type {HTMLInputElement} */ (target);
-  chosen = /** @type {Language} */ (value);
+const chooseLanguage = choice("languages", (language) => {
+  chosen = /** @type {Language} */ (language);
   redraw();
 });
-element("views").addEventListener("change", () => redraw());
+/** @param {string} to */
+const setForm = (to) => {
+  form = to;
+  chooseForm(to);
+  redraw();
+};
+const chooseForm = choice("views", setForm);
 
 // ---- what the reader sees ------------------------------------------------
 
 /** Rows of names and values. @param {string[][]} rows */
 const showNumbers = (rows) =>
   element("numbers").replaceChildren(
-    ...rows.flatMap(([name, value]) => {
-      const [term, text] = ["dt", "dd"].map((tag) =>
-        document.createElement(tag),
-      );
-      term.textContent = name;
-      text.textContent = value;
-      return [term, text];
-    }),
+    ...rows.flatMap(([name, value]) => [
+      html("dt", { textContent: name }),
+      html("dd", { textContent: value }),
+    ]),
   );
 
 /** @param {Made} program */
 const showProgram = (program) => {
   const { seen, derived } = program;
   const [a, b] = LANGUAGES.map((language) => made[language]);
-  const form = document.querySelector("#views :checked")?.getAttribute("value");
-  element("listing").textContent = listingOf(program, form ?? "");
+  element("listing").textContent = listingOf(program, form);
   show({
     operations: String(operations(seen.ir)),
     grown: String(operations(derived?.ir ?? "")),
@@ -256,8 +255,7 @@ const showProgram = (program) => {
 };
 
 const redraw = oncePerFrame(() => {
-  for (const choice of element("languages").querySelectorAll("input"))
-    choice.checked = choice.value === chosen;
+  chooseLanguage(chosen);
   runButton.hidden = !isHeld;
   stopButton.disabled = !busy.size;
   if (busy.size && !status.textContent) status.textContent = DOING;

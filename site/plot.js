@@ -139,6 +139,46 @@ export const axes = (ctx, x, y, names) => {
   ctx.fillText(names.y, 8, top > 20 ? top - 18 : top - 2);
 };
 
+/**
+ * Draw within two axes only.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{ x: Scale, y: Scale }} scales
+ * @param {() => void} draw
+ */
+export const clipped = (ctx, { x, y }, draw) => {
+  const [[left, right], [bottom, top]] = [x.range, y.range];
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, right - left, bottom - top);
+  ctx.clip();
+  draw();
+  ctx.restore();
+};
+
+/**
+ * The curve of a function, with gaps where it has no finite value.
+ *
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{ x: Scale, y: Scale }} scales
+ * @param {(x: number) => number} f
+ */
+export const curve = (ctx, { x, y }, f) => {
+  /** @type {Pair[]} */
+  let piece = [];
+  for (let px = x.range[0]; px <= x.range[1]; px += 1) {
+    const value = f(x.from(px));
+    if (Number.isFinite(value))
+      // canvases take no numbers that are too large
+      piece.push([px, Math.min(1e4, Math.max(-1e4, y.at(value)))]);
+    else {
+      polyline(ctx, piece);
+      piece = [];
+    }
+  }
+  polyline(ctx, piece);
+};
+
 /** @param {CanvasRenderingContext2D} ctx @param {Pair} from @param {Pair} to */
 export const line = (ctx, from, to) => {
   ctx.beginPath();

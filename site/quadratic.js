@@ -1,14 +1,14 @@
 // The page about quadratic approximation: what is looked at, the controls, and what is shown.
 
-import { ready } from "../rose.js";
 import { approximation } from "./approximation.js";
 import { Camera } from "./camera.js";
+import { deriver } from "./deriver.js";
 import { Handles, onArrows } from "./drag.js";
 import { evaluator, parse } from "./expression.js";
 import { expressionField, listFunctions } from "./field.js";
 import { format } from "./format.js";
-import { latest } from "./latest.js";
-import { during, element, onActs, show, showSource } from "./page.js";
+import { choice, element, judge, onActs, put } from "./page.js";
+import { show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { PRESETS } from "./presets.js";
 import { drawSurface } from "./surface.js";
@@ -25,8 +25,6 @@ import { clamp, heightsOf, nearestPoint, rounded } from "./region.js";
 const fields = (...ids) => ids.map((id) => element(id, HTMLInputElement));
 const ends = fields("x-low", "x-high", "y-low", "y-high");
 const coordinates = fields("x", "y");
-const status = element("status");
-const curved = element("order-2", HTMLInputElement);
 
 // ---- what is looked at ---------------------------------------------------
 
@@ -38,6 +36,7 @@ let derivatives;
 let box = { x: [-1, 1], y: [-1, 1], z: [-1, 1] };
 /** @type {Pair} */
 let point = [0, 0];
+let order = 2;
 const camera = new Camera();
 
 /** Look at f over a region. @param {Region} region @param {Pair} [at] */
@@ -57,29 +56,19 @@ const moveTo = ([x, y]) => {
   picture.redraw();
 };
 
-/** Show a number, but not where the reader is typing. @param {HTMLInputElement} field @param {number} value */
-const put = (field, value) => {
-  if (document.activeElement !== field) field.value = String(value);
-};
-
 // ---- a new expression ----------------------------------------------------
 
 /** @typedef {{ tree: Tree, region?: Region, at?: Pair }} Wanted */
 
-/** Derive and compile. Until that is done, the picture stays as it is. */
-const compile = latest(async (/** @type {Wanted} */ wanted, isLatest) => {
-  const began = performance.now();
-  const words = derivatives
-    ? "Deriving…"
-    : "Loading the compiler, to derive gradient and Hessian…";
-  const compiled = await during(status, words, approximation(wanted.tree));
-  if (!compiled || !isLatest()) return;
-  const waited = `${format(performance.now() - began, 2)} ms`;
-  show({ waited });
-  status.textContent = `Derived and compiled in ${waited}.`;
-  derivatives = compiled;
-  lookAt(wanted);
-});
+/** Until that is done, the picture stays as it is. */
+const compile = deriver(
+  "gradient and Hessian",
+  approximation,
+  (made, /** @type {Wanted} */ wanted) => {
+    derivatives = made;
+    lookAt(wanted);
+  },
+);
 
 /** @param {Wanted} wanted */
 const lookAt = ({ tree, region = box, at }) => {
@@ -94,12 +83,7 @@ const want = (wanted) => {
   compile(wanted);
 };
 
-const expression = expressionField(
-  element("expression", HTMLInputElement),
-  element("marker"),
-  element("message"),
-  (tree) => want({ tree }),
-);
+const expression = expressionField((tree) => want({ tree }));
 
 /** @param {string} name */
 const preset = (name) => {
@@ -107,13 +91,6 @@ const preset = (name) => {
   const tree = expression.put(text);
   want({ tree, region: { x, y }, at: point });
 };
-
-// Who looks at the field may type something that nobody has compiled before.
-element("expression").addEventListener(
-  "focus",
-  () => ready().catch(() => {}), // which is told when it is needed
-  { once: true },
-);
 
 /** For `rose freeze`: compile what the buttons in the text can ask for. */
 export const warmUp = async () => {
@@ -123,17 +100,20 @@ export const warmUp = async () => {
 
 // ---- what the reader does ------------------------------------------------
 
+/** How many derivatives the patch has. @param {string} n */
+const setOrder = (n) => {
+  order = Number(n);
+  chooseOrder(n);
+  picture.redraw();
+};
+const chooseOrder = choice("orders", setOrder);
+
 onActs({
   preset,
-  order: (n) => {
-    element(`order-${n}`, HTMLInputElement).checked = true;
-    picture.redraw();
-  },
+  order: setOrder,
   at: (xy) =>
     moveTo(/** @type {[number, number]} */ (xy.split(" ").map(Number))),
 });
-for (const n of [1, 2])
-  element(`order-${n}`).addEventListener("change", () => picture.redraw());
 
 for (const field of ends)
   field.addEventListener("input", () => {
@@ -142,19 +122,14 @@ for (const field of ends)
       [a, b],
       [c, d],
     ]);
-    ends.forEach((end, k) =>
-      end.setAttribute("aria-invalid", String(!(k < 2 ? a < b : c < d))),
-    );
+    ends.forEach((end, k) => judge(end, k < 2 ? a < b : c < d));
     if (a < b && c < d) look({ x, y });
   });
 for (const field of coordinates)
   field.addEventListener("input", () => {
     const [x, y] = coordinates.map((coordinate) => coordinate.valueAsNumber);
     const isInside = x === clamp(x, box.x) && y === clamp(y, box.y);
-    field.setAttribute(
-      "aria-invalid",
-      String(!(isInside && Number.isFinite(f(x, y)))),
-    );
+    judge(field, isInside && Number.isFinite(f(x, y)));
     if (isInside) moveTo([x, y]);
   });
 
@@ -191,10 +166,9 @@ onArrows(canvas, (dx, dy) => turn(dx * 12, -dy * 12));
 
 // ---- what the reader sees ------------------------------------------------
 
-const picture = new Picture(canvas, (ctx, size) => {
+const picture = new Picture("surface", (ctx, size) => {
   const d = derivatives?.(...point);
-  const patch =
-    d && areFinite(d) ? taylor(d, point, curved.checked ? 2 : 1) : undefined;
+  const patch = d && areFinite(d) ? taylor(d, point, order) : undefined;
   const z = f(...point);
   const eye = camera.look(size, box);
   drawSurface(ctx, eye, { f, box, point, patch, gradient: patch && d?.g });

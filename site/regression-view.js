@@ -1,7 +1,9 @@
 // The three pictures of the regression page: the data, the landscape of the loss, and its decline.
 
 import { token } from "./picture.js";
-import { Scale, arrow, axes, dot, line, map, polyline } from "./plot.js";
+import { Scale, arrow, axes, clipped, dot } from "./plot.js";
+import { line, map, polyline } from "./plot.js";
+import { drawChart } from "./line-chart.js";
 
 /**
  * @typedef {import("./descent.js").Line} Line
@@ -127,48 +129,40 @@ export const drawMap = (
     tint: (loss) => depth(loss) / 3.6,
   });
   if (!bare) axes(ctx, x, y, { x: "b₀", y: "b", grid: false });
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(
-    x.range[0],
-    y.range[1],
-    x.range[1] - x.range[0],
-    y.range[0] - y.range[1],
-  );
-  ctx.clip();
   /** @param {Line} l @returns {Pair} */
   const spot = (l) => [x.at(l.b0), y.at(l.b)];
-  const [mx, my] = spot(land.best);
-  ctx.strokeStyle = token("--ink");
-  ctx.lineWidth = 1.5;
-  line(ctx, [mx - 6, my], [mx + 6, my]);
-  line(ctx, [mx, my - 6], [mx, my + 6]);
-  ctx.strokeStyle = token("--rose");
-  if (before && before.problem.hinge === descent?.problem.hinge) {
-    ctx.globalAlpha = 0.3;
+  clipped(ctx, { x, y }, () => {
+    const [mx, my] = spot(land.best);
+    ctx.strokeStyle = token("--ink");
     ctx.lineWidth = 1.5;
-    polyline(ctx, before.path.map(spot));
-    ctx.globalAlpha = 1;
-  }
-  if (descent) {
-    ctx.lineWidth = 2;
-    polyline(ctx, [...descent.path, at].map(spot));
-    footprints(ctx, descent.path.slice(0, 60).map(spot));
-    const { grad } = descent.at;
-    const down = [-grad.b0 * x.unit, -grad.b * y.unit];
-    const size = Math.hypot(grad.b0, grad.b);
-    // a steeper slope, a longer arrow, but never too long
-    const long = (60 * size) / (size + 8) / (Math.hypot(...down) || 1);
-    const [px, py] = spot(at);
-    arrow(
-      ctx,
-      [px, py],
-      [px + down[0] * long, py + down[1] * long],
-      token("--gold"),
-    );
-  }
-  dot(ctx, spot(at), 7, token("--rose"));
-  ctx.restore();
+    line(ctx, [mx - 6, my], [mx + 6, my]);
+    line(ctx, [mx, my - 6], [mx, my + 6]);
+    ctx.strokeStyle = token("--rose");
+    if (before && before.problem.hinge === descent?.problem.hinge) {
+      ctx.globalAlpha = 0.3;
+      ctx.lineWidth = 1.5;
+      polyline(ctx, before.path.map(spot));
+      ctx.globalAlpha = 1;
+    }
+    if (descent) {
+      ctx.lineWidth = 2;
+      polyline(ctx, [...descent.path, at].map(spot));
+      footprints(ctx, descent.path.slice(0, 60).map(spot));
+      const { grad } = descent.at;
+      const down = [-grad.b0 * x.unit, -grad.b * y.unit];
+      const size = Math.hypot(grad.b0, grad.b);
+      // a steeper slope, a longer arrow, but never too long
+      const long = (60 * size) / (size + 8) / (Math.hypot(...down) || 1);
+      const [px, py] = spot(at);
+      arrow(
+        ctx,
+        [px, py],
+        [px + down[0] * long, py + down[1] * long],
+        token("--gold"),
+      );
+    }
+    dot(ctx, spot(at), 7, token("--rose"));
+  });
 };
 
 /** Mark the first steps, but for those too close to the one before. @param {CanvasRenderingContext2D} ctx @param {Pair[]} spots */
@@ -191,28 +185,21 @@ const footprints = (ctx, spots) => {
  */
 export const drawLosses = (ctx, size, { descent, before }) => {
   const most = Math.max(1e6, descent?.steps ?? 0);
-  const { x, y } = scales(size, [1, most], [1e-12, 1e4], true, {
-    ...MARGIN,
-    left: 48,
-    top: 26,
-  });
-  axes(ctx, x, y, { x: "steps", y: "loss above its lowest" });
   /** @param {Descent} run @returns {Pair[]} */
-  const curve = ({ losses, steps, at, problem }) =>
-    [...losses, /** @type {const} */ ([steps, at.loss])].map(([k, loss]) => {
-      const above = Math.max(1e-12, loss - problem.lowest);
-      return [x.at(k), Math.max(y.range[1], Math.min(y.range[0], y.at(above)))];
-    });
-  ctx.strokeStyle = token("--rose");
-  if (before) {
-    ctx.globalAlpha = 0.35;
-    ctx.lineWidth = 1.5;
-    polyline(ctx, curve(before));
-    ctx.globalAlpha = 1;
-  }
-  if (!descent?.steps) return;
-  ctx.lineWidth = 2.25;
-  const points = curve(descent);
-  polyline(ctx, points);
-  dot(ctx, points[points.length - 1], 4.5, token("--rose"));
+  const points = ({ losses, steps, at, problem: { lowest } }) =>
+    [...losses, /** @type {const} */ ([steps, at.loss])].map(([k, loss]) => [
+      k,
+      loss - lowest,
+    ]);
+  const runs = [before, descent?.steps ? descent : undefined];
+  drawChart(ctx, size, {
+    x: { name: "steps", log: true, domain: [1, most] },
+    y: { name: "loss above its lowest", log: true, domain: [1e-12, 1e4] },
+    series: runs.flatMap((run) => {
+      if (!run) return [];
+      const dots = run === descent ? [run.losses.length] : [];
+      const isPast = run === before;
+      return { colour: "--rose", points: points(run), dots, isPast };
+    }),
+  });
 };

@@ -1,11 +1,10 @@
 // The page about linear regression: what the reader can do, and what is shown.
 
-import { QUARTET } from "./anscombe.js";
 import { Handles } from "./drag.js";
 import { count, format } from "./format.js";
 import { leastSquares } from "./least-squares.js";
-import { announcer, element, onActs, oncePerFrame } from "./page.js";
-import { prepare, show, showSource } from "./page.js";
+import { announcer, choice, element, onActs, prepare } from "./page.js";
+import { refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Playback } from "./playback.js";
 import { clamp } from "./region.js";
@@ -24,9 +23,6 @@ import { Study } from "./study.js";
 const status = element("status");
 const slider = element("eta", HTMLInputElement);
 const centre = element("centre", HTMLInputElement);
-const radios = Object.keys(QUARTET).map((name) =>
-  element(`set-${name}`, HTMLInputElement),
-);
 
 const study = new Study();
 const playback = new Playback(() => refresh());
@@ -46,7 +42,7 @@ const changed = (line = playback.line) => {
 
 /** @param {string} name */
 const choose = (name) => {
-  for (const radio of radios) radio.checked = radio.value === name;
+  chooseSet(name);
   study.choose(name);
   changed(playback.start);
 };
@@ -68,8 +64,7 @@ const startOver = () => {
   playback.restart();
 };
 
-for (const radio of radios)
-  radio.addEventListener("change", () => choose(radio.value));
+const chooseSet = choice("sets", choose);
 element("undo").addEventListener("click", () => choose(study.name));
 centre.addEventListener("change", () => setCentre(centre.checked));
 slider.addEventListener("input", () => setEta(10 ** slider.valueAsNumber));
@@ -103,58 +98,46 @@ const movePoint = (i, x, y) => {
 };
 
 const pointHandles = new Handles(element("data-stage"));
-const placePoint = study.x.map((_, i) =>
-  pointHandles.add(`Data point ${i + 1}`, {
-    to: (px, py) => {
-      const { x, y } = view.dataScales(data);
-      movePoint(i, x.from(px), y.from(py));
-    },
-    by: (dx, dy) => movePoint(i, study.x[i] + dx / 10, study.y[i] + dy / 10),
+const placePoints = study.x.map((_, i) =>
+  pointHandles.addPoint(`Data point ${i + 1}`, {
+    scales: () => view.dataScales(data),
+    at: () => [study.x[i], study.y[i]],
+    put: ([x, y]) => movePoint(i, x, y),
+    step: [0.1, 0.1],
+    words: ([x, y]) => `x ${format(x, 3)}, y ${format(y, 3)}`,
   }),
 );
 
-/** @param {Line} to */
-const moveLine = ({ b0, b }) => {
-  const { x, y } = view.mapScales(map, study.land.best);
-  playback.start = { b0: clamp(b0, x.domain), b: clamp(b, y.domain) };
-  if (gradient) playback.begin(playback.start, study.problem(gradient));
-  else refresh();
-};
-
-const placeLine = new Handles(element("map-stage")).add(
+const mapScales = () => view.mapScales(map, study.land.best);
+const placeLine = new Handles(element("map-stage")).addPoint(
   "The line, as a point of the map",
   {
-    to: (px, py) => {
-      const { x, y } = view.mapScales(map, study.land.best);
-      moveLine({ b0: x.from(px), b: y.from(py) });
+    scales: mapScales,
+    at: () => [playback.line.b0, playback.line.b],
+    put: ([b0, b]) => {
+      const { x, y } = mapScales();
+      playback.start = { b0: clamp(b0, x.domain), b: clamp(b, y.domain) };
+      if (gradient) playback.begin(playback.start, study.problem(gradient));
+      else refresh();
     },
-    by: (dx, dy) =>
-      moveLine({
-        b0: playback.line.b0 + dx / 10,
-        b: playback.line.b + dy / 50,
-      }),
+    step: [0.1, 0.02],
+    words: ([b0, b]) => inWords({ b0, b }),
   },
 );
 
 // ---- what the reader sees ------------------------------------------------
 
-const data = new Picture(element("data", HTMLCanvasElement), (ctx, size) => {
+const data = new Picture("data", (ctx, size) => {
   view.drawData(ctx, size, study, playback.line);
-  const scale = view.dataScales(size);
-  placePoint.forEach((place, i) => {
-    const [x, y] = [study.x[i], study.y[i]];
-    place(scale.x.at(x), scale.y.at(y), `x ${format(x, 3)}, y ${format(y, 3)}`);
-  });
+  for (const place of placePoints) place();
 });
 
-const map = new Picture(element("map", HTMLCanvasElement), (ctx, size) => {
-  const { line } = playback;
+const map = new Picture("map", (ctx, size) => {
   view.drawMap(ctx, size, study.land, playback);
-  const scale = view.mapScales(size, study.land.best);
-  placeLine(scale.x.at(line.b0), scale.y.at(line.b), inWords(line));
+  placeLine();
 });
 
-const losses = new Picture(element("losses", HTMLCanvasElement), (ctx, size) =>
+const losses = new Picture("losses", (ctx, size) =>
   view.drawLosses(ctx, size, playback),
 );
 
@@ -179,11 +162,7 @@ const tell = () => {
   if (descent) say(outcome(playback, land), mode === "diverged");
 };
 
-const soon = oncePerFrame(tell);
-const refresh = () => {
-  for (const picture of [data, map, losses]) picture.redraw();
-  soon();
-};
+const refresh = refresher(() => [data, map, losses], tell);
 
 showSource("least-squares.js");
 tabulate(element("quartet", HTMLTableSectionElement));

@@ -64,9 +64,9 @@ export class Restoration {
    *
    * @param {Float64Array} truth
    * @param {Float64Array} kernel
-   * @param {Float64Array} noise  is added after the blur
+   * @param {Float64Array} [noise]  is added after the blur
    */
-  pose(truth, kernel, noise) {
+  pose(truth, kernel, noise = new Float64Array()) {
     this.truth = truth;
     this.kernel.set(kernel);
     this.given.set(this.blurred(truth));

@@ -16,6 +16,13 @@ const COLUMNS = [
   ["first call", "first call (ms)"],
 ];
 
+/** What `build.py bench --keep` has written. */
+export const loadKept = async () => {
+  const response = await fetch(new URL("benchmark.json", import.meta.url));
+  if (!response.ok) throw Error("The page could not load benchmark.json.");
+  return response.json();
+};
+
 /** @param {string} tag @param {string} [text] */
 export const make = (tag, text = "") => {
   const found = document.createElement(tag);
@@ -43,6 +50,12 @@ const seriesOf = ({ sizes }, what) => {
 
 /** @param {Map<string, [number, number][]>} series @returns {[string, number][]} */
 const firstOfEach = (series) => [...series].map(([name, [[, y]]]) => [name, y]);
+
+/** One time of each contender for a size. @param {Workload} workload @param {string} what @param {number} size @param {string} name */
+export const barsAt = ({ title, sizes }, what, size, name) => {
+  const alone = sizes.filter(({ n }) => n === size);
+  return bars(firstOfEach(seriesOf({ title, sizes: alone }, what)), name);
+};
 
 /**
  * A picture of one time of a workload, by contender.

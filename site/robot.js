@@ -7,7 +7,7 @@ import { count, fixed, format } from "./format.js";
 import { latest } from "./latest.js";
 import { Learner } from "./learner.js";
 import { announcer, calm, during, element, onActs } from "./page.js";
-import { oncePerFrame, prepare, show, showSource } from "./page.js";
+import { prepare, refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { drawProgress } from "./progress.js";
 import { drawRobot } from "./robot-view.js";
@@ -40,15 +40,7 @@ const begin = (from) => {
   const { body } = learner;
   const still = { x: body.masses, signals: body.muscles.map(() => 0) };
   seen = { ...seen, body, number: 0, try: undefined, frames: [still] };
-  trainer.begin(
-    {
-      evaluate: learner.evaluate.bind(learner),
-      // the gradient says where to, not how far
-      stride: (size, slope) => size / (slope + 1e-6),
-      ...{ enough: -Infinity, limit: 10, patience: PATIENCE },
-    },
-    learner.weights(seed),
-  );
+  trainer.begin(learner.problem(PATIENCE), learner.weights(seed));
 };
 
 /** @param {Learner} made */
@@ -121,28 +113,21 @@ const scene = () => {
   return seen;
 };
 
-const picture = new Picture(
-  element("robot", HTMLCanvasElement),
-  (ctx, size) => {
-    const { body, number, frames } = scene();
-    const frame = frames[Math.min(clock.frame, frames.length - 1)];
-    const known = trainer.tries.slice(0, trainer.shown + 1);
-    const trails = known.map(({ trail }) => trail);
-    const trail = trainer.tries[number]?.trail;
-    drawRobot(ctx, size, { body, frame, trails, trail });
-  },
-);
+const picture = new Picture("robot", (ctx, size) => {
+  const { body, number, frames } = scene();
+  const frame = frames[Math.min(clock.frame, frames.length - 1)];
+  const known = trainer.tries.slice(0, trainer.shown + 1);
+  const trails = known.map(({ trail }) => trail);
+  const trail = trainer.tries[number]?.trail;
+  drawRobot(ctx, size, { body, frame, trails, trail });
+});
 
-const distances = new Picture(
-  element("distances", HTMLCanvasElement),
-  (ctx, size) =>
-    drawProgress(ctx, size, {
-      name: "where the foot gets to",
-      domain: [0, 0.8],
-      values: trainer.tries.map(({ loss }) => -loss),
-      shown: trainer.shown,
-    }),
-);
+/** @type {import("./line-chart.js").Axis} */
+const reach = { name: "where the foot gets to", domain: [0, 0.8] };
+const distances = new Picture("distances", (ctx, size) => {
+  const values = trainer.tries.map(({ loss }) => -loss);
+  drawProgress(ctx, size, reach, values, trainer.shown);
+});
 
 const say = announcer(status);
 const tell = () => {
@@ -169,11 +154,7 @@ const tell = () => {
   if (search) say(ending(search, stepSize), search.hasFailed);
 };
 
-const soon = oncePerFrame(tell);
-const refresh = () => {
-  for (const each of [picture, distances]) each.redraw();
-  soon();
-};
+const refresh = refresher(() => [picture, distances], tell);
 
 showSource("walker.js");
 show({

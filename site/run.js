@@ -1,6 +1,7 @@
 // Programs that a reader has typed, run to get the function f that they define.
 
 import { python as inPython } from "../rose.js";
+import { lineOf } from "./script-line.js";
 
 /** A mistake in a program, and its line if that is known. */
 export class Mistake extends Error {
@@ -52,28 +53,6 @@ const tried = (address, signal) =>
       end();
       reject(signal.reason);
     });
-  });
-
-/** The line of a mistake that keeps a module from being read: only a script in the page is told. @param {string} address @returns {Promise<number>} */
-const lineOf = (address) =>
-  new Promise((resolve) => {
-    const script = document.createElement("script");
-    const hear = (/** @type {ErrorEvent} */ event) => {
-      if (event.filename !== address) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      end(event.lineno);
-    };
-    const end = (/** @type {number} */ line) => {
-      removeEventListener("error", hear, true);
-      script.remove();
-      resolve(line);
-    };
-    addEventListener("error", hear, true);
-    script.onload = script.onerror = () => end(0);
-    script.type = "module";
-    script.src = address;
-    document.head.append(script);
   });
 
 /** The function f of a program in JavaScript. @param {string} text @param {AbortSignal} signal */

@@ -1,14 +1,12 @@
-// Shapes that Penrose has placed, as SVG. What stays from one picture to the next is changed, not made
-// anew. Black is the page's ink, so that it can be seen in the dark, too.
-
-const SVG = "http://www.w3.org/2000/svg";
+// Shapes that Penrose has placed, as SVG. Black is the page's ink, so that it can be seen in the dark, too.
 
 /**
  * A shape as Penrose gives it: each property has `contents`.
  *
  * @typedef {Record<string, any> & { shapeType: string }} Shape
  * @typedef {{ width: number, height: number }} Size
- * @typedef {Record<string, string | number>} Attributes
+ * @typedef {import("./svg.js").Attributes} Attributes
+ * @typedef {import("./svg.js").Description} Description
  */
 
 /** @param {Shape["fillColor"]["contents"]} color @returns {[string, number]} paint and opacity */
@@ -120,60 +118,31 @@ const arrowheads = ({ startArrowhead, endArrowhead }) => {
   };
 };
 
-/**
- * Make a group consist of these elements.
- *
- * @param {Element} group @param {[string, Attributes, string?][]} elements  name, attributes, text
- */
-const fill = (group, elements) => {
-  elements.forEach(([name, attributes, text = ""], k) => {
-    let element = group.children[k];
-    if (element?.localName !== name) {
-      const made = document.createElementNS(SVG, name);
-      if (element) element.replaceWith(made);
-      else group.append(made);
-      element = made;
-    }
-    for (const [key, value] of Object.entries(attributes))
-      element.setAttribute(key, String(value));
-    if (element.textContent !== text) element.textContent = text;
-  });
-  while (group.children.length > elements.length)
-    group.lastElementChild?.remove();
-};
-
 /** @param {Size} size @returns {Screen} */
 const screenOf =
   ({ width, height }) =>
   ([x, y]) => [width / 2 + x, height / 2 - y];
 
-/** Make `group` show these shapes. @param {Element} group @param {Shape[]} shapes @param {Size} size */
-export const drawShapes = (group, shapes, size) =>
-  fill(
-    group,
-    shapes.map((shape) => {
-      const { shapeType, name, string } = shape;
-      const [element, where] = PLACED[shapeType](shape, screenOf(size));
-      const attributes = { "data-name": name.contents, ...painted(shape) };
-      return [element, { ...attributes, ...where }, string?.contents];
-    }),
-  );
+/** @param {Shape[]} shapes @param {Size} size @returns {Description[]} */
+export const shapesAsSvg = (shapes, size) =>
+  shapes.map((shape) => {
+    const { shapeType, name, string } = shape;
+    const [element, where] = PLACED[shapeType](shape, screenOf(size));
+    const attributes = { "data-name": name.contents, ...painted(shape) };
+    return [element, { ...attributes, ...where }, string?.contents];
+  });
 
 /**
- * Make `group` show arrows, by their logarithms: at first, forces are a million times what they are in the
- * end.
+ * Arrows, by their logarithms: at first, forces are a million times what they are in the end.
  *
- * @param {Element} group @param {{ at: number[], by: number[] }[]} pulls @param {Size} size
+ * @param {{ at: number[], by: number[] }[]} pulls @param {Size} size @returns {Description[]}
  */
-export const drawArrows = (group, pulls, size) =>
-  fill(
-    group,
-    pulls.map(({ at, by: [dx, dy] }) => {
-      const force = Math.hypot(dx, dy);
-      const part = force > 0 ? (10 * Math.log10(1 + force)) / force : 0;
-      const [x1, y1] = screenOf(size)(at);
-      const tip = { x2: x1 + part * dx, y2: y1 - part * dy };
-      const head = part * force > 4 ? "url(#arrowhead)" : "none";
-      return ["line", { x1, y1, ...tip, "marker-end": head }];
-    }),
-  );
+export const arrowsAsSvg = (pulls, size) =>
+  pulls.map(({ at, by: [dx, dy] }) => {
+    const force = Math.hypot(dx, dy);
+    const part = force > 0 ? (10 * Math.log10(1 + force)) / force : 0;
+    const [x1, y1] = screenOf(size)(at);
+    const tip = { x2: x1 + part * dx, y2: y1 - part * dy };
+    const head = part * force > 4 ? "url(#arrowhead)" : "none";
+    return ["line", { x1, y1, ...tip, "marker-end": head }];
+  });

@@ -8,7 +8,7 @@ import { compiled } from "./timed.js";
 /**
  * @typedef {"domain" | "substance" | "style"} Kind
  * @typedef {Record<Kind, string>} Programs
- * @typedef {import("./program.js").Range} Range
+ * @typedef {import("./editor.js").Range} Range
  */
 
 /** So many objects, and so many turns of an indexed statement: with more, the page would hang. */

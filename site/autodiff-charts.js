@@ -1,0 +1,62 @@
+// The charts of the page about automatic differentiation, as data: errors of differences, and growth.
+
+import { LEAST, RANGE, around, onwards, steps, valley } from "./differences.js";
+import { clamp } from "./region.js";
+
+/**
+ * @typedef {import("./plot.js").Pair} Pair
+ * @typedef {import("./line-chart.js").Chart} Chart
+ * @typedef {import("./autodiff-view.js").Slopes} Slopes
+ */
+
+/** @param {Pair} exponents @returns {Pair} */
+const powers = ([low, high]) => [10 ** low, 10 ** high];
+
+/** Where there is anything to see of errors. @param {number} exact @returns {Pair} */
+const errorsSeen = (exact) => [LEAST, 10 * Math.max(1, Math.abs(exact) || 1)];
+
+/** The step, and the error that is seen there. @param {Slopes} slopes @returns {Pair} */
+export const errorAt = ({ f, t, h, exact }) => [
+  h,
+  clamp(Math.abs(onwards(f, t, h) - exact), errorsSeen(exact)),
+];
+
+/** The errors of both differences, for steps of all sizes, and for the one that is taken. @param {Slopes} slopes @returns {Chart} */
+export const errors = ({ f, t, h, exact }) => ({
+  x: { name: "h", log: true, domain: powers(RANGE) },
+  y: { name: "error", log: true, domain: errorsSeen(exact) },
+  series: [
+    { slope: around, colour: "--soft" },
+    { slope: onwards, colour: "--rose" },
+  ].flatMap(({ slope, colour }) => {
+    const points = (/** @type {number[]} */ hs) =>
+      valley((step) => slope(f, t, step), exact, hs).map(
+        ({ h, error }) => /** @type {Pair} */ ([h, error]),
+      );
+    return [
+      { colour, points: points(steps(12)) },
+      { colour, points: points([h]), dots: [0] },
+    ];
+  }),
+});
+
+/**
+ * Sizes of formulas and of programs, as a function is put into itself.
+ *
+ * @param {{ bulk: number[], shared: number[] }} growth
+ * @returns {Chart}
+ */
+export const sizes = ({ bulk, shared }) => {
+  const most = Math.ceil(Math.log10(Math.max(10, ...bulk, ...shared)));
+  return {
+    x: { name: "times", domain: [1, bulk.length] },
+    y: { name: "operations", log: true, domain: powers([0, most]) },
+    series: [
+      { name: "formula", colour: "--rose", values: bulk },
+      { name: "program", colour: "--blue", values: shared },
+    ].map(({ name, colour, values }) => ({
+      ...{ name, colour, dots: [...values.keys()] },
+      points: values.map((value, k) => /** @type {Pair} */ ([k + 1, value])),
+    })),
+  };
+};

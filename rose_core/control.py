@@ -157,6 +157,7 @@ def checkpoint(f: Function | Generic) -> Any:
     assert isinstance(marked, Function)
     marked.func.name = marked.__name__ = function.func.name
     marked.func.remat = True
+    marked.func.param_names = list(function.func.param_names)
     return marked
 
 

@@ -25,15 +25,7 @@ def jacobian(f: Function | Generic, argnums: int | Sequence[int] = 0, *, mode: s
     if mode not in MODES:
         raise ValueError(f'jacobian: expected "auto", "forward" or "reverse" as mode, got {describe(mode)}')
 
-    def make(f: Function) -> Function:
-        by = Selection(f, argnums, "jacobian")
-        ret = f.func.ret
-        need_reals(ret, f"jacobian: the result of {f.func.name}")
-        forward = mode == "forward" or (mode == "auto" and count(by.type) <= count(ret))
-        body = (_forward if forward else _reverse)(f, by)
-        return derived(f, "jacobian", f.func.param_types, over(ret, by.type), body)
-
-    return of_any_size(f, "jacobian", make)
+    return of_any_size(f, "jacobian", lambda f: _jacobian(f, argnums, mode, "jacobian"))
 
 
 def hessian(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
@@ -43,12 +35,20 @@ def hessian(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
     """
 
     def make(f: Function) -> Function:
-        made = jacobian(jacobian(f, argnums, mode="reverse"), argnums, mode="forward")
-        assert isinstance(made, Function)
+        made = _jacobian(_jacobian(f, argnums, "reverse", "hessian"), argnums, "forward", "hessian")
         made.func.name = made.__name__ = f"hessian_{f.func.name}"
         return made
 
     return of_any_size(f, "hessian", make)
+
+
+def _jacobian(f: Function, argnums: int | Sequence[int], mode: str, what: str) -> Function:
+    by = Selection(f, argnums, what)
+    ret = f.func.ret
+    need_reals(ret, f"{what}: the result of {f.func.name}")
+    forward = mode == "forward" or (mode == "auto" and count(by.type) <= count(ret))
+    body = (_forward if forward else _reverse)(f, by)
+    return derived(f, "jacobian", f.func.param_types, over(ret, by.type), body)
 
 
 def _reverse(f: Function, by: Selection) -> Any:

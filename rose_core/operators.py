@@ -7,7 +7,7 @@ come in a struct with these numbers as names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from rose_core.declare import describe
@@ -117,7 +117,8 @@ class Selection:
         """Whether it is one argument, and not a struct of some."""
         for k in self.numbers:
             if not 0 <= k < len(params):
-                raise IndexError(f"{what}: {f.func.name} has no argument {k}, only {len(params)}")
+                others = f"only {len(params)}" if params else "it takes none"
+                raise IndexError(f"{what}: {f.func.name} has no argument {k}, {others}")
             need_reals(params[k], f"{what}: argument {k} of {f.func.name}")
         types = {str(k): params[k] for k in self.numbers}
         self.type: Type = params[self.numbers[0]] if self.alone else Struct(types)
@@ -175,11 +176,22 @@ def of_any_size(
 def derived(
     f: Function, what: str, params: Sequence[Type], ret: Type, body: Callable[..., object]
 ) -> Function:
-    """The function ``body``, which is made from ``f``."""
+    """The function ``body``, which is made from ``f``: its parameters are those of ``f``, and directions."""
     made = fn(list(params), ret, lambda *args: body(*args))
     assert isinstance(made, Function)
     made.func.name = made.__name__ = f"{what}_{f.func.name}"
+    if names := list(f.func.param_names):
+        while len(names) < len(params):
+            names.append(unused("direction", names))
+        made.func.param_names = names
     return made
+
+
+def unused(name: str, names: Collection[str]) -> str:
+    """The name, or one like it, that is none of these."""
+    while name in names:
+        name += "_"
+    return name
 
 
 def push(f: Function, args: Sequence[object], directions: dict[int, object]) -> tuple[Any, Any]:

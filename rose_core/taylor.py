@@ -30,6 +30,7 @@ def jet(f: Function | Generic, order: int) -> Any:
         if not isinstance(func, Func):
             params = [array(fin(order + 1), t) for t in g.param_types]
             func = g.memo[key] = Func(f"jet_{g.name}", params, array(fin(order + 1), g.ret))
+            func.param_names = list(g.param_names)
             func.derive_jet(g, order)
         return Function(func, f.captures)
 

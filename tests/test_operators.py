@@ -13,9 +13,11 @@ from rose_core import (
     Real,
     Size,
     Vec,
+    checkpoint,
     compile,
     cond,
     exp,
+    expr,
     fn,
     fori,
     functional,
@@ -27,6 +29,7 @@ from rose_core import (
     index,
     interp,
     jacobian,
+    jet,
     jvp,
     linearize,
     real,
@@ -41,6 +44,7 @@ from rose_core import (
 )
 from rose_core.expand import Expansion
 from rose_core.program import Program
+from rose_core.text import show
 
 V4 = Vec(4, Real)
 Point = {"x": Real, "y": Real}
@@ -233,6 +237,10 @@ def test_mistakes() -> None:
         grad(mixed)
     with pytest.raises(TypeError, match="grad: expected a function made with fn"):
         grad(lambda x: x)
+    with pytest.raises(IndexError, match="hessian: rosenbrock has no argument 2, only 1"):
+        hessian(rosenbrock, 2)
+    with pytest.raises(IndexError, match="grad: expr has no argument 0, it takes none"):
+        grad(expr("3"))
     with pytest.raises(IndexError, match="hvp: rosenbrock has no argument 1, only 1"):
         hvp(rosenbrock, 1)
     with pytest.raises(TypeError, match="expected the number of an argument, or some, got list"):
@@ -305,3 +313,19 @@ def test_tangents_from_numbers():
         fn([Dual, Real], Dual, lambda x, y: jvp(product)([x, {"re": y, "du": y}], {"re": 1, "du": 0}))
     with pytest.raises(TypeError, match=r"jvp_f\.du: expected Real, got bool"):
         fn([Real], Real, lambda x: jvp(square)({"re": x, "du": True}).du)
+
+
+def test_names_of_parameters() -> None:
+    """Those of a function's derivatives are its own, with directions after them."""
+
+    @fn
+    def f(direction: Real, width: Real) -> Real:
+        return direction * direction * width
+
+    names = ["direction", "width"]
+    for of in (grad, value_and_grad, jacobian, hessian, checkpoint, lambda f: jet(f, 2)):
+        assert of(f).func.param_names == names
+        assert show(of(f).func).partition("(")[2].startswith("direction: ")
+    assert hvp(f).func.param_names == [*names, "direction_"]
+    assert grad(fn([Real], Real, lambda *x: x[0])).func.param_names == []
+    assert same(hvp(f), 2.0, 3.0, 1.0) == 6

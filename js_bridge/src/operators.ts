@@ -168,7 +168,7 @@ export const selected = (
   const fields = numbers.map((k): [string, Ty] => {
     if (params[k] === undefined)
       throw RangeError(
-        `${what}: ${name} has no argument ${k}, only ${params.length}`,
+        `${what}: ${name} has no argument ${k}, ${params.length ? `only ${params.length}` : "it takes none"}`,
       );
     return [`${k}`, needReals(params[k], `${what}: argument ${k} of ${name}`)];
   });

@@ -8,7 +8,7 @@ turns. Of an odd number of turns, the last one runs in a lane alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ from rose_core.encode import (
     local_tee,
     store,
 )
-from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX, operands
+from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX
 from rose_core.layout import BASE, Place
 from rose_core.ops import OPS
 from rose_core.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 LEAST_TURNS = 4
 """The fewest turns for which it is done."""
 
-_STEP = 8
+STEP = 8
 """Bytes of an element."""
 
 TABLE_END = len(OPS)
 
 
-def _is_number(t: Type) -> bool:
+def is_number(t: Type) -> bool:
     return t is REAL or t is TAN
 
 
@@ -63,7 +63,6 @@ class Lanes:
 
     number: int
     """Its block."""
-    turns: int
     values: list[int] = field(default_factory=list)
     """Its operations and reads, in order."""
     sites: list[int] = field(default_factory=list)
@@ -77,22 +76,22 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
-    lanes = Lanes(number, block.size.size)
-    if lanes.turns < LEAST_TURNS or any(w.width > 1 for w in body.windows.get(number, ())):
+    lanes = Lanes(number)
+    if block.size.size < LEAST_TURNS or any(w.width > 1 for w in body.windows.get(number, ())):
         return None
-    if not all(_is_number(func.type_of(block.results[k])) for k in columns):
+    if not all(is_number(func.type_of(block.results[k])) for k in columns):
         return None
     anchors = body.demand.anchors[number]
     added = set(anchors)
     for v in anchors:
-        if func.code[v][0] != ADD_TO or not _is_number(func.type_of(func.code[v][2])):
+        if func.code[v][0] != ADD_TO or not is_number(func.type_of(func.code[v][2])):
             return None
         moves = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
         (lanes.sites if moves else lanes.sums).append(v)
     for v in block.order:
         if needed[v] and v not in added:
             t = func.types[v]
-            if _is_number(t) or t is BOOL:
+            if is_number(t) or t is BOOL:
                 if not _is_value(body, number, v):
                     return None
                 lanes.values.append(v)
@@ -112,12 +111,12 @@ def _is_value(body: Body, number: int, v: int) -> bool:
         return func.types[v] is not BOOL and ins[1] not in body.clobbered and _moves(body, number, v)
     return (
         ins[0] < TABLE_END
-        and _in_lanes(ins[0]) != b""
-        and all(_is_number(t) or t is BOOL for t in map(func.type_of, ins[1:]))
+        and instruction(ins[0]) != b""
+        and all(is_number(t) or t is BOOL for t in map(func.type_of, ins[1:]))
     )
 
 
-def _in_lanes(op: int) -> bytes:
+def instruction(op: int) -> bytes:
     """The instruction that does what ``op`` does, in lanes, or none."""
     wasm = OPS[op].wasm
     return IN_LANES.get(wasm, b"") if isinstance(wasm, int) else b""
@@ -163,144 +162,172 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
 class Writer:
     """Writes a loop in lanes, behind what the block around it has so far."""
 
-    def __init__(self, body: Body, lanes: Lanes, places: Mapping[int, Place]) -> None:
-        """``places``: where each used result of the loop goes, by its number."""
-        self.body, self.lanes = body, lanes
+    def __init__(self, body: Body, number: int, places: Mapping[int, Place]) -> None:
+        """``number``: the loop's block; ``places``: where each used result goes, by its number."""
+        self.body = body
         self.func = body.func
-        self.block = self.func.blocks[lanes.number]
+        self.number = number
+        self.block = self.func.blocks[number]
         self.home = self.func.home[self.block.owner]
+        self.inside = {number}
+        """The blocks that are written."""
         self.places = places
         self.taken = 0
         """How many local variables of lanes are in use."""
         self.outside: dict[int, bytes] = {}
-        """Number from outside → code that pushes it in both lanes."""
-        self.new = {w.accumulator: w for w in body.windows.get(lanes.number, ()) if w.is_new}
+        """Value from outside → code that pushes it in both lanes."""
 
-    def write(self) -> None:
-        body, func, out = self.body, self.func, self.body.out[self.home]
-        number, turns = self.lanes.number, self.lanes.turns
-        inside = [(v, func.code[v]) for v in (*self.lanes.values, *self.lanes.sites, *self.lanes.sums)]
-        rows = {ins[1]: func.code[ins[1]] for v, ins in inside if v in self.lanes.sites}
-        for ins in (*(ins for _, ins in inside if ins[0] == INDEX), *rows.values()):
-            body.place(ins[1])
-        for v in self.lanes.sums:
-            body.place(func.code[v][1])
-        for x in [x for _, ins in inside for x in self._numbers(ins)] + [
-            self.block.results[k] for k in self.places
-        ]:
-            self._bring(x)
-        for window in self.new.values():
-            out += window.before(body.place(window.accumulator))
+    def turn(self, count: int) -> list[bytes]:
+        """The code of ``count`` turns side by side."""
+        raise NotImplementedError
+
+    def loop(self, used: Iterable[int]) -> None:
+        """Write the loop, which uses these values, unless they are its own."""
+        body, out = self.body, self.body.out[self.home]
+        assert isinstance(self.block.size, Fin)
+        turns = self.block.size.size
         self.i = body.new_local(True)
-        start = self.taken
-        whole = turns & -2
-        step = [local_get(self.i), i32_const(2 * _STEP), I32_ADD, local_tee(self.i)]
-        out += [BASE, local_set(self.i), LOOP, *self._turn(2), *step]
-        out += [i32_const(whole * _STEP), I32_LT_U, BR_IF_0, END]
+        """The local variable with the number of the turn, times the bytes of an element."""
+        start, whole = self.taken, turns & -2
+        step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
+        out += [BASE, local_set(self.i), LOOP, *self.turn(2), *step]
+        out += [i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
         if turns != whole:
             self.taken = start
-            out += self._turn(1)
+            out += self.turn(1)
         body.free[-1][1].append(self.i)
-        self._used([x for _, ins in inside for x in operands(ins, func.blocks)])
-        self._used([x for ins in rows.values() for x in ins[1:2]])
-        self._used([self.block.results[k] for k in self.places])
-        delayed, body.delayed[number] = body.delayed[number], []
+        results = [self.block.results[k] for k in self.places]
+        for x in filter(self.is_outside, [*used, *results]):
+            if x >= 0:
+                body.used(x, self.number)
+        delayed, body.delayed[self.number] = body.delayed[self.number], []
         for x in delayed:
             body.used(x, self.home)
 
-    def _used(self, values: list[int]) -> None:
-        """Note one use of each of those that are from outside of the loop."""
+    def is_outside(self, x: int) -> bool:
+        return x < 0 or self.func.home[x] not in self.inside
+
+    def bring(self, values: Iterable[int]) -> None:
+        """See to it that values from outside are in both lanes of a local variable, a Bool as a mask."""
+        body = self.body
         for x in values:
-            if x >= 0 and self.func.home[x] != self.lanes.number:
-                self.body.used(x, self.lanes.number)
+            if x in self.outside or not self.is_outside(x):
+                continue
+            constant = self.func.pool[~x] if x < 0 else None
+            if self.func.type_of(x) is BOOL:
+                push = i32_const(int(constant[0])) if constant else body.settle(x, self.home)
+                code = [BASE, push, I32_SUB, I32X4_SPLAT]
+            else:
+                push = f64_const(constant[0]) if constant else body.settle(x, self.home)
+                code = [push, F64X2_SPLAT]
+            n = self.new_local()
+            body.out[self.home] += [*code, local_set(n)]
+            self.outside[x] = local_get(n)
 
-    def _numbers(self, ins: tuple[int, ...]) -> tuple[int, ...]:
-        return () if ins[0] == INDEX else ins[2:] if ins[0] == ADD_TO else ins[1:]
-
-    def _bring(self, x: int) -> None:
-        """See to it that a value from outside is in both lanes of a local variable, a Bool as a mask."""
-        if x in self.outside or (x >= 0 and self.func.home[x] == self.lanes.number):
-            return
-        body, n = self.body, self._new_local()
-        constant = self.func.pool[~x] if x < 0 else None
-        if self.func.type_of(x) is BOOL:
-            push = i32_const(int(constant[0])) if constant else body.settle(x, self.home)
-            code = [BASE, push, I32_SUB, I32X4_SPLAT]
-        else:
-            push = f64_const(constant[0]) if constant else body.settle(x, self.home)
-            code = [push, F64X2_SPLAT]
-        body.out[self.home] += [*code, local_set(n)]
-        self.outside[x] = local_get(n)
-
-    def _new_local(self) -> int:
+    def new_local(self) -> int:
         known = self.body.lane_locals
         if self.taken == len(known):
             known.append(self.body.unused_local("v"))
         self.taken += 1
         return known[self.taken - 1]
 
-    def _address(self, place: Place) -> bytes:
+    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], read: bytes = b"") -> None:
+        """Compute ``v``, of what is ``known``, or by code that reads it."""
+        ins = self.func.code[v]
+        push = read
+        if not read:
+            # of three operands the first is on top of the stack
+            first, *others = [known[x] for x in ins[1:]]
+            push = b"".join([first, *others] if len(others) < 2 else [*others, first]) + instruction(ins[0])
+        if self.body.demand.uses[v] > 1 or self.body.demand.rooted[v]:
+            n = self.new_local()
+            out += [push, local_set(n)]
+            push = local_get(n)
+        known[v] = push
+
+    def address(self, place: Place) -> bytes:
+        """Code that pushes where the element of the turn is, without the offset."""
         at = local_get(self.i)
         return at if place.base is BASE else place.base + at + I32_ADD
 
-    def _element(self, ins: tuple[int, ...]) -> Place:
-        """The element that this turn reads or adds to, as an offset to what `_address` gives."""
+    def element(self, ins: tuple[int, ...]) -> Place:
+        """The element that this turn reads or adds to, as an offset to what `address` gives."""
         at = self.body.affine(ins[2])
         assert at is not None
-        return self.body.place(ins[1]).at(at[2] * _STEP)
+        return self.body.place(ins[1]).at(at[2] * STEP)
 
-    def _turn(self, count: int) -> list[bytes]:
-        """The code of ``count`` turns side by side."""
-        body, rows, access = self.body, self.func.code, LANES if count == 2 else LANE
+    def results(self, known: Mapping[int, bytes], access: Access) -> list[bytes]:
+        """Code that writes the results of a turn."""
+        out = []
+        for k, place in self.places.items():
+            out += [self.address(place), known[self.block.results[k]], access.store(place.offset)]
+        return out
+
+
+class FlatWriter(Writer):
+    """Writes a loop that no other loop is in."""
+
+    def __init__(self, body: Body, lanes: Lanes, places: Mapping[int, Place]) -> None:
+        super().__init__(body, lanes.number, places)
+        self.lanes = lanes
+        self.new = {w.accumulator: w for w in body.windows.get(lanes.number, ()) if w.is_new}
+
+    def write(self) -> None:
+        body, code, lanes = self.body, self.func.code, self.lanes
+        values, sites, sums = ([code[v] for v in of] for of in (lanes.values, lanes.sites, lanes.sums))
+        elements = [code[r] for r in dict.fromkeys(ins[1] for ins in sites)]
+        reads = [ins for ins in values if ins[0] == INDEX]
+        for of in [ins[1] for ins in (*reads, *elements, *sums)]:
+            body.place(of)
+        for ins in values:
+            if ins[0] != INDEX:
+                self.bring(ins[1:])
+        self.bring(ins[2] for ins in (*sites, *sums))
+        self.bring(self.block.results[k] for k in self.places)
+        for window in self.new.values():
+            body.out[self.home] += window.before(body.place(window.accumulator))
+        self.loop([x for ins in (*values, *sites, *sums, *elements) for x in ins[1:]])
+
+    def turn(self, count: int) -> list[bytes]:
+        body, code, access = self.body, self.func.code, LANES if count == 2 else LANE
         out: list[bytes] = []
         known = dict(self.outside)
         for v in self.lanes.values:
-            ins = rows[v]
-            if ins[0] == INDEX:
-                place = self._element(ins)
-                push = self._address(place) + access.load(place.offset)
-            else:
-                # of three operands the first is on top of the stack
-                first, *others = [known[x] for x in ins[1:]]
-                pushed = [first, *others] if len(others) < 2 else [*others, first]
-                push = b"".join(pushed) + _in_lanes(ins[0])
-            if body.demand.uses[v] > 1 or body.demand.rooted[v]:
-                n = self._new_local()
-                out += [push, local_set(n)]
-                push = local_get(n)
-            known[v] = push
-        sums = {root: self._new_local() for root in self.new}
+            read = b""
+            if code[v][0] == INDEX:
+                place = self.element(code[v])
+                read = self.address(place) + access.load(place.offset)
+            self.operation(v, known, out, read)
+        sums = {r: self.new_local() for r in self.new}
         out += [f64_const(0.0) + F64X2_SPLAT + local_set(n) for n in sums.values()]
         for v in self.lanes.sites:
-            _, r, x = rows[v]
-            place, at = self._element(rows[r]), sums.get(rows[r][1])
-            if at is None:
-                here = self._address(place)
+            _, r, x = code[v]
+            place, n = self.element(code[r]), sums.get(code[r][1])
+            if n is None:
+                here = self.address(place)
                 out += [here, here, access.load(place.offset), known[x], F64X2_ADD]
                 out.append(access.store(place.offset))
             else:
-                out += [local_get(at), known[x], F64X2_ADD, local_set(at)]
-        for root, n in sums.items():
-            place = body.place(root).at(self.new[root].low * _STEP)
-            out += [self._address(place), local_get(n), access.store(place.offset)]
-        for k, place in self.places.items():
-            out += [self._address(place), known[self.block.results[k]], access.store(place.offset)]
-        return out + self._sums(count, known)
+                out += [local_get(n), known[x], F64X2_ADD, local_set(n)]
+        for r, n in sums.items():
+            place = body.place(r).at(self.new[r].low * STEP)
+            out += [self.address(place), local_get(n), access.store(place.offset)]
+        return out + self.results(known, access) + self._sums(count, known)
 
     def _sums(self, count: int, known: Mapping[int, bytes]) -> list[bytes]:
         """What is added up over the turns, lane after lane."""
-        body, rows = self.body, self.func.code
+        body, code = self.body, self.func.code
         out: list[bytes] = []
         added = []
         for v in self.lanes.sums:
-            n = self._new_local()
-            out += [known[rows[v][2]], local_set(n)]
+            n = self.new_local()
+            out += [known[code[v][2]], local_set(n)]
             added.append(n)
         for lane in range(count):
             for v, n in zip(self.lanes.sums, added, strict=True):
-                r = rows[v][1]
+                r = code[v][1]
                 place, more = body.place(r), [local_get(n), extract_lane(lane), F64_ADD]
-                if rows[r][0] == ACCUM and body.local_of[r] >= 0:
+                if code[r][0] == ACCUM and body.local_of[r] >= 0:
                     out += [place.base, *more, local_set(body.local_of[r] >> 1)]
                 else:
                     here = [place.base, load("f", place.offset)]
@@ -317,9 +344,9 @@ def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:
         read = [to_push, access.load(to.offset), x_push, access.load(x.offset)]
         return [to_push, *read, F64X2_ADD, access.store(to.offset)]
 
-    whole = size // (2 * _STEP) * (2 * _STEP)
+    whole = size // (2 * STEP) * (2 * STEP)
     out = [BASE, local_set(i)]
     if whole:
-        out += [LOOP, *add(LANES), at, i32_const(2 * _STEP), I32_ADD, local_tee(i)]
+        out += [LOOP, *add(LANES), at, i32_const(2 * STEP), I32_ADD, local_tee(i)]
         out += [i32_const(whole), I32_LT_U, BR_IF_0, END]
     return out + (add(LANE) if whole < size else [])

@@ -43,7 +43,7 @@ from rose_core.ir import (
     Func,
     operands,
 )
-from rose_core.lanes import Writer, add_arrays, in_lanes
+from rose_core.lanes import FlatWriter, add_arrays, in_lanes
 from rose_core.layout import (
     BASE,
     Convention,
@@ -348,7 +348,7 @@ class Body(ControlFlow):
         n = block.size.size
         lanes = in_lanes(self, number, columns)
         if lanes:
-            Writer(self, lanes, places).write()
+            FlatWriter(self, lanes, places).write()
         elif n:
             self.loops.append(number)
             self.free.append(([], []))

@@ -161,22 +161,29 @@ def extract_lane(lane: int) -> bytes:
 
 
 class Access:
-    """How numbers in memory are read and written: both lanes, or the first one alone."""
+    """How numbers in memory are read into lanes and written from them."""
 
-    __slots__ = ("_end", "_load", "_store")
+    __slots__ = ("_end", "_load", "_load_end", "_store")
 
-    def __init__(self, load: int, store: int, end: bytes = b"") -> None:
-        self._load, self._store, self._end = simd(load), simd(store), end
+    def __init__(self, load: int, store: int = -1, end: bytes = b"", load_end: bytes = b"") -> None:
+        self._load, self._store, self._end = simd(load), simd(store) if store >= 0 else b"", end
+        self._load_end = load_end
 
     def load(self, offset: int) -> bytes:
-        return self._load + memarg(3, offset)
+        return self._load + memarg(3, offset) + self._load_end
 
     def store(self, offset: int) -> bytes:
         return self._store + memarg(3, offset) + self._end
 
 
 LANES = Access(0x00, 0x0B)
+"""Neighbours, a lane each."""
 LANE = Access(0x5D, 0x5B, b"\x00")
+"""The first lane alone; the second is 0."""
+SECOND_LANE = Access(0x57, load_end=b"\x01")
+"""The second lane of what is on the stack behind the address."""
+SPLAT = Access(0x0A)
+"""One number, into both lanes."""
 
 
 class Function:

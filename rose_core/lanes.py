@@ -8,7 +8,7 @@ turns. Of an odd number of turns, the last one runs in a lane alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 LEAST_TURNS = 4
 """The fewest turns for which it is done."""
+
+_FEW = 2
+"""Up to so many operations take no longer than an addition to a sum."""
 
 STEP = 8
 """Bytes of an element."""
@@ -100,6 +103,9 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                     return None
             elif isinstance(t, Array) or body.affine(v) is None:
                 return None
+    operations = sum(func.code[v][0] != INDEX for v in lanes.values)
+    if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
+        return None  # it waits for the additions anyway
     return lanes if _in_any_order(body, lanes) else None
 
 
@@ -174,6 +180,8 @@ class Writer:
         self.places = places
         self.taken = 0
         """How many local variables of lanes are in use."""
+        self.brought: dict[int, bytes] = {}
+        """Value from outside → code that pushes it."""
         self.outside: dict[int, bytes] = {}
         """Value from outside → code that pushes it in both lanes."""
 
@@ -186,6 +194,7 @@ class Writer:
         body, out = self.body, self.body.out[self.home]
         assert isinstance(self.block.size, Fin)
         turns = self.block.size.size
+        out += self._spread()
         self.i = body.new_local(True)
         """The local variable with the number of the turn, times the bytes of an element."""
         start, whole = self.taken, turns & -2
@@ -208,21 +217,29 @@ class Writer:
         return x < 0 or self.func.home[x] not in self.inside
 
     def bring(self, values: Iterable[int]) -> None:
-        """See to it that values from outside are in both lanes of a local variable, a Bool as a mask."""
-        body = self.body
+        """See to it that values from outside are there when the loop begins."""
         for x in values:
-            if x in self.outside or not self.is_outside(x):
-                continue
-            constant = self.func.pool[~x] if x < 0 else None
-            if self.func.type_of(x) is BOOL:
-                push = i32_const(int(constant[0])) if constant else body.settle(x, self.home)
-                code = [BASE, push, I32_SUB, I32X4_SPLAT]
-            else:
-                push = f64_const(constant[0]) if constant else body.settle(x, self.home)
-                code = [push, F64X2_SPLAT]
+            if x not in self.brought and self.is_outside(x):
+                if x >= 0:
+                    push = self.body.settle(x, self.home)
+                elif self.func.type_of(x) is BOOL:
+                    push = i32_const(int(self.func.pool[~x][0]))
+                else:
+                    push = f64_const(self.func.pool[~x][0])
+                self.brought[x] = push
+
+    def _spread(self) -> list[bytes]:
+        """Code that puts what was brought into both lanes of local variables, a Bool as a mask.
+
+        What is brought may need other loops, with the same local variables: so all of it is there before.
+        """
+        out = []
+        for x, push in self.brought.items():
+            is_mask = self.func.type_of(x) is BOOL
             n = self.new_local()
-            body.out[self.home] += [*code, local_set(n)]
+            out += [*([BASE, push, I32_SUB, I32X4_SPLAT] if is_mask else [push, F64X2_SPLAT]), local_set(n)]
             self.outside[x] = local_get(n)
+        return out
 
     def new_local(self) -> int:
         known = self.body.lane_locals
@@ -261,6 +278,26 @@ class Writer:
         out = []
         for k, place in self.places.items():
             out += [self.address(place), known[self.block.results[k]], access.store(place.offset)]
+        return out
+
+    def sums(self, added: Sequence[int], count: int, known: Mapping[int, bytes]) -> list[bytes]:
+        """Code that does what is ``added`` up over the turns, lane after lane."""
+        body, code = self.body, self.func.code
+        out: list[bytes] = []
+        terms = []
+        for v in added:
+            n = self.new_local()
+            out += [known[code[v][2]], local_set(n)]
+            terms.append(n)
+        for lane in range(count):
+            for v, n in zip(added, terms, strict=True):
+                r = code[v][1]
+                place, more = body.place(r), [local_get(n), extract_lane(lane), F64_ADD]
+                if code[r][0] == ACCUM and body.local_of[r] >= 0:
+                    out += [place.base, *more, local_set(body.local_of[r] >> 1)]
+                else:
+                    here = [place.base, load("f", place.offset)]
+                    out += [place.base, *here, *more, store("f", place.offset)]
         return out
 
 
@@ -312,27 +349,7 @@ class FlatWriter(Writer):
         for r, n in sums.items():
             place = body.place(r).at(self.new[r].low * STEP)
             out += [self.address(place), local_get(n), access.store(place.offset)]
-        return out + self.results(known, access) + self._sums(count, known)
-
-    def _sums(self, count: int, known: Mapping[int, bytes]) -> list[bytes]:
-        """What is added up over the turns, lane after lane."""
-        body, code = self.body, self.func.code
-        out: list[bytes] = []
-        added = []
-        for v in self.lanes.sums:
-            n = self.new_local()
-            out += [known[code[v][2]], local_set(n)]
-            added.append(n)
-        for lane in range(count):
-            for v, n in zip(self.lanes.sums, added, strict=True):
-                r = code[v][1]
-                place, more = body.place(r), [local_get(n), extract_lane(lane), F64_ADD]
-                if code[r][0] == ACCUM and body.local_of[r] >= 0:
-                    out += [place.base, *more, local_set(body.local_of[r] >> 1)]
-                else:
-                    here = [place.base, load("f", place.offset)]
-                    out += [place.base, *here, *more, store("f", place.offset)]
-        return out
+        return out + self.results(known, access) + self.sums(self.lanes.sums, count, known)
 
 
 def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:

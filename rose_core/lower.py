@@ -59,6 +59,7 @@ from rose_core.layout import (
 from rose_core.lower_control import ControlFlow, takes_memory
 from rose_core.ops import BINARY_END, OPS
 from rose_core.reuse import overwritten
+from rose_core.rows import RowsWriter, in_rows
 from rose_core.runtime import Runtime
 from rose_core.types import Array, Fin, Ref, is_tape
 from rose_core.windows import Window, windows
@@ -347,8 +348,11 @@ class Body(ControlFlow):
         assert isinstance(block.size, Fin)
         n = block.size.size
         lanes = in_lanes(self, number, columns)
+        sums = in_rows(self, number, columns)
         if lanes:
             FlatWriter(self, lanes, places).write()
+        elif sums:
+            RowsWriter(self, sums, places).write()
         elif n:
             self.loops.append(number)
             self.free.append(([], []))

@@ -98,7 +98,14 @@ _SIMD_PLAIN = {
     0xED: "f64x2.neg",
     **dict(enumerate(_of("f64x2", ("sqrt", "add", "sub", "mul", "div", "min", "max")), 0xEF)),
 }
-_SIMD_ACCESSES = {0x00: "v128.load", 0x0B: "v128.store", 0x5D: "v128.load64_zero", 0x5B: "v128.store64_lane"}
+_SIMD_ACCESSES = {
+    0x00: "v128.load",
+    0x0A: "v128.load64_splat",
+    0x0B: "v128.store",
+    0x57: "v128.load64_lane",
+    0x5B: "v128.store64_lane",
+    0x5D: "v128.load64_zero",
+}
 _WITH_LANE = {0x21: "f64x2.extract_lane"}
 
 _KINDS = ("func", "table", "memory", "global")
@@ -314,7 +321,7 @@ class _Module:
             return _SIMD_PLAIN[number]
         if number in _SIMD_ACCESSES:
             name = self._access(_SIMD_ACCESSES[number], r)
-            return f"{name} {r.uint()}" if name.startswith("v128.store64_lane") else name
+            return f"{name} {r.uint()}" if "_lane" in name else name
         return f"{_WITH_LANE[number]} {r.uint()}"
 
     def _bulk(self, r: _Reader) -> str:

@@ -344,13 +344,13 @@ def build() -> None:
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
     outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
-    snapshot = BRIDGE / "src" / "snapshot.ts"
-    inputs = [wheel, scripts / "runtime.mjs", snapshot, runtime / "python_stdlib.zip"]
-    outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot"]
+    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("snapshot", "joined", "leb")]
+    inputs = [wheel, scripts / "runtime.mjs", *packing, runtime / "python_stdlib.zip"]
+    outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
     core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
     identity = fingerprint(core)[:12]
-    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, runtime / "rose_core.snapshot"]}
+    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, runtime / "rose_core.snapshot.wasm"]}
     inputs = [
         BRIDGE / "src",
         BRIDGE / "rose.d.ts",

@@ -168,7 +168,7 @@ def test_missing_python(page: Page, site_url: str, place: str) -> None:
         assert "pyodide" in message
 
 
-@pytest.mark.provokes(r"rose_core\.zip", r"rose_core\.snapshot")
+@pytest.mark.provokes(r"rose_core\.zip", r"rose_core\.snapshot\.wasm")
 def test_missing_core(page: Page, site_url: str) -> None:
     page.context.route("**/rose_core.*", lambda route: route.fulfill(status=404))
     body = CUBE + "return rose.compile(f).then(() => 'compiled', (error) => error.message);"

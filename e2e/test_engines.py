@@ -110,10 +110,10 @@ def test_a_gradient(tab: Tab, host: Host, place: str) -> None:
         return results;"""
     assert tab.run(body, place) == [27, 27, 18] + ([27] if place == "main" else [])
     # a worker's is the only thread that is Rose's own, where Python may start from a snapshot
-    start = "rose_core.snapshot" if place == "worker" else "rose_core.zip"
+    start = "rose_core.snapshot.wasm" if place == "worker" else "rose_core.zip"
     names = [path.rpartition("/")[2] for path in host.server.asked]
-    assert [names.count(name) for name in ("rose_core.snapshot", "rose_core.zip")] == [
-        start == name for name in ("rose_core.snapshot", "rose_core.zip")
+    assert [names.count(name) for name in ("rose_core.snapshot.wasm", "rose_core.zip")] == [
+        start == name for name in ("rose_core.snapshot.wasm", "rose_core.zip")
     ]
     assert tab.problems() == []
 

@@ -48,7 +48,7 @@ def test_it_starts_from_the_snapshot(page: Page, site_url: str) -> None:
     said, names = listen(page), asked(page.context)
     assert run(page, site_url) == 12
     assert said == []
-    assert "rose_core.snapshot" in names
+    assert "rose_core.snapshot.wasm" in names
     assert not {"python_stdlib.zip", "rose_core.zip", "pyodide-lock.json"} & set(names)
     assert names.count("pyodide.asm.wasm") == 1
 
@@ -69,12 +69,12 @@ DAMAGE = [altered, truncated]
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_without_its_snapshot_it_starts_slowly(page: Page, site_url: str, damage: Any) -> None:
-    page.context.route("**/rose_core.snapshot", damage)
+    page.context.route("**/rose_core.snapshot.wasm", damage)
     said, names = listen(page), asked(page.context)
     assert run(page, site_url) == 12
     (told,) = said
     assert "Python starts slowly" in told
-    assert "rose_core.snapshot: it is not the file that belongs to this build" in told
+    assert "rose_core.snapshot.wasm: it is not the file that belongs to this build" in told
     assert {"python_stdlib.zip", "rose_core.zip"} < set(names)
 
 
@@ -147,7 +147,7 @@ def test_idle_pages_start_it_unless_the_reader_saves_data(new_page: NewPage, sit
         connection = f"{{ value: {{ saveData: {str(saves).lower()} }} }}"
         before = f"Object.defineProperty(navigator, 'connection', {connection});"
         run(page, site_url, "await rose.ready({ idle: true });", before)
-        assert ("rose_core.snapshot" in names) is not saves
+        assert ("rose_core.snapshot.wasm" in names) is not saves
         assert page.evaluate(BODY, ["", "return gives();"]) == 12
 
 

@@ -36,7 +36,7 @@ TRANSFERRED = {
         "pyodide/pyodide.mjs",
         "pyodide/pyodide.asm.mjs",
         "pyodide/pyodide.asm.wasm",
-        "pyodide/rose_core.snapshot",
+        "pyodide/rose_core.snapshot.wasm",
     ],
     "Python, without": [
         "rose.worker.js",

@@ -2,7 +2,7 @@
 //
 //   node runtime.mjs runtime OUT        copy Pyodide, with a standard library cut to stdlib.txt
 //   node runtime.mjs core OUT WHEEL     compile the wheel to OUT/rose_core.zip, and try it all;
-//                                       OUT/rose_core.snapshot is the memory with the core in it
+//                                       OUT/rose_core.snapshot.wasm is the memory with the core in it
 //   node runtime.mjs modules            print the modules that Pyodide's own start loads
 //
 // Byte code belongs to one version of Python, so it is compiled by the very Python that
@@ -185,13 +185,17 @@ async function core(out, wheel) {
     throw new Error(`${basename(wheel)} calls itself ${version}`);
   const names = python.runPython(`" ".join(files)`).split(" ");
   const memory = await snapshot(out, archive, where, names);
-  const restored = await load(out, { _loadSnapshot: memory });
+  const { pack, unpack } = await source("snapshot.ts");
+  const module = await readFile(join(out, "pyodide.asm.wasm"));
+  const packed = pack(new Uint8Array(memory), module);
+  if (!WebAssembly.validate(packed))
+    throw new Error("the snapshot is no module of WebAssembly");
+  const restored = await load(out, { _loadSnapshot: unpack(packed, module) });
   if (restored.runPython("import rose_core; rose_core.__version__") !== version)
     throw new Error("the snapshot does not restore");
-  const packed = await pack(out, memory);
-  await write(out, "rose_core.snapshot", packed);
-  const small = gzipSync(archive).length;
-  return `${kB(small)} gzipped, imported in a fresh runtime; its memory ${kB(packed.length)}`;
+  await write(out, "rose_core.snapshot.wasm", packed);
+  const sizes = [archive, packed].map((bytes) => kB(gzipSync(bytes).length));
+  return `${sizes[0]} gzipped, imported in a fresh runtime; its memory ${sizes[1]}`;
 }
 
 /** A memory with the core in it, and all that it imports later. */
@@ -205,15 +209,6 @@ async function snapshot(out, archive, where, names) {
     SNAPSHOT.replace("WHERE", where).replace("MODULES", modules.join(" ")),
   );
   return python.makeMemorySnapshot();
-}
-
-/** The memory as a difference from what is in the runtime's module, for `src/snapshot.ts`. */
-async function pack(out, memory) {
-  const found = Buffer.from(memory);
-  const module = await readFile(join(out, "pyodide.asm.wasm"));
-  const { difference } = await source("snapshot.ts");
-  difference(found, module);
-  return gzipSync(found, { level: 9 });
 }
 
 /** A module of the bridge, for use here. */

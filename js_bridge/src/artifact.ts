@@ -10,6 +10,7 @@
 
 import { hash, same } from "./identity";
 import { joined } from "./joined";
+import { leb } from "./leb";
 import type { Descriptor } from "./run";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -23,10 +24,6 @@ export interface Artifact<D = Descriptor> {
 const SECTION = "rose";
 const LENGTHS = 12;
 const DIGITS = 16;
-
-/** An unsigned LEB128 integer. */
-const leb = (n: number): number[] =>
-  n < 128 ? [n] : [(n & 127) | 128, ...leb(n >>> 7)];
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: BufferSource): string => new TextDecoder().decode(bytes);

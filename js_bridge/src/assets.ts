@@ -23,8 +23,8 @@ const beside = {
   ).href,
   "pyodide/rose_core.zip": new URL("./pyodide/rose_core.zip", import.meta.url)
     .href,
-  "pyodide/rose_core.snapshot": new URL(
-    "./pyodide/rose_core.snapshot",
+  "pyodide/rose_core.snapshot.wasm": new URL(
+    "./pyodide/rose_core.snapshot.wasm",
     import.meta.url,
   ).href,
 };

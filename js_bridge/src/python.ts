@@ -75,7 +75,7 @@ const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
 const STDLIB = "pyodide/python_stdlib.zip";
-const SNAPSHOT = "pyodide/rose_core.snapshot";
+const SNAPSHOT = "pyodide/rose_core.snapshot.wasm";
 const MODULE = "pyodide/pyodide.asm.wasm";
 
 /** An archive of nothing. */
@@ -118,7 +118,7 @@ const start = async (assets: Assets, options: object): Promise<Pyodide> => {
 const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
   const parts = [files.bytes(SNAPSHOT), files.bytes(MODULE)];
   const [snapshot, module] = await Promise.all(parts);
-  const memory = await unpack(snapshot, module);
+  const memory = unpack(snapshot, module);
   const python = await start(assets, { _loadSnapshot: memory });
   // it would give the same numbers everywhere
   python.runPython(

@@ -22,7 +22,7 @@ const MODULES = "agree bench measure probe simulation vocabulary worker";
 const OURS = [
   ...["rose.js", "rose.worker.js", "rose.python.js"],
   ...["pyodide/pyodide.mjs", "pyodide/pyodide.asm.mjs"],
-  ...["pyodide/pyodide.asm.wasm", "pyodide/rose_core.snapshot"],
+  ...["pyodide/pyodide.asm.wasm", "pyodide/rose_core.snapshot.wasm"],
 ];
 
 const [dist, sources] = process.argv.slice(2);

@@ -135,7 +135,7 @@ def test_starts_of_pages_are_measured(browser: Browser) -> None:
         "ms": startup.times(browser, 1, FROM_REGISTRIES),
         "ms, slow line": startup.times_on_a_slow_line(browser, set(startup.VISITS) - {"frozen page"}),
         "ms in one piece": {"Python": startup.longest_task(browser)},
-        "kB": startup.transfers(["bridge"]),
+        "kB": startup.transfers(browser, ["frozen page, without its programs"]),
     }
     assert {"frozen page", "revisit", "stock loadPyodide alone"} < set(found["ms"])
     assert all(value > 0 for values in found.values() for value in values.values())

@@ -20,6 +20,8 @@ from e2e.server import Line, Server
 
 HERE = Path(__file__).resolve().parent
 HEAD, _, _ = (HERE / "page.html").read_text().partition('<script type="module"')
+OTHERS = {"page.html", "bench", "frozen"}
+"""What is not Rose's own in the site: the page, what is measured, and programs."""
 PAGE = (
     HEAD.replace('"./node_modules', '"./bench/node_modules').replace("icon.svg", "bench/icon.svg")
     + """<script type="module">
@@ -29,33 +31,20 @@ PAGE = (
 </script>
 """
 )
-TRANSFERRED = {
-    "bridge": ["rose.js"],
-    "Python, from a snapshot": [
-        "rose.worker.js",
-        "pyodide/pyodide.mjs",
-        "pyodide/pyodide.asm.mjs",
-        "pyodide/pyodide.asm.wasm",
-        "pyodide/rose_core.snapshot.wasm",
-    ],
-    "Python, without": [
-        "rose.worker.js",
-        "pyodide/pyodide.mjs",
-        "pyodide/pyodide.asm.mjs",
-        "pyodide/pyodide.asm.wasm",
-        "pyodide/python_stdlib.zip",
-        "pyodide/rose_core.zip",
-    ],
+LOADED = {
+    "frozen page, without its programs": ("first({})", ()),
+    "Python, from a snapshot": ("first({ cache: false, frozen: false })", ()),
+    "Python, without": ("first({ cache: false, frozen: false })", ("rose_core.snapshot.wasm",)),
 }
-
+"""What a page does whose requests are added up, and which files are withheld from it."""
 
 MBITS, ROUND_TRIP = 10, 0.04
 """The slow line: megabits per second, and seconds until an answer begins."""
 
 VISITS = {
-    "frozen page": "first({})",
+    "frozen page": LOADED["frozen page, without its programs"][0],
     "rose 0.4.10": "theirs()",
-    "Python needed": "first({ cache: false, frozen: false })",
+    "Python needed": LOADED["Python, from a snapshot"][0],
     "stock loadPyodide alone": "stock()",
 }
 """What is measured of a first visit: calls of startup.js."""
@@ -162,34 +151,73 @@ def packed(file: Path) -> Path:
     return found
 
 
-def transfers(names: Collection[str] = tuple(TRANSFERRED)) -> dict[str, float]:
-    """Kilobytes, compressed."""
-    return {
-        name: sum(packed(DIST / file).stat().st_size for file in TRANSFERRED[name]) / 1000 for name in names
-    }
+def transfers(browser: Browser, names: Collection[str] = tuple(LOADED)) -> dict[str, float]:
+    """Kilobytes of Rose that pages ask for, compressed; of Python, what comes to the page's own share."""
+    found = {}
+    with site() as root, Server({"/": root}, quiet=True) as server:
+        share = asked(browser, server, root, *LOADED[next(iter(LOADED))])
+        for name in names:
+            files = asked(browser, server, root, *LOADED[name])
+            files = files - share or share
+            found[name] = sum(packed(file).stat().st_size for file in files) / 1000
+    return found
+
+
+def asked(browser: Browser, server: Server, root: Path, call: str, withheld: Collection[str]) -> set[Path]:
+    """The files of Rose that a first visit asks for, without the programs, which are a page's own."""
+    with browser.new_context() as context:
+        for name in withheld:
+            context.route(f"**/{name}", lambda route: route.abort())
+        server.asked.clear()
+        with visit(context, server.origin) as page:
+            page.evaluate(f"startup.{call}")
+    addresses = {address for address in server.asked if not OTHERS & set(address.split("/"))}
+    return {root / address[1:] for address in addresses}
 
 
 def measure(browser: Browser) -> dict[str, dict[str, float]]:
     """All of it, as `table` takes it."""
+    found = times(browser)
+    theirs, stock = found["rose 0.4.10"], found["stock loadPyodide alone"]
     return {
-        "ms": times(browser),
+        "ms": found,
+        "ratios": {
+            "frozen page to rose": found["frozen page"] / theirs,
+            "revisit to rose": found["revisit"] / theirs,
+            "Python needed to stock loadPyodide": found["Python needed"] / stock,
+        },
         "ms, slow line": times_on_a_slow_line(browser),
         "ms in one piece": {"Python starts, 50k operations": longest_task(browser)},
-        "kB": transfers(),
+        "kB": transfers(browser),
     }
 
 
 TITLES = {
     "ms": "From opening a page to its first gradient, in ms",
+    "ratios": "The same as ratios",
     "ms, slow line": f"The same at {MBITS} Mbit/s, with {1000 * ROUND_TRIP:.0f} ms to an answer",
     "ms in one piece": "Without a pause on the page's thread, in ms",
     "kB": "Transferred, in kB",
 }
+
+TARGETS = {
+    "frozen page to rose": 0.3,
+    "revisit to rose": 0.5,
+    "Python needed to stock loadPyodide": 0.4,
+    "Python starts, 50k operations": 50,
+    "frozen page, without its programs": 12,
+    "Python, from a snapshot": 5600,
+    "Python, without": 4000,
+}
+"""What these are to be at most."""
 
 
 def table(found: Mapping[str, Mapping[str, float]]) -> str:
     lines = []
     for part, values in found.items():
         lines.append(TITLES[part])
-        lines += [f"  {name:<30}{value:>10.1f}" for name, value in values.items()]
+        for name, value in values.items():
+            target = f"   target {TARGETS[name]:g}" if name in TARGETS else ""
+            digits = 2 if part == "ratios" else 1
+            lines.append(f"  {name:<36}{value:>10.{digits}f}{target}")
     return "\n".join(lines)

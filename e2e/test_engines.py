@@ -5,6 +5,7 @@ What a page or a test asks for on the way is seen at the host, as not every engi
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from math import inf, isinf, isnan, nan
@@ -19,6 +20,7 @@ from e2e.server import Server
 from e2e.tab import Tab
 from e2e.test_freeze import Frozen
 from e2e.webkit import prepare
+from rose_core import compile
 from rose_core.ops import OPS
 
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
@@ -156,6 +158,45 @@ def test_every_operation(tab: Tab, host: Host) -> None:
             else:
                 allowed = 2 if isinstance(op.wasm, str) else 0
                 assert abs(ordinal(found) - ordinal(expected)) <= allowed, (op.name, pair, found, expected)
+
+
+LAYER = """
+from rose_core import Real, Vec, fn, floor, max, select, sqrt, sum, vec, vjp
+
+M, N = 5, 19
+X, W = Vec(N, Real), Vec(M, Vec(N, Real))
+
+@fn
+def layer(w: W, x: X) -> Vec(M, Real):
+    return vec(M, Real, lambda j: max(sum(N, lambda i: w[j][i] * x[i]), 0.25))
+
+@fn
+def pulled(w: W, x: X) -> {"w": W, "x": X}:
+    gradients = vjp(layer)(w, x).grad(vec(M, Real, lambda j: w[j][1]))
+    return {"w": gradients[0], "x": gradients[1]}
+
+@fn
+def flat(x: X) -> X:
+    return vec(N, Real, lambda i: select(x[i] > 0.0, floor(x[i]) / (1.0 + x[i] * x[i]), -sqrt(0.0 - x[i])))
+"""
+
+
+def test_lanes(tab: Tab, host: Host) -> None:
+    """Loops that run two turns at a time give the same bits as in CPython."""
+    tab.goto(f"{host.url}pages/blank.html")
+    body = """
+        const { compile, python } = await import("../rose.js");
+        const [text, w, x] = given;
+        const { layer, pulled, flat } = await python(text);
+        const { w: gw, x: gx } = (await compile(pulled))(w, x);
+        return [(await compile(layer))(w, x), gw, gx, (await compile(flat))(x)];"""
+    x = [math.sin(3 * i) for i in range(19)]
+    w = [[math.cos(i * j) for i in range(19)] for j in range(5)]
+    twins: dict[str, Any] = {}
+    exec(LAYER, twins)
+    layer, pulled, flat = (compile(twins[name]) for name in ("layer", "pulled", "flat"))
+    gradients = pulled(w, x)
+    assert tab.run(body, LAYER, w, x) == [layer(w, x), gradients["w"], gradients["x"], flat(x)]
 
 
 def test_a_second_visit_needs_no_python(tab: Tab, host: Host) -> None:

@@ -203,9 +203,9 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
         "TypeError: bodies: expected 3 elements, got 2",
         "TypeError: k: expected a number, got 1",
         "TypeError: new: expected a whole number below 3, got 3",
-        "TypeError: bodies: expected 2 elements, got undefined",
-        "TypeError: bodies: expected true or false, got 1",
-        "TypeError: bodies: expected a number, got undefined",
+        "TypeError: bodies.at: expected 2 elements, got undefined",
+        "TypeError: bodies.fixed: expected true or false, got 1",
+        "TypeError: bodies.a: expected a number, got undefined",
     ]
     calls = "const calls = ({ chosen }) => [2, 3].map((x) => () => chosen([1, 2, 3], x));"
     line = MODEL[: MODEL.index("index(3, x)")].count("\n") + 1

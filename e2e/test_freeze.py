@@ -8,9 +8,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from build import BROWSER, DIST, PYTHON, ROOT
 from e2e.server import Server
@@ -159,7 +160,7 @@ def test_a_frozen_page_has_its_functions_in_python_without_python(site: Frozen, 
     done = site.freeze()
     assert done.returncode == 0, done.stdout
     assert "pages/page.html: 2 programs" in done.stdout
-    assert "is new: the scripts in Python of page.html" in done.stdout
+    assert "is new: the scripts in Python of pages/page.html" in done.stdout
     urls: list[str] = []
     page.context.on("request", lambda request: urls.append(request.url))
     with Server({"/": site.root}, quiet=True) as server:
@@ -171,7 +172,7 @@ def test_a_frozen_page_has_its_functions_in_python_without_python(site: Frozen, 
         expect(page).to_have_title("slope 6")
     checked = site.freeze("--check")
     assert checked.returncode == 1
-    assert "is stale: the scripts in Python, which page.html no longer compiles" in checked.stdout
+    assert "is stale: the scripts in Python, which pages/page.html no longer compiles" in checked.stdout
 
 
 def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
@@ -181,13 +182,70 @@ def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
     frozen.write("pages/page.js", SCRIPT.replace("factor = +slider.value", "factor = 1 + +slider.value"))
     checked = frozen.freeze("--check")
     assert checked.returncode == 1
-    assert len(re.findall(r"\.wasm is stale: slope, which page.html no longer compiles", checked.stdout)) == 1
-    assert len(re.findall(r"\.wasm is new: slope of page.html", checked.stdout)) == 1
+    assert "rose/rose.frozen.json is out of date" in checked.stdout
+    assert (
+        len(re.findall(r"\.wasm is stale: slope, which pages/page.html no longer compiles", checked.stdout))
+        == 1
+    )
+    assert len(re.findall(r"\.wasm is new: slope of pages/page.html", checked.stdout)) == 1
     assert frozen.files == before
     assert frozen.freeze("--offline").returncode == 0
     assert len(frozen.files) == 3 and len(frozen.files - before) == 1
     checked = frozen.freeze("--check")
     assert checked.returncode == 0, checked.stdout
+
+
+def mistype(context: BrowserContext) -> None:
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, headers={**response.headers, "content-type": "text/plain"})
+
+    context.route(re.compile(r"\.(json|wasm)$"), answer)
+
+
+def withhold(context: BrowserContext) -> None:
+    context.route(re.compile(r"/pyodide/|rose\.(worker|python)\.js$"), lambda route: route.abort())
+
+
+def forbid_storage(context: BrowserContext) -> None:
+    context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('not allowed'); };")
+
+
+def forbid_workers(context: BrowserContext) -> None:
+    context.add_init_script("globalThis.Worker = class { constructor() { throw Error('not allowed'); } };")
+
+
+@pytest.mark.parametrize("deprive", [mistype, withhold, forbid_storage, forbid_workers])
+def test_a_frozen_page_needs_its_files_and_nothing_else(
+    frozen_once: Frozen, page: Page, deprive: Any
+) -> None:
+    deprive(page.context)
+    said = listen(page)
+    with Server({"/": frozen_once.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        for factor in (2, 1, 3):
+            page.locator("#factor").fill(f"{factor}")
+            expect(page).to_have_title(f"slope {factor}")
+        assert {address for address in server.asked if "/rose/" in address} == {
+            "/rose/rose.js",
+            "/rose/rose.frozen.json",
+        }
+    assert not said
+
+
+@pytest.mark.provokes(r"rose\.worker\.js", r"net::ERR_FAILED")
+def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page: Page) -> None:
+    withhold(page.context)
+    edit = """async () => {
+        const { Real, compile, fn, mul } = await import("../rose/rose.js");
+        return compile(fn([Real], Real, (x) => mul(17, x))).catch((error) => error.message);
+    }"""
+    with Server({"/": frozen_once.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+        assert "rose/rose.worker.js; are its files where the page looks for them?" in page.evaluate(edit)
+        page.locator("#factor").fill("3")
+        expect(page).to_have_title("slope 3")
 
 
 def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -147,13 +148,13 @@ class Site:
             if path.exists() and path.read_bytes() == artifact.data:
                 continue
             state = "is damaged" if path.exists() else "is new"
-            pages = ", ".join(sorted(frozen.pages[key]))
+            pages = self.names(folder, frozen.pages[key])
             text = f"{self.name(path)} {state}: {artifact.name} of {pages}, {len(artifact.data)} bytes"
             found.append(Change(path, artifact.data, text))
         for name, entry in old.items():
             path = folder / name
             if path.stem not in frozen.artifacts and path.exists():
-                pages = ", ".join(entry["pages"])
+                pages = self.names(folder, entry["pages"])
                 text = f"{self.name(path)} is stale: {entry['name']}, which {pages} no longer compile"
                 found.append(Change(path, None, text + ("" if "," in pages else "s")))
         if frozen.artifacts:
@@ -162,10 +163,15 @@ class Site:
             found.append(Change(manifest, None, f"{self.name(manifest)} is stale"))
         return found
 
+    def names(self, folder: Path, pages: Iterable[str]) -> str:
+        """The pages next to a folder `frozen`, as the site knows them."""
+        return ", ".join(self.name(folder.parent / page) for page in sorted(pages))
+
     def text_change(self, path: Path, text: str) -> list[Change]:
         if path.exists() and path.read_text() == text:
             return []
-        return [Change(path, text.encode(), f"{self.name(path)} is written")]
+        state = "is out of date" if path.exists() else "is new"
+        return [Change(path, text.encode(), f"{self.name(path)} {state}")]
 
 
 def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> int:

@@ -28,7 +28,7 @@ const put = (cells, type, x, k, at, name) => {
       put(cells, elem, x[i], k, at * size + i, name);
   } else if (type[0] === "struct")
     for (const [key, field, leaf] of type[1])
-      put(cells, field, x?.[key], k + leaf, at, name);
+      put(cells, field, x?.[key], k + leaf, at, `${name}.${key}`);
   else if (type === "bool") {
     if (typeof x !== "boolean") misfit(name, "true or false", x);
     cells[k][at] = +x;

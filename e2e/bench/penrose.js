@@ -20,6 +20,17 @@ const trio = async (name) => {
 
 let started;
 
+const ready = () =>
+  (started ??= ours.start(new URL("../", import.meta.url), "worker", {
+    incremental: false,
+  }));
+
+/** A diagram with our rose. @param {string} name */
+export const load = async (name) => {
+  await ready();
+  return { client: ours, state: await ours.load(await trio(name)) };
+};
+
 /**
  * Measure a diagram: milliseconds from Penrose's expressions to a function (`compile`), of which until
  * the function is recorded (`record`; npm's rose differentiates and emits meanwhile) and in the engine
@@ -30,9 +41,7 @@ let started;
  * @param {{ calls?: object, stages?: object }} [options]
  */
 export const measure = async (name, { calls, stages } = {}) => {
-  await (started ??= ours.start(new URL("../", import.meta.url), "worker", {
-    incremental: false,
-  }));
+  await ready();
   const diagram = await trio(name);
   /** @type {Record<string, object>} */
   const found = {};

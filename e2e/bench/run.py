@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import frames, functions, penrose, ratios, startup
+from e2e.bench import ablation, frames, functions, penrose, ratios, startup
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -41,7 +41,8 @@ FRAMES = "frames"
 DIAGRAMS = "penrose"
 FUNCTIONS = "math"
 TABLES = "tables"
-ALL = [START, STARTUP, FRAMES, *WORKLOADS, *SIMULATIONS, TABLES, DIAGRAMS, FUNCTIONS]
+ABLATION = "ablation"
+ALL = [START, STARTUP, FRAMES, *WORKLOADS, *SIMULATIONS, TABLES, DIAGRAMS, ABLATION, FUNCTIONS]
 LIBRARIES = ["this", "rose 0.4.10", "TensorFlow.js", "jax-js"]
 
 ISOLATED = {
@@ -154,6 +155,10 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
                 with new_page(running) as page:
                     results[DIAGRAMS] = penrose.measure(page, penrose.diagrams(), {})
                 print(penrose.table(results[DIAGRAMS]), flush=True)
+            elif name == ABLATION:
+                with new_page(running) as page:
+                    results[ABLATION] = ablation.measure(page)
+                print(ablation.table(results[ABLATION]), flush=True)
             elif name == FUNCTIONS:
                 options = {"folder": "./libm"} if has_libm else {}
                 with new_page(running) as page:

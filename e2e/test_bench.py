@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page
 
 from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import frames, functions, penrose, ratios, startup
+from e2e.bench import frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
@@ -122,6 +122,34 @@ def test_medians_quartiles_and_paired_ratios(bench: Page) -> None:
     times, ratio = bench.evaluate(code)
     assert times == {"median": 3, "q1": 2, "q3": 4, "min": 1, "turns": 5}
     assert ratio == 2
+
+
+def test_what_was_kept_is_compared_with_what_was_aimed_at() -> None:
+    kept = json.loads((BENCH.parents[1] / "site" / "benchmark.json").read_text())
+    rows = targets.rows(kept)
+    whats = [what for what, *_ in rows]
+    assert {"compilation ÷ rose's", "ms of the first call", "µs of compilation per operation"} <= set(whats)
+    assert whats.count("gradient ÷ value, bodies") > len(WORKLOADS)
+    unrolled = kept["workloads"]["rosenbrock_unrolled"]["sizes"][1]["contenders"]
+    (row,) = [row for row in rows if row.what == "compilation ÷ rose's" and row.where.endswith("n = 100")]
+    ours, theirs = (unrolled[name]["compile"]["median"] for name in ("this", "rose 0.4.10"))
+    assert row.found == ours / theirs and row.most == max(0.5, 3 / theirs)
+    lines = targets.table(rows).splitlines()
+    assert len(lines) == 3 + len(rows)
+    assert all(line.endswith((" yes", " NO")) for line in lines[3:])
+
+
+def test_targets_of_diagrams() -> None:
+    def one(ratio: float) -> dict[str, Any]:
+        measured = {"compile": {"median": 2.0}, "gradient": {"median": 2.0}, "bytes": 2}
+        ours = {"compile": {"median": 2 * ratio}, "gradient": {"median": 2 * ratio}, "bytes": 2 * ratio}
+        return {"ours": ours, "original": measured}
+
+    found = targets.rows({"workloads": {}, "penrose": {str(k): one(k / 10) for k in (1, 4, 7)}})
+    assert [(row.where, row.found) for row in found if "gradient" in row.what] == [
+        ("median", 0.4),
+        ("largest", 0.7),
+    ]
 
 
 def test_the_modules_of_c_are_made_of_their_sources() -> None:

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import ablation, frames, functions, penrose, ratios, startup
+from e2e.bench import ablation, frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -168,6 +168,8 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
                 entry = measure(running, name, sizes, omit)
                 results["workloads"][name] = entry
                 print(table(entry), flush=True)
+        if aims := targets.rows(results):
+            print(targets.table(aims), flush=True)
     return results
 
 

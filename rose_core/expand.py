@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.builder import Builder
-from rose_core.ir import GET, PARAM, PULL, VJP, Func, LoopSite, is_real
+from rose_core.ir import GET, PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
@@ -36,12 +36,13 @@ class Expansion:
         if known:
             known.begin(self.transposed)
         self._vjp_sites: dict[Func, int] = {}
-        self._expanded: dict[Func, Func] = {}
-        self._jvps: dict[tuple[Func, tuple[bool, ...]], Jvp] = {}
-        self._jets: dict[tuple[Func, tuple[bool, ...], int], Jet] = {}
+        # functions may grow: those of another extent are others
+        self._expanded: dict[tuple[Func, Extent], Func] = {}
+        self._jvps: dict[tuple[Func, Extent, tuple[bool, ...]], Jvp] = {}
+        self._jets: dict[tuple[Func, Extent, tuple[bool, ...], int], Jet] = {}
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
         self._in_progress: dict[Func, None] = {}
-        self._plain: dict[Func, Func] = {}
+        self._plain: dict[tuple[Func, Extent], Func] = {}
         self._count_sites(root)
         self.mixed = False
         """Whether the reverse derivative of a function with tangents in its signature is taken."""
@@ -66,7 +67,8 @@ class Expansion:
 
     def expand(self, f: Func) -> Func:
         """``f`` without any derivative left to be made."""
-        found = self._expanded.get(f)
+        key = f, f.extent
+        found = self._expanded.get(key)
         if found is None:
             self._enter(f)
             if f.origin:
@@ -77,7 +79,7 @@ class Expansion:
                 plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
                 plain = plain and not any(spec.checkpoint for spec in f.specs)
                 found = f if plain else self._rebuild(f)
-            self._expanded[f] = found
+            self._expanded[key] = found
             del self._in_progress[f]
         return found
 
@@ -87,11 +89,13 @@ class Expansion:
         Reverse mode of a forward derivative differentiates by primals and tangents alike.
         """
         f = self.expand(f)
-        found = self._plain.get(f)
+        key = f, f.extent
+        found = self._plain.get(key)
         if found is None:
             callees = [self.plain(g) for g in f.callees]
             found = _as_numbers(f, callees)
-            self._expanded[found] = self._plain[f] = self._plain[found] = found
+            own = found, found.extent
+            self._expanded[own] = self._plain[key] = self._plain[own] = found
         return found
 
     def _enter(self, f: Func) -> None:
@@ -122,7 +126,8 @@ class Expansion:
 
     def jvp(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
         """The forward derivative of ``f``, for these varying parameters."""
-        found = self._jvps.get((f, varying))
+        key = f, f.extent, varying
+        found = self._jvps.get(key)
         if found is None:
             rule = f.jvp
             if rule is not None:
@@ -132,7 +137,7 @@ class Expansion:
             else:
                 self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
-            self._jvps[f, varying] = found
+            self._jvps[key] = found
         return found
 
     def _public_jet(self, placeholder: Func, f: Func) -> Func:
@@ -142,7 +147,8 @@ class Expansion:
 
     def jet(self, f: Func, varying: tuple[bool, ...], order: int) -> Jet:
         """The Taylor series of ``f``, for these varying parameters, up to an order."""
-        found = self._jets.get((f, varying, order))
+        key = f, f.extent, varying, order
+        found = self._jets.get(key)
         if found is None:
             rule = f.jvp
             if not any(varying) or not order:
@@ -153,7 +159,7 @@ class Expansion:
             else:
                 self.require_derivative(f)
                 found = Jet(self.plain(f), varying, order, self.jet)
-            self._jets[f, varying, order] = found
+            self._jets[key] = found
         return found
 
     def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
@@ -164,12 +170,12 @@ class Expansion:
         is_known = self.known and self.expand(f) is f and (f.jvp is None or self.expand(f.jvp) is f.jvp)
         if self.known and is_known:
             self.known.ask(key)
-        found = self._transposed.get(key)
-        if found is None:
-            if self.known and is_known:
-                found = self.known.derivative(key, lambda: self._transposed_anew(f, varying))
-            else:
-                found = self._transposed_anew(f, varying)
+        found = before = self._transposed.get(key)
+        if found is None and self.known and is_known:
+            found = self.known.derivative(key, lambda: self._transposed_anew(f, varying))
+        if found is None or found.is_outgrown:
+            found = self._transposed_anew(f, varying)
+        if found is not before:
             self._transposed[key] = found
             if self.known and is_known:
                 self.known.repeat(self.known.events(found))

@@ -127,6 +127,10 @@ class Spec:
     """What is said where it must end and does not: the number of a note, or -1."""
 
 
+Extent = tuple[int, int]
+"""Numbers of instructions and of results."""
+
+
 class Func:
     """A function: its signature, its body, and what is known about it from outside."""
 
@@ -182,6 +186,11 @@ class Func:
         """The order up to which a jet goes."""
         self.memo: dict[object, object] = {}
         """What passes have made of this function."""
+
+    @property
+    def extent(self) -> Extent:
+        """How much there is of it: a forward function grows while backward functions ask it for a tape."""
+        return len(self.code), len(self.blocks[0].results)
 
     def derive_jvp(self, origin: Func) -> None:
         """Become the place-holder of the forward derivative of ``origin``.

@@ -61,6 +61,8 @@ class Linearization(Replay):
         self.dual = is_dual(func)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)
+        self.size = n
+        """The number of instructions; if the function grows, those after them are not its own."""
         self.adopted = (
             not self.dual and all(varying) and list(args) == list(range(len(b.code))) and b.adopt(func)
         )

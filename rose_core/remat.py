@@ -43,6 +43,10 @@ class Recomputed(Transposed):
             self.fwd = adapted(inner.fwd, inner.fwd.params, results=lambda _, ids: ids[:count])
         self._kept, self._empty, self.done = {}, [], {}
 
+    @property
+    def is_outgrown(self) -> bool:
+        return self.inner.is_outgrown
+
     def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
         inner = self.inner
         back = inner.backward(results, refs)

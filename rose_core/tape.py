@@ -100,6 +100,7 @@ class Transposed:
             if tangent >= 0:
                 carries[tangent] = varying[k] or body is not func
         self._lin = Linearization(body, b, args, carries, transposed)
+        self._extent = body.extent
         results = self._lin.run()
         self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]
         self.primal_count = len(self.fwd.results)
@@ -118,6 +119,14 @@ class Transposed:
         """The results of the forward function that are there for the tape of another one (`align`)."""
         self.done: dict[Request, Backward] = {}
         """The backward functions so far."""
+
+    @property
+    def is_outgrown(self) -> bool:
+        """Whether the function, itself a forward one, has got results that are not known here.
+
+        Who called it before does not know them, either.
+        """
+        return self._extent != self._lin.func.extent
 
     def keep(self, w: int) -> int:
         """The number of the result by which the forward function gives its value ``w`` for the tape."""

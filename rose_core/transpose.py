@@ -341,7 +341,10 @@ class Reverse:
         if self.flat:
             self._flat()
             return
+        size = self.lin.size
         for v in reversed(self.func.blocks[number].order):
+            if v >= size:
+                continue
             ins = code[v]
             op = ins[0]
             if op < TABLE_END:
@@ -352,7 +355,7 @@ class Reverse:
 
     def _flat(self) -> None:
         """The sweep over a function without loops: `rose_core.sweep` does the scalars."""
-        n = len(self.func.code)
+        n = self.lin.size
         if self.boundary:
             values: list[int | None] = [None] * n
             values += [self.fetch(w) for w in self.lin.env[n:]]
@@ -379,7 +382,7 @@ class Reverse:
 
     def _without_sum(self) -> list[int]:
         """What has no cotangent among those of the scalars, and must be visited all the same."""
-        code, types = self.func.code, self.func.types
+        code, types = self.func.code, self.func.types[: self.lin.size]
         if self.func.straight:
             return [v for v, t in enumerate(types) if isinstance(t, Array) and code[v][0] != PARAM]
         return [

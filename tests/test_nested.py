@@ -21,7 +21,10 @@ from rose_core import (
     fn,
     fori,
     functional,
+    grad,
     hessian,
+    jacobian,
+    jet,
     jvp,
     minimize,
     odeint,
@@ -32,6 +35,7 @@ from rose_core import (
     sin,
     struct,
     sum,
+    tanh,
     vec,
     vjp,
     while_loop,
@@ -171,3 +175,21 @@ def test_a_rule_that_differentiates_a_gradient(loop):
     )
     for derive in (lambda f: f, reverse, lambda f: reverse(reverse(f))):
         assert same(derive(f), 0.7) == pytest.approx(same(derive(g), 0.7), rel=1e-11)
+
+
+@pytest.mark.parametrize("by", [sin, lambda p: p], ids=["of an operation", "of an argument"])
+def test_a_gradient_of_a_minimum_twice_in_reverse(by):
+    """The rule of `minimize` asks forward functions for more tape after these were differentiated."""
+
+    def place(p, q):
+        near = tanh(p)
+        return minimize(lambda t: (t - near) ** 2 * (1 + 0.2 * t * t) + 0.1 * t * tanh(q), 0.1)
+
+    inner = grad(fn([Real, Real], Real, place), 1)
+    f = fn([Vec(2, Real)], Real, lambda v: inner(by(v[0]), v[1]))
+    reverse = same(jacobian(grad(f), mode="reverse"), [0.3, -0.4])
+    forward = same(hessian(f), [0.3, -0.4])
+    for row, other in zip(reverse, forward, strict=True):
+        assert row == pytest.approx(other, rel=1e-7, abs=1e-9)
+    jets = same(jet(f, 2), [[0.3, -0.4], [1.0, 0.0], [0.0, 0.0]])
+    assert 2 * jets[2] == pytest.approx(forward[0][0], rel=1e-7, abs=1e-9)

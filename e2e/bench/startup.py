@@ -68,6 +68,11 @@ def site() -> Iterator[Path]:
         yield root
 
 
+def mounts(root: Path) -> dict[str, Path]:
+    """What is served: the folder, and the libraries that are compared."""
+    return {"/bench/libraries/": DIST / "bench" / "libraries", "/": root}
+
+
 @contextmanager
 def visit(context: BrowserContext, origin: str) -> Iterator[Page]:
     page = context.new_page()
@@ -85,7 +90,7 @@ def times(browser: Browser, turns: int = 5, omit: Collection[str] = ()) -> dict[
         with visit(context, server.origin) as page:
             found.setdefault(name, []).append(page.evaluate(f"startup.{call}"))
 
-    with site() as root, Server({"/": root}, quiet=True) as server:
+    with site() as root, Server(mounts(root), quiet=True) as server:
         for _ in range(turns):
             for name, call in VISITS.items():
                 if name not in omit:
@@ -104,8 +109,8 @@ def times_on_a_slow_line(browser: Browser, omit: Collection[str] = ()) -> dict[s
     with site() as root:
         # what is sent is compressed before any time is taken
         for server in (
-            Server({"/": root}, quiet=True, pack=packed),
-            Server({"/": root}, quiet=True, pack=packed, line=line),
+            Server(mounts(root), quiet=True, pack=packed),
+            Server(mounts(root), quiet=True, pack=packed, line=line),
         ):
             with server:
                 for name, call in VISITS.items():
@@ -123,7 +128,7 @@ def longest_task(browser: Browser) -> float:
     """
     with ExitStack() as stack:
         root = stack.enter_context(site())
-        server = stack.enter_context(Server({"/": root}, quiet=True))
+        server = stack.enter_context(Server(mounts(root), quiet=True))
         context = stack.enter_context(browser.new_context())
         page = stack.enter_context(visit(context, server.origin))
         browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "blink.user_timing"])
@@ -154,7 +159,7 @@ def packed(file: Path) -> Path:
 def transfers(browser: Browser, names: Collection[str] = tuple(LOADED)) -> dict[str, float]:
     """Kilobytes of Rose that pages ask for, compressed; of Python, what comes to the page's own share."""
     found = {}
-    with site() as root, Server({"/": root}, quiet=True) as server:
+    with site() as root, Server(mounts(root), quiet=True) as server:
         share = asked(browser, server, root, *LOADED[next(iter(LOADED))])
         for name in names:
             files = asked(browser, server, root, *LOADED[name])

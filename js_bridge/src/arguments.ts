@@ -169,8 +169,17 @@ const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
     TypeError(
       `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
     );
-  return (x, at) => {
-    if (typeof x !== "object" || x === null) throw wrong(x, ty);
+  const inOrder = ty.order.map((name) => writers[names.indexOf(name)]);
+  /** Whether the keys are in the author's order, as they mostly are; then it has been written. */
+  const writesInOrder = (x: Record<string, unknown>, at: number): boolean => {
+    let k = 0;
+    for (const key in x) {
+      if (key !== ty.order[k]) return false;
+      inOrder[k++](x[key], at);
+    }
+    return k === names.length;
+  };
+  const write = (x: Record<string, unknown>, at: number): void => {
     let given = 0;
     for (const _ in x) ++given;
     if (given !== names.length) throw keys(x);
@@ -178,11 +187,19 @@ const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
       if (!Object.hasOwn(x, names[k])) throw keys(x);
     let k = 0;
     try {
-      for (; k < names.length; ++k)
-        writers[k]((x as Record<string, unknown>)[names[k]], at);
+      for (; k < names.length; ++k) writers[k](x[names[k]], at);
     } catch (error) {
       throw within(error, `.${names[k]}`);
     }
+  };
+  return (x, at) => {
+    if (typeof x !== "object" || x === null) throw wrong(x, ty);
+    try {
+      if (writesInOrder(x as Record<string, unknown>, at)) return;
+    } catch {
+      // what is wrong is said with its place
+    }
+    write(x as Record<string, unknown>, at);
   };
 };
 

@@ -83,10 +83,15 @@ def measure(
     return found
 
 
+TARGET = 60
+"""Frames per second."""
+
+
 def table(found: Mapping[str, Mapping[str, float]]) -> str:
     lines = [f"{'A slider is moved':<20}{'fps, ' + str(SLOWER) + ' × slower':>20}{'ms per frame':>16}"]
     lines += [
         f"  {name:<18}{measured['frames per second']:>20.1f}{measured['ms per frame']:>16.2f}"
+        + f"   target {TARGET} fps"
         for name, measured in found.items()
     ]
     return "\n".join(lines)

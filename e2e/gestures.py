@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playwright.sync_api import Locator, Page, Route
 
 PHONE = {
@@ -35,16 +37,16 @@ def drag(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, flo
 def swipe(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:
     """The same with a finger."""
     x, y = spot(target, at)
+    touch(page, [(x + dx * k / 6, y + dy * k / 6) for k in range(7)])
+
+
+def touch(page: Page, way: Sequence[tuple[float, float]]) -> None:
+    """Put a finger on the window, move it, and take it away."""
     session = page.context.new_cdp_session(page)
-
-    def touch(kind: str, *points: tuple[float, float]) -> None:
-        told = [{"x": px, "y": py} for px, py in points]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
-
-    touch("touchStart", (x, y))
-    for k in range(1, 7):
-        touch("touchMove", (x + dx * k / 6, y + dy * k / 6))
-    touch("touchEnd")
+    for k, (x, y) in enumerate(way):
+        kind = "touchMove" if k else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     session.detach()
 
 

@@ -1,7 +1,8 @@
 """One tab of any engine, with what the tests of all engines do there.
 
 Chromium and Firefox are driven by Playwright, as here, and WebKitGTK by its own driver: see webkit.py.
-A page is used by mouse and keyboard alone; what it shows is read with JavaScript.
+A page is used by mouse and keyboard, and on a phone by finger, where the engine can be driven so; what it
+shows is read with JavaScript.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from e2e import gestures
+
 MIDDLE = (0.5, 0.5)
+PHONE = (390, 844)
 PATIENCE = 40.0
 """Seconds for anything to happen: enough for Python to be loaded on a busy machine."""
 
@@ -21,6 +25,16 @@ PATIENCE = 40.0
 class Tab(abc.ABC):
     name: str
     """The engine: chromium, firefox or webkit."""
+    by_finger = False
+
+    @abc.abstractmethod
+    def resize(self, width: int, height: int) -> None:
+        """Give the page's window this size, or nearly."""
+
+    def become_phone(self) -> None:
+        """As large as a phone, and used by finger where the engine can be."""
+        self.resize(*PHONE)
+        self.by_finger = True
 
     @abc.abstractmethod
     def goto(self, url: str) -> None:
@@ -32,7 +46,7 @@ class Tab(abc.ABC):
 
     @abc.abstractmethod
     def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
-        """Take hold of an element with the mouse, and let go some pixels further; with none, click."""
+        """Take hold of an element, and let go some pixels further; with none, click."""
 
     @abc.abstractmethod
     def press(self, selector: str, key: str) -> None:
@@ -60,12 +74,17 @@ class Tab(abc.ABC):
             time.sleep(0.05)
 
     def place(self, selector: str, at: tuple[float, float]) -> tuple[float, float]:
-        """A place of an element, in the window; it is scrolled into view first."""
+        """A place of an element, in the window, when it has been scrolled there and no longer moves."""
         x, y = self.run(
             """const [selector, at] = given;
             const element = document.querySelector(selector);
-            element.scrollIntoView({ block: "center", behavior: "instant" });
-            const box = element.getBoundingClientRect();
+            let [box, before] = [{}, {}];
+            do {
+                before = box;
+                element.scrollIntoView({ block: "center", behavior: "instant" });
+                box = element.getBoundingClientRect();
+                await new Promise((done) => setTimeout(done, 30));
+            } while (box.x !== before.x || box.y !== before.y);
             return [box.x + at[0] * box.width, box.y + at[1] * box.height]""",
             selector,
             at,
@@ -87,8 +106,14 @@ class PlaywrightTab(Tab):
     def run(self, body: str, *arguments: Any) -> Any:
         return self.page.evaluate(f"async (given) => {{ {body} }}", list(arguments))
 
+    def resize(self, width: int, height: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+
     def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
         x, y = self.place(selector, at)
+        if self.by_finger and self.name == "chromium":
+            gestures.touch(self.page, [(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
+            return
         self.page.mouse.move(x, y)
         self.page.mouse.down()
         for dx, dy in steps(by):

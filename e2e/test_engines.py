@@ -67,8 +67,12 @@ def test_no_page_is_missing() -> None:
 @pytest.mark.parametrize("name", USES)
 def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
     with Server(folder, headers={} if name in EVALUATES else STRICT, quiet=True) as server:
-        tab.goto(f"{server.origin}/deep/site/{name}.html")
-        USES[name](tab)
+        for change in (lambda: None, tab.become_phone):
+            change()
+            tab.goto(f"{server.origin}/deep/site/{name}.html")
+            USES[name](tab)
+            wide, room = tab.run("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= room, "it has to be scrolled sideways"
     assert tab.problems() == []
 
 

@@ -162,10 +162,14 @@ def test_differences_go_down_a_valley(ready: Page, screenshot: Callable[..., obj
     for _ in range(4):
         button(ready, "Next").click()
     expect(shown(ready, "step")).to_have_text("4 of 32")
-    expect(ready.locator("#told")).to_have_text(re.compile(r"^With h = 0\.01, one-sided 2 digits"))
+    expect(ready.locator("#told")).to_have_text(
+        re.compile(r"^With h = 0\.01, the one-sided difference has 2 digits")
+    )
     screenshot(ready, "autodiff-light")
     ready.locator("#step").press("End")
-    expect(ready.locator("#told")).to_have_text(re.compile(r"^With h = 1 × 10⁻¹⁶, one-sided 0 digits"))
+    expect(ready.locator("#told")).to_have_text(
+        re.compile(r"^With h = 1 × 10⁻¹⁶, the one-sided difference has 0 digits")
+    )
     button(ready, "Back").click()
     expect(shown(ready, "step")).to_have_text("31 of 32")
 

@@ -113,6 +113,9 @@ class DriverTab(Tab):
         self.driver = driver
         self.found: list[str] = []
 
+    def resize(self, width: int, height: int) -> None:
+        self.driver.set_window_size(width, height)
+
     def goto(self, url: str) -> None:
         self.found = self.problems()
         self.driver.get(url)
@@ -136,8 +139,9 @@ class DriverTab(Tab):
 
         moves = [{"type": "pointerDown", "button": 0}, *(move(*step) for step in steps(by))]
         actions = [move(0, 0), *moves, {"type": "pointerUp", "button": 0}]
-        mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}
-        self.driver.execute(Command.W3C_ACTIONS, {"actions": [{**mouse, "actions": actions}]})
+        kind = "touch" if self.by_finger else "mouse"
+        pointer = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}}
+        self.driver.execute(Command.W3C_ACTIONS, {"actions": [{**pointer, "actions": actions}]})
 
     def press(self, selector: str, key: str) -> None:
         name = {"ArrowUp": "ARROW_UP", "ArrowRight": "ARROW_RIGHT"}.get(key, key.upper())

@@ -32,11 +32,11 @@ const differences = ({ difference, exact }, step) => {
   const { onwards: found, around } = difference(h);
   const of = (/** @type {number} */ slope) =>
     Number.isFinite(slope) && exact
-      ? many(digits(slope, exact), "digit")
+      ? `${many(digits(slope, exact), "digit")} right`
       : format(slope, 5);
   const told =
-    `With h = ${format(h, 2)}, one-sided ${of(found)}, central ${of(around)}` +
-    (Number.isFinite(found) && exact ? " are right." : ".");
+    `With h = ${format(h, 2)}, the one-sided difference has ${of(found)}, ` +
+    `the central one ${of(around)}.`;
   return { told, found, cost: "2 evaluations per variable" };
 };
 

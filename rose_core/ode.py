@@ -8,6 +8,7 @@ meaning, have no part in it. Reverse mode keeps the solution every so many steps
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -58,7 +59,8 @@ def odeint(
     about ``atol + rtol |y|`` at most, at every place. The derivative is that of the solution, with respect to
     ``y0``, ``ts`` and all that ``f`` uses from around it. ``checkpoint`` is as for `while_loop`.
 
-    It is an error, found when it runs, if there are more than ``limit`` steps from one time to the next.
+    It is an error, found when it runs, if there are more than ``limit`` steps from one time to the next, or
+    a time is no finite number.
     """
     here = Construct("odeint")
     t = type_of(y0, "odeint: the start")
@@ -111,7 +113,7 @@ def odeint(
         }
 
     def to(s: Any, i: Any) -> tuple[Any, Any]:
-        target = at[i]
+        target = ensure(here, _abs(at[i] - s.t) < math.inf, at[i], "there is a time that is no finite number")
         start = {"y": s.y, "slope": s.slope, "t": s.t, "h": s.h, "ends": False}
         end: Any = turns_while(
             state, start, lambda s: _not(s.ends), lambda s: step(target, s), limit, checkpoint

@@ -248,6 +248,12 @@ def test_what_goes_wrong_with_equations():
     f = fn([Real], Real, body)
     assert same(f, 1.0) == f"odeint: more than 1000 steps from one time to the next {where}"
     assert same(f, 0.25) == pytest.approx(0.5)
+    until = lambda end: odeint(lambda y, t: -y, 1.0, [0.0, end])[1]  # noqa: E731
+    where = f"(test_integrals.py, line {until.__code__.co_firstlineno})"
+    for f in (fn([Real], Real, until), gradient(fn([Real], Real, until))):
+        for end in (math.nan, math.inf, -math.inf):
+            assert same(f, end) == f"odeint: there is a time that is no finite number {where}"
+        assert abs(same(f, 1.0)) == pytest.approx(math.exp(-1))
     with pytest.raises(TypeError, match="odeint: expected a vector of Reals as the times, got"):
         fn([Real], Real, lambda a: odeint(lambda y, t: y, a, 1.0)[0])
     with pytest.raises(TypeError, match=r"odeint: expected a function \(Real, Real\) -> Real"):

@@ -141,8 +141,8 @@ def f(x: Real): Real =
   let v2: Real = x × v1 in
   v2
 
-def grad_f(x0: Real): Real =
-  let v1: Real = vjp f(x0) in
+def grad_f(x: Real): Real =
+  let v1: Real = vjp f(x) in
   let v3: Real = pull v1(1.0) in
   v3
 """

@@ -173,7 +173,9 @@ def watch(context: BrowserContext, problems: list[str]) -> None:
             problems.append(f"{response.status} {response.url}")
 
     def failed(request: Any) -> None:
-        problems.append(f"failed {request.url}: {request.failure}")
+        # Firefox tells of what a page was still asking for when it was left
+        if request.failure != "NS_BINDING_ABORTED":
+            problems.append(f"failed {request.url}: {request.failure}")
 
     def said(message: Any) -> None:
         if message.type == "error":

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from rose_core.encode import (
     BR_IF_0,
     END,
-    F64_ADD,
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
@@ -30,13 +29,11 @@ from rose_core.encode import (
     extract_lane,
     f64_const,
     i32_const,
-    load,
     local_get,
     local_set,
     local_tee,
-    store,
 )
-from rose_core.ir import ACCUM, ADD_TO, INDEX, PARAM, REF_INDEX
+from rose_core.ir import ADD_TO, INDEX, PARAM, REF_INDEX
 from rose_core.layout import BASE, Place
 from rose_core.ops import OPS
 from rose_core.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
@@ -53,7 +50,7 @@ _FEW = 2
 STEP = 8
 """Bytes of an element."""
 
-TABLE_END = len(OPS)
+_INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 
 
 def is_number(t: Type) -> bool:
@@ -89,8 +86,8 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     for v in anchors:
         if func.code[v][0] != ADD_TO or not is_number(func.type_of(func.code[v][2])):
             return None
-        moves = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
-        (lanes.sites if moves else lanes.sums).append(v)
+        is_site = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
+        (lanes.sites if is_site else lanes.sums).append(v)
     for v in block.order:
         if needed[v] and v not in added:
             t = func.types[v]
@@ -99,7 +96,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                     return None
                 lanes.values.append(v)
             elif isinstance(t, Ref):
-                if func.code[v][0] != REF_INDEX or not _moves(body, number, v):
+                if func.code[v][0] != REF_INDEX or not moves(body, number, func.code[v]):
                     return None
             elif isinstance(t, Array) or body.affine(v) is None:
                 return None
@@ -114,33 +111,29 @@ def _is_value(body: Body, number: int, v: int) -> bool:
     func = body.func
     ins = func.code[v]
     if ins[0] == INDEX:
-        return func.types[v] is not BOOL and ins[1] not in body.clobbered and _moves(body, number, v)
-    return (
-        ins[0] < TABLE_END
-        and instruction(ins[0]) != b""
-        and all(is_number(t) or t is BOOL for t in map(func.type_of, ins[1:]))
-    )
+        return func.types[v] is not BOOL and moves(body, number, ins)
+    return instruction(ins[0]) != b""
 
 
 def instruction(op: int) -> bytes:
     """The instruction that does what ``op`` does, in lanes, or none."""
-    wasm = OPS[op].wasm
-    return IN_LANES.get(wasm, b"") if isinstance(wasm, int) else b""
+    return _INSTRUCTIONS.get(op, b"")
 
 
-def _moves(body: Body, number: int, v: int) -> bool:
-    """Whether ``v`` is an element of something from outside, a step further in every turn."""
+def moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
+    """Whether an element or its place is one of something from outside, a step further in every turn."""
     func = body.func
-    _, of, index = func.code[v]
+    _, of, index = ins
     at = body.affine(index) if index >= 0 else None
+    t = func.type_of(of)
     return (
         at is not None
         and at[0] == func.blocks[number].index
         and at[1] == 1
         and at[2] >= 0
         and (of < 0 or func.home[of] != number)
-        and not is_tape(func.type_of(of))
-        and not (isinstance(func.type_of(of), Ref) and is_tape(func.type_of(of).inner))  # type: ignore[attr-defined]
+        and of not in body.clobbered
+        and not is_tape(t.inner if isinstance(t, Ref) else t)
     )
 
 
@@ -264,14 +257,13 @@ class Writer:
 
     def address(self, place: Place) -> bytes:
         """Code that pushes where the element of the turn is, without the offset."""
-        at = local_get(self.i)
-        return at if place.base is BASE else place.base + at + I32_ADD
+        return place.plus(local_get(self.i))
 
-    def element(self, ins: tuple[int, ...]) -> Place:
-        """The element that this turn reads or adds to, as an offset to what `address` gives."""
+    def element(self, ins: tuple[int, ...], step: int = STEP) -> Place:
+        """What this turn reads or adds to, which is of ``step`` bytes, as an offset to its own."""
         at = self.body.affine(ins[2])
         assert at is not None
-        return self.body.place(ins[1]).at(at[2] * STEP)
+        return self.body.place(ins[1]).at(at[2] * step)
 
     def results(self, known: Mapping[int, bytes], access: Access) -> list[bytes]:
         """Code that writes the results of a turn."""
@@ -291,13 +283,7 @@ class Writer:
             terms.append(n)
         for lane in range(count):
             for v, n in zip(added, terms, strict=True):
-                r = code[v][1]
-                place, more = body.place(r), [local_get(n), extract_lane(lane), F64_ADD]
-                if code[r][0] == ACCUM and body.local_of[r] >= 0:
-                    out += [place.base, *more, local_set(body.local_of[r] >> 1)]
-                else:
-                    here = [place.base, load("f", place.offset)]
-                    out += [place.base, *here, *more, store("f", place.offset)]
+                out += body.adding(code[v][1], [local_get(n), extract_lane(lane)])
         return out
 
 
@@ -355,7 +341,7 @@ class FlatWriter(Writer):
 def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:
     """``to[k] += x[k]`` for every number of an array of ``size`` bytes; ``i``: a local variable for that."""
     at = local_get(i)
-    to_push, x_push = [at if p.base is BASE else p.base + at + I32_ADD for p in (to, x)]
+    to_push, x_push = to.plus(at), x.plus(at)
 
     def add(access: Access) -> list[bytes]:
         read = [to_push, access.load(to.offset), x_push, access.load(x.offset)]

@@ -92,6 +92,10 @@ class Place:
     def at(self, offset: int) -> Place:
         return Place(self.base, self.offset + offset)
 
+    def plus(self, more: bytes) -> bytes:
+        """Code that pushes the base and what ``more`` pushes, added up."""
+        return more if self.base is BASE else self.base + more + I32_ADD
+
     def push(self) -> bytes:
         """Code that pushes the address."""
         if self.base is BASE:

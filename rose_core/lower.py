@@ -311,14 +311,16 @@ class Body(ControlFlow):
             self._add_arrays(block, self.place(r), at, size_of(t))
             self.used(x, block)
         else:
-            code = self.expression([x], block)
-            place = self.place(r)
-            if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
-                out += [place.base, *code, F64_ADD, set_local(self.local_of[r] >> 1)]
-            else:
-                out += [place.base, place.base, load("f", place.offset)]
-                out += [*code, F64_ADD, store("f", place.offset)]
+            out += self.adding(r, self.expression([x], block))
         self.used(r, block)
+
+    def adding(self, r: int, code: Sequence[bytes]) -> list[bytes]:
+        """Code that adds the number that ``code`` pushes to the accumulator ``r``."""
+        place = self.place(r)
+        if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
+            return [place.base, *code, F64_ADD, set_local(self.local_of[r] >> 1)]
+        at = place.offset
+        return [place.base, place.base, load("f", at), *code, F64_ADD, store("f", at)]
 
     def _add_arrays(self, block: int, to: Place, x: Place, size: int) -> None:
         """``to[k] += x[k]`` for every number."""
@@ -347,11 +349,9 @@ class Body(ControlFlow):
         places = {k: self.room_for(get, self.func.types[get]) for k, get in columns.items()}
         assert isinstance(block.size, Fin)
         n = block.size.size
-        lanes = in_lanes(self, number, columns)
-        sums = in_rows(self, number, columns)
-        if lanes:
+        if lanes := in_lanes(self, number, columns):
             FlatWriter(self, lanes, places).write()
-        elif sums:
+        elif sums := in_rows(self, number, columns):
             RowsWriter(self, sums, places).write()
         elif n:
             self.loops.append(number)

@@ -29,9 +29,9 @@ from rose_core.encode import (
     local_tee,
 )
 from rose_core.ir import ACCUM, ADD_TO, FOR, INDEX, RESOLVE
-from rose_core.lanes import LEAST_TURNS, STEP, Writer, instruction, is_number
+from rose_core.lanes import LEAST_TURNS, STEP, Writer, instruction, is_number, moves
 from rose_core.layout import BASE, Place, size_of
-from rose_core.types import BOOL, Array, Fin, is_tape
+from rose_core.types import BOOL, Array, Fin
 
 if TYPE_CHECKING:
     from rose_core.lower import Body
@@ -77,9 +77,10 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
                 return None
             rows.order.append(v)
         elif ins[0] == INDEX:
-            if not _moves(body, ins, number):
+            is_row = isinstance(t, Array) and is_number(t.elem)
+            if not (is_row or is_number(t)) or not moves(body, number, ins):
                 return None
-            (rows.rows if isinstance(t, Array) else rows.order).append(v)
+            (rows.rows if is_row else rows.order).append(v)
         elif is_number(t) or t is BOOL:
             if not instruction(ins[0]):
                 return None
@@ -102,10 +103,7 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             if func.code[ins[1]][0] != ACCUM or func.home[ins[1]] != rows.number:
                 return False
         elif ins[0] == INDEX:
-            if ins[1] in rows.rows:
-                if not is_number(t) or not _moves(body, ins, number, rows.number):
-                    return False
-            elif not is_number(t) or not _moves(body, ins, number) or func.home[ins[1]] == rows.number:
+            if not is_number(t) or not moves(body, number, ins):
                 return False
         elif not (is_number(t) or t is BOOL):
             if body.affine(v) is None:
@@ -115,25 +113,6 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             return False
         inner.append(v)
     return True
-
-
-def _moves(body: Body, ins: tuple[int, ...], number: int, home: int = -1) -> bool:
-    """Whether what is read moves with the turns of a loop: in an array from block ``home`` or outside."""
-    func = body.func
-    _, of, i = ins
-    at = body.affine(i) if i >= 0 else None
-    t = func.type_of(of)
-    return (
-        at is not None
-        and at[0] == func.blocks[number].index
-        and at[1] == 1
-        and at[2] >= 0
-        and (of < 0 or func.home[of] != number)
-        and of not in body.clobbered
-        and isinstance(t, Array)
-        and not is_tape(t)
-        and (is_number(t.elem) or (isinstance(t.elem, Array) and is_number(t.elem.elem)))
-    )
 
 
 class RowsWriter(Writer):
@@ -151,40 +130,30 @@ class RowsWriter(Writer):
         added = [v for of in rows.inner.values() for v in of]
         used = [code[v] for v in (*rows.order, *rows.rows, *rows.sums, *added) if code[v][0] != FOR]
         for ins in used:
-            if ins[0] == INDEX:
-                if self.is_outside(ins[1]):
-                    body.place(ins[1])
-            elif ins[0] == ADD_TO:
-                if self.is_outside(ins[1]):
-                    body.place(ins[1])
+            if ins[0] in (INDEX, ADD_TO) and self.is_outside(ins[1]):
+                body.place(ins[1])
+            if ins[0] == ADD_TO:
                 self.bring(ins[2:])
-            elif ins[0] != RESOLVE:
+            elif ins[0] not in (INDEX, RESOLVE):
                 self.bring(ins[1:])
         self.bring(self.block.results[k] for k in self.places)
         self.k = body.new_local(True)
         starts = [body.new_local(True) for _ in rows.rows]
         for v, n in zip(rows.rows, starts, strict=True):
-            place = self.element(code[v])
+            place = self.element(code[v], size_of(self.func.types[v]))
             self.row_of[v] = local_get(n), place.offset
         self.starts = starts
         self.loop([x for ins in used for x in ins[1:]])
         body.free[-1][1].extend([self.k, *starts])
-
-    def element(self, ins: tuple[int, ...]) -> Place:
-        at = self.body.affine(ins[2])
-        assert at is not None
-        step = size_of(self.func.type_of(ins[1]).elem)  # type: ignore[attr-defined]
-        return self.body.place(ins[1]).at(at[2] * step)
 
     def turn(self, count: int) -> list[bytes]:
         code, access = self.func.code, LANES if count == 2 else LANE
         out: list[bytes] = []
         known = dict(self.outside)
         for v, n in zip(self.rows.rows, self.starts, strict=True):
-            base = self.body.place(code[v][1]).base
             width = size_of(self.func.types[v]) // STEP
             at = local_get(self.i) + i32_const(width) + I32_MUL
-            out += [at if base is BASE else base + at + I32_ADD, local_set(n)]
+            out += [self.body.place(code[v][1]).plus(at), local_set(n)]
         sums: dict[int, int] = {}
         for v in self.rows.order:
             ins = code[v]
@@ -228,7 +197,7 @@ class RowsWriter(Writer):
         k = local_get(self.k)
         if ins[1] not in self.row_of:
             place = self.element(ins)
-            return (k if place.base is BASE else place.base + k + I32_ADD) + SPLAT.load(place.offset)
+            return place.plus(k) + SPLAT.load(place.offset)
         start, offset = self.row_of[ins[1]]
         here, offset = start + k + I32_ADD, offset + at[2] * STEP
         first = here + LANE.load(offset)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rose_core.demand import Demand
-from rose_core.encode import I32_ADD, I32_MUL, f64_const, i32_const, load, local_get, local_set, store
+from rose_core.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
 from rose_core.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
-from rose_core.layout import BASE, Place
+from rose_core.layout import Place
 from rose_core.types import REAL, Array, Ref
 
 WIDEST = 8
@@ -97,8 +97,7 @@ class Window:
 
 
 def _address(place: Place, turn: bytes) -> bytes:
-    scaled = turn + i32_const(_STEP) + I32_MUL
-    return scaled if place.base is BASE else place.base + scaled + I32_ADD
+    return place.plus(turn + i32_const(_STEP) + I32_MUL)
 
 
 Affine = Callable[[int], tuple[int, int, int] | None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.builder import Builder
+from rose_core.inline import in_line
 from rose_core.ir import GET, PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
@@ -43,6 +44,7 @@ class Expansion:
         self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[tuple[Func, Extent], Func] = {}
+        root = in_line(root)
         self._count_sites(root)
         self.mixed = False
         """Whether the reverse derivative of a function with tangents in its signature is taken."""

@@ -85,7 +85,7 @@ def test_too_many_parameters() -> None:
         return vectors[0][0]
 
     called = fn([Vec(2, Real)] * many, Real, first)
-    f = fn([Vec(2, Real)], Real, lambda v: called(*[v] * many))
+    f = fn([Vec(2, Real)] * 2, Real, lambda v, w: called(*[v] * many) * called(*[w] * many))
     assert message(f).startswith("first is too large: as one function of WebAssembly it has 1,001 parameters")
 
 

@@ -33,7 +33,7 @@ def total(callees: int) -> tuple[Writer, list[int]]:
 
 def run(*functions: tuple[Writer, list[int]]):
     made = recording(TYPES, [f for f, _ in functions], [r for _, r in functions])
-    root = Expansion(made.root).root
+    root = made.root
     return call(root, [[2.0, 3.0, 5.0, 7.0, 11.0, 13.0]])[0], _callers_first(root)
 
 

@@ -91,7 +91,7 @@ def test_three_deep() -> None:
 
 def test_in_functions_that_are_called() -> None:
     f = logistic(9, 3)
-    g = fn(f.func.param_types, Real, lambda *args: f(*args) * 2)
+    g = fn(f.func.param_types, Real, lambda x, *rest: f(x, *rest) * f(vec(3, Real, lambda i: -x[i]), *rest))
     code = same(g, wave(3), wave(9, 3), wave(9))
     assert [len(callee.blocks) for callee in code.callees] == [2]
 

@@ -129,7 +129,12 @@ def test_of_what_others_own() -> None:
         lambda x, y: total(n - 1, lambda i: sin(x[at(n, i)] * y[at(n, i, 1)]) * x[at(n, i, 1)] * y[at(n, i)]),
     )
     check(grad(fn([Vec(n, Real)], Real, lambda x: step(x) * step(x))), n, [[2]])
-    check(grad(fn([Vec(n, Real)], Real, lambda x: both(x, x) * both(x, x))), n, [])
+
+    def twice(x):
+        y = vec(n, Real, lambda i: -x[i])
+        return both(x, x) * both(y, y)
+
+    check(grad(fn([Vec(n, Real)], Real, twice)), n, [])
 
 
 @pytest.mark.parametrize("seed", range(20))

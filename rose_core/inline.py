@@ -1,0 +1,125 @@
+"""Functions of arrays that are called in one place, in line there, before anything is differentiated.
+
+Such a function reads elements that its caller and others have read, and its derivative adds to them through
+memory; what both need is computed twice, or passed on for the way back. In line, all of that is shared, and
+the code does not grow. Functions of numbers stay as they are: their calls cost little, and a program
+that was edited is compiled anew where these have changed (`rose_core.known`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rose_core.builder import Builder
+from rose_core.ir import CALL, VJP, Func, callees
+from rose_core.layout import is_memory
+from rose_core.replay import Replay
+from rose_core.types import leaves
+
+DEEPEST = 20
+"""The most functions in line in each other."""
+
+LONGEST_IN_LOOP = 200
+"""The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.parts`)."""
+
+
+def in_line(root: Func) -> Func:
+    """``root`` with such functions in line, in it and in the functions that it calls."""
+    chosen = _chosen(root)
+    return _Copies(chosen).of(root) if chosen else root
+
+
+def _chosen(root: Func) -> set[Func]:
+    """The functions to be put in line."""
+    references: Counter[Func] = Counter()
+    order = [root]
+    seen = {root}
+    caller: dict[Func, Func] = {}
+    in_loop = set()
+    for f in order:
+        for v, ins in enumerate(f.code):
+            for g in {f.callees[k] for k in callees(ins)}:
+                references[g] += 1 if ins[0] == CALL else 2
+                caller[g] = f
+                if f.home[v]:
+                    in_loop.add(g)
+        derived = [g for g in (f.jvp, f.origin and f.origin[1]) if g]
+        references.update(2 * derived)
+        for g in (*f.callees, *derived):
+            if g not in seen:
+                seen.add(g)
+                order.append(g)
+    depth: dict[Func, int] = {}
+    for g in order:
+        if (
+            references[g] == 1
+            and not _stays(g)
+            and not _stays(caller[g])
+            and not (g in in_loop and len(g.code) > LONGEST_IN_LOOP)
+            and any(is_memory(leaf) for t in g.param_types for leaf in leaves(t))
+            and (nested := depth.get(caller[g], 0) + 1) <= DEEPEST
+        ):
+            depth[g] = nested
+    return set(depth)
+
+
+def _stays(f: Func) -> bool:
+    """Whether it is the host's, has a derivative of its own, is yet to be made, or is to be run again."""
+    return bool(f.host or f.jvp or f.origin or f.instance or f.remat)
+
+
+class _Copies:
+    """Functions with others in line."""
+
+    def __init__(self, chosen: set[Func]) -> None:
+        self.chosen = chosen
+        self.done: dict[Func, Func] = {}
+
+    def of(self, f: Func) -> Func:
+        """``f``, or a copy of it if anything in it changes."""
+        found = self.done.get(f)
+        if found is None:
+            self.done[f] = found = self._copy(f) if self._changes(f) else f
+        return found
+
+    def _changes(self, f: Func) -> bool:
+        return not _stays(f) and any(g in self.chosen or self.of(g) is not g for g in f.callees)
+
+    def _copy(self, f: Func) -> Func:
+        copy = Func(f.name, f.param_types, f.ret)
+        copy.param_names, copy.effects = f.param_names, f.effects
+        b = Builder(copy)
+        copy.blocks[0].results = _InLine(f, b, [b.param(t) for t in f.params], self).run()
+        return copy
+
+
+class _InLine(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: _Copies) -> None:
+        super().__init__(func, b, args)
+        self.copies = copies
+        self.results: dict[int, list[int]] = {}
+        """What a call that is in line gives."""
+
+    def function(self, f: Func) -> Func:
+        return self.copies.of(f)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        if callee in self.copies.chosen:
+            given = [self.env[a] for a in args]
+            self.results[v] = _InLine(callee, self.b, given, self.copies).run()
+        else:
+            super().call(v, self.copies.of(callee), args)
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.results:
+            self.env[v] = self.results[of][k]
+        else:
+            super().get(v, of, k)
+
+    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
+        operands = [self.env[x] for x in ins[2:]]
+        if ins[0] == VJP:
+            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
+        else:
+            self.env[v] = self.b.pull(self.env[ins[1]], operands)

@@ -1,0 +1,120 @@
+"""Functions of arrays that are called in one place are in line there; all others are called."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
+from rose_core.expand import Expansion
+from rose_core.inline import DEEPEST, LONGEST_IN_LOOP, in_line
+
+N = 4
+V = Vec(N, Real)
+X = [0.5, -1.0, 2.0, 0.25]
+
+
+def names(f) -> set[str]:
+    """Of all functions that are left when ``f`` has others in line."""
+    found, todo = set(), [in_line(f.func)]
+    while todo:
+        g = todo.pop()
+        found.add(g.name)
+        todo += g.callees
+    return found - {f.func.name}
+
+
+@fn
+def norm(x: V) -> Real:
+    return sum(N, lambda i: x[i] * x[i])
+
+
+@fn
+def half(x: Real) -> Real:
+    return 0.5 * x
+
+
+def check(f) -> None:
+    """Value and gradient, compiled, interpreted, and by differences."""
+    g = fn([V], V, lambda x: vjp(f)(x).grad(1))
+    assert compile(f)(X) == interp(f)(X)
+    assert compile(g)(X) == interp(g)(X)
+    for k, slope in enumerate(compile(g)(X)):
+        up, down = ([x + h * (j == k) for j, x in enumerate(X)] for h in (1e-5, -1e-5))
+        assert slope == pytest.approx((interp(f)(up) - interp(f)(down)) / 2e-5, rel=1e-7, abs=1e-8)
+
+
+def test_called_once() -> None:
+    f = fn([V], Real, lambda x: half(norm(x)) + x[0])
+    assert names(f) == {"half"}
+    check(f)
+
+
+def test_called_twice() -> None:
+    f = fn([V], Real, lambda x: norm(x) * norm(vec(N, Real, lambda i: x[i] + 1.0)))
+    assert names(f) == {"norm"}
+    check(f)
+
+
+def test_called_and_differentiated() -> None:
+    f = fn([V], Real, lambda x: norm(x) + vjp(norm)(x).grad(1)[0])
+    assert names(f) == {"norm"}
+    check(f)
+
+
+def test_in_what_is_differentiated() -> None:
+    inner = fn([V], Real, lambda x: sin(norm(x)))
+    outer = fn([V], Real, lambda x: vjp(inner)(x).grad(1)[1])
+    assert "norm" not in names(outer)
+    check(outer)
+
+
+def test_the_derivative_is_the_authors() -> None:
+    odd = fn([V], Real, lambda x: x[0] * x[1])
+    odd.jvp = fn([Vec(N, Dual)], Dual, lambda x: {"re": x[0].re, "du": 7.0 * x[0].du})
+    f = fn([V], Real, lambda x: odd(x) * 2)
+    assert "" not in names(f)
+    assert len(in_line(f.func).callees) == 1
+    assert compile(fn([V], V, lambda x: vjp(f)(x).grad(1)))(X) == [14, 0, 0, 0]
+
+
+def test_what_is_run_again_or_the_hosts() -> None:
+    again = checkpoint(norm)
+    told = opaque([V], Real, lambda x: x[0])
+    assert in_line(fn([V], Real, lambda x: again(x) * 2).func).callees
+    assert in_line(fn([V], Real, lambda x: told(x) * 2).func).callees
+
+
+def test_bodies_of_loops_stay_functions() -> None:
+    f = fn([V], Real, lambda x: fori(3, Real, 1.0, lambda i, s: s * norm(x)))
+    check(f)
+
+
+@pytest.mark.parametrize(("length", "stays"), [(LONGEST_IN_LOOP // 2 - 10, False), (LONGEST_IN_LOOP, True)])
+def test_long_ones_are_called_in_loops(length: int, stays: bool) -> None:
+    def body(x):
+        y = x[0]
+        for _ in range(length):
+            y = sin(y) + x[1]
+        return y
+
+    long = fn([V], Real, body)
+    f = fn([V], Real, lambda x: sum(N, lambda i: long(vec(N, Real, lambda k: x[k] * x[i]))))
+    assert (len(names(f)) == 1) is stays
+    check(f)
+
+
+def test_a_deep_chain() -> None:
+    """Of functions that each call the one before: some stay, so that the work is linear."""
+    f = norm
+    for k in range(10 * DEEPEST):
+        f = fn([V], Real, lambda x, g=f, k=k: g(vec(N, Real, lambda i: x[i] * math.cos(k))) + x[0])
+    left = in_line(f.func)
+    depth = 1
+    while left.callees:
+        (left,) = left.callees
+        depth += 1
+    assert depth == 10
+    assert compile(f)(X) == interp(f)(X)
+    assert Expansion(f.func).root.callees

@@ -174,7 +174,7 @@ def test_a_step_size_that_is_too_large_is_noticed(still: Page, screenshot: Calla
 
 
 def test_a_goal_that_cannot_be_reached_is_given_up(still: Page) -> None:
-    still.get_by_role("button", name="back to where the cue ball came from").click()
+    still.get_by_role("button", name="back to the cue ball’s place").click()
     expect(still.locator("#status")).to_have_text(re.compile("For 100 tries it got no better|nothing that"))
     expect(handle(still, "Goal")).to_have_attribute("aria-valuetext", "x 0.200, y 0.200")
     expect(still.get_by_role("button", name="Run", exact=True)).to_be_enabled()

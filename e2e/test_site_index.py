@@ -204,6 +204,31 @@ def test_it_can_be_printed(new_page: Callable[..., Page], site_url: str, tmp_pat
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
 
 
+def test_nothing_is_cut_off_on_paper(page: Page, site_url: str) -> None:
+    """What can be scrolled on a screen is there as a whole, and what can only be clicked is not."""
+    hidden = "[...document.querySelectorAll('pre, textarea')].filter((e) => e.scrollHeight > e.clientHeight)"
+    for name in ("diagram", "playground", "billiards"):
+        page.goto(site_url + f"site/{name}.html")
+        expect(page.locator("pre, textarea").first).not_to_be_empty()
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 700, "height": 990})  # about what paper has
+        page.wait_for_function(f"{hidden}.length === 0")
+        for control in page.locator(".presets, .controls, input[type=range]").all():
+            expect(control).to_be_hidden()
+        page.emulate_media(media="screen")
+
+
+def test_what_is_chosen_is_seen_in_forced_colours(new_page: Callable[..., Page], site_url: str) -> None:
+    page = new_page(forced_colors="active")
+    page.goto(site_url + "site/autodiff.html")
+    backgrounds = page.locator("#methods .chip").evaluate_all(
+        "chips => chips.map((chip) => getComputedStyle(chip).backgroundColor)"
+    )
+    assert backgrounds[0] not in backgrounds[1:]
+    current = page.locator(".top [aria-current]")
+    assert "underline" in current.evaluate("e => getComputedStyle(e).textDecorationLine")
+
+
 # ---- what can go wrong --------------------------------------------------------------
 
 

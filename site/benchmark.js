@@ -3,7 +3,14 @@
 import { bars } from "./chart.js";
 import { measureHere } from "./here.js";
 import { during, element, show } from "./page.js";
-import { legendOf, loadKept, make, picture, table } from "./results.js";
+import {
+  legendOf,
+  loadKept,
+  make,
+  multiples,
+  picture,
+  table,
+} from "./results.js";
 
 const showKept = async () => {
   const { date, machine, browser, start, workloads } = await loadKept();
@@ -14,6 +21,10 @@ const showKept = async () => {
   });
   /** @type {import("./results.js").Workload[]} */
   const all = Object.values(workloads);
+  // room down to a tenth, so that ours has a bar
+  element("summary").append(
+    bars(multiples(all), "Times as multiples of this library’s", [["", 0.1]]),
+  );
   element("legend").append(...legendOf(all));
   for (const workload of all) {
     for (const [id, what] of Object.entries({

@@ -3,7 +3,7 @@
 import { about, Contest, PEERS, Stopped } from "./contest.js";
 import { count, format } from "./format.js";
 import { during, element, show } from "./page.js";
-import { grid, legendOf, make, picture, table } from "./results.js";
+import { grid, legendOf, make, median, picture, table } from "./results.js";
 
 /** @typedef {import("./results.js").Workload} Workload */
 /** @typedef {import("./results.js").Found} Found */
@@ -49,13 +49,7 @@ const ratios = (workloads) => {
     }
   const cells = (/** @type {number[]} */ values) => {
     if (!values.length) return ["", ""];
-    const sorted = values.toSorted((a, b) => a - b);
-    const middle = sorted.slice(
-      (sorted.length - 1) >> 1,
-      (sorted.length >> 1) + 1,
-    );
-    const median = middle.reduce((a, b) => a + b) / middle.length;
-    return [format(median, 2), format(sorted[sorted.length - 1], 2)];
+    return [format(median(values), 2), format(Math.max(...values), 2)];
   };
   const head = ["contender", "gradient", "at most", "compilation", "at most"];
   return [
@@ -90,7 +84,7 @@ const showFound = (found, kept) => {
       })) {
         charts.append(picture(here, what, `${words}, here`, there) ?? "");
         if (there)
-          charts.append(picture(there, what, `${words}, kept`, here) ?? "");
+          charts.append(picture(there, what, `${words}, ours`, here) ?? "");
       }
       const numbers = table(here, `All numbers of ${here.title}, here`);
       return [make("h3", here.title), charts, numbers];

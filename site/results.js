@@ -51,6 +51,34 @@ const seriesOf = ({ sizes }, what) => {
 /** @param {Map<string, [number, number][]>} series @returns {[string, number][]} */
 const firstOfEach = (series) => [...series].map(([name, [[, y]]]) => [name, y]);
 
+/** @param {number[]} values  one at least */
+export const median = (values) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const { length } = sorted;
+  const middle = sorted.slice((length - 1) >> 1, (length >> 1) + 1);
+  return middle.reduce((a, b) => a + b) / middle.length;
+};
+
+/**
+ * How many times as long as ours the gradients of each contender take: the median of all comparisons.
+ *
+ * @param {Workload[]} workloads
+ * @returns {[string, number][]}
+ */
+export const multiples = (workloads) => {
+  /** @type {Map<string, number[]>} */
+  const all = new Map();
+  for (const { contenders } of workloads.flatMap(({ sizes }) => sizes)) {
+    const ours = contenders.this?.gradient;
+    for (const [name, { gradient: theirs }] of Object.entries(contenders)) {
+      if (!ours || !theirs) continue;
+      if (!all.has(name)) all.set(name, []);
+      all.get(name)?.push(theirs.median / ours.median);
+    }
+  }
+  return [...all].map(([name, values]) => [name, median(values)]);
+};
+
 /** One time of each contender for a size. @param {Workload} workload @param {string} what @param {number} size @param {string} name */
 export const barsAt = ({ title, sizes }, what, size, name) => {
   const alone = sizes.filter(({ n }) => n === size);

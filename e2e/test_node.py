@@ -441,6 +441,14 @@ def test_control_flow(node: Run) -> None:
         })[1]);
         const turned = fn([V], V, (v) => fori(5, V, v, (i, s) => s.set(i, mul(s[isub(5, 4, i)], s[i]))));
         const picked = fn([V, Real], Real, (v, x) => v[index(5, x)]);
+        const Rows = Vec(3, Vec(2, struct({ y: Real, b: Vec(2, Real) })));
+        const placed = fn([Rows, 3, Real], Rows, (m, i, x) => fori(2, Rows, m, (k, s) =>
+            s.at[i][k].add({ b: [x, 1], y: s[i][k].y }).at[2].add(s[0]).at[2][1].set(m.at(-1)[0])));
+        const weighed = fn([Real], Real, (x) => {
+            const row = [{ y: x, b: [1, x] }, { y: 2, b: [3, 4] }];
+            const m = placed([row, row, row], 1, x);
+            return add(mul(m[1][1].y, m[1][1].b[0]), mul(m[2][0].y, m[2][1].b[1]));
+        });
         return [
             await same(guarded, 4), await same(guarded, -1), await same(grad(guarded), 4),
             await same(grad(guarded), 0), await same(grad(grad(guarded)), -1),
@@ -448,7 +456,7 @@ def test_control_flow(node: Run) -> None:
             await same(power, 1.5), await same(grad(power), 1.5), await same(grad(grad(power)), 1.5),
             await same(sums, [1, 2, 3, 4, 5]), await same(gradient(sums), [1, 2, 3, 4, 5]),
             await same(turned, [1, 2, 3, 4, 5]), await same(gradient(turned), [1, 2, 3, 4, 5]),
-            await same(picked, [5, 6, 7, 8, 9], 3),
+            await same(picked, [5, 6, 7, 8, 9], 3), await same(weighed, 3), await same(grad(weighed), 3),
         ];
     """
     results = evaluate(node, body)
@@ -458,7 +466,8 @@ def test_control_flow(node: Run) -> None:
     assert results[11:13] == [[1, 5, 14, 30, 55], [10, 16, 18, 16, 10]]
     assert results[13] == [5, 8, 9, 32, 25]
     assert results[14] == [30, 20, 6, 18, 11]
-    assert results[15] == 8
+    # 4 (3 + x) + 3 x 3 x
+    assert results[15:] == [8, 105, 58]
 
 
 def test_what_goes_wrong_in_a_run(node: Run) -> None:
@@ -482,6 +491,17 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         attempt(() => fn([Real], Real, (x) => fori(3, Real, x, (i, s) => s, { checkpoint: 0 })));
         attempt(() => fn([Real], Real, (x) => whileLoop(Real, x, () => x, () => x)));
         attempt(() => fn([Real], Real, (x) => rose.cond(true, Real, 1, 2)));
+        attempt(() => fn([Real], Real, (x) => rose.cond(x, Real, () => x, () => x)));
+        attempt(() => fn([Real], Real, (x) => rose.cond(gt(x, 0), (x) => x, (x) => x, x)));
+        attempt(() => fn([Real], Real, (x) => fori(3, x, Real, (i, s) => s)));
+        attempt(() => fn([Real], Real, (x) => fori(-1, Real, x, (i, s) => s)));
+        attempt(() => fn([Real], Real, (x) => fori(NaN, Real, x, (i, s) => s)));
+        attempt(() => fn([Real], Real, (x) => fori(3, Real, x, (s, i) => add(s, 1))));
+        attempt(() => fn([3], 3, (i) => rose.isub(3, i)));
+        const R3 = rose.Vec(3, Real);
+        attempt(() => fn([R3], R3, (v) => v.at[3].set(1)));
+        attempt(() => fn([R3], R3, (v) => v.at[0][1].set(1)));
+        attempt(() => fn([R3], R3, (v) => v.at[0].add([1])));
         return messages;
     """
     messages = evaluate(node, body)
@@ -504,6 +524,16 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',
         "TypeError: the test of whileLoop: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: expected a function, got 1",
+        "TypeError: the condition of cond: variable type mismatch: expected Bool, got Real",
+        "TypeError: cond: invalid type: a function; expected Real, Vec(3, Real), a size or the like",
+        "TypeError: fori: invalid type: a symbolic Real; expected Real, Vec(3, Real), a size or the like",
+        "RangeError: fori: it cannot turn -1 times, expected a whole number from 0 to 2147483647",
+        "RangeError: fori: it cannot turn NaN times, expected a whole number from 0 to 2147483647",
+        "TypeError: invalid value: expected Real, got a symbolic index below 3",
+        "TypeError: isub: invalid value: expected an index below 2147483648, got undefined",
+        "RangeError: invalid value: 3 is out of range, expected an index from 0 to 2",
+        "TypeError: at: Real has no elements",
+        "TypeError: add: invalid value: expected Real, got an array of 1",
     ]
 
 

@@ -109,7 +109,21 @@ export type Vec<T> = readonly T[] & { readonly [K: symbol]: T } & Updates<T>;
 interface Updates<T> {
   /** The vector with `x` at `i`. */
   set(i: Nat, x: Given<T>): Vec<T>;
+  /** `v.at[i].set(x)` is `v.set(i, x)`; `v.at[i][j].set(x)` goes further down, and `add` adds `x`. */
+  readonly at: {
+    readonly [K in number | symbol]: Place<T, Vec<T>>;
+  };
 }
+
+/** The place of a `T` in a `Whole`. */
+type Place<T, Whole> = {
+  /** The whole vector with `x` at this place. */
+  set(x: Given<T>): Whole;
+  /** The whole vector with `x` added to what is at this place. */
+  add(x: Given<T>): Whole;
+} & (T extends readonly (infer V)[]
+  ? { readonly [K in number | symbol]: Place<V, Whole> }
+  : unknown);
 
 /** The values that are taken where a symbolic value is a `T`. */
 type Given<T> = [T] extends [Scalar]

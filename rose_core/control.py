@@ -42,7 +42,7 @@ def cond(p: object, t: object, yes: Callable[[], object], no: Callable[[], objec
 
     Only the side that is taken runs, and only its derivative is taken.
     """
-    result = as_type(t)
+    result = _type("cond", t)
     for side in (yes, no):
         if not callable(side):
             raise TypeError(f"cond: expected a function of nothing for each side, got {describe(side)}")
@@ -88,9 +88,13 @@ def turns_while(
     note: int = -1,
 ) -> object:
     """As `while_loop`, but without the note of an error the state after ``limit`` turns is as good as any."""
-    state = as_type(t)
+    state = _type("while_loop", t)
+    for part, function in (("test", test), ("body", body)):
+        _need_function(f"while_loop: the {part}", function)
+    if not isinstance(limit, int) or not 0 <= limit < LARGEST:
+        raise ValueError(f"while_loop: expected a whole number as the limit, got {describe(limit)}")
     trace = current()
-    (count,) = lift(trace, limit, _COUNT, "while_loop: the limit")
+    count = trace.builder.const(limit, _COUNT)
     start = lift(trace, init, state, "the initial state of while_loop")
     types = leaves(state)
 
@@ -122,6 +126,7 @@ def fori(
     symbolic Real, and ``i`` an index of any size, to be narrowed with `index`. ``checkpoint`` is as for
     `while_loop`.
     """
+    _need_function("fori: the body", body)
     final, _ = _counted("fori", n, t, init, lambda i, s: (body(i, s), None), checkpoint)
     return final
 
@@ -137,6 +142,8 @@ def scan(
     With a symbolic index ``n`` the vector has as many elements as its type, of which those from ``n`` on
     are zero.
     """
+
+    _need_function("scan: the body", body)
 
     def turn(i: Any, s: Any) -> tuple[object, object]:
         result = body(s, i)
@@ -161,6 +168,19 @@ def checkpoint(f: Function | Generic) -> Any:
     return marked
 
 
+def _type(name: str, t: object) -> Type:
+    """The type that an author gives the construct ``name``."""
+    try:
+        return as_type(t)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+
+
+def _need_function(what: str, f: object) -> None:
+    if not callable(f):
+        raise TypeError(f"{what}: expected a function, got {describe(f)}")
+
+
 _COUNT = fin(LARGEST)
 """The number of a turn where nothing limits it."""
 
@@ -176,7 +196,7 @@ def _counted(
     trace = current()
     b = trace.builder
     count, index = _turns(trace, n, name)
-    state = as_type(t)
+    state = _type(name, t)
     types = leaves(state)
     start = lift(trace, init, state, f"the initial state of {name}")
     kept: list[Type] = []
@@ -209,9 +229,10 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
         return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
     if isinstance(n, float) and n.is_integer():
         n = int(n)  # an operation on numbers alone gives a number, which is a Real as well
-    if isinstance(n, int) and not 0 <= n < LARGEST:
+    number = isinstance(n, (int, float)) and not isinstance(n, bool)
+    if number and not (isinstance(n, int) and 0 <= n < LARGEST):
         raise ValueError(f"{name}: it cannot turn {n} times, expected a whole number from 0 to {LARGEST - 1}")
-    index = as_type(n) if isinstance(n, (int, Size, Fin)) else None
+    index = as_type(n) if number or isinstance(n, (Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(
             f"{name}: expected a size, an index or a Real as the number of turns, got {describe(n)}"

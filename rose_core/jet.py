@@ -216,9 +216,8 @@ class _Sweep(Replay):
             pairs = zip(self.further_refs(ins[2]), self.further_refs(ins[3]), strict=True)
             return [b.ternary(_SELECT, self.env[ins[1]], x, y, b.types[x]) for x, y in pairs]
         if r not in self.refs:
-            inner = self.func.types[r].inner  # type: ignore[attr-defined]
-            home = b.home[self.env[r]]
-            self.refs[r] = [b.accum(b.const(0.0, inner), home) for _ in range(self.order)]
+            zero, home = zero_like(b, self.env[ins[1]]), b.home[self.env[r]]
+            self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
         return self.refs[r]
 
     def loop(self, v: int, number: int) -> None:

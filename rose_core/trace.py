@@ -8,7 +8,7 @@ author's line, in the author's terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rose_core import ops
 from rose_core.builder import Builder
@@ -18,6 +18,9 @@ from rose_core.ir import Func
 from rose_core.ops import Op
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
 from rose_core.where import Construct
+
+if TYPE_CHECKING:
+    from rose_core.updates import Updates
 
 
 class Trace:
@@ -235,7 +238,9 @@ class VecValue(Value):
 
     @property
     def at(self) -> Updates:
-        """``v.at[i].set(x)``: as ``v.set(i, x)``; ``v.at[i, j].set(x)`` goes further down."""
+        """``v.at[i].set(x)``: as ``v.set(i, x)``; ``v.at[i, j].set(x)`` goes further down; ``add`` adds."""
+        from rose_core.updates import Updates
+
         return Updates(self)
 
     def _position(self, trace: Trace, i: object) -> int:
@@ -245,25 +250,6 @@ class VecValue(Value):
             i += t.size
         (at,) = lift(trace, i, t.index, f"index of {t}")
         return at
-
-
-class Updates:
-    """What ``v.at`` gives: at one element of ``v``, a new value can be set."""
-
-    def __init__(self, vector: VecValue, path: tuple[object, ...] = ()) -> None:
-        self._vector = vector
-        self._path = path
-
-    def __getitem__(self, i: object) -> Updates:
-        return Updates(self._vector, (*self._path, *(i if isinstance(i, tuple) else (i,))))
-
-    def set(self, x: object) -> VecValue:
-        """The whole vector with ``x`` at this element."""
-        v, (i, *rest) = self._vector, self._path
-        inner = v[i] if rest else None
-        if rest and not isinstance(inner, VecValue):
-            raise TypeError(f"at: {describe(inner)} has no elements")
-        return v.set(i, Updates(inner, tuple(rest)).set(x) if isinstance(inner, VecValue) else x)
 
 
 class StructValue(Value):
@@ -535,6 +521,8 @@ def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
         return _number(x), x.low, x.high
     if isinstance(x, Var) and isinstance(x.type, Fin):
         return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
+    if isinstance(x, (Value, float)):
+        raise TypeError(f"{what}: expected an index, got {describe(x)}")
     (v,) = lift(trace, x, _ANY, what)
     value = int(trace.builder.pool[~v][0])
     return v, value, value

@@ -132,6 +132,17 @@ def test_reverse_mode_inside_and_outside() -> None:
     assert_is_nested(curvature, 0.5, 3)
 
 
+@pytest.mark.parametrize("checkpoint", ["none", 2])
+def test_of_second_derivatives_of_loops(checkpoint: str | int) -> None:
+    """What is summed there is as long as the loop turns, which nobody knows before."""
+
+    @fn
+    def f(x: Real) -> Real:
+        return while_loop(Real, x, lambda s: s < 10, lambda s: s + s * s * 0.3, checkpoint=checkpoint)
+
+    assert_is_nested(grad(grad(f)), 0.9, 2)
+
+
 def test_custom_derivatives() -> None:
     """A rule of first order is enough for all."""
     f, g = opaque([Real], Real, math.sin), opaque([Real], Real, math.cos)

@@ -53,6 +53,32 @@ def test_an_update():
     assert same(h, [{"x": 1, "y": 2}, {"x": 3, "y": 4}], 1)[1] == {"x": 4, "y": 0.5}
 
 
+def test_additions():
+    """To one element, which may be a number, a vector or a struct, wherever it is."""
+    Point = struct({"x": Real, "y": Vec(2, Real)})
+    f = fn([Vec(3, V4), 3, 4], Vec(3, V4), lambda m, i, j: m.at[i, j].add(m[i][j]).at[-1].add([1, 2, 3, 4]))
+    assert same(f, [[1, 2, 3, 4]] * 3, 1, 3) == [[1, 2, 3, 4], [1, 2, 3, 8], [2, 4, 6, 8]]
+    g = fn([Vec(2, Point), 2], Vec(2, Point), lambda v, i: v.at[i].add({"x": 1, "y": v[0].y}))
+    assert same(g, [{"x": 1, "y": [2, 3]}] * 2, 1)[1] == {"x": 2, "y": [4, 6]}
+    h = fn([V4, 4], V4, lambda v, i: fori(3, V4, v, lambda _, s: s.at[i].add(s[i] * v[0])))
+    assert same(h, [1, 2, 3, 4], 2) == [1, 2, 24, 4]
+    assert copies(h) == copies(fn([V4, 4], V4, lambda v, i: v.set(i, 0.0)))
+    third = fn([V4], V4, lambda v: h(v, 2))
+    pullback = fn([V4, V4], V4, lambda v, w: vjp(third)(v).grad(w))
+    assert same(pullback, [1, 2, 3, 4], [0, 0, 1, 0]) == [36, 0, 8, 0]
+
+
+def test_places_that_are_none():
+    for body, error, message in (
+        (lambda v: v.at.set(1), TypeError, "at: expected an index"),
+        (lambda v: v.at[0, 1].set(1), TypeError, "at: a symbolic Real has no elements"),
+        (lambda v: v.at[4].add(1), IndexError, "4 is out of range"),
+        (lambda v: v.at[0].add([1]), TypeError, "add: expected Real"),
+    ):
+        with pytest.raises(error, match=message):
+            fn([V4], V4, body)
+
+
 def test_what_comes_before_and_after():
     """Reads before an update see the old value, whatever the order in which they are needed."""
 

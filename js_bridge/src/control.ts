@@ -13,7 +13,7 @@ import {
   results,
 } from "./functions";
 import { NO_COUNT, OP, S } from "./opcodes.gen";
-import { boolId, noteNumber, type Recorder, recorder, Var } from "./recorder";
+import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   BOOL,
@@ -60,6 +60,15 @@ const inline = (
 ): FnData =>
   new FnData(name, params, NULL, recorded(name, params.length, body));
 
+/** The type that the construct `name` is given. */
+const typeFor = (name: string, type: unknown): Ty => {
+  try {
+    return tyOf(type);
+  } catch (error) {
+    throw within(error, name);
+  }
+};
+
 const functionFor = (x: unknown, what: string): void => {
   if (typeof x !== "function")
     throw TypeError(`${what}: expected a function, got ${describe(x)}`);
@@ -76,9 +85,9 @@ export const cond = (
   no: () => unknown,
 ): unknown => {
   const r = recorder();
-  const ty = tyOf(type);
+  const ty = typeFor("cond", type);
   for (const side of [yes, no]) functionFor(side, "cond");
-  const c = boolId(r, p);
+  const [c] = leavesOf(r, BOOL, p, "the condition of cond");
   const [f, g] = [yes, no].map((side, k) =>
     inline(["then", "otherwise"][k], [], (inner) =>
       leavesOf(inner, ty, side(), `side ${k + 1} of cond`),
@@ -111,7 +120,7 @@ export const whileLoop = (
   checkOptions("whileLoop", options, { limit: WHOLE, checkpoint: CHECKPOINT });
   const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
   const r = recorder();
-  const ty = tyOf(type);
+  const ty = typeFor("whileLoop", type);
   const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
   const start = leavesOf(r, ty, init, "the initial state of whileLoop");
   const f = inline("body", [COUNT, ...ty.leafTypes], (inner, [, ...ids]) =>
@@ -178,7 +187,7 @@ const counted = (
 ): [unknown, unknown] => {
   const r = recorder();
   const [count, index] = turns(r, n, name);
-  const ty = tyOf(type);
+  const ty = typeFor(name, type);
   checkOptions(name, options, { checkpoint: CHECKPOINT });
   const distance = distanceOf(options, index.size);
   const start = leavesOf(r, ty, init, `the initial state of ${name}`);
@@ -212,6 +221,10 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
   }
   const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
   if (v) return [r.use(v, v.ty), v.ty];
+  if (typeof n === "number" && !(Number.isInteger(n) && n >= 0 && n < LARGEST))
+    throw RangeError(
+      `${name}: it cannot turn ${n} times, expected a whole number from 0 to ${LARGEST - 1}`,
+    );
   let index;
   try {
     index = tyOf(n);

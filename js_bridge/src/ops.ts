@@ -170,13 +170,17 @@ export const igt = compareIndices(OP.igt);
 export const igeq = compareIndices(OP.igeq);
 
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
-const wholeNumber = (r: Recorder, i: Nat): [number, number, number] => {
+const wholeNumber = (
+  r: Recorder,
+  i: Nat,
+  name: string,
+): [number, number, number] => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
   if (loose && loose.low >= 0 && loose.high < LARGEST)
     return [r.use(loose.number, ANY), loose.low, loose.high];
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
-  const id = indexId(r, ANY, i);
+  const [id] = leavesOf(r, ANY, i, name);
   return [id, i as number, i as number];
 };
 
@@ -205,8 +209,8 @@ const arithmetic =
   (index: unknown, i: Nat, j: Nat): symbol => {
     const r = recorder();
     const ty = indexType(index);
-    const [a, ...ofI] = wholeNumber(r, i);
-    const [b, ...ofJ] = wholeNumber(r, j);
+    const [a, ...ofI] = wholeNumber(r, i, name);
+    const [b, ...ofJ] = wholeNumber(r, j, name);
     const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
     const low = Math.min(...ends);
     const high = Math.max(...ends);
@@ -223,7 +227,7 @@ export const imax = arithmetic("imax", OP.imax, Math.max);
 export const imod = (index: unknown, i: Nat): symbol => {
   const r = recorder();
   const ty = indexType(index);
-  const [a] = wholeNumber(r, i);
+  const [a] = wholeNumber(r, i, "imod");
   return r.newIndex(r.row(OP.imod, a, r.literal(ty.size, ANY)), ty);
 };
 
@@ -244,7 +248,7 @@ export const index = (size: unknown, x: unknown): symbol => {
 /** The index `i`, of any type, as a Real. */
 export const real = (i: Nat): Var => {
   const r = recorder();
-  const [id] = wholeNumber(r, i);
+  const [id] = wholeNumber(r, i, "real");
   return result(r, REAL, r.row(OP.real, id, 0));
 };
 

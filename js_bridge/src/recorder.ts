@@ -6,7 +6,7 @@
 import type { FnData } from "./functions";
 import { numbering } from "./numbering";
 import { OP, OUT_OF_RANGE, S } from "./opcodes.gen";
-import { ANY, BOOL, describe, REAL, TAN, type Ty } from "./types";
+import { ANY, BOOL, describe, INDEX_NAME, REAL, TAN, type Ty } from "./types";
 import { place } from "./where";
 
 /** A symbolic Real, Tan or Bool. */
@@ -146,14 +146,14 @@ export class Recorder {
 
   /** A fresh symbolic index for the value `id`. */
   newIndex(id: number, ty: Ty): symbol {
-    const symbol = Symbol(`index below ${ty.size}`);
+    const symbol = Symbol(INDEX_NAME + ty.size);
     this.indices.set(symbol, new Var(this, id, ty, this.block));
     return symbol;
   }
 
   /** A fresh symbolic index for a number that may be none of its type. */
   newLoose(loose: Loose): symbol {
-    const symbol = Symbol(`index below ${loose.index.size}`);
+    const symbol = Symbol(INDEX_NAME + loose.index.size);
     this.loose.set(symbol, loose);
     return symbol;
   }

@@ -35,6 +35,9 @@ export const Size = (name = "n"): SizeVar => new SizeVar(name);
 export const INDEX = Symbol("index");
 export const ELEM = Symbol("elem");
 
+/** What the descriptions of symbolic indices begin with; after it comes the size. */
+export const INDEX_NAME = "index below ";
+
 const isSize = (x: unknown): x is number =>
   typeof x === "number" && Number.isInteger(x) && x >= 0 && x <= LARGEST;
 
@@ -197,7 +200,7 @@ export const tyOf = (type: unknown): Ty => {
     ++sizesRead;
     return fin(type.valueOf());
   }
-  if (typeof type !== "object" || type === null)
+  if (typeof type !== "object" || type === null || isSymbolic(type))
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
@@ -263,6 +266,10 @@ export const isReal = (leaf: Ty): boolean =>
 export const sizeOf = (leaf: Ty): number =>
   leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
 
+/** Whether `x` is a symbolic scalar. */
+const isSymbolic = (x: object): x is { ty: Ty } =>
+  "ty" in x && typeof x.ty === "object" && isTy(x.ty!);
+
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {
   if (x === null) return "null";
@@ -277,12 +284,12 @@ export const describe = (x: unknown): string => {
     case "symbol":
       return x === Real || x === Bool || x === Tan || x === Null
         ? `the type ${x.description}`
-        : "a symbol";
+        : x.description?.startsWith(INDEX_NAME)
+          ? `a symbolic ${x.description}`
+          : "a symbol";
     case "object": {
       const fields = Object.keys(x);
-      // a symbolic scalar
-      if ("ty" in x && typeof x.ty === "object" && isTy(x.ty!))
-        return `a symbolic ${(x.ty as Ty).text}`;
+      if (isSymbolic(x)) return `a symbolic ${x.ty.text}`;
       return fields.length
         ? `an object with ${fields.slice(0, 6).join(", ")}`
         : "an empty object";

@@ -16,6 +16,7 @@ import {
   ZERO,
 } from "./recorder";
 import { fin, numbersOf, TAN, type Ty } from "./types";
+import { isIndex, placesOf } from "./updates";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
 class Bundle {
@@ -143,14 +144,15 @@ const noSuchKey = (ty: Ty, key: string | symbol): Error =>
   TypeError(`unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`);
 
 const vector: ProxyHandler<View> = {
-  get(view, key) {
+  get(view, key, v) {
     if (key === VIEW) return view;
     if (key === "length") return view.ty.size;
     if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
+    if (key === "at") return placesOf(v, (i: number) => elements(view).at(i));
     if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
     if (isForeign(key)) return undefined;
     if (typeof key === "symbol") return element(view, key);
-    if (/^-?\d+(\.\d+)?$/.test(key)) return element(view, Number(key));
+    if (isIndex(key)) return element(view, Number(key));
     const method = (Array.prototype as unknown as Record<string, unknown>)[key];
     if (typeof method === "function") return method.bind(elements(view));
     throw noSuchKey(view.ty, key);

@@ -450,7 +450,27 @@ const reversed = fn([R3], R3, (v) =>
   fori(3, R3, v, (i, w) => w.set(i, v[isub(3, 2, i)])),
 );
 gives<number[]>()(interp(reversed)([1, 2, 3]), [3, 2, 1]);
+const counts = fn([R3], R3, (v) =>
+  fori(3, R3, v, (i, w) => w.at[i].add(w[0]).at[2].set(mul(v.at(-1)!, 2))),
+);
+gives<number[]>()(interp(counts)([1, 2, 3]), [2, 4, 6]);
 const Rows = Vec(2, Vec(2, Real));
+const diagonal = fn([Rows, 2], Rows, (v, i) =>
+  v.at[i][i].add(10).at[0].add(v[1]),
+);
+gives<number[][]>()(
+  interp(diagonal)(
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    0,
+  ),
+  [
+    [14, 6],
+    [3, 4],
+  ],
+);
 const row = fn([Rows, 2], Rows, (v, i) => {
   const w = v.set(i, [7, v[0][i]]);
   is<Vec<Vec<Real>>>()(w);

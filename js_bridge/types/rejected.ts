@@ -181,6 +181,10 @@ export const rejected: (() => unknown)[] = [
   // @ts-expect-error
   () => fn([R3], R3, (v) => v.set(1)),
   // @ts-expect-error
+  () => fn([R3], R3, (v) => v.at[0].set(true)),
+  // @ts-expect-error
+  () => fn([R3], R3, (v) => v.at[0][1].set(1)),
+  // @ts-expect-error
   () => fn([Real], 3, (x) => isub(3, x, 1)),
   // @ts-expect-error
   () => fn([Real], 3, (x) => index(Real, x)),

@@ -466,8 +466,8 @@ def test_control_flow(node: Run) -> None:
     assert results[11:13] == [[1, 5, 14, 30, 55], [10, 16, 18, 16, 10]]
     assert results[13] == [5, 8, 9, 32, 25]
     assert results[14] == [30, 20, 6, 18, 11]
-    # 4 (3 + x) + 3 x 3 x
-    assert results[15:] == [8, 105, 58]
+    # 4 (3 + x) + 3 x x
+    assert results[15:] == [8, 51, 22]
 
 
 def test_what_goes_wrong_in_a_run(node: Run) -> None:

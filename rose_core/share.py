@@ -20,7 +20,10 @@ from rose_core.ir import CALL, INDEX, PARAM
 from rose_core.types import REAL, Array, Type
 
 MOST_COLUMNS = 48
-"""How many parameters a shared function may have in place of literals."""
+"""How many parameters a shared function may have in place of literals, however short it is."""
+
+ROWS_PER_COLUMN = 8
+"""How many rows make up for one more: it is passed in each call, and its cotangent comes back."""
 
 REAL_COLUMN = -1
 
@@ -146,7 +149,7 @@ def _make(
 ) -> None:
     """Make one shape, of what may be shared, or one for each function if too much differs."""
     varying = [k for k, column in enumerate(zip(*values, strict=True)) if len(set(map(key_of, column))) > 1]
-    if len(varying) > MOST_COLUMNS:
+    if len(varying) > max(MOST_COLUMNS, len(members[0].rows) // (3 * ROWS_PER_COLUMN)):
         for entry in members:
             instances[entry.number] = Instance(Shape([entry]))
         return

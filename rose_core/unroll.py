@@ -23,6 +23,9 @@ MOST_TURNS = 16
 MOST_ROWS = 128
 """The most instructions that a loop may be written out to."""
 
+ROWS_PER_TURN = 8
+"""A function is left as it is if it has more instructions than this for each turn that it would save."""
+
 MOST_VARIABLES = 12
 """The most elements of an accumulator that become local variables."""
 
@@ -50,6 +53,7 @@ def _small(f: Func) -> dict[int, int]:
     """The loops to unroll: block → number of turns."""
     small: dict[int, int] = {}
     rows = [len(block.order) for block in f.blocks]
+    saved = 0
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
         block = f.blocks[number]
@@ -58,10 +62,22 @@ def _small(f: Func) -> dict[int, int]:
         written = turns * rows[number]
         if block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
             small[number] = turns
+            saved += turns * _turns(f, block.parent)
             rows[block.parent] += written
         else:
             rows[block.parent] += rows[number]
-    return small
+    return small if len(f.code) <= ROWS_PER_TURN * saved else {}
+
+
+def _turns(f: Func, number: int) -> int:
+    """How often a block runs in one call."""
+    turns = 1
+    while number > 0:
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        turns *= block.size.size
+        number = block.parent
+    return turns
 
 
 def _is_short(t: Type) -> bool:

@@ -79,6 +79,8 @@ _NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "na
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
 """Ops from reals to a real."""
+_SIMPLE = [op.out == "B" or op.out == "R" for op in OPS]
+"""Ops whose result has the same type wherever there are no tangents."""
 _COMMUTES = [op.commutes for op in OPS]
 
 _SIMPLE_TYPES = {"unit": UNIT, "bool": BOOL, "real": REAL, "tan": TAN}
@@ -384,22 +386,32 @@ class _Body:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
         planned = self._plan(rows)
         self._make_literals(self._literals_outside(rows))
-        env = self.env
-        if planned is not None:
-            for item in planned:
-                if isinstance(item, Row):
-                    self._row_of_calls(rows, item)
-                elif isinstance(item, Repeat):
-                    self._repeat(item)
-                else:
-                    self._row(item, *rows[3 * item : 3 * item + 3])
+        if planned is None:
+            self._rows(rows, 0, len(rows) // 3)
             return
-        b = self.b
+        start = end = 0
+        for item in planned:
+            if item != end:
+                self._rows(rows, start, end)
+                start = end = item if isinstance(item, int) else end
+            if isinstance(item, int):
+                end += 1
+            elif isinstance(item, Row):
+                self._row_of_calls(rows, item)
+            else:
+                self._repeat(item)
+        self._rows(rows, start, end)
+
+    def _rows(self, rows: list[int], start: int, end: int) -> None:
+        """Those from one position to another, in their order."""
+        env, b = self.env, self.b
         code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
-        straight = not self.has_tangents
-        position = -1
-        for op, x, y in zip(rows[0::3], rows[1::3], rows[2::3], strict=True):
-            position += 1
+        straight = not self.has_tangents and len(b.open) == 1
+        positions = range(start, end)
+        start, end = 3 * start, 3 * end
+        for position, op, x, y in zip(
+            positions, rows[start:end:3], rows[start + 1 : end : 3], rows[start + 2 : end : 3], strict=True
+        ):
             if op < BINARY_END and straight and _PLAIN[op]:
                 u = env[x]
                 if op >= UNARY_END:
@@ -419,7 +431,8 @@ class _Body:
                 continue
             pad()
             self._row(position, op, x, y)
-            straight = straight and op != FOR
+            if op in (FOR, END):
+                straight = not self.has_tangents and len(b.open) == 1
         pad()
 
     def _plan(self, rows: list[int]) -> Iterator[int | Row | Repeat] | None:
@@ -544,11 +557,11 @@ class _Body:
 
     def _table_op(self, op: int, x: int, y: int) -> int:
         env = self.env
-        if op < UNARY_END:
-            return self._operation(op, [env[x]])
-        if op < BINARY_END:
-            return self._operation(op, [env[x], env[y]])
-        return self._operation(op, [env[k] for k in self.extra[x : x + y]])
+        if op >= BINARY_END:
+            return self._operation(op, [env[k] for k in self.extra[x : x + y]])
+        if _SIMPLE[op] and not self.has_tangents:
+            return self.b.unary(op, env[x]) if op < UNARY_END else self.b.binary(op, env[x], env[y])
+        return self._operation(op, [env[x]] if op < UNARY_END else [env[x], env[y]])
 
     def _operation(self, op: int, args: Sequence[int]) -> int:
         """An operation of the table; its type follows from the operands."""

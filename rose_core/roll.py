@@ -26,7 +26,7 @@ from rose_core.ir import (
     VJP,
 )
 from rose_core.ops import BINARY_END, OPS, UNARY_END
-from rose_core.share import Entry
+from rose_core.share import Entry, calls
 
 TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
@@ -56,16 +56,19 @@ def plan(
     """
     if rows[0::3].count(CALL) < FEWEST:
         return None
+    alike: dict[object, list[int]] = {}
+    for k, callee, args in calls(entry):
+        if (key := same(callee, args)) is not None:
+            alike.setdefault(key, []).append(k)
+    if max(map(len, alike.values()), default=0) < FEWEST:
+        return None
     levels, loops = _levels(entry, rows)
     groups: dict[object, list[int]] = {}
-    for k, op in enumerate(rows[0::3]):
-        if op == CALL and k not in loops:
-            x, y = rows[3 * k + 1], rows[3 * k + 2]
-            callee = entry.callees[entry.extra[x]]
-            key = same(callee, entry.extra[x + 1 : x + y])
-            if key is not None:
+    for key, row in alike.items():
+        for k in row:
+            if k not in loops:
                 groups.setdefault((levels[k], key), []).append(k)
-    found = {calls[0]: Row(calls) for calls in groups.values() if len(calls) >= FEWEST}
+    found = {row[0]: Row(row) for row in groups.values() if len(row) >= FEWEST}
     if not found:
         return None
     return _order(levels, found)

@@ -92,7 +92,7 @@ def test_nothing_is_called_when_all_is_in_line() -> None:
     calls = 0
     for seed in SEEDS:
         backward, leaves = program(seed)
-        root = inlined(backward, {})
+        root = inlined(backward)
         close(call(Expansion(root).root, leaves), call(Expansion(backward).root, leaves), seed)
         of_root = reached(root)
         calls += sum(ins[0] == CALL for f in reached(backward) for ins in f.code)

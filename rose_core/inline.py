@@ -9,7 +9,7 @@ that was edited is compiled anew where these have changed (`rose_core.known`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import CALL, VJP, Func, callees
@@ -27,7 +27,7 @@ LONGEST_IN_LOOP = 200
 def in_line(root: Func) -> Func:
     """``root`` with such functions in line, in it and in the functions that it calls."""
     chosen = _chosen(root)
-    return _Copies(chosen).of(root) if chosen else root
+    return Copies(chosen.__contains__).of(root) if chosen else root
 
 
 def _chosen(root: Func) -> set[Func]:
@@ -54,8 +54,8 @@ def _chosen(root: Func) -> set[Func]:
     for g in order:
         if (
             references[g] == 1
-            and not _stays(g)
-            and not _stays(caller[g])
+            and not stays(g)
+            and not stays(caller[g])
             and not (g in in_loop and len(g.code) > LONGEST_IN_LOOP)
             and any(is_memory(leaf) for t in g.param_types for leaf in leaves(t))
             and (nested := depth.get(caller[g], 0) + 1) <= DEEPEST
@@ -64,15 +64,15 @@ def _chosen(root: Func) -> set[Func]:
     return set(depth)
 
 
-def _stays(f: Func) -> bool:
+def stays(f: Func) -> bool:
     """Whether it is the host's, has a derivative of its own, is yet to be made, or is to be run again."""
     return bool(f.host or f.jvp or f.origin or f.instance or f.remat)
 
 
-class _Copies:
-    """Functions with others in line."""
+class Copies:
+    """Functions with others in line: those that are ``chosen``, none of which `stays`."""
 
-    def __init__(self, chosen: set[Func]) -> None:
+    def __init__(self, chosen: Callable[[Func], bool]) -> None:
         self.chosen = chosen
         self.done: dict[Func, Func] = {}
 
@@ -84,7 +84,7 @@ class _Copies:
         return found
 
     def _changes(self, f: Func) -> bool:
-        return not _stays(f) and any(g in self.chosen or self.of(g) is not g for g in f.callees)
+        return not stays(f) and any(self.chosen(g) or self.of(g) is not g for g in f.callees)
 
     def _copy(self, f: Func) -> Func:
         copy = Func(f.name, f.param_types, f.ret)
@@ -95,7 +95,7 @@ class _Copies:
 
 
 class _InLine(Replay):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: _Copies) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
         super().__init__(func, b, args)
         self.copies = copies
         self.results: dict[int, list[int]] = {}
@@ -105,7 +105,7 @@ class _InLine(Replay):
         return self.copies.of(f)
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        if callee in self.copies.chosen:
+        if self.copies.chosen(callee):
             given = [self.env[a] for a in args]
             self.results[v] = _InLine(callee, self.b, given, self.copies).run()
         else:

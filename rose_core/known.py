@@ -11,7 +11,7 @@ So a program's bytes never depend on what came before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rose_core.ir import Func
@@ -51,8 +51,10 @@ class Record:
         """What its forward function asked for."""
         self.requests: dict[Request, list[Event]] = {}
         """The backward functions, in order, and what each of them asked for."""
-        self.seen: dict[Request, None] = {}
+        self.seen: set[Request] = set()
         """The backward functions that this program has asked for."""
+        self.expected: Iterator[Request] = iter(())
+        """Those that it is still to ask for, if an earlier program made them."""
 
 
 class Known:
@@ -93,7 +95,8 @@ class Known:
             record = found.record = self._records[key] = Record(self, key, found, self._asking.pop())
         else:
             record.is_old = True
-            record.seen = {}
+            record.seen = set()
+            record.expected = iter(record.requests)
         record.program = self.programs
         return record.derivative
 
@@ -107,12 +110,12 @@ class Known:
         done = record.derivative.done
         if request not in record.seen:
             if record.is_old:
-                if request not in record.requests or list(record.requests)[len(record.seen)] != request:
+                if next(record.expected, None) != request:
                     raise Outdated
-                record.seen[request] = None
+                record.seen.add(request)
                 self.repeat(record.requests[request])
             else:
-                record.seen[request] = None
+                record.seen.add(request)
                 events = record.requests[request] = []
                 self._asking.append(events)
                 done[request] = make(*request)

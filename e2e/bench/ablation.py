@@ -48,7 +48,7 @@ def as_ever(recorded: Recorded) -> dict[str, object]:
 def in_line(recorded: Recorded) -> dict[str, object]:
     with as_written():
         root = read(recorded)
-    return module(Expansion(inlined(root, {})).root)
+    return module(Expansion(inlined(root)).root)
 
 
 def in_javascript(recorded: Recorded) -> dict[str, object]:

@@ -11,22 +11,10 @@ from __future__ import annotations
 
 from rose_core.encode import I32_ADD, i32_const
 from rose_core.ir import Func
-from rose_core.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
+from rose_core.types import BOOL, REAL, TAN, Array, Ref, Type, cell_of, is_tape
 
 MOST_SCALARS = 100
 """Scalars that a call passes as parameters or results; further ones go through memory."""
-
-
-def cell_of(leaf: Type) -> Type:
-    """What a leaf is made of in memory: numbers, or tapes, of which there are the addresses."""
-    while not is_tape(leaf):
-        if isinstance(leaf, Array):
-            leaf = leaf.elem
-        elif isinstance(leaf, Ref):
-            leaf = leaf.inner
-        else:
-            break
-    return leaf
 
 
 def has_tape(leaf: Type) -> bool:

@@ -64,11 +64,12 @@ class Fin(Type):
 class Array(Type):
     """``[index]elem``: one element for each value of the index type."""
 
-    __slots__ = ("elem", "index")
+    __slots__ = ("cell", "elem", "index")
 
     def __init__(self, index: Type, elem: Type) -> None:
         self.index = index
         self.elem = elem
+        self.cell = self if index is RUN else cell_of(elem)
 
     @property
     def size(self) -> int:
@@ -123,10 +124,11 @@ class Struct(Type):
 class Ref(Type):
     """``&t``, an accumulator: it can be added to, and read only after its scope has ended."""
 
-    __slots__ = ("inner",)
+    __slots__ = ("cell", "inner")
 
     def __init__(self, inner: Type) -> None:
         self.inner = inner
+        self.cell = cell_of(inner)
 
     def kind(self) -> str:
         return TYPE
@@ -191,6 +193,11 @@ def ref(inner: Type) -> Ref:
 def is_tape(leaf: Type) -> bool:
     """Whether this is an array of a size that is known at run time only."""
     return isinstance(leaf, Array) and leaf.index is RUN
+
+
+def cell_of(leaf: Type) -> Type:
+    """What a leaf is made of in memory: numbers, or tapes, of which there are the addresses."""
+    return leaf.cell if isinstance(leaf, (Array, Ref)) else leaf
 
 
 def scalar_of(leaf: Type) -> Type:

@@ -20,10 +20,10 @@ from e2e.bench.tables import aligned, digits
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
 from rose_core.ir import Func
-from rose_core.layout import Slot, cell_of, kind_of, size_of
+from rose_core.layout import Slot, kind_of, size_of
 from rose_core.program import Program
 from rose_core.record import Recording
-from rose_core.types import Array
+from rose_core.types import Array, cell_of
 from rose_core.unroll import unrolled
 
 WORKLOADS = {"springs": 12, "logistic": 100, "mlp": 32, "rosenbrock_unrolled": 1000}

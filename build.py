@@ -547,6 +547,8 @@ def check() -> None:
     tsc = tools / "typescript" / "bin" / "tsc"
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
     lint("types public", bridge, node(), tsc, "-p", BRIDGE / "types")
+    site = BRIDGE / "tsconfig.site.json"
+    lint("types site", [*bridge, site, ROOT / "site"], node(), tsc, "-p", site)
     for lock in (BRIDGE / "package-lock.json", *(ROOT / "e2e").glob("**/package-lock.json")):
         if "node_modules" not in lock.parts and '"resolved"' in lock.read_text():
             advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"

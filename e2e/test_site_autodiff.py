@@ -156,6 +156,20 @@ def ready(opened: tuple[Page, list[str]]) -> Iterator[Page]:
     assert problems == []
 
 
+@pytest.mark.parametrize("text", ["x/0", "1e308*x*1e308", "1e-310*x", "-1e308-1e308*x", "log(-x)"])
+def test_values_out_of_all_bounds(ready: Page, text: str) -> None:
+    """Each way goes through all of its steps, and the page goes on."""
+    field = ready.get_by_label("f(x, y) =")
+    field.fill(text)
+    for name in ("Formulas", "Duals", "Backwards", "Differences"):
+        way(ready, name)
+        ready.locator("#step").focus()
+        ready.keyboard.press("End")
+    expect(ready.get_by_role("alert")).to_be_empty()
+    field.fill("x*y")
+    expect(shown(ready, "exact")).to_have_text("0.7")
+
+
 def test_differences_go_down_a_valley(ready: Page, screenshot: Callable[..., object]) -> None:
     expect(shown(ready, "found")).to_have_text("1.2718779")
     expect(shown(ready, "exact")).to_have_text("1.3480124")

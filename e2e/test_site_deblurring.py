@@ -410,6 +410,21 @@ def test_what_is_no_picture_is_refused(paused: Page, name: str, data: bytes, mes
     assert pixels(paused, "truth") != was
 
 
+def test_a_folder_is_refused(paused: Page) -> None:
+    was = pixels(paused, "truth")
+    paused.evaluate(
+        """() => {
+        const folder = new File([], "holidays");  // whose content cannot be read
+        folder.slice = () => ({ arrayBuffer: () => Promise.reject(new DOMException("", "NotFoundError")) });
+        const event = new Event("drop", { cancelable: true });
+        event.dataTransfer = { types: ["Files"], files: [folder] };
+        dispatchEvent(event);
+    }"""
+    )
+    expect(paused.locator("#reading")).to_have_text("“holidays” cannot be read. Is it a folder?")
+    assert pixels(paused, "truth") == was
+
+
 # ---- other readers ------------------------------------------------------------------
 
 

@@ -149,7 +149,7 @@ MISTAKES = [
     ("t(Birds, Mammals)", "t(Birds)", "Disjoint(Birds", "Disjoint expects 2 arguments"),
     ("t(Birds, Mammals)", "t(Birds, Mammals", "\u00a0", "The line ends too early."),
     ("Set Animals", "Sett Animals", "Sett", "Type Sett does not exist."),
-    ("Set Animals", "§ Animals", "§", "Unexpected input"),
+    ("Set Animals", "§ Animals", "§", "Something here means nothing in such a program."),
     (
         "AutoLabel All",
         "Set s_i for i in [1, 1000000000000]",

@@ -110,6 +110,7 @@ def test_each_language_is_edited(ready: Page) -> None:
         ("JavaScript", JAVASCRIPT.replace(" mul }", " mull }"), "Line 1: .*mull", 1),
         ("JavaScript", "\n" + JAVASCRIPT.replace("mul(x, x)", "true"), "Line 3: .*expected Real", 3),
         ("JavaScript", "export const g = 3;", "defines no function f", 0),
+        ("JavaScript", "throw null;", "null", 0),
         ("Python", PYTHON.replace("x * x)", "x * x"), "Line 4: SyntaxError", 4),
         ("Python", PYTHON.replace("(x * x)", "y"), "Line 4: NameError: name 'y' is not defined", 4),
         ("Python", PYTHON.replace("x * (x * x)", "x if x > 0 else 1"), "Line 4: TypeError: a symbolic", 4),

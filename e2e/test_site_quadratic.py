@@ -144,6 +144,18 @@ def test_the_surface_is_turned(page: Page, site_url: str) -> None:
     expect(shown(page, "z")).to_have_text("8")
 
 
+@pytest.mark.parametrize("text", ["x/0", "^".join("x" * 90), "1e308*x*y*1e9", "1e-310*x", "-1e308-1e308*x"])
+def test_values_out_of_all_bounds(ready: Page, text: str) -> None:
+    """The page says nothing wrong, and goes on."""
+    field(ready).fill(text)
+    expect(ready.get_by_role("alert")).to_be_empty()
+    drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+    ready.evaluate(drawn)
+    ready.get_by_role("button", name="x**y").click()
+    expect_numbers(ready, *POWER)
+    ready.evaluate(drawn)
+
+
 def test_an_expression_is_edited_spoilt_and_mended(ready: Page, screenshot: Callable[..., object]) -> None:
     field(ready).fill("x^3 - 3*x*y^2")
     expect_numbers(ready, 8 - 54, 12 - 27, -36, 12, -18, -18, -12)

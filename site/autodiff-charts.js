@@ -1,7 +1,7 @@
 // The charts of the page about automatic differentiation, as data: errors of differences, and growth.
 
 import { LEAST, RANGE, around, onwards, steps, valley } from "./differences.js";
-import { clamp } from "./region.js";
+import { HUGE, clamp } from "./region.js";
 
 /**
  * @typedef {import("./plot.js").Pair} Pair
@@ -13,7 +13,10 @@ import { clamp } from "./region.js";
 const powers = ([low, high]) => [10 ** low, 10 ** high];
 
 /** Where there is anything to see of errors. @param {number} exact @returns {Pair} */
-const errorsSeen = (exact) => [LEAST, 10 * Math.max(1, Math.abs(exact) || 1)];
+const errorsSeen = (exact) => {
+  const size = Math.abs(exact);
+  return [LEAST, 10 * (size < HUGE ? Math.max(1, size) : 1)];
+};
 
 /** The step, and the error that is seen there. @param {Slopes} slopes @returns {Pair} */
 export const errorAt = ({ f, t, h, exact }) => [

@@ -34,6 +34,7 @@ const showKept = async () => {
       element(id).append(picture(workload, what) ?? "");
     element("tables").append(table(workload));
   }
+  /** @type {[string, number][]} */
   const medians = Object.entries(start).map(([name, { median }]) => [
     name,
     median,

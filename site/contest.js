@@ -34,7 +34,7 @@ export class Contest {
   /** @type {(reason: Error) => void} */
   #reject = () => {};
 
-  /** @param {string[]} task */
+  /** @param {unknown[]} task @returns {Promise<any>} */
   #ask(...task) {
     return new Promise((resolve, reject) => {
       this.#reject = reject;

@@ -29,8 +29,9 @@ export class DiagramView {
   constructor(stage, hand) {
     this.stage = stage;
     this.hand = hand;
-    [this.svg] = stage.getElementsByTagName("svg");
-    [this.shapes, this.pulls] = this.svg.getElementsByTagName("g");
+    this.svg = stage.getElementsByTagName("svg")[0];
+    this.shapes = this.svg.getElementsByTagName("g")[0];
+    this.pulls = this.svg.getElementsByTagName("g")[1];
     this.overlay = html("div", {});
     /** Put the handles where their shapes are. @type {(() => void)[]} */
     this.places = [];

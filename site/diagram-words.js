@@ -32,6 +32,8 @@ export const inWords = (text) => {
   const unexpected = /^Unexpected .*?(?=\. Instead)/m.exec(text)?.[0];
   if (unexpected?.includes('nl token: "\\n"'))
     return "The line ends too early.";
+  if (text.includes("(lexer error)"))
+    return "Something here means nothing in such a program.";
   const said = unexpected ? `${unexpected}.` : text.split("\n")[0];
   return said
     .replace(/^(Error|FATAL): /, "")

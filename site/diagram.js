@@ -15,7 +15,7 @@ import { latest } from "./latest.js";
 import { Layout } from "./layout.js";
 import { announcer, calm, during, element } from "./page.js";
 import { oncePerFrame, onActs, show } from "./page.js";
-import { compileTrio, Mistake } from "./trio.js";
+import { compileTrio, Mistake, ofEachKind } from "./trio.js";
 import { TRIOS } from "./trios.js";
 
 /**
@@ -75,11 +75,14 @@ const frame = () => {
       due--;
     }
   } catch (error) {
-    return halt(`It cannot go on: ${error.message}.`, true);
+    return halt(
+      `It cannot go on: ${/** @type {Error} */ (error).message}.`,
+      true,
+    );
   }
   if (!Number.isFinite(due)) due = 0;
   if (layout.isDone && !holds) {
-    measure(); // by now, engines have made the best of it
+    measure(layout); // by now, engines have made the best of it
     return halt(ending(layout.steps, layout.unmet), layout.unmet.length > 0);
   }
   if (layout.isLost) return halt(lost(layout.steps), true);
@@ -104,14 +107,11 @@ let isCompiling = false;
 /** Whether the programs are others than those of the picture, so that it has to begin anew. */
 let isOther = true;
 
-/** @type {Record<Kind, Editor>} */
-const programs = Object.fromEntries(
-  KINDS.map((kind) => {
-    const field = element(kind, HTMLTextAreaElement);
-    const message = element(`${kind}-message`);
-    return [kind, new Editor(field, message, () => edited())];
-  }),
-);
+const programs = ofEachKind((kind) => {
+  const field = element(kind, HTMLTextAreaElement);
+  const message = element(`${kind}-message`);
+  return new Editor(field, message, () => edited());
+});
 
 /** @param {Programs} texts @returns {Promise<Layout | Mistake | undefined>} */
 const compileOrMistake = async (texts) => {
@@ -127,7 +127,7 @@ const compileOrMistake = async (texts) => {
 
 const compile = latest(async (/** @type {void} */ _, isLatest) => {
   giveUp = new AbortController();
-  const texts = Object.fromEntries(KINDS.map((k) => [k, programs[k].text]));
+  const texts = ofEachKind((kind) => programs[kind].text);
   const words = "Penrose and the compiler are at work…";
   isCompiling = true;
   refresh();
@@ -145,7 +145,7 @@ const compile = latest(async (/** @type {void} */ _, isLatest) => {
   isOther = false;
   layout = made;
   view.begin(made);
-  measure();
+  measure(layout);
   go();
 });
 
@@ -213,7 +213,8 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-const measure = () => show(measured(layout.measure()));
+const measure = (/** @type {Layout} */ layout) =>
+  show(measured(layout.measure()));
 
 const refresh = oncePerFrame(() => {
   run.textContent = running || isCompiling ? "Stop" : "Go on";
@@ -235,8 +236,8 @@ choose();
 
 /** For those who freeze the page: what the text offers is compiled. */
 export const warmUp = async () => {
-  for (const button of document.querySelectorAll("[data-act^=kind]")) {
-    button.click();
+  for (const button of document.querySelectorAll("button[data-act^=kind]")) {
+    /** @type {HTMLButtonElement} */ (button).click();
     do await new Promise((wake) => setTimeout(wake, 20));
     while (isCompiling);
   }

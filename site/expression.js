@@ -11,7 +11,7 @@
 
 /**
  * @typedef {{ kind: "number", value: number }
- *   | { kind: "variable", name: "x" | "y" }
+ *   | { kind: "variable", name: string }
  *   | { kind: "call", op: string, args: Tree[] }} Tree
  * @typedef {{ kind: "number" | "name" | "sign" | "end", text: string, at: number }} Token
  */
@@ -341,7 +341,7 @@ export const evaluator = (tree) => {
  *
  * @template Real
  * @param {Tree} tree
- * @param {Record<string, (...args: any[]) => any>} rose
+ * @param {Record<string, any>} rose  its operations, by name
  * @param {Real} x
  * @param {Real} y
  * @returns {Real | number}

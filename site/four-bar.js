@@ -1,5 +1,5 @@
 import { Real, Vec, compile, fn, jacobian, root, struct } from "../rose.js";
-import { add, cos, div, mul, neg, sin, sub } from "../rose.js";
+import { cos, div, mul, neg, sin, sub } from "../rose.js";
 import { dot, minus, plus, times } from "./plane.js";
 
 const NUMBERS = 9; // that say what a linkage is like
@@ -8,7 +8,7 @@ const Point = Vec(2, Real);
 const Linkage = Vec(NUMBERS, Real);
 const Joints = struct({ B: Point, C: Point, pen: Point });
 
-const turned = ([x, y]) => [neg(y), x];
+const turned = (v) => [neg(v[1]), v[0]];
 
 /** By how much the square of the distance from p to q is not that of the length. */
 const misfit = (p, q, length) => {

@@ -1,6 +1,10 @@
 // A diagram on its way to a layout: Penrose's state, step by step, with some of its points held.
 
-/** @typedef {readonly [number, number]} Point */
+/**
+ * @typedef {readonly [number, number]} Point
+ * @typedef {any} Penrose  the module
+ * @typedef {any} PenroseState
+ */
 
 /**
  * Where not all can hold that must, the weight grows for ever, and Penrose's own test is never passed. But a
@@ -18,14 +22,14 @@ const ROUND = 10;
 /** In pixels: what is missed by less is met. */
 const ENOUGH = 1;
 
-/** The numbers in one of Penrose's values, in order. @returns {unknown[]} */
+/** The numbers in one of Penrose's values, in order. @returns {any[]} */
 const numbersIn = ({ tag, contents }) =>
   tag === "Val" ? [contents.contents].flat(Infinity) : [];
 
 export class Layout {
   /**
-   * @param {typeof import("../e2e/clients/penrose/site.js")} penrose
-   * @param {import("@penrose/core").PenroseState} state
+   * @param {Penrose} penrose
+   * @param {PenroseState} state
    * @param {{ dispose: () => void, time: number }[]} made  what was compiled for it
    * @param {number} time  that all of it took, in milliseconds
    */
@@ -89,11 +93,16 @@ export class Layout {
     return this.state.computeShapes(this.state.varyingValues);
   }
 
-  /** @param {string} path */
+  /** Where its coordinates are. @param {string} path @returns {Point} */
+  placeOf(path) {
+    return /** @type {Point} */ (this.handles.get(path));
+  }
+
+  /** Where it is. @param {string} path */
   at(path) {
-    return this.handles
-      .get(path)
-      .map((index) => this.state.varyingValues[index]);
+    const [x, y] = this.placeOf(path);
+    const { varyingValues } = this.state;
+    return /** @type {Point} */ ([varyingValues[x], varyingValues[y]]);
   }
 
   /** One step of the optimizer. */
@@ -125,7 +134,7 @@ export class Layout {
     this.isStill = false;
     this.before = this.state.varyingValues;
     const params = this.penrose.start(this.state.varyingValues.length);
-    const held = new Set([...this.pins].flatMap((p) => this.handles.get(p)));
+    const held = new Set([...this.pins].flatMap((p) => this.placeOf(p)));
     const constraintSets = new Map(
       [...this.masks].map(([stage, masks]) => [
         stage,
@@ -154,9 +163,8 @@ export class Layout {
   put(path, to) {
     this.pins.add(path);
     const varyingValues = [...this.state.varyingValues];
-    this.handles
-      .get(path)
-      .forEach((index, k) => (varyingValues[index] = to[k]));
+    const [x, y] = this.placeOf(path);
+    [varyingValues[x], varyingValues[y]] = to;
     this.state = { ...this.state, varyingValues };
     this.restart();
   }

@@ -3,7 +3,7 @@ import { add, mul, sub, sum } from "../rose.js";
 
 const sqr = (x) => mul(x, x);
 
-/** The loss of a line, and its gradient, for `n` data points. */
+/** The loss of a line, and its gradient, for `n` data points. @param {number} n */
 export const leastSquares = async (n) => {
   const Data = Vec(n, Real);
   const Line = struct({ b0: Real, b: Real });

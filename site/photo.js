@@ -75,7 +75,13 @@ const boxed = (view, name) => {
  * @returns {Promise<Float64Array>}
  */
 export const pictureIn = async (file) => {
-  const head = new DataView(await file.slice(0, HEAD).arrayBuffer());
+  const bytes = await file
+    .slice(0, HEAD)
+    .arrayBuffer()
+    .catch(() => {
+      throw Error(`“${file.name}” cannot be read. Is it a folder?`);
+    });
+  const head = new DataView(bytes);
   let size;
   try {
     size = sizeIn(head);

@@ -144,16 +144,17 @@ const tell = (trouble) => {
 
 // ---- programs in the address ---------------------------------------------
 
-/** Whether a text is a program. @param {any} x */
+/** @param {any} x @returns {x is import("./programs.js").Program} */
 const isProgram = (x) =>
   ["javascript", "python", "at"].every((key) => typeof x?.[key] === "string");
 
 const open = async () => {
   const text = location.hash.slice(1);
   const program = text && (await unpacked(text).catch(() => undefined));
-  isHeld = isProgram(program);
-  if (isHeld) {
-    put(program);
+  const found = isProgram(program) ? program : undefined;
+  isHeld = found !== undefined;
+  if (found) {
+    put(found);
     status.textContent =
       "These programs came with the address. Read them, then press Run.";
     return;

@@ -19,7 +19,7 @@ export const rounded = (value, range) => {
 const SIDE = 32;
 
 /** Larger numbers are as good as infinite: differences of them may be so. */
-const HUGE = 1e300;
+export const HUGE = 1e300;
 
 /** Points all over the region. @param {Region} region */
 function* grid({ x, y }) {

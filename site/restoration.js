@@ -32,12 +32,18 @@ export class Restoration {
   constructor({ descent, blur }) {
     this.descent = descent;
     this.blurFunction = blur;
-    [this.kernel, this.guess, this.given, this.weight] =
-      /** @type {Float64Array[]} */ (descent.args);
+    const [kernel, guess, given, weight] = /** @type {Float64Array[]} */ (
+      descent.args
+    );
+    this.kernel = kernel;
+    this.guess = guess;
+    this.given = given;
+    this.weight = weight;
     this.gradient = /** @type {Float64Array} */ (
       /** @type {unknown} */ (descent.result.grad)
     );
-    this.truth = new Float64Array(this.guess.length);
+    /** @type {Float64Array} */
+    this.truth = new Float64Array(guess.length);
     /** The quickest calls, in milliseconds. */
     this.took = { descent: Infinity, blur: Infinity };
     this.calls = 0;

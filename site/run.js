@@ -34,7 +34,10 @@ const tried = (address, signal) =>
   new Promise((resolve, reject) => {
     const trial = addressOf(
       `import(${JSON.stringify(address)}).then(() => postMessage({}),
-        ({ name, message, stack = "" }) => postMessage({ name, message, stack }))`,
+        (error) => {
+          const { name = "Error", message = String(error), stack = "" } = error ?? {};
+          postMessage({ name, message, stack });
+        })`,
     );
     const worker = new Worker(trial, { type: "module" });
     const end = () => {

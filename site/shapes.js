@@ -40,7 +40,7 @@ const painted = ({ fillColor, strokeColor, strokeWidth, strokeStyle }) => {
   };
 };
 
-/** @typedef {(at: number[]) => number[]} Screen */
+/** @typedef {(at: readonly number[]) => number[]} Screen */
 
 /** @param {Shape} shape @param {Screen} screen */
 const center = ({ center }, screen) => screen(center.contents);
@@ -135,7 +135,7 @@ export const shapesAsSvg = (shapes, size) =>
 /**
  * Arrows, by their logarithms: at first, forces are a million times what they are in the end.
  *
- * @param {{ at: number[], by: number[] }[]} pulls @param {Size} size @returns {Description[]}
+ * @param {{ at: readonly number[], by: readonly number[] }[]} pulls @param {Size} size @returns {Description[]}
  */
 export const arrowsAsSvg = (pulls, size) =>
   pulls.map(({ at, by: [dx, dy] }) => {

@@ -5,7 +5,7 @@ import { HALF } from "./camera.js";
 import { drawFloor, drawShadow } from "./floor.js";
 import { rgb, token } from "./picture.js";
 import { dot, line } from "./plot.js";
-import { clamp } from "./region.js";
+import { HUGE, clamp } from "./region.js";
 
 /**
  * @typedef {import("./camera.js").Pair} Pair
@@ -20,7 +20,7 @@ import { clamp } from "./region.js";
  * @property {Box} box
  * @property {Pair} point
  * @property {F} [patch]  the surface to show around the point
- * @property {Pair} [gradient]
+ * @property {readonly number[]} [gradient]
  * @property {boolean} [bare]  without axes
  */
 
@@ -146,7 +146,7 @@ const cells = (ctx, look, { f, box, point, patch }) => {
       const p = patch && inside > -0.5 ? patch(x, y) : NaN;
       return {
         below: corner(look, x, y, z, 0, 0),
-        above: corner(look, x, y, p, z === z ? p - z : 1, inside),
+        above: corner(look, x, y, p, Math.abs(z) < HUGE ? p - z : 1, inside),
       };
     }),
   );
@@ -182,6 +182,9 @@ const corner = (look, x, y, z, over, inside) => {
   return { px, py, z, over, inside };
 };
 
+/** Whether one can calculate with its height. @param {Corner} corner */
+const isSeen = ({ z }) => Math.abs(z) < HUGE;
+
 /** @typedef {{ below: Corner, above: Corner }} Both  the surface's corner and the patch's */
 
 class Painter {
@@ -214,16 +217,14 @@ class Painter {
   cell(cell, drawn, du, dv) {
     const below = cell.map((c) => c.below);
     const above = cell.map((c) => c.above);
-    const visible = below.every((c) => Number.isFinite(c.z));
+    const visible = below.every(isSeen);
     const slope = visible ? this.slope(below, du, dv) : [0, 0];
     const { look } = this;
     const fromAbove =
       look.up * (slope[0] * look.sin + slope[1] * look.cos) + look.back > 0;
     const sign = fromAbove ? 1 : -1;
     /** @type {readonly Corner[]} */
-    let cap = above.every((c) => Number.isFinite(c.z))
-      ? cut(above, (c) => c.inside)
-      : [];
+    let cap = above.every(isSeen) ? cut(above, (c) => c.inside) : [];
     if (cap.length) cap = this.inBox(cap);
     const tilt = cap.length ? this.slope(above, du, dv) : [0, 0];
     const behind = cut(cap, (c) => -sign * c.over);

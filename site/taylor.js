@@ -2,7 +2,8 @@
 
 /**
  * @typedef {readonly [number, number]} Pair
- * @typedef {{ z: number, g: Pair, h: readonly [Pair, Pair] }} Derivatives
+ * @typedef {readonly number[]} Row
+ * @typedef {{ z: number, g: Row, h: readonly Row[] }} Derivatives
  */
 
 /** Whether all of them are there. @param {Derivatives} derivatives */

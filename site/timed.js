@@ -12,7 +12,7 @@ export * from "../rose.js";
  */
 export const compiled = { made: [], signal: undefined };
 
-/** @type {typeof rose.compile} */
+/** @type {(f: any, options?: rose.CompileOptions) => Promise<any>} */
 export const compile = async (f, options) => {
   const began = performance.now();
   const { signal } = compiled;

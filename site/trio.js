@@ -9,11 +9,22 @@ import { compiled } from "./timed.js";
  * @typedef {"domain" | "substance" | "style"} Kind
  * @typedef {Record<Kind, string>} Programs
  * @typedef {import("./editor.js").Range} Range
+ * @typedef {import("./layout.js").Penrose} Penrose
  */
+
+/** Made by build.py. @type {string} */
+const PENROSE = "./penrose.js";
 
 /** So many objects, and so many turns of an indexed statement: with more, the page would hang. */
 const OBJECTS = 30;
 const TURNS = 1000;
+
+/** Something for each of the three. @template T @param {(kind: Kind) => T} make @returns {Record<Kind, T>} */
+export const ofEachKind = (make) => ({
+  substance: make("substance"),
+  style: make("style"),
+  domain: make("domain"),
+});
 
 /** What is wrong with a program. */
 export class Mistake extends Error {
@@ -38,7 +49,7 @@ const rangeIn = (text) => {
   };
 };
 
-/** @param {any} penrose @param {import("@penrose/core").PenroseError} error */
+/** @param {Penrose} penrose @param {any} error  of Penrose's */
 const mistakeOf = ({ errLocs, showError }, error) => {
   const kind = error.errorType.replace("Error", "").toLowerCase();
   const [one] = error.tag === "StyleErrorList" ? error.errors : [error];
@@ -48,7 +59,7 @@ const mistakeOf = ({ errLocs, showError }, error) => {
   return new Mistake(inWords(text), kind, range ?? place?.range);
 };
 
-/** A Substance program that would take too long is refused. @param {any} penrose @param {string} program */
+/** A Substance program that would take too long is refused. @param {Penrose} penrose @param {string} program */
 const checkSize = ({ parseSubstance }, program) => {
   const parsed = parseSubstance(program);
   if (parsed.isErr()) return; // compiling says why
@@ -79,7 +90,7 @@ const checkSize = ({ parseSubstance }, program) => {
  */
 export const compileTrio = async (programs, variation, signal) => {
   // Penrose is larger than the rest of the page, so it is loaded when it is needed
-  const penrose = await import("./penrose.js");
+  const penrose = await import(PENROSE);
   checkSize(penrose, programs.substance);
   compiled.signal = signal;
   const began = performance.now();

@@ -14,7 +14,7 @@ const GOAL = [0.9, 0.2]; // which the network is told, no more
 const WAVES = 10;
 export const HIDDEN = 32;
 
-/** The walk of a body: what there is to compile. */
+/** The walk of a body: what there is to compile. @param {import("./body.js").Body} body */
 export const walker = ({ masses, muscles, struts }) => {
   const n = masses.length;
   const inputs = WAVES + 4 * n + 2;
@@ -22,6 +22,7 @@ export const walker = ({ masses, muscles, struts }) => {
   const Points = Vec(n, Point);
   const Mass = struct({ x: Point, v: Point });
   const Body = struct({ x: Points, v: Points });
+  /** @param {number} rows @param {number} columns */
   const Layer = (rows, columns) =>
     struct({ weights: Vec(rows, Vec(columns, Real)), bias: Vec(rows, Real) });
   const Network = struct({
@@ -29,6 +30,7 @@ export const walker = ({ masses, muscles, struts }) => {
     output: Layer(muscles.length, HIDDEN),
   });
 
+  /** @param {number} rows @param {number} columns */
   const layer = (rows, columns) =>
     fn([Layer(rows, columns), Vec(columns, Real)], Vec(rows, Real), (l, x) =>
       vec(rows, Real, (i) => {

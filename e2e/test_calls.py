@@ -113,14 +113,20 @@ def test_a_memory_of_several(node: Callable[[str], str]) -> None:
         for (let k = 0; k < 100; ++k) line[k] = k;
         const doubled = twice.run();
         const again = twice(doubled)[99];
+        const f = fn([Vec(300, Real), [Real, Line]], Real, (v, [x, w]) => mul(x, w[99]));
+        const pair = await compile(f, { memory });
+        line[99] = 99;
+        const held = pair(new Float64Array(300), [5, twice.run()]);
         const Long = Vec(20_000, Real);
         const long = await compile(fn([Long], Real, (v) => sum(20_000, (i) => v[i])), { memory });
         const stale = [line.length, attempt(() => twice.run())];
         twice.args[0].fill(1);
-        return [again, long(new Float64Array(20_000).fill(1)), ...stale, attempt(() => twice.run().length)];
+        const ones = new Float64Array(20_000).fill(1);
+        return [again, held, long(ones), ...stale, attempt(() => twice.run().length)];
     """
-    again, long, stale, message, length = evaluate(node, body)
+    again, held, long, stale, message, length = evaluate(node, body)
     assert again == 4 * 99
+    assert held == 5 * 2 * 99
     assert long == 20_000
     assert stale == 0
     assert "the memory has grown" in message

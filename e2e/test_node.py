@@ -113,6 +113,50 @@ def test_structure(node: Run) -> None:
     }
 
 
+def test_tuples(node: Run) -> None:
+    """Of a type that is an array of types, the values are arrays, in a body and outside of it."""
+    body = """
+        const { Real, Vec, add, compile, fn, grad, interp, mul, opaque, struct, vec } = rose;
+        const Pair = struct([Real, Vec(2, Real)]);
+        const swap = fn([Pair], [Vec(2, Real), Real], ([x, v]) => [v, x]);
+        const total = fn([Pair], Real, (pair) => {
+            const [[a, b], x] = swap(pair);
+            return add(mul(a, b), pair.slice(0, pair.length - 1).map((y) => mul(x, y))[0]);
+        });
+        const product = fn([Real, Real], Real, (x, y) => mul(x, mul(y, y)));
+        const slopes = fn([Real, Real], Real, (x, y) => {
+            const [dx, dy] = grad(product, [0, 1])(x, y);
+            return add(dx, mul(10, dy));
+        });
+        const Many = Array(11).fill(Real);
+        const many = fn([struct(Many)], { all: Many }, (all) => ({ all }));
+        const told = [];
+        const tell = opaque([Pair], Real, (pair) => told.push(JSON.stringify(pair)));
+        const out = [await same(swap, [1, [2, 3]]), await same(total, [4, [2, 3]]), await same(slopes, 3, 2),
+            await same(many, [...Many.keys()]), interp(fn([Pair], Real, (pair) => tell(pair)))([5, [6, 7]]), told,
+            await same(fn([], Vec(2, Many.slice(9)), () => vec(2, Many.slice(9), () => ({ 0: 1, 1: 2 }))))];
+        const [[x, v]] = (await compile(swap)).args;
+        attempt(() => fn([Pair], Real, (pair) => pair[2]));
+        attempt(() => fn([Real], [Real, Real], (x) => [x]));
+        attempt(() => interp(swap)([1]));
+        return [...out, [x.length, v.length], messages];"""
+    assert evaluate(node, body) == [
+        [[2, 3], 1],
+        6 + 4 * 4,
+        4 + 10 * 12,
+        {"all": list(range(11))},
+        1,
+        ["[5,[6,7]]"],
+        [[1, 2], [1, 2]],
+        [1, 2],
+        [
+            'TypeError: unexpected key: [Real, Vec(2, Real)] has no "2"',
+            "TypeError: the result of f: wrong struct keys: expected 0, 1, got 0",
+            "TypeError: argument 1 of f: expected an object with 0, 1, got an array of 1",
+        ],
+    ]
+
+
 def test_typed_arrays(node: Run) -> None:
     body = """
         const { Real, Vec, compile, fn, vec, mul } = rose;
@@ -613,9 +657,9 @@ def test_operators(node: Run) -> None:
     assert out["both"]["grad"] == out["grad"]
     assert out["hvp"] == pytest.approx([row[0] for row in out["hessian"]], rel=1e-15)
     assert out["hessian"][0][1] == out["hessian"][1][0] == -120
-    p, q = {"0": 15, "1": {"v": [10, 0], "n": 1, "w": 6}}, {"0": -1, "1": {"v": [0, 0.5], "n": 1, "w": 0}}
+    p, q = [15, {"v": [10, 0], "n": 1, "w": 6}], [-1, {"v": [0, 0.5], "n": 1, "w": 0}]
     assert out["jacobians"] == [{"p": [p, q], "q": False}] * 3
-    assert out["jacobian"] == {"p": [p["1"], q["1"]], "q": False}
+    assert out["jacobian"] == {"p": [p[1], q[1]], "q": False}
     assert out["generic"][0][1] == out["generic"][1][0] == 0.4
     assert out["inside"][1:] == [0.4, 0.6]
     assert out["nested"] == 24

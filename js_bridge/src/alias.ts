@@ -7,7 +7,8 @@ export const liesIn = (x: unknown, buffer: ArrayBufferLike): boolean => {
   if (ArrayBuffer.isView(x)) return x.buffer === buffer;
   if (!Array.isArray(x))
     return Object.values(x).some((field) => liesIn(field, buffer));
-  return typeof x[0] !== "number" && x.some((item) => liesIn(item, buffer));
+  // without a call for every number of a long array
+  return x.some((item) => typeof item === "object" && liesIn(item, buffer));
 };
 
 /** `x`, with a copy for every view of `buffer` in it. */

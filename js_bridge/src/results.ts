@@ -69,6 +69,10 @@ const structReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   const readers = fieldsOf(ty, leaves).map(([field, own]) =>
     readerOf(field, own),
   );
+  if (ty.isTuple) {
+    const inOrder = ty.order.map((name) => readers[names.indexOf(name)]);
+    return (at) => inOrder.map((read) => read(at));
+  }
   // copied, as that is faster than key by key; the keys in the author's order
   const empty: Record<string, unknown> = Object.fromEntries(
     ty.order.map((name) => [name, undefined]),

@@ -93,6 +93,8 @@ export interface Ty {
   readonly fields: readonly (readonly [string, Ty])[];
   /** Field names of a struct in the author's order. */
   readonly order: readonly string[];
+  /** Whether the fields of a struct are 0, 1, and so on: its values are arrays. */
+  readonly isTuple: boolean;
   /** How many leaves a value has. */
   readonly leaves: number;
   /** The types of the leaves. */
@@ -112,6 +114,7 @@ const make = (
     elem?: Ty;
     fields?: [string, Ty][];
     order?: string[];
+    isTuple?: boolean;
     leafTypes?: Ty[];
   },
 ): Ty => {
@@ -123,6 +126,7 @@ const make = (
       elem: undefined,
       fields: [],
       order: [],
+      isTuple: false,
       leafTypes: [] as Ty[],
       leaves: 0,
       ...rest,
@@ -165,9 +169,13 @@ export const structOf = (entries: [string, Ty][]): Ty => {
   const order = entries.map(([name]) => name);
   const fields = [...entries].sort(byName);
   const key = `{${fields.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(ty)}`).join()}}`;
-  const text = `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
+  const isTuple =
+    order.length > 0 && order.every((name, k) => name === String(k));
+  const text = isTuple
+    ? `[${entries.map(([, ty]) => ty.text).join(", ")}]`
+    : `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
   const leafTypes = fields.flatMap(([, ty]) => ty.leafTypes);
-  return make("struct", key, { text, fields, order, leafTypes });
+  return make("struct", key, { text, fields, order, isTuple, leafTypes });
 };
 
 /** Whether `type` is in the interned form already. */

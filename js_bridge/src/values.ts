@@ -92,7 +92,7 @@ const present = (view: View): unknown => {
     case "vec":
       return new Proxy(view, vector);
     case "struct":
-      return new Proxy(view, object);
+      return new Proxy(view, ty.isTuple ? tuple : object);
   }
   const r = recorder();
   const id = bundle.leaf(r, at, ty);
@@ -187,6 +187,20 @@ const object: ProxyHandler<View> = {
       ? { enumerable: true, configurable: true }
       : undefined,
   set: vector.set,
+};
+
+const tuple: ProxyHandler<View> = {
+  ...object,
+  get(view, key, v) {
+    const { order } = view.ty;
+    if (key === "length") return order.length;
+    const at = (name: string | symbol): unknown => object.get!(view, name, v);
+    const parts = (): unknown[] => order.map(at);
+    if (key === Symbol.iterator) return () => parts()[Symbol.iterator]();
+    if (typeof key === "symbol" || isForeign(key)) return at(key);
+    const method = (Array.prototype as unknown as Record<string, unknown>)[key];
+    return typeof method === "function" ? method.bind(parts()) : at(key);
+  },
 };
 
 /** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`, after where that is. */

@@ -22,6 +22,7 @@ export type View =
   | Int32Array
   | Uint8Array
   | null
+  | readonly View[]
   | { readonly [field: string]: View };
 
 /** The position of a leaf among the cells of its kind. */
@@ -78,8 +79,11 @@ const viewOf = (ty: Ty, arrays: readonly View[]): View => {
       viewOf(field, own),
     ]),
   );
+  const views = ty.order.map((name) => fields.get(name)!);
   return Object.freeze(
-    Object.fromEntries(ty.order.map((name) => [name, fields.get(name)!])),
+    ty.isTuple
+      ? views
+      : Object.fromEntries(ty.order.map((name, k) => [name, views[k]])),
   );
 };
 

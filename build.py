@@ -492,14 +492,18 @@ def licences_of(sources: Iterable[Path]) -> str:
 
 
 def bundle_penrose() -> None:
-    """Penrose twice, for tests and benchmarks: with our rose, and with the one that it was written for."""
+    """Penrose for tests and benchmarks: with our rose, with the one that it was written for, and idle."""
     inputs: list[Path | str]
     lock = PENROSE / "package-lock.json"
-    entry = PENROSE / "client.js"
-    inputs = [lock, BRIDGE / "package-lock.json", entry]
+    entry, idle = PENROSE / "client.js", PENROSE / "idle.js"
+    inputs = [lock, BRIDGE / "package-lock.json", entry, DIST / "rose.js"]
     # Of the original's two builds of its core, the one that is a single file.
     core = PENROSE / "node_modules" / "@rose-lang" / "wasm" / "dist" / "index.js"
-    for name, module, path in (("ours", "rose", DIST / "rose.js"), ("original", "@rose-lang/wasm", core)):
+    for name, module, path in (
+        ("ours", "rose", DIST / "rose.js"),
+        ("original", "@rose-lang/wasm", core),
+        ("idle", "rose", idle),
+    ):
         file = STATE / "penrose" / f"{name}.js"
         command = esbuild(entry, f"--alias:{module}={path}", f"--outfile={file}")
         step(f"penrose, {name}", [*inputs, path], [file], functools.partial(quietly, command))

@@ -1,5 +1,6 @@
 // Penrose's diagrams with our rose and with its own, side by side.
 
+import * as idle from "../penrose/bundles/idle.js";
 import * as original from "../penrose/bundles/original.js";
 import * as ours from "../penrose/bundles/ours.js";
 import { mustAgree } from "./agree.js";
@@ -35,7 +36,7 @@ export const load = async (name) => {
  * Measure a diagram: milliseconds from Penrose's expressions to a function (`compile`), of which until
  * the function is recorded (`record`; npm's rose differentiates and emits meanwhile) and in the engine
  * (`engine`); microseconds of a call of the gradient as Penrose makes it (`gradient`), and of its
- * WebAssembly alone (`body`); and bytes.
+ * WebAssembly alone (`body`); and bytes. Of such a call, what Penrose does itself (`idle.gradient`).
  *
  * @param {string} name
  * @param {{ calls?: object, stages?: object }} [options]
@@ -74,6 +75,8 @@ export const measure = async (name, { calls, stages } = {}) => {
     called[library] = { call, bytes: seen.bytes };
     called[`${library}, body`] = { call: seen.call, bytes: seen.bytes };
   }
+  const state = await idle.load(diagram);
+  called.idle = { call: () => idle.evaluate(state, state.optStages[0]) };
   const times = callTimes(called, calls);
   const staged = await stageTimes(tasks, { turns: 5, ...stages });
   for (const library of Object.keys(LIBRARIES))
@@ -81,5 +84,6 @@ export const measure = async (name, { calls, stages } = {}) => {
       gradient: summary(times[library]),
       body: summary(times[`${library}, body`]),
     });
+  found.idle = { gradient: summary(times.idle) };
   return found;
 };

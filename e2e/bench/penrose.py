@@ -29,10 +29,14 @@ def measure(page: Page, names: Sequence[str], options: Mapping[str, Any]) -> dic
 
 
 def table(found: Mapping[str, Diagram]) -> str:
-    """For each diagram ours, theirs, and ratios; below, the ratios' medians and largest."""
+    """For each diagram ours, theirs, and ratios; below, the ratios' medians and largest.
+
+    Last, what of each call is Penrose's own, and so the least ratio that any gradient could have.
+    """
     columns = [name for m in MEASURES for name in ((m, "rose", "ratio") if m in RATIOS else (m,))]
-    rows = [("", *columns)]
+    rows = [("", *columns, "Penrose's own", "ratio")]
     ratios: dict[str, list[float]] = {m: [] for m in RATIOS}
+    least: list[float] = []
     for name, diagram in found.items():
         cells = [name]
         for m in MEASURES:
@@ -41,10 +45,12 @@ def table(found: Mapping[str, Diagram]) -> str:
             if m in RATIOS:
                 ratios[m].append(ours / theirs)
                 cells += [digits(theirs), digits(ours / theirs)]
-        rows.append(tuple(cells))
+        own, theirs = (size(diagram[library]["gradient"]) for library in ("idle", "original"))
+        least.append(own / theirs)
+        rows.append((*cells, digits(own), digits(own / theirs)))
     for name, of in (("median", median), ("largest", max)):
         summary = [("", "", digits(of(ratios[m]))) if m in RATIOS else ("",) for m in MEASURES]
-        rows.append((name, *(cell for cells in summary for cell in cells)))
+        rows.append((name, *(cell for cells in summary for cell in cells), "", digits(of(least))))
     return aligned("Penrose's diagrams: ms to compile, µs a gradient", rows, names=0)
 
 

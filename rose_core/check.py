@@ -39,7 +39,7 @@ from rose_core.ir import (
     result_count,
     result_type,
 )
-from rose_core.ops import OPS
+from rose_core.ops import OPS, TABLE_END
 from rose_core.types import (
     BOOL,
     REAL,
@@ -62,8 +62,6 @@ from rose_core.types import (
 from rose_core.types import (
     INDEX as INDEX_KIND,
 )
-
-TABLE_END = len(OPS)
 
 _RANK = {INDEX_KIND: 0, VALUE: 1, TYPE: 2}
 

@@ -22,10 +22,8 @@ from rose_core.ir import (
     callees,
     operands,
 )
-from rose_core.ops import BINARY_END, OPS
+from rose_core.ops import BINARY_END, TABLE_END
 from rose_core.types import Ref
-
-TABLE_END = len(OPS)
 
 _TOUCHING = frozenset((ADD_TO, CALL, COND, LOOP))
 

@@ -27,11 +27,9 @@ from rose_core.encode import (
 )
 from rose_core.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.parts import Parts
 from rose_core.types import Type, is_tape
-
-TABLE_END = len(OPS)
 
 _WRITE, _FINISH = 1 << 32, 1 << 33
 """Added to an id on the work list: write its operation now; and finish its statement with that."""

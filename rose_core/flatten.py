@@ -35,10 +35,9 @@ from rose_core.ir import (
     fields_of,
     is_real,
 )
-from rose_core.ops import OPS, code
+from rose_core.ops import TABLE_END, code
 from rose_core.types import Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, leaves, ref
 
-TABLE_END = len(OPS)
 _SELECT = code("select")
 
 

@@ -2,18 +2,20 @@
 
 Such a function reads elements that its caller and others have read, and its derivative adds to them through
 memory; what both need is computed twice, or passed on for the way back. In line, all of that is shared, and
-the code does not grow. Functions of numbers stay as they are: their calls cost little, and a program
-that was edited is compiled anew where these have changed (`rose_core.known`).
+the code does not grow. Functions of numbers stay as they are, as their calls cost little; and so do all where
+nothing much would be shared, since what stays a function is not compiled anew when another is edited
+(`rose_core.known`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import CALL, VJP, Func, callees
 from rose_core.layout import is_memory
+from rose_core.ops import TABLE_END
 from rose_core.replay import Replay
 from rose_core.types import leaves
 
@@ -23,11 +25,24 @@ DEEPEST = 20
 LONGEST_IN_LOOP = 200
 """The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.parts`)."""
 
+FEWEST_SAVED = 0.05
+"""The least part of the operations that must be shared then."""
+
 
 def in_line(root: Func) -> Func:
-    """``root`` with such functions in line, in it and in the functions that it calls."""
+    """``root`` with such functions in line, in it and in those that it calls, if that saves something."""
     chosen = _chosen(root)
-    return Copies(chosen.__contains__).of(root) if chosen else root
+    if not chosen:
+        return root
+    copies = Copies(chosen.__contains__)
+    found = copies.of(root)
+    changed = {f: copy for f, copy in copies.done.items() if copy is not f}
+    before = _operations(chosen | changed.keys())
+    return found if _operations(changed.values()) <= (1 - FEWEST_SAVED) * before else root
+
+
+def _operations(functions: Iterable[Func]) -> int:
+    return sum(ins[0] < TABLE_END for f in functions for ins in f.code)
 
 
 def _chosen(root: Func) -> set[Func]:

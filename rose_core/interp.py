@@ -33,10 +33,8 @@ from rose_core.ir import (
     LoopSite,
     zero_of,
 )
-from rose_core.ops import OPS
+from rose_core.ops import OPS, TABLE_END
 from rose_core.types import Array, Type, is_tape
-
-TABLE_END = len(OPS)
 
 
 class Cell:

@@ -27,8 +27,8 @@ from rose_core.ir import (
     operands,
 )
 from rose_core.layout import has_tape
-from rose_core.ops import code
-from rose_core.replay import TABLE_END, Replay
+from rose_core.ops import TABLE_END, code
+from rose_core.replay import Replay
 from rose_core.series import Arithmetic, Series
 from rose_core.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
 

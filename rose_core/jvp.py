@@ -27,8 +27,8 @@ from rose_core.ir import (
     operands,
 )
 from rose_core.jvp_control import positions, zero_tangent
-from rose_core.ops import code
-from rose_core.replay import TABLE_END, Replay
+from rose_core.ops import TABLE_END, code
+from rose_core.replay import Replay
 from rose_core.rules import rule
 from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
 

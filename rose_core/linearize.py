@@ -30,8 +30,8 @@ from rose_core.ir import (
     LoopSite,
 )
 from rose_core.linearize_control import TakenSide, Turns, is_dual
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
-from rose_core.replay import TABLE_END, Replay
+from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.replay import Replay
 from rose_core.rules import rule
 from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
 

@@ -24,7 +24,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.encode import LOOP as LOOP_BEGIN
-from rose_core.expressions import TABLE_END, Together, get_local, set_local
+from rose_core.expressions import Together, get_local, set_local
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -57,7 +57,7 @@ from rose_core.layout import (
     size_of,
 )
 from rose_core.lower_control import ControlFlow, takes_memory
-from rose_core.ops import BINARY_END, OPS
+from rose_core.ops import BINARY_END, OPS, TABLE_END
 from rose_core.reuse import overwritten
 from rose_core.rows import RowsWriter, in_rows
 from rose_core.runtime import Runtime

@@ -229,6 +229,7 @@ OPS: list[Op] = UNARY + BINARY + TERNARY
 
 UNARY_END = len(UNARY)
 BINARY_END = UNARY_END + len(BINARY)
+TABLE_END = len(OPS)
 
 by_name: dict[str, Op] = {}
 for _code, _op in enumerate(OPS):

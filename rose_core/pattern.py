@@ -40,11 +40,10 @@ from rose_core.ir import (
     is_real,
     zero_of,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.rules import rule
 from rose_core.types import Array, Type, is_tape
 
-TABLE_END = len(OPS)
 _SELECT = code("select")
 
 

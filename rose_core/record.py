@@ -64,7 +64,7 @@ from rose_core.ir import (
 )
 from rose_core.known import Known, Outdated
 from rose_core.named import declare, make
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, operands_of, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
@@ -72,7 +72,6 @@ from rose_core.sparse import Sparse
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves, scalar_of
 from rose_core.where import elsewhere
 
-TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
 
 _NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "narrow"))

@@ -32,10 +32,8 @@ from rose_core.ir import (
     Func,
     LoopSite,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.types import Type
-
-TABLE_END = len(OPS)
 
 
 class Replay:

@@ -31,9 +31,8 @@ from rose_core.ir import (
     operands,
 )
 from rose_core.layout import is_memory
-from rose_core.ops import BINARY_END, OPS
+from rose_core.ops import BINARY_END, TABLE_END
 
-TABLE_END = len(OPS)
 _NEVER = 1 << 60
 
 _MADE = frozenset((SET, GET, VEC, RESOLVE))

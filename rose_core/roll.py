@@ -25,10 +25,9 @@ from rose_core.ir import (
     VEC,
     VJP,
 )
-from rose_core.ops import BINARY_END, OPS, UNARY_END
+from rose_core.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.share import Entry, calls
 
-TABLE_END = len(OPS)
 END = TABLE_END + len(STRUCTURAL_NAMES)
 
 CONTROL_HEADS = {COND: 3, LOOP: 7}

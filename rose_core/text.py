@@ -40,10 +40,8 @@ from rose_core.ir import (
     result_count,
     result_type,
 )
-from rose_core.ops import OPS, UNARY_END
+from rose_core.ops import OPS, TABLE_END, UNARY_END
 from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct, Type, array, is_tape, paths
-
-TABLE_END = len(OPS)
 
 _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬"}
 """The paper's unary operators; other ops of one operand look like calls."""

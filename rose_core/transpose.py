@@ -46,8 +46,7 @@ from rose_core.ir import (
 from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
 from rose_core.linearize_control import TakenSide, Turns
-from rose_core.ops import OPS, code
-from rose_core.replay import TABLE_END
+from rose_core.ops import OPS, TABLE_END, code
 from rose_core.rules import rule
 from rose_core.sweep import Sums, sweep
 from rose_core.types import REAL, Array, Ref, replace_scalar

@@ -91,11 +91,11 @@ def playground(tab: Tab) -> None:
 
 def benchmark(tab: Tab) -> None:
     tab.until(text("[data-show=date]"))
+    tab.until("document.querySelector('[value=sincos]')")  # and nothing is on its way to its place
     is_open = "document.querySelector('#tables details').open"
     tab.changes(is_open, lambda: tab.drag("#tables summary", at=(0.1, 0.5)))
     tab.changes(is_open, lambda: tab.press("#tables summary", "Enter"))
     # of what can be measured the quickest, beside one other library
-    tab.until("document.querySelector('[value=sincos]')")
     quick = "['sincos', 'rose'].includes(box.value)"
     boxes = "document.querySelectorAll('#workloads input, #peers input')"
     tab.run(f"for (const box of {boxes}) if (box.checked !== {quick}) box.click()")

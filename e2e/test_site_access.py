@@ -37,17 +37,17 @@ def violations(page: Page) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", USES)
 def test_axe_finds_nothing(
-    new_page: Callable[..., Page], site_url: str, problems: list[str], name: str
+    new_page: Callable[..., Page], frozen_url: str, problems: list[str], name: str
 ) -> None:
     page = new_page(reduced_motion="reduce")
-    page.goto(f"{site_url}site/{name}.html")
+    page.goto(f"{frozen_url}site/{name}.html")
     USES[name](PlaywrightTab(page, problems))
     page.add_script_tag(path=AXE)
     assert violations(page) == {f"{scheme} {size}": [] for size in SIZES for scheme in ("light", "dark")}
 
 
-def test_axe_finds_what_is_wrong(page: Page, site_url: str) -> None:
-    page.goto(f"{site_url}site/benchmark.html")
+def test_axe_finds_what_is_wrong(page: Page, frozen_url: str) -> None:
+    page.goto(f"{frozen_url}site/regression.html")
     page.add_script_tag(path=AXE)
     page.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<button></button>')")
     for found in violations(page).values():

@@ -130,12 +130,12 @@ def current(page: Page) -> Locator:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     problems: list[str] = []
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/autodiff.html")
+    page.goto(frozen_url + "site/autodiff.html")
     expect(shown(page, "rosex")).to_have_text("1.3480124")
     yield page, problems
     context.close()

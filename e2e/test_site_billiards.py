@@ -41,14 +41,14 @@ def pixels(page: Page, which: str = "table") -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, for someone who wants little motion: searches run to their end
     at once."""
     problems: list[str] = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/billiards.html")
+    page.goto(frozen_url + "site/billiards.html")
     yield page, problems
     context.close()
 
@@ -181,10 +181,10 @@ def test_a_goal_that_cannot_be_reached_is_given_up(still: Page) -> None:
 
 
 def test_the_goal_is_dragged_with_a_finger(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
-    page.goto(site_url + "site/billiards.html")
+    page.goto(frozen_url + "site/billiards.html")
     expect(page.locator("#status")).to_have_text(ARRIVED, timeout=LONG)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")
@@ -195,10 +195,10 @@ def test_the_goal_is_dragged_with_a_finger(
 
 
 def test_a_running_search_looks_like_this(
-    page: Page, site_url: str, screenshot: Callable[..., object]
+    page: Page, frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(site_url + "site/billiards.html")
+    page.goto(frozen_url + "site/billiards.html")
     expect(shown(page, "number")).to_have_text(re.compile(r"^\d{2}"), timeout=LONG)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()

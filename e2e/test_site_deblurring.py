@@ -127,12 +127,12 @@ def pixels(page: Page, which: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     problems: list[str] = []
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/deblurring.html")
+    page.goto(frozen_url + "site/deblurring.html")
     expect(button(page, "Step")).to_be_enabled(timeout=LONG)
     yield page, problems
     context.close()
@@ -429,10 +429,10 @@ def test_a_folder_is_refused(paused: Page) -> None:
 
 
 def test_with_a_finger_on_a_phone(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE)
-    page.goto(site_url + "site/deblurring.html")
+    page.goto(frozen_url + "site/deblurring.html")
     expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)
     button(page, "Pause").tap()
     button(page, "Start over").tap()
@@ -448,10 +448,10 @@ def test_with_a_finger_on_a_phone(
 
 
 def test_who_wants_little_motion_sees_the_end_of_the_way(
-    new_page: Callable[..., Page], site_url: str
+    new_page: Callable[..., Page], frozen_url: str
 ) -> None:
     page = new_page(reduced_motion="reduce")
-    page.goto(site_url + "site/deblurring.html")
+    page.goto(frozen_url + "site/deblurring.html")
     expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)
     before = pixels(page, "guess")
     assert button(page, "Pause").is_visible()

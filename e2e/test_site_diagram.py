@@ -78,13 +78,13 @@ def edit(page: Page, old: str, new: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, for someone who wants little motion: they wait less."""
     problems: list[str] = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/diagram.html")
+    page.goto(frozen_url + "site/diagram.html")
     yield page, problems
     context.close()
 
@@ -236,7 +236,7 @@ def test_it_stops_and_goes_on(sets: Page) -> None:
     expect(sets.get_by_role("button", name="Go on")).to_be_disabled()
 
 
-def test_compiling_can_be_given_up(sets: Page, site_url: str) -> None:
+def test_compiling_can_be_given_up(sets: Page, frozen_url: str) -> None:
     before = picture(sets)
     edit(sets, "Disjoint(Birds, Mammals)", "Set s_i for i in [1, 22]")
     sets.get_by_role("button", name="Stop").click(timeout=LONG)
@@ -336,9 +336,9 @@ def test_a_graph_is_laid_out(sets: Page, screenshot: Callable[..., object]) -> N
 
 
 @pytest.mark.provokes(r"penrose\.js")
-def test_penrose_is_missing(page: Page, site_url: str) -> None:
+def test_penrose_is_missing(page: Page, frozen_url: str) -> None:
     page.route("**/penrose.js", lambda route: route.fulfill(status=404))
-    page.goto(site_url + "site/diagram.html")
+    page.goto(frozen_url + "site/diagram.html")
     expect(status(page)).to_have_text(re.compile(r"penrose\.js"))
     expect(status(page)).to_have_class(re.compile("failed"))
 
@@ -350,10 +350,10 @@ def test_the_licences_of_penrose_are_there() -> None:
 
 
 def test_a_shape_is_dragged_with_a_finger(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
-    page.goto(site_url + "site/diagram.html")
+    page.goto(frozen_url + "site/diagram.html")
     settle(page)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")

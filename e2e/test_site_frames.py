@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from playwright.sync_api import CDPSession, Page
 
-import build
-from build import DIST
 from e2e.bench.frames import SLIDERS, opened
-from e2e.server import Server
 
 MOVES, ROUNDS = 200, 8
 LEAST = 20 * MOVES
@@ -26,13 +23,6 @@ MOVE = """([selector, count]) => {
     }
     return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
 }"""
-
-
-@pytest.fixture(scope="module")
-def frozen_url() -> Iterator[str]:
-    build.freeze()
-    with Server({"/": DIST}, quiet=True) as server:
-        yield f"{server.origin}/site/"
 
 
 def held(cdp: CDPSession) -> int:
@@ -63,12 +53,12 @@ def calm(new_page: Callable[..., Page]) -> Page:
 
 @pytest.mark.parametrize("name", SLIDERS)
 def test_a_movement_leaves_nothing_behind(calm: Page, frozen_url: str, name: str) -> None:
-    opened(calm, f"{frozen_url}{name}.html")
+    opened(calm, f"{frozen_url}site/{name}.html")
     assert growth(calm, name) < LEAST
 
 
 def test_what_is_left_behind_is_seen(calm: Page, frozen_url: str) -> None:
-    opened(calm, f"{frozen_url}linkage.html")
+    opened(calm, f"{frozen_url}site/linkage.html")
     calm.evaluate(
         """(selector) => {
         globalThis.kept = [];

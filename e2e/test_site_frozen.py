@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-import build
-from build import DIST
-from e2e.server import Server
 from e2e.test_site_index import DONE, LONG, PAGES, wait
-
-
-@pytest.fixture(scope="module")
-def frozen_url() -> Iterator[str]:
-    build.freeze()
-    with Server({"/": DIST}, quiet=True) as server:
-        yield f"{server.origin}/site/"
 
 
 def asked(page: Page) -> list[str]:
@@ -34,7 +23,7 @@ def needs_python(urls: list[str]) -> list[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_loads_no_python(page: Page, frozen_url: str, name: str) -> None:
     urls = asked(page)
-    page.goto(f"{frozen_url}{name}.html")
+    page.goto(f"{frozen_url}site/{name}.html")
     wait(page, name)
     assert any("/site/frozen/" in url for url in urls)
     assert needs_python(urls) == []
@@ -42,7 +31,7 @@ def test_a_page_loads_no_python(page: Page, frozen_url: str, name: str) -> None:
 
 def test_what_the_text_offers_is_frozen_and_what_is_typed_is_not(page: Page, frozen_url: str) -> None:
     urls = asked(page)
-    page.goto(f"{frozen_url}quadratic.html")
+    page.goto(f"{frozen_url}site/quadratic.html")
     wait(page, "quadratic")
     for button in page.locator("[data-act^=preset]").all():
         before = page.locator("#expression").input_value()

@@ -153,13 +153,13 @@ def pixels(page: Page) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, for someone who wants little motion: it stands still at first."""
     problems: list[str] = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/linkage.html")
+    page.goto(frozen_url + "site/linkage.html")
     expect(page.locator("#over")).to_be_enabled(timeout=LONG)
     yield page, problems
     context.close()
@@ -305,8 +305,8 @@ def test_a_crank_that_cannot_go_round_goes_to_and_fro(still: Page) -> None:
     expect(angle).to_have_value(where)
 
 
-def test_the_crank_turns_until_it_is_stopped(page: Page, site_url: str) -> None:
-    page.goto(site_url + "site/linkage.html")
+def test_the_crank_turns_until_it_is_stopped(page: Page, frozen_url: str) -> None:
+    page.goto(frozen_url + "site/linkage.html")
     expect(shown(page, "angle")).to_have_text(re.compile(r"^1[6-9]\d°"), timeout=LONG)
     # whoever takes the pen stops it
     handle(page, "The pen").press("ArrowUp")
@@ -318,10 +318,10 @@ def test_the_crank_turns_until_it_is_stopped(page: Page, site_url: str) -> None:
 
 
 def test_the_pen_is_dragged_with_a_finger(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
-    page.goto(site_url + "site/linkage.html")
+    page.goto(frozen_url + "site/linkage.html")
     expect(shown(page, "x")).to_have_text("2.699", timeout=LONG)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")

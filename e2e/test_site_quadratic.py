@@ -44,13 +44,13 @@ def picture(page: Page) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, as loading the compiler takes longer than they do."""
     problems: list[str] = []
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/quadratic.html")
+    page.goto(frozen_url + "site/quadratic.html")
     expect(page.locator("#status")).to_have_text(DERIVED)
     yield page, problems
     context.close()
@@ -104,10 +104,10 @@ def test_the_point_is_moved_with_the_keyboard(ready: Page) -> None:
 
 
 def test_the_point_is_dragged_with_a_finger(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE)
-    page.goto(site_url + "site/quadratic.html")
+    page.goto(frozen_url + "site/quadratic.html")
     expect(page.locator("#status")).to_have_text(DERIVED)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")
@@ -127,8 +127,8 @@ def test_the_point_is_dragged_with_a_finger(
     page.wait_for_function("top => scrollY > top + 50", arg=top)
 
 
-def test_the_surface_is_turned(page: Page, site_url: str) -> None:
-    page.goto(site_url + "site/quadratic.html")
+def test_the_surface_is_turned(page: Page, frozen_url: str) -> None:
+    page.goto(frozen_url + "site/quadratic.html")
     expect_numbers(page, *POWER)
     before = handle(page).bounding_box()
     drag(page, page.locator("#surface"), 120, 0, at=(0.2, 0.1))
@@ -295,10 +295,10 @@ def test_examples(ready: Page) -> None:
 
 
 def test_it_looks_like_this(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(viewport={"width": 1440, "height": 900})
-    page.goto(site_url + "site/quadratic.html")
+    page.goto(frozen_url + "site/quadratic.html")
     expect(page.locator("#status")).to_have_text(DERIVED)
     light = picture(page)
     screenshot(page, "quadratic-light")

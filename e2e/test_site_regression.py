@@ -33,14 +33,14 @@ def point(page: Page, number: int) -> Locator:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, for someone who wants little motion: descents run to their
     end at once."""
     problems: list[str] = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/regression.html")
+    page.goto(frozen_url + "site/regression.html")
     yield page, problems
     context.close()
 
@@ -58,9 +58,9 @@ def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
 
 
 @pytest.fixture
-def paused(page: Page, site_url: str) -> Page:
+def paused(page: Page, frozen_url: str) -> Page:
     """The page with a descent that has been stopped and put back to its start."""
-    page.goto(site_url + "site/regression.html")
+    page.goto(frozen_url + "site/regression.html")
     page.get_by_role("button", name="Start over").click()
     expect(page.locator("#status")).to_have_text("Paused after 0 steps.")
     return page
@@ -139,10 +139,10 @@ def test_where_points_crowd_the_nearest_is_taken(still: Page) -> None:
 
 
 def test_points_are_dragged_with_a_finger_and_the_page_scrolls_beside_them(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
-    page.goto(site_url + "site/regression.html")
+    page.goto(frozen_url + "site/regression.html")
     expect(page.locator("#status")).to_have_text(AT_REST)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")
@@ -224,10 +224,10 @@ def test_data_can_be_moved_before_there_is_a_gradient(page: Page, site_url: str)
 
 
 def test_a_running_descent_looks_like_this(
-    page: Page, site_url: str, screenshot: Callable[..., object]
+    page: Page, frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(site_url + "site/regression.html")
+    page.goto(frozen_url + "site/regression.html")
     expect(shown(page, "steps")).to_have_text(re.compile(r"^\d{3}"))
     screenshot(page, "regression-light")
     page.emulate_media(color_scheme="dark")

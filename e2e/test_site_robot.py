@@ -37,13 +37,13 @@ def pixels(page: Page) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
     """One page for most of the tests, for someone who wants little motion: nothing moves by itself."""
     problems: list[str] = []
     context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
     watch(context, problems)
     page = context.new_page()
-    page.goto(site_url + "site/robot.html")
+    page.goto(frozen_url + "site/robot.html")
     expect(button(page, "Run")).to_be_enabled(timeout=LONG)
     yield page, problems
     context.close()
@@ -188,10 +188,10 @@ def test_another_body_is_clicked_together(still: Page, screenshot: Callable[...,
 
 
 def test_it_is_used_with_a_finger(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
-    page.goto(site_url + "site/robot.html")
+    page.goto(frozen_url + "site/robot.html")
     expect(button(page, "Step")).to_be_enabled(timeout=LONG)
     button(page, "Step").tap()
     expect(shown(page, "seen")).to_have_text("1")
@@ -202,9 +202,9 @@ def test_it_is_used_with_a_finger(
     page.wait_for_function("top => scrollY > top + 20", arg=top)
 
 
-def test_it_learns_while_it_walks(page: Page, site_url: str, screenshot: Callable[..., object]) -> None:
+def test_it_learns_while_it_walks(page: Page, frozen_url: str, screenshot: Callable[..., object]) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(site_url + "site/robot.html")
+    page.goto(frozen_url + "site/robot.html")
     expect(shown(page, "number")).to_have_text(re.compile(r"^\d{2}"), timeout=LONG)
     # a walk is seen to its end, and then the newest
     expect(shown(page, "seen")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)

@@ -43,14 +43,19 @@ def handle(page: Page, name: str) -> Locator:
     return page.get_by_label(name, exact=True)
 
 
-def picture(page: Page) -> str:
-    """After what was asked for is drawn."""
+def be_drawn(page: Page) -> None:
+    """Until what was asked for is to be seen."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def picture(page: Page) -> str:
+    be_drawn(page)
     return str(page.locator("#diagram-stage svg").inner_html())
 
 
 def settle(page: Page) -> None:
     expect(status(page)).to_have_text(SETTLED, timeout=LONG)
+    be_drawn(page)
 
 
 def forget(page: Page) -> None:

@@ -70,9 +70,7 @@ def resample(page: Page) -> None:
 
 def choose(page: Page, kind: str) -> None:
     forget(page)
-    kinds = page.get_by_label("Begin with")
-    kinds.select_option(kind)
-    kinds.dispatch_event("change")
+    page.get_by_label("Begin with").select_option(kind)
     settle(page)
 
 

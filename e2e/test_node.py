@@ -157,6 +157,26 @@ def test_tuples(node: Run) -> None:
     ]
 
 
+def test_structs_of_values(node: Run) -> None:
+    """As with npm's rose, `struct` gives in a body what it was given; types are checked where it is called."""
+    body = """
+        const { Bool, Real, Vec, add, fn, mul, select, struct, lt } = rose;
+        const V = Vec(2, Real), minus = (a, b) => struct([add(a[0], mul(-1, b[0])), 0.5]);
+        const f = fn([V, V], { v: V, s: Real }, (a, b) => {
+            const d = minus(a, b);
+            const chosen = select(lt(d[0], 0), V, d, struct([0.25, 0.75]));
+            return struct({ v: chosen, s: struct({ x: chosen[0] }).x });
+        });
+        attempt(() => struct({ x: 0.5 }));
+        attempt(() => fn([], Real, () => fn([struct([0.5])], Real, () => 0)([1])));
+        return [await same(f, [1, 2], [3, 4]), await same(f, [3, 4], [1, 2]), messages];"""
+    assert evaluate(node, body) == [
+        {"v": [-2, 0.5], "s": -2},
+        {"v": [0.25, 0.75], "s": 0.25},
+        ["TypeError: invalid type: 0.5; expected Real, Vec(3, Real), a size or the like"] * 2,
+    ]
+
+
 def test_typed_arrays(node: Run) -> None:
     body = """
         const { Real, Vec, compile, fn, vec, mul } = rose;

@@ -65,12 +65,8 @@ export declare const Vec: <K extends Nats | Size, const V>(
   elem: V,
 ) => Vecs<K extends Nats ? Nats : K, V>;
 
-/** A struct type with these fields. */
-export declare const struct: <
-  const T extends { readonly [name: string]: unknown },
->(
-  fields: T,
-) => T;
+/** A struct type with these fields; in a body, where they are values, the struct of these. */
+export declare const struct: <const T extends object>(fields: T) => T;
 
 /** The type of a number with its tangent. */
 export declare const Dual: { readonly re: Reals; readonly du: Tans };
@@ -328,10 +324,14 @@ type Made<P extends readonly unknown[], R> = [SizeNames<P>] extends [never]
   : GenericFunc<P, R>;
 
 /** Define a function: the body runs once, now, on symbolic values. */
-export declare const fn: <const P extends readonly unknown[], const R>(
+export declare const fn: <
+  const P extends readonly unknown[],
+  const R,
+  const B extends Value<R>, // of its own, so that an array in the body may be a tuple
+>(
   params: P,
   ret: R,
-  body: (...args: Symbolics<P>) => Value<R>,
+  body: (...args: Symbolics<P>) => B,
 ) => Made<P, R>;
 
 /** A function that runs JavaScript; its derivative is what `jvp` is set to. */

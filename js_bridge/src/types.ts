@@ -50,12 +50,6 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
   return { [INDEX]: index, [ELEM]: elem };
 };
 
-/** A struct type with the fields of `fields`. */
-export const struct = <T>(fields: T): T => {
-  if (sizesIn(fields).size === 0) tyOf(fields);
-  return fields;
-};
-
 /** The sizes in a type as an author writes it that are not known now. */
 export const sizesIn = (
   type: unknown,

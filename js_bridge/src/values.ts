@@ -8,14 +8,14 @@ import {
   indexId,
   invalid,
   realId,
-  type Recorder,
+  Recorder,
   recorder,
   tanId,
   Var,
   within,
   ZERO,
 } from "./recorder";
-import { fin, numbersOf, TAN, type Ty } from "./types";
+import { fin, numbersOf, sizesIn, TAN, type Ty, tyOf } from "./types";
 import { isIndex, placesOf } from "./updates";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
@@ -57,6 +57,16 @@ class View {
 }
 
 const VIEW = Symbol("view");
+
+/**
+ * A struct type with the fields of `fields`. In a body these may be values, too: programs for `rose` 0.4.10,
+ * which looks at neither, write structs of both kinds so.
+ */
+export const struct = <T>(fields: T): T => {
+  if (Recorder.current === undefined && sizesIn(fields).size === 0)
+    tyOf(fields);
+  return fields;
+};
 
 /** The symbolic value of type `ty` whose leaves are `ids`. */
 export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>

@@ -690,6 +690,15 @@ gives<boolean>()("jvp" in double, true);
 const through = fn([Real], Real, (x) => written.bowl([x, 1]));
 gives<number>()(interp(grad(through))(3), 6);
 
+const minus = (a: Vec<Real>, b: Vec<Real>) =>
+  struct([sub(a[0], b[0]), sub(a[1], b[1])]);
+const swapped = fn([Vec(2, Real)], [Real, Real], (v) => {
+  const [x, y] = minus(v, v);
+  return [y, x];
+});
+const [left, right] = interp(swapped)([1, 2]);
+gives<number>()(left + right, 0);
+
 const live = hot<[number], number>();
 is<boolean>()(await live.update(cube));
 gives<number>()(live(2), 8);

@@ -351,6 +351,11 @@ class Program {
       ({ text, ty: { size } }) => `${text}[${size}]`,
     );
     among(
+      "an assignment",
+      vectors,
+      ({ text, ty: { elem } }) => `(${text}[0] = ${value(elem)})`,
+    );
+    among(
       "too few arguments",
       calls,
       ({ name, params }) => `${name}(${params.slice(1).map(value)})`,

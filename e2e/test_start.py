@@ -172,6 +172,16 @@ def test_where_workers_are_blocked_the_page_compiles(new_page: NewPage, host: Ca
     assert any("may not start a worker here" in text and "worker-src 'self'" in text for text in said)
 
 
+def test_from_another_host_it_starts_in_a_worker(page: Page, host: Callable[..., str], site_url: str) -> None:
+    other = host(headers={"Access-Control-Allow-Origin": "*"})
+    said = listen(page)
+    page.goto(f"{site_url}pages/blank.html")
+    body = BODY.replace("../rose.js", f"{other}rose.js")
+    assert page.evaluate(body, ["", "return gives();"]) == 12
+    assert len(page.workers) == 1
+    assert said == []
+
+
 def test_two_versions_on_a_page(page: Page, host: Callable[..., str], site_url: str) -> None:
     """Each has its own core, and neither takes what the other compiled for its own."""
     build = page.request.get(f"{site_url}rose.js").text()

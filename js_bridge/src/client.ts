@@ -38,12 +38,27 @@ interface Waiting {
  */
 const GRACE = 30;
 
+/** Whether a file lies where the page itself is from. */
+export const isOwn = (address: string): boolean =>
+  new URL(address).origin === location.origin;
+
+/** The address of a worker's script, which has to be the page's own; what that imports may be another's. */
+const scriptOf = (address: string): string =>
+  isOwn(address)
+    ? address
+    : URL.createObjectURL(
+        new Blob([`import ${JSON.stringify(address)};`], {
+          type: "text/javascript",
+        }),
+      );
+
 /** One worker, which does one thing at a time. */
 class Running {
   /** Who waits for its answer. */
   private waiting: Waiting | undefined;
   private isAlive = false;
   private hasEnded = false;
+  private readonly script: string;
   private readonly worker: Worker;
 
   /** `ready` is called once with what came of loading; `died` if it ends after that. */
@@ -53,7 +68,8 @@ class Running {
     private readonly ready: (error?: Error) => void,
     private readonly died: () => void,
   ) {
-    this.worker = new Worker(address, { type: "module", name: "rose" });
+    this.script = scriptOf(address);
+    this.worker = new Worker(this.script, { type: "module", name: "rose" });
     this.worker.onerror = (event) => {
       event.preventDefault();
       if (this.isAlive) this.end();
@@ -87,6 +103,7 @@ class Running {
     switch (data.kind) {
       case "alive":
         this.isAlive = true;
+        if (this.script.startsWith("blob:")) URL.revokeObjectURL(this.script);
         // the lock is free when the worker is gone, whatever the reason
         if (data.lock)
           void navigator.locks.request(data.lock, () => this.end());

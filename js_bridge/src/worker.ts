@@ -2,7 +2,7 @@
 // its own thread or in a worker, and the script of that worker.
 
 import type { Assets } from "./assets";
-import { Blocked, Client, type Message } from "./client";
+import { Blocked, Client, isOwn, type Message } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 
@@ -24,7 +24,7 @@ const connect = async (assets: Assets): Promise<Core> => {
     if (!(error instanceof Blocked)) throw error;
     console.warn(
       "Rose may not start a worker here, so the page waits while it compiles; " +
-        "if there is a Content-Security-Policy, add worker-src 'self'",
+        `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}`,
     );
     return load(assets);
   }

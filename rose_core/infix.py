@@ -135,6 +135,16 @@ class _Reader:
         column = len(source.encode()[: node.col_offset].decode())
         return self._error(node.lineno, column, sentence)
 
+    def _operator_error(self, node: ast.BinOp, sentence: str) -> ExpressionError:
+        """Of the operator: the tree has only the place of its left operand, without what closes that."""
+        lines = self.text.lstrip().splitlines()
+        line, end = node.left.end_lineno, node.left.end_col_offset
+        assert line is not None
+        rest = lines[line - 1].encode()[end:].decode()
+        while (rest := rest.lstrip(" \t\f)\\"))[:1] in ("", "#"):
+            rest, line = lines[line], line + 1
+        return self._error(line, len(lines[line - 1]) - len(rest), sentence)
+
     def free_names(self) -> list[str]:
         """The names that are no functions' and no constants', by their first appearance."""
         called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
@@ -160,11 +170,12 @@ class _Reader:
             x = self._number(node.operand, scope)
             return FUNCTIONS["neg"](x) if isinstance(node.op, ast.USub) else x
         if isinstance(node, ast.BinOp):
+            left = self._number(node.left, scope)
             operator = _BINARY.get(type(node.op))
             if operator is None:
                 advice = "; the power is **" if isinstance(node.op, ast.BitXor) else ""
-                raise self.error(node, f"there is no such operator on numbers{advice}")
-            return operator(self._number(node.left, scope), self._number(node.right, scope))
+                raise self._operator_error(node, f"there is no such operator on numbers{advice}")
+            return operator(left, self._number(node.right, scope))
         if isinstance(node, ast.IfExp):
             p = self._condition(node.test, scope)
             if isinstance(p, bool):

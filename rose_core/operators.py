@@ -115,10 +115,11 @@ class Selection:
         self.numbers = _numbers(argnums, what)
         self.alone = isinstance(argnums, int)
         """Whether it is one argument, and not a struct of some."""
+        last = len(params) - 1
+        those = "it takes none" if last < 0 else f"only 0 to {last}" if last else "only 0"
         for k in self.numbers:
-            if not 0 <= k < len(params):
-                others = f"only {len(params)}" if params else "it takes none"
-                raise IndexError(f"{what}: {f.func.name} has no argument {k}, {others}")
+            if not 0 <= k <= last:
+                raise IndexError(f"{what}: {f.func.name} has no argument {k}, {those}")
             need_reals(params[k], f"{what}: argument {k} of {f.func.name}")
         types = {str(k): params[k] for k in self.numbers}
         self.type: Type = params[self.numbers[0]] if self.alone else Struct(types)

@@ -237,11 +237,13 @@ def test_mistakes() -> None:
         grad(mixed)
     with pytest.raises(TypeError, match="grad: expected a function made with fn"):
         grad(lambda x: x)
-    with pytest.raises(IndexError, match="hessian: rosenbrock has no argument 2, only 1"):
+    with pytest.raises(IndexError, match="hessian: rosenbrock has no argument 2, only 0"):
         hessian(rosenbrock, 2)
+    with pytest.raises(IndexError, match="grad: expr has no argument 2, only 0 to 1"):
+        grad(expr("x * y"), [0, 2])
     with pytest.raises(IndexError, match="grad: expr has no argument 0, it takes none"):
         grad(expr("3"))
-    with pytest.raises(IndexError, match="hvp: rosenbrock has no argument 1, only 1"):
+    with pytest.raises(IndexError, match="hvp: rosenbrock has no argument 1, only 0"):
         hvp(rosenbrock, 1)
     with pytest.raises(TypeError, match="expected the number of an argument, or some, got list"):
         grad(rosenbrock, [])

@@ -165,11 +165,12 @@ export const selected = (
     throw TypeError(
       `${what}: expected the number of an argument, or some, got ${describe(argnums)}`,
     );
+  const last = params.length - 1;
+  const those =
+    last < 0 ? "it takes none" : last ? `only 0 to ${last}` : "only 0";
   const fields = numbers.map((k): [string, Ty] => {
     if (params[k] === undefined)
-      throw RangeError(
-        `${what}: ${name} has no argument ${k}, ${params.length ? `only ${params.length}` : "it takes none"}`,
-      );
+      throw RangeError(`${what}: ${name} has no argument ${k}, ${those}`);
     return [`${k}`, needReals(params[k], `${what}: argument ${k} of ${name}`)];
   });
   return typeof argnums === "number" ? fields[0][1] : structOf(fields);

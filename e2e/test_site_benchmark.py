@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from statistics import median
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -36,6 +37,18 @@ def test_it_shows_what_was_measured(page: Page, host: Callable[..., str]) -> Non
     expect(marks).to_have_count(len(measured))
     expect(page.locator("#starts .bar")).to_have_count(len(RESULTS["start"]))
     expect(page.locator("#status")).to_be_empty()
+
+
+def test_it_begins_with_how_many_times_as_long_each_takes(page: Page, site_url: str) -> None:
+    multiples: dict[str, list[float]] = {}
+    for size in (size for workload in RESULTS["workloads"].values() for size in workload["sizes"]):
+        found = {name: times["gradient"] for name, times in size["contenders"].items() if "gradient" in times}
+        for name, times in found.items() if "this" in found else ():
+            multiples.setdefault(name, []).append(times["median"] / found["this"]["median"])
+    page.goto(site_url + "site/benchmark.html")
+    expect(page.locator("#summary .beside")).to_have_text(list(multiples))
+    written = [float(text) for text in page.locator("#summary .after").all_text_contents()]
+    assert written == pytest.approx([median(values) for values in multiples.values()], rel=0.01)
 
 
 def test_a_mark_stands_where_its_time_is(page: Page, site_url: str) -> None:

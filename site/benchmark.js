@@ -2,15 +2,9 @@
 
 import { bars } from "./chart.js";
 import { measureHere } from "./here.js";
+import { html } from "./html.js";
 import { during, element, show } from "./page.js";
-import {
-  legendOf,
-  loadKept,
-  make,
-  multiples,
-  picture,
-  table,
-} from "./results.js";
+import { legendOf, loadKept, multiples, picture, table } from "./results.js";
 
 const showKept = async () => {
   const { date, machine, browser, start, workloads } = await loadKept();
@@ -39,9 +33,8 @@ const showKept = async () => {
     name,
     median,
   ]);
-  const figure = make("figure");
-  figure.append(bars(medians, "From a fresh page to a first gradient"));
-  element("starts").append(figure);
+  const starts = bars(medians, "From a fresh page to a first gradient");
+  element("starts").append(html("figure", {}, starts));
   return workloads;
 };
 

@@ -2,6 +2,7 @@
 
 import { format } from "./format.js";
 import { label, Scale } from "./plot.js";
+import { svg } from "./svg.js";
 
 /** @typedef {[number, number]} Point */
 
@@ -22,19 +23,6 @@ const LOOKS = {
   "C -O3 simd, libm": "blue dotted",
   "TensorFlow.js": "soft dashed",
   "jax-js": "soft dotted",
-};
-
-/**
- * @param {string} tag
- * @param {Record<string, string | number>} attributes
- * @param {string} [text]
- */
-const svg = (tag, attributes, text = "") => {
-  const found = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes))
-    found.setAttribute(name, String(value));
-  found.textContent = text;
-  return found;
 };
 
 /** @param {number} width @param {number} height @param {string} name */

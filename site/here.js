@@ -2,8 +2,9 @@
 
 import { about, Contest, PEERS, Stopped } from "./contest.js";
 import { count, format } from "./format.js";
+import { html } from "./html.js";
 import { during, element, show } from "./page.js";
-import { grid, legendOf, make, median, picture, table } from "./results.js";
+import { grid, legendOf, median, picture, table } from "./results.js";
 
 /** @typedef {import("./results.js").Workload} Workload */
 /** @typedef {import("./results.js").Found} Found */
@@ -22,12 +23,9 @@ const said = element("measuring");
 
 /** @param {string} place @param {string} value @param {string} text @param {boolean} on */
 const choice = (place, value, text, on) => {
-  const label = make("label");
-  label.className = "check";
   const box = document.createElement("input");
   Object.assign(box, { type: "checkbox", name: place, value, checked: on });
-  label.append(box, text);
-  element(place).append(label);
+  element(place).append(html("label", { className: "check" }, box, text));
 };
 
 /** @param {string} place */
@@ -76,8 +74,7 @@ const showFound = (found, kept) => {
   element("pairs").replaceChildren(
     ...Object.entries(found).flatMap(([name, here]) => {
       const there = kept[name];
-      const charts = make("div");
-      charts.className = "charts";
+      const charts = html("div", { className: "charts" });
       for (const [what, words] of Object.entries({
         gradient: "One gradient (µs)",
         compile: "Compilation (ms)",
@@ -87,7 +84,7 @@ const showFound = (found, kept) => {
           charts.append(picture(there, what, `${words}, ours`, here) ?? "");
       }
       const numbers = table(here, `All numbers of ${here.title}, here`);
-      return [make("h3", here.title), charts, numbers];
+      return [html("h3", {}, here.title), charts, numbers];
     }),
   );
 };
@@ -134,7 +131,7 @@ export const measureHere = async (kept) => {
     const notes = element("notes");
     notes.replaceChildren();
     const note = (/** @type {string} */ words) =>
-      notes.append(make("li", words));
+      notes.append(html("li", {}, words));
     const doing = (/** @type {string} */ words) => (said.textContent = words);
     await contest.load("this");
     for (const [peer, { title, names }] of Object.entries(PEERS)) {

@@ -2,6 +2,7 @@
 
 import { bars, curves, swatch } from "./chart.js";
 import { format } from "./format.js";
+import { html } from "./html.js";
 
 /** @typedef {{ median: number, q1: number, q3: number, ratio?: number }} Times */
 /** @typedef {Record<string, Times | undefined> & { failure?: string }} Found */
@@ -21,13 +22,6 @@ export const loadKept = async () => {
   const response = await fetch(new URL("benchmark.json", import.meta.url));
   if (!response.ok) throw Error("The page could not load benchmark.json.");
   return response.json();
-};
-
-/** @param {string} tag @param {string} [text] */
-export const make = (tag, text = "") => {
-  const found = document.createElement(tag);
-  found.textContent = text;
-  return found;
 };
 
 /**
@@ -101,14 +95,11 @@ export const picture = (workload, what, caption, other) => {
     [...workload.sizes, ...(other?.sizes ?? [])].map(({ n }) => n),
   );
   const title = caption ? `${workload.title}: ${caption}` : workload.title;
-  const figure = make("figure");
-  figure.append(make("figcaption", caption ?? title));
-  figure.append(
+  const drawn =
     sizes.size > 1
       ? curves(series, title, others)
-      : bars(firstOfEach(series), title, firstOfEach(others)),
-  );
-  return figure;
+      : bars(firstOfEach(series), title, firstOfEach(others));
+  return html("figure", {}, html("figcaption", {}, caption ?? title), drawn);
 };
 
 /**
@@ -118,39 +109,22 @@ export const picture = (workload, what, caption, other) => {
  * @param {(string | HTMLElement)[][]} rows
  */
 export const grid = (name, [names, ...rows]) => {
-  const scroll = make("div");
-  scroll.className = "scroll";
-  scroll.tabIndex = 0;
-  scroll.role = "region";
-  scroll.ariaLabel = name;
-  const whole = make("table");
-  const head = make("tr");
-  for (const text of names) {
-    const cell = make("th", String(text));
-    cell.setAttribute("scope", "col");
-    head.append(cell);
-  }
-  whole.append(head);
-  for (const [first, ...others] of rows) {
-    const row = make("tr");
-    const cell = make("th", String(first));
-    cell.setAttribute("scope", "row");
-    row.append(cell);
-    for (const other of others) {
-      const cell = make("td");
-      cell.append(other);
-      row.append(cell);
-    }
-    whole.append(row);
-  }
-  scroll.append(whole);
-  return scroll;
+  const head = names.map((text) => html("th", { scope: "col" }, text));
+  const body = rows.map(([first, ...others]) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, first),
+      ...others.map((other) => html("td", {}, other)),
+    ),
+  );
+  const table = html("table", {}, html("tr", {}, ...head), ...body);
+  const frame = { className: "scroll", tabIndex: 0, role: "region" };
+  return html("div", { ...frame, ariaLabel: name }, table);
 };
 
 /** All numbers of a workload, to be unfolded. @param {Workload} workload @param {string} [caption] */
 export const table = ({ title, sizes }, caption = title) => {
-  const whole = make("details");
-  whole.append(make("summary", caption));
   const names = ["contender", "n", ...COLUMNS.map(([, name]) => name)];
   const rows = sizes.flatMap(({ n, contenders }) =>
     Object.entries(contenders).map(([name, found]) => [
@@ -161,18 +135,16 @@ export const table = ({ title, sizes }, caption = title) => {
         : COLUMNS.map(([what]) => withQuartiles(found[what]))),
     ]),
   );
-  whole.append(grid(caption, [names, ...rows]));
-  return whole;
+  const summary = html("summary", {}, caption);
+  return html("details", {}, summary, grid(caption, [names, ...rows]));
 };
 
 /** @param {Times | undefined} times */
 const withQuartiles = (times) => {
-  const both = make("span", times ? format(times.median, 3) : "");
-  if (times) {
-    const [low, high] = [times.q1, times.q3].map((t) => format(t, 2));
-    both.append(make("small", ` ${low}…${high}`));
-  }
-  return both;
+  if (!times) return "";
+  const { median, q1, q3 } = times;
+  const quartiles = html("small", {}, ` ${format(q1, 2)}…${format(q3, 2)}`);
+  return html("span", {}, format(median, 3), quartiles);
 };
 
 /** What stands for the contenders of these workloads. @param {Workload[]} workloads */
@@ -184,7 +156,6 @@ export const legendOf = (workloads) =>
       ),
     ),
   ].map((name) => {
-    const item = make("li");
-    item.append(swatch(name), name === "this" ? "this library" : name);
-    return item;
+    const words = name === "this" ? "this library" : name;
+    return html("li", {}, swatch(name), words);
   });

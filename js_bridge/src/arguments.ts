@@ -7,7 +7,7 @@ import type { Leaf } from "./cells";
 import type { FnData } from "./functions";
 import { count } from "./functions";
 import { within } from "./recorder";
-import { describe, isReal, partsOf, sizeOf, type Ty } from "./types";
+import { describe, isArray, isReal, partsOf, sizeOf, type Ty } from "./types";
 
 /**
  * Puts `x` into its leaves, behind as many other values of its type as `at` says; throws what is wrong
@@ -84,11 +84,9 @@ const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
 
 /** The elements of a vector; throws if `x` is none of so many. */
 const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
-  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView))
-    throw wrong(x, ty);
-  const array = x as unknown as ArrayLike<unknown>;
-  if (array.length !== ty.size) throw wrongSize(array.length, ty);
-  return array;
+  if (!isArray(x)) throw wrong(x, ty);
+  if (x.length !== ty.size) throw wrongSize(x.length, ty);
+  return x;
 };
 
 const wrongSize = (length: number, ty: Ty): Error =>

@@ -43,43 +43,48 @@ type Op = (x: number, y: number) => number;
  * What each operation does. Functions of `Math` may differ in the last digit from what the core computes,
  * which has some of its own: see rose_core/libm.
  */
-const table: Op[] = [];
-for (const [name, code] of Object.entries(ON_REALS))
-  table[code] = Math[name as "pow"];
-Object.assign(table, {
-  [OP.neg]: (x) => -x,
-  [OP.sign]: (x) => Math.sign(x || 1 / x),
-  [OP.not]: (x) => 1 - x,
-  [OP.add]: (x, y) => x + y,
-  [OP.sub]: (x, y) => x - y,
-  [OP.mul]: (x, y) => x * y,
-  [OP.div]: (x, y) => x / y,
-  [OP.neq]: (x, y) => +(x !== y),
-  [OP.lt]: (x, y) => +(x < y),
-  [OP.leq]: (x, y) => +(x <= y),
-  [OP.eq]: (x, y) => +(x === y),
-  [OP.gt]: (x, y) => +(x > y),
-  [OP.geq]: (x, y) => +(x >= y),
-  [OP.and]: (x, y) => x & y,
-  [OP.or]: (x, y) => x | y,
-  [OP.xor]: (x, y) => x ^ y,
-  [OP.iff]: (x, y) => +(x === y),
-  [OP.real]: (x) => x,
-  [OP.iadd]: (x, y) => x + y,
-  [OP.isub]: (x, y) => x - y,
-  [OP.imul]: (x, y) => Math.min(x * y, MOST),
-  [OP.imin]: Math.min,
-  [OP.imax]: Math.max,
-  [OP.narrow]: (x) => x,
-  [OP.imod]: (x, y) => x % y,
-  [OP.defined]: (x, note) => (x === x ? x : noted(note)),
-  [OP.ineq]: (x, y) => +(x !== y),
-  [OP.ilt]: (x, y) => +(x < y),
-  [OP.ileq]: (x, y) => +(x <= y),
-  [OP.ieq]: (x, y) => +(x === y),
-  [OP.igt]: (x, y) => +(x > y),
-  [OP.igeq]: (x, y) => +(x >= y),
-} satisfies Record<number, Op>);
+const operations = (): Op[] => {
+  const table: Op[] = [];
+  for (const [name, code] of Object.entries(ON_REALS))
+    table[code] = Math[name as "pow"];
+  return Object.assign(table, {
+    [OP.neg]: (x) => -x,
+    [OP.sign]: (x) => Math.sign(x || 1 / x),
+    [OP.not]: (x) => 1 - x,
+    [OP.add]: (x, y) => x + y,
+    [OP.sub]: (x, y) => x - y,
+    [OP.mul]: (x, y) => x * y,
+    [OP.div]: (x, y) => x / y,
+    [OP.neq]: (x, y) => +(x !== y),
+    [OP.lt]: (x, y) => +(x < y),
+    [OP.leq]: (x, y) => +(x <= y),
+    [OP.eq]: (x, y) => +(x === y),
+    [OP.gt]: (x, y) => +(x > y),
+    [OP.geq]: (x, y) => +(x >= y),
+    [OP.and]: (x, y) => x & y,
+    [OP.or]: (x, y) => x | y,
+    [OP.xor]: (x, y) => x ^ y,
+    [OP.iff]: (x, y) => +(x === y),
+    [OP.real]: (x) => x,
+    [OP.iadd]: (x, y) => x + y,
+    [OP.isub]: (x, y) => x - y,
+    [OP.imul]: (x, y) => Math.min(x * y, MOST),
+    [OP.imin]: Math.min,
+    [OP.imax]: Math.max,
+    [OP.narrow]: (x) => x,
+    [OP.imod]: (x, y) => x % y,
+    [OP.defined]: (x, note) => (x === x ? x : noted(note)),
+    [OP.ineq]: (x, y) => +(x !== y),
+    [OP.ilt]: (x, y) => +(x < y),
+    [OP.ileq]: (x, y) => +(x <= y),
+    [OP.ieq]: (x, y) => +(x === y),
+    [OP.igt]: (x, y) => +(x > y),
+    [OP.igeq]: (x, y) => +(x >= y),
+  } satisfies Record<number, Op>);
+};
+
+/** They are made when the first program is run here. */
+let table: Op[] | undefined;
 
 /** Whether a derivative is taken anywhere in `f`, or in a function that it calls. */
 export const takesDerivatives = (
@@ -202,7 +207,7 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
       }
     }
     // an operation of one operand takes no notice of the other
-    return table[op](at(x), at(y));
+    return (table ??= operations())[op](at(x), at(y));
   };
 
   run(0, length / 3);

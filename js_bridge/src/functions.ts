@@ -289,24 +289,29 @@ export const makeFn = (data: FnData): Fn =>
           `${what}: ${name} uses values of the function ${around} around it, ` +
             "of which a custom derivative knows nothing; pass them as arguments, or use functional",
         );
-    data.fault = misfit(data, given);
+    const { params, ret } = data;
+    data.fault = misfit(what, given, params.map(dualOf), dualOf(ret));
     data.jvp = data.fault ? undefined : given;
     ++epoch;
   });
 
-/** What is wrong with the types of `rule` as the derivative of `f`, if anything. */
-const misfit = (f: FnData, rule: FnData): string | undefined => {
-  const params = f.params.map(dualOf);
-  const ret = dualOf(f.ret);
+/** What is wrong with `f`, which is `what`, if it is not a function of these types. */
+export const misfit = (
+  what: string,
+  f: FnData,
+  params: readonly Ty[],
+  ret: Ty,
+): string | undefined => {
+  const given = [...f.params, f.ret];
+  const expected = [...params, ret];
   if (
-    rule.ret === ret &&
-    rule.params.length === params.length &&
-    rule.params.every((ty, k) => ty === params[k])
+    given.length === expected.length &&
+    given.every((ty, k) => ty === expected[k])
   )
     return undefined;
   return (
-    `${f.name}.jvp: expected a function (${texts(params)}) -> ${ret.text}, ` +
-    `got (${texts(rule.params)}) -> ${rule.ret.text}`
+    `${what}: expected a function (${texts(params)}) -> ${ret.text}, ` +
+    `got (${texts(f.params)}) -> ${f.ret.text}`
   );
 };
 
@@ -408,15 +413,15 @@ export const define = (
   return new FnData(name, params, ret, r, undefined, undefined, isOpaque);
 };
 
-/** The functions of `Math` that do nothing but compute, and the operations that are the same. */
-const MATH = new Map<unknown, number | undefined>(
-  Object.getOwnPropertyNames(Math)
-    .filter((name) => name !== "random")
-    .map((name) => [Math[name as "sin"], ON_REALS[name]]),
-);
+/** The name in `Math` of a function that does nothing but compute. */
+const nameInMath = (host: unknown): string | undefined =>
+  Object.getOwnPropertyNames(Math).find(
+    (name) => Math[name as "sin"] === host && host !== Math.random,
+  );
 
 /** Whether calls of a host function may be left out, put together or done in any order. */
-export const isPure = (host: unknown): boolean => MATH.has(host);
+export const isPure = (host: unknown): boolean =>
+  nameInMath(host) !== undefined;
 
 /** A function that runs `host`, which Rose cannot look into; its derivative is what `jvp` is set to. */
 export const opaque = (
@@ -429,7 +434,7 @@ export const opaque = (
   if (typeof host !== "function")
     throw TypeError(`opaque: expected a function, got ${describe(host)}`);
   const name = host.name || "opaque";
-  const op = MATH.get(host);
+  const op = ON_REALS[nameInMath(host) ?? ""];
   if (
     op !== undefined &&
     retType === REAL &&

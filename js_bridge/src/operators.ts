@@ -34,26 +34,31 @@ import { leavesOf } from "./values";
 /** The number of an argument, or several. */
 export type Argnums = number | readonly number[];
 
-/** An operator: what it makes of `f` has a type of result that `ret` tells, from the type differentiated by. */
-const operator =
-  (by: string, ret: (f: FnData, ty: Ty) => Ty) =>
-  (f: unknown, argnums: Argnums = 0): Fn =>
-    ofAnySize(f, by, (data) =>
-      data.derive(by, data.params, ret(data, selected(data, argnums, by)), {
-        argnums,
-      }),
-    );
+/** What the operator `by` makes of `f`: `ret` tells the type of its result, from the type differentiated by. */
+const derived = (
+  by: string,
+  f: unknown,
+  argnums: Argnums,
+  ret: (f: FnData, ty: Ty) => Ty,
+): Fn =>
+  ofAnySize(f, by, (data) =>
+    data.derive(by, data.params, ret(data, selected(data, argnums, by)), {
+      argnums,
+    }),
+  );
 
 /** The gradient of `f`, which gives a Real: a function of the same arguments. */
-export const grad = operator("grad", (f, ty) => needReal(f, "grad", ty));
+export const grad = (f: unknown, argnums: Argnums = 0): Fn =>
+  derived("grad", f, argnums, (data, ty) => needReal(data, "grad", ty));
 
 /** The struct of the `value` of `f` and of its gradient `grad`, computed together. */
-export const valueAndGrad = operator("valueAndGrad", (f, ty) =>
-  structOf([
-    ["value", REAL],
-    ["grad", needReal(f, "valueAndGrad", ty)],
-  ]),
-);
+export const valueAndGrad = (f: unknown, argnums: Argnums = 0): Fn =>
+  derived("valueAndGrad", f, argnums, (data, ty) =>
+    structOf([
+      ["value", REAL],
+      ["grad", needReal(data, "valueAndGrad", ty)],
+    ]),
+  );
 
 /** The product of the Hessian of `f` with a direction, which is one more argument. */
 export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
@@ -97,9 +102,10 @@ export const jacobian = (
 };
 
 /** The Hessian of `f`: in place of every Real of its gradient, the gradient of that. */
-export const hessian = operator("hessian", (f, ty) =>
-  over(needReals(f.ret, resultOf(f, "jacobian")), over(ty, ty)),
-);
+export const hessian = (f: unknown, argnums: Argnums = 0): Fn =>
+  derived("hessian", f, argnums, (data, ty) =>
+    over(needReals(data.ret, resultOf(data, "jacobian")), over(ty, ty)),
+  );
 
 /**
  * `f` on Taylor series up to `order`: it takes for each argument, and gives, an array of `order + 1`

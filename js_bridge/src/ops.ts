@@ -13,8 +13,8 @@ import {
 } from "./recorder";
 import {
   BOOL,
-  describe,
   ANY,
+  indexType,
   LARGEST,
   REAL,
   TAN,
@@ -30,56 +30,44 @@ type Nat = unknown;
 const result = (r: Recorder, ty: Ty, id: number): Var =>
   new Var(r, id, ty, r.block);
 
-const unary =
-  (op: number) =>
-  (x: Real): Var => {
-    const r = recorder();
-    return result(r, REAL, r.row(op, realId(r, x), 0));
-  };
+const unary = (op: number, x: Real): Var => {
+  const r = recorder();
+  return result(r, REAL, r.row(op, realId(r, x), 0));
+};
 
-const binary =
-  (op: number, ty: Ty = REAL) =>
-  (x: Real, y: Real): Var => {
-    const r = recorder();
-    const a = realId(r, x);
-    return result(r, ty, r.row(op, a, realId(r, y)));
-  };
+const binary = (op: number, x: Real, y: Real, ty: Ty = REAL): Var => {
+  const r = recorder();
+  const a = realId(r, x);
+  return result(r, ty, r.row(op, a, realId(r, y)));
+};
+
+const comparison = (op: number, x: Real, y: Real): Var =>
+  binary(op, x, y, BOOL);
 
 const isTangent = (x: unknown): boolean =>
   x === ZERO || (x instanceof Var && x.ty === TAN);
 
 /** An op that is linear in `x`, and in `y` too if `both`. */
-const linear =
-  (op: number, both: boolean) =>
-  (x: unknown, y: unknown): Var => {
-    const r = recorder();
-    if (!isTangent(x) && !isTangent(y)) {
-      const a = realId(r, x);
-      return result(r, REAL, r.row(op, a, realId(r, y)));
-    }
-    if (!both && isTangent(y) && isTangent(x))
-      throw TypeError(
-        "variable type mismatch: a product or quotient of two tangents is not linear",
-      );
-    if (!both && isTangent(y) && op === OP.mul)
-      return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
-    const a = tanId(r, x);
-    return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
-  };
+const linear = (op: number, both: boolean, x: unknown, y: unknown): Var => {
+  const r = recorder();
+  if (!isTangent(x) && !isTangent(y)) {
+    const a = realId(r, x);
+    return result(r, REAL, r.row(op, a, realId(r, y)));
+  }
+  if (!both && isTangent(y) && isTangent(x))
+    throw TypeError(
+      "variable type mismatch: a product or quotient of two tangents is not linear",
+    );
+  if (!both && isTangent(y) && op === OP.mul)
+    return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
+  const a = tanId(r, x);
+  return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
+};
 
-const logic =
-  (op: number) =>
-  (p: Bool, q: Bool): Var => {
-    const r = recorder();
-    const a = boolId(r, p);
-    return result(r, BOOL, r.row(op, a, boolId(r, q)));
-  };
-
-const indexType = (index: unknown): Ty => {
-  const ty = tyOf(index);
-  if (ty.kind !== "fin")
-    throw TypeError(`invalid type: expected a size, got ${describe(index)}`);
-  return ty;
+const logic = (op: number, p: Bool, q: Bool): Var => {
+  const r = recorder();
+  const a = boolId(r, p);
+  return result(r, BOOL, r.row(op, a, boolId(r, q)));
 };
 
 /** The id of an index of type `ty`, or of a number that is to be one. */
@@ -90,54 +78,52 @@ const comparedId = (r: Recorder, ty: Ty, i: Nat): number => {
     : indexId(r, ty, i);
 };
 
-const compareIndices =
-  (op: number) =>
-  (index: unknown, i: Nat, j: Nat): Var => {
-    const r = recorder();
-    const ty = indexType(index);
-    const a = comparedId(r, ty, i);
-    return result(r, BOOL, r.row(op, a, comparedId(r, ty, j)));
-  };
+const compareIndices = (op: number, index: unknown, i: Nat, j: Nat): Var => {
+  const r = recorder();
+  const ty = indexType(index);
+  const a = comparedId(r, ty, i);
+  return result(r, BOOL, r.row(op, a, comparedId(r, ty, j)));
+};
 
-export const abs = unary(OP.abs);
-export const sign = unary(OP.sign);
-export const ceil = unary(OP.ceil);
-export const floor = unary(OP.floor);
-export const trunc = unary(OP.trunc);
-export const sqrt = unary(OP.sqrt);
-export const sin = unary(OP.sin);
-export const cos = unary(OP.cos);
-export const tan = unary(OP.tan);
-export const asin = unary(OP.asin);
-export const acos = unary(OP.acos);
-export const atan = unary(OP.atan);
-export const sinh = unary(OP.sinh);
-export const cosh = unary(OP.cosh);
-export const tanh = unary(OP.tanh);
-export const exp = unary(OP.exp);
-export const expm1 = unary(OP.expm1);
-export const log = unary(OP.log);
-export const log1p = unary(OP.log1p);
-export const log2 = unary(OP.log2);
-export const log10 = unary(OP.log10);
-export const cbrt = unary(OP.cbrt);
+export const abs = (x: Real) => unary(OP.abs, x);
+export const sign = (x: Real) => unary(OP.sign, x);
+export const ceil = (x: Real) => unary(OP.ceil, x);
+export const floor = (x: Real) => unary(OP.floor, x);
+export const trunc = (x: Real) => unary(OP.trunc, x);
+export const sqrt = (x: Real) => unary(OP.sqrt, x);
+export const sin = (x: Real) => unary(OP.sin, x);
+export const cos = (x: Real) => unary(OP.cos, x);
+export const tan = (x: Real) => unary(OP.tan, x);
+export const asin = (x: Real) => unary(OP.asin, x);
+export const acos = (x: Real) => unary(OP.acos, x);
+export const atan = (x: Real) => unary(OP.atan, x);
+export const sinh = (x: Real) => unary(OP.sinh, x);
+export const cosh = (x: Real) => unary(OP.cosh, x);
+export const tanh = (x: Real) => unary(OP.tanh, x);
+export const exp = (x: Real) => unary(OP.exp, x);
+export const expm1 = (x: Real) => unary(OP.expm1, x);
+export const log = (x: Real) => unary(OP.log, x);
+export const log1p = (x: Real) => unary(OP.log1p, x);
+export const log2 = (x: Real) => unary(OP.log2, x);
+export const log10 = (x: Real) => unary(OP.log10, x);
+export const cbrt = (x: Real) => unary(OP.cbrt, x);
 
-export const min = binary(OP.min);
-export const max = binary(OP.max);
-export const pow = binary(OP.pow);
-export const atan2 = binary(OP.atan2);
-export const hypot = binary(OP.hypot);
-export const neq = binary(OP.neq, BOOL);
-export const lt = binary(OP.lt, BOOL);
-export const leq = binary(OP.leq, BOOL);
-export const eq = binary(OP.eq, BOOL);
-export const gt = binary(OP.gt, BOOL);
-export const geq = binary(OP.geq, BOOL);
+export const min = (x: Real, y: Real) => binary(OP.min, x, y);
+export const max = (x: Real, y: Real) => binary(OP.max, x, y);
+export const pow = (x: Real, y: Real) => binary(OP.pow, x, y);
+export const atan2 = (x: Real, y: Real) => binary(OP.atan2, x, y);
+export const hypot = (x: Real, y: Real) => binary(OP.hypot, x, y);
+export const neq = (x: Real, y: Real) => comparison(OP.neq, x, y);
+export const lt = (x: Real, y: Real) => comparison(OP.lt, x, y);
+export const leq = (x: Real, y: Real) => comparison(OP.leq, x, y);
+export const eq = (x: Real, y: Real) => comparison(OP.eq, x, y);
+export const gt = (x: Real, y: Real) => comparison(OP.gt, x, y);
+export const geq = (x: Real, y: Real) => comparison(OP.geq, x, y);
 
-export const add = linear(OP.add, true);
-export const sub = linear(OP.sub, true);
-export const mul = linear(OP.mul, false);
-export const div = linear(OP.div, false);
+export const add = (x: unknown, y: unknown) => linear(OP.add, true, x, y);
+export const sub = (x: unknown, y: unknown) => linear(OP.sub, true, x, y);
+export const mul = (x: unknown, y: unknown) => linear(OP.mul, false, x, y);
+export const div = (x: unknown, y: unknown) => linear(OP.div, false, x, y);
 
 /** `-x`, of a number or a tangent. */
 export const neg = (x: unknown): Var => {
@@ -157,17 +143,23 @@ export const not = (p: Bool): Var => {
   const r = recorder();
   return result(r, BOOL, r.row(OP.not, boolId(r, p), 0));
 };
-export const and = logic(OP.and);
-export const or = logic(OP.or);
-export const iff = logic(OP.iff);
-export const xor = logic(OP.xor);
+export const and = (p: Bool, q: Bool) => logic(OP.and, p, q);
+export const or = (p: Bool, q: Bool) => logic(OP.or, p, q);
+export const iff = (p: Bool, q: Bool) => logic(OP.iff, p, q);
+export const xor = (p: Bool, q: Bool) => logic(OP.xor, p, q);
 
-export const ineq = compareIndices(OP.ineq);
-export const ilt = compareIndices(OP.ilt);
-export const ileq = compareIndices(OP.ileq);
-export const ieq = compareIndices(OP.ieq);
-export const igt = compareIndices(OP.igt);
-export const igeq = compareIndices(OP.igeq);
+export const ineq = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.ineq, index, i, j);
+export const ilt = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.ilt, index, i, j);
+export const ileq = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.ileq, index, i, j);
+export const ieq = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.ieq, index, i, j);
+export const igt = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.igt, index, i, j);
+export const igeq = (index: unknown, i: Nat, j: Nat) =>
+  compareIndices(OP.igeq, index, i, j);
 
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
 const wholeNumber = (
@@ -204,24 +196,34 @@ const narrowed = (
  * Arithmetic on indices of any types, whose result is an index of the type that comes first. It may
  * fall outside as long as it is only compared, or computed with: `imod(n, iadd(n, i, j))`.
  */
-const arithmetic =
-  (name: string, op: number, on: (i: number, j: number) => number) =>
-  (index: unknown, i: Nat, j: Nat): symbol => {
-    const r = recorder();
-    const ty = indexType(index);
-    const [a, ...ofI] = wholeNumber(r, i, name);
-    const [b, ...ofJ] = wholeNumber(r, j, name);
-    const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
-    const low = Math.min(...ends);
-    const high = Math.max(...ends);
-    return narrowed(r, r.row(op, a, b), ty, low, high, name);
-  };
+const arithmetic = (
+  name: string,
+  op: number,
+  on: (i: number, j: number) => number,
+  index: unknown,
+  i: Nat,
+  j: Nat,
+): symbol => {
+  const r = recorder();
+  const ty = indexType(index);
+  const [a, ...ofI] = wholeNumber(r, i, name);
+  const [b, ...ofJ] = wholeNumber(r, j, name);
+  const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
+  const low = Math.min(...ends);
+  const high = Math.max(...ends);
+  return narrowed(r, r.row(op, a, b), ty, low, high, name);
+};
 
-export const iadd = arithmetic("iadd", OP.iadd, (i, j) => i + j);
-export const isub = arithmetic("isub", OP.isub, (i, j) => i - j);
-export const imul = arithmetic("imul", OP.imul, (i, j) => i * j);
-export const imin = arithmetic("imin", OP.imin, Math.min);
-export const imax = arithmetic("imax", OP.imax, Math.max);
+export const iadd = (index: unknown, i: Nat, j: Nat) =>
+  arithmetic("iadd", OP.iadd, (i, j) => i + j, index, i, j);
+export const isub = (index: unknown, i: Nat, j: Nat) =>
+  arithmetic("isub", OP.isub, (i, j) => i - j, index, i, j);
+export const imul = (index: unknown, i: Nat, j: Nat) =>
+  arithmetic("imul", OP.imul, (i, j) => i * j, index, i, j);
+export const imin = (index: unknown, i: Nat, j: Nat) =>
+  arithmetic("imin", OP.imin, Math.min, index, i, j);
+export const imax = (index: unknown, i: Nat, j: Nat) =>
+  arithmetic("imax", OP.imax, Math.max, index, i, j);
 
 /** The index `i`, of any index type, modulo the size `index`. */
 export const imod = (index: unknown, i: Nat): symbol => {

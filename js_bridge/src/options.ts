@@ -5,6 +5,8 @@ import { describe, LARGEST } from "./types";
 /** Whether a value is right for an option, and what is expected. */
 export type Option = readonly [isRight: (x: any) => boolean, expected: string];
 
+export const BOOLEAN: Option = [(x) => x === !!x, "true or false"];
+
 export const NUMBER: Option = [Number.isFinite, "a number"];
 
 const isWhole = (x: unknown): x is number =>
@@ -14,10 +16,7 @@ export const WHOLE: Option = [isWhole, "a whole number"];
 
 export const oneOf = (words: readonly string[]): Option => [
   (x) => words.includes(x),
-  words
-    .map((word) => `"${word}"`)
-    .join(", ")
-    .replace(/, ("\w+")$/, " or $1"),
+  `"${words.slice(0, -1).join('", "')}" or "${words.at(-1)}"`,
 ];
 
 /** How many turns reverse mode goes back to a state that it kept. */

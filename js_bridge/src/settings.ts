@@ -1,7 +1,7 @@
 // What a page can choose: `configure({ … })`.
 
 import { home } from "./assets";
-import { describe } from "./types";
+import { BOOLEAN, checkOptions, oneOf, type Option } from "./options";
 
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
@@ -48,41 +48,34 @@ export const fix = (fixed: boolean): void => {
   isFixed = fixed;
 };
 
-/** What each option sets, or what it expects. */
-const options: Record<string, (given: any) => Partial<Settings> | string> = {
-  core: (core) =>
-    core === "worker" || core === "main" ? { core } : '"worker" or "main"',
-  assets: (given) => ({ assets: folder(given, settings.assets) }),
-  frozen: (given) => ({
-    frozen:
-      given !== false && folder(given, globalThis.document?.baseURI ?? home),
-  }),
-  cache: (limit) =>
-    typeof limit === "boolean"
-      ? { cache: limit ? CACHE : 0 }
-      : limit >= 0
-        ? { cache: +limit }
-        : "true, false or a number of bytes",
-  incremental: (incremental) =>
-    typeof incremental === "boolean" ? { incremental } : "true or false",
+const ANYTHING: Option = [() => true, ""];
+
+const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
+  core: oneOf(["worker", "main"]),
+  assets: ANYTHING,
+  frozen: ANYTHING,
+  cache: [
+    (limit) => typeof limit === "boolean" || limit >= 0,
+    "true, false or a number of bytes",
+  ],
+  incremental: BOOLEAN,
+};
+
+/** The settings that are not what an author says. */
+const read: Readonly<Record<string, (given: any) => unknown>> = {
+  assets: (given) => folder(given, settings.assets),
+  frozen: (given) =>
+    given !== false && folder(given, globalThis.document?.baseURI ?? home),
+  cache: (limit) => (limit === true ? CACHE : +limit),
 };
 
 /** Say how the bridge is to work; where the core runs, before it is first needed. */
 export const configure = (configuration: Configuration): void => {
-  let next = settings;
-  for (const [key, given] of Object.entries(configuration)) {
-    if (!Object.hasOwn(options, key))
-      throw TypeError(
-        `configure: there is no option ${key}; the options are ${Object.keys(options).join(", ")}`,
-      );
-    if (given === undefined) continue;
-    const set = options[key](given);
-    if (typeof set === "string")
-      throw TypeError(
-        `configure: expected ${key} to be ${set}, got ${describe(given)}`,
-      );
-    next = { ...next, ...set };
-  }
+  checkOptions("configure", configuration, OPTIONS);
+  const given = Object.entries(configuration)
+    .filter(([, x]) => x !== undefined)
+    .map(([key, x]) => [key, read[key] ? read[key](x) : x]);
+  const next: Settings = { ...settings, ...Object.fromEntries(given) };
   if (
     isFixed &&
     (next.core !== settings.core || next.assets !== settings.assets)

@@ -4,7 +4,7 @@
 
 import { type LoopOptions, typeOf } from "./control";
 import { tangentTy } from "./functional";
-import { call, dataOf, type FnData, fn, isFn, texts } from "./functions";
+import { call, dataOf, type FnData, fn, isFn, misfit } from "./functions";
 import {
   CHECKPOINT,
   checkOptions,
@@ -40,50 +40,66 @@ export interface OdeOptions extends LoopOptions {
   limit?: number;
 }
 
-const OPTIONS = { tolerance: NUMBER, limit: WHOLE };
+type Options = Readonly<Record<string, Option>>;
 
-/** A solver that goes from `x0`, a Real or a vector of Reals, to a value of the same type. */
-const from =
-  <O extends SolveOptions>(
-    name: string,
-    to: (ty: Ty) => Ty,
-    known: Readonly<Record<string, Option>>,
-  ) =>
-  (f: unknown, x0: unknown, options: O = {} as O): unknown => {
-    const ty = typeOf(recorder(), x0, `${name}: the start`);
-    if (ty !== REAL && ty.elem !== REAL)
-      throw TypeError(
-        `${name}: expected a Real or a vector of Reals to start from, got ${describe(x0)}`,
-      );
-    const data = functionOn(name, f, [ty], to(ty));
-    return solved(name, data, [ty], ty, [x0], options, known);
-  };
+const OPTIONS: Options = { tolerance: NUMBER, limit: WHOLE };
 
-const same = (ty: Ty): Ty => ty;
+/**
+ * What the solver `name` gives, from `x0`, a Real or a vector of Reals: a value of the same type, which is
+ * what `f` gives, too, unless that is of type `ret`.
+ */
+const from = (
+  name: string,
+  f: unknown,
+  x0: unknown,
+  options: object,
+  known = OPTIONS,
+  ret?: Ty,
+): unknown => {
+  const ty = typeOf(recorder(), x0, `${name}: the start`);
+  if (ty !== REAL && ty.elem !== REAL)
+    throw TypeError(
+      `${name}: expected a Real or a vector of Reals to start from, got ${describe(x0)}`,
+    );
+  const data = functionOn(name, f, [ty], ret ?? ty);
+  return solved(name, data, [ty], ty, [x0], options, known);
+};
 
 /**
  * `x` with `f(x) = 0`, near `x0`: a Real, or a vector of as many as `f` gives. By Newton's method, with
  * shorter steps where those lead astray. The derivative with respect to all that `f` uses from around it
  * is that of the root; `x0` has none.
  */
-export const root = from<SolveOptions>("root", same, OPTIONS);
+export const root = (
+  f: unknown,
+  x0: unknown,
+  options: SolveOptions = {},
+): unknown => from("root", f, x0, options);
 
 /**
  * `x` with `f(x) = x`, from `x0` by `x = f(x)` again and again: a Real, or a vector of them. The derivative
  * is that of the fixed point, with respect to all that `f` uses from around it; `x0` has none.
  */
-export const fixedPoint = from<SolveOptions>("fixedPoint", same, OPTIONS);
+export const fixedPoint = (
+  f: unknown,
+  x0: unknown,
+  options: SolveOptions = {},
+): unknown => from("fixedPoint", f, x0, options);
 
 /**
  * `x` near `x0` where `f(x)`, a Real, is smallest: a Real or a vector of Reals. It ends when no derivative of
  * `f` is larger than `tolerance`. The derivative is that of the minimum, with respect to all that `f` uses
  * from around it; `x0` has none.
  */
-export const minimize = from<MinimizeOptions>("minimize", () => REAL, {
-  ...OPTIONS,
-  method: oneOf(["lbfgs", "newton", "adam"]),
-  rate: NUMBER,
-});
+export const minimize = (
+  f: unknown,
+  x0: unknown,
+  options: MinimizeOptions = {},
+): unknown => {
+  const method = oneOf(["lbfgs", "newton", "adam"]);
+  const known = { ...OPTIONS, method, rate: NUMBER };
+  return from("minimize", f, x0, options, known, REAL);
+};
 
 /**
  * The integral of `f` from `a` to `b`, both finite. `f` gives a Real, or any type of Reals if it was made
@@ -140,7 +156,7 @@ const solved = (
   ret: Ty,
   args: readonly unknown[],
   options: object,
-  known: Readonly<Record<string, Option>>,
+  known: Options,
 ): unknown => {
   checkOptions(name, options, known);
   return call(f.derive(name, params, ret, options, place()), args);
@@ -159,10 +175,7 @@ const functionOn = (
       : f,
     name,
   );
-  if (data.ret !== ret || params.some((ty, k) => ty !== data.params[k]))
-    throw TypeError(
-      `${name}: expected a function (${texts(params)}) -> ${ret.text}, ` +
-        `got (${texts(data.params)}) -> ${data.ret.text}`,
-    );
+  const fault = misfit(name, data, params, ret);
+  if (fault) throw TypeError(fault);
   return data;
 };

@@ -140,6 +140,14 @@ export const BOOL = make("bool", "b", { text: "Bool" });
 export const REAL = make("real", "r", { text: "Real" });
 export const TAN = make("tan", "t", { text: "Tan" });
 
+/** The types that are names. */
+const scalars = new Map<unknown, Ty>([
+  [Null, NULL],
+  [Bool, BOOL],
+  [Real, REAL],
+  [Tan, TAN],
+]);
+
 /** The index type of the integers below `size`. */
 export const fin = (size: number): Ty =>
   make("fin", `#${size}`, { text: String(size), size });
@@ -186,16 +194,8 @@ let sizesRead = 0;
 
 /** The interned form of a type; throws if `type` is none. */
 export const tyOf = (type: unknown): Ty => {
-  switch (type) {
-    case Real:
-      return REAL;
-    case Bool:
-      return BOOL;
-    case Tan:
-      return TAN;
-    case Null:
-      return NULL;
-  }
+  const scalar = scalars.get(type);
+  if (scalar) return scalar;
   if (keys.has(type as Ty)) return type as Ty;
   if (isSize(type)) return fin(type);
   if (type instanceof SizeVar) {
@@ -206,7 +206,6 @@ export const tyOf = (type: unknown): Ty => {
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
-  if (isTy(type)) return type;
   let ty = known.get(type);
   if (ty === undefined) {
     const before = sizesRead;
@@ -220,6 +219,13 @@ export const tyOf = (type: unknown): Ty => {
     if (sizesRead === before) known.set(type, ty);
   }
   return ty;
+};
+
+/** The index type that a size is; `what` is what it is for. */
+export const indexType = (size: unknown, what = "invalid type"): Ty => {
+  const ty = tyOf(size);
+  if (ty.kind === "fin") return ty;
+  throw TypeError(`${what}: expected a size, got ${describe(size)}`);
 };
 
 /** `ty` with `f` of every scalar in its place. */
@@ -272,6 +278,10 @@ export const sizeOf = (leaf: Ty): number =>
 const isSymbolic = (x: object): x is { ty: Ty } =>
   "ty" in x && typeof x.ty === "object" && isTy(x.ty!);
 
+/** Whether `x` is an array, or a typed one. */
+export const isArray = (x: unknown): x is ArrayLike<unknown> =>
+  Array.isArray(x) || (ArrayBuffer.isView(x) && !(x instanceof DataView));
+
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {
   if (x === null) return "null";
@@ -284,7 +294,7 @@ export const describe = (x: unknown): string => {
     case "function":
       return "a function";
     case "symbol":
-      return x === Real || x === Bool || x === Tan || x === Null
+      return scalars.has(x)
         ? `the type ${x.description}`
         : x.description?.startsWith(INDEX_NAME)
           ? `a symbolic ${x.description}`

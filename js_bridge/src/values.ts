@@ -15,7 +15,7 @@ import {
   within,
   ZERO,
 } from "./recorder";
-import { fin, numbersOf, sizesIn, TAN, type Ty, tyOf } from "./types";
+import { fin, isArray, numbersOf, sizesIn, TAN, type Ty, tyOf } from "./types";
 import { isIndex, placesOf } from "./updates";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
@@ -270,12 +270,10 @@ const liftView = (
 };
 
 const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
-  if (!Array.isArray(x) && (!ArrayBuffer.isView(x) || x instanceof DataView))
-    throw invalid(x, ty.text);
-  const array = x as ArrayLike<unknown>;
-  if (array.length !== ty.size)
+  if (!isArray(x)) throw invalid(x, ty.text);
+  if (x.length !== ty.size)
     throw RangeError(
-      `wrong array size: expected ${ty.size} elements for ${ty.text}, got ${array.length}`,
+      `wrong array size: expected ${ty.size} elements for ${ty.text}, got ${x.length}`,
     );
   const elem = ty.elem!;
   const columns: number[][] = ty.leafTypes.map((leaf) => [r.type(leaf)]);
@@ -283,7 +281,7 @@ const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
   for (let i = 0; i < ty.size; ++i) {
     row.length = 0;
     try {
-      put(r, elem, array[i], row);
+      put(r, elem, x[i], row);
     } catch (error) {
       throw within(error, `[${i}]`);
     }

@@ -3,17 +3,8 @@
 import { results } from "./functions";
 import { S } from "./opcodes.gen";
 import { realId, recorder, tanId, Var } from "./recorder";
-import { describe, REAL, TAN, type Ty, tyOf, vecOf } from "./types";
+import { indexType, REAL, TAN, tyOf, vecOf } from "./types";
 import { hasTangent, leavesOf } from "./values";
-
-const indexFor = (index: unknown, what: string): Ty => {
-  const size = tyOf(index);
-  if (size.kind !== "fin")
-    throw TypeError(
-      `${what}: ${describe(index)} cannot be used as an index; expected a size`,
-    );
-  return size;
-};
 
 /** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
 export const vec = (
@@ -22,7 +13,7 @@ export const vec = (
   body: (i: any) => unknown,
 ): unknown => {
   const r = recorder();
-  const size = indexFor(index, "vec");
+  const size = indexType(index, "vec");
   const ty = tyOf(elem);
   const loop = r.loop(size, (i) => leavesOf(r, ty, body(i)));
   return results(r, vecOf(size.size, ty), loop);
@@ -34,7 +25,7 @@ export const vec = (
  */
 export const sum = (index: unknown, body: (i: any) => unknown): Var => {
   const r = recorder();
-  const size = indexFor(index, "sum");
+  const size = indexType(index, "sum");
   const start = r.literal(0, REAL);
   const total = r.row(S.ACCUM, start, 0);
   let ty = REAL;

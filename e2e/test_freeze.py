@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -53,7 +54,7 @@ class Frozen:
         for name in ("rose.js", "rose.worker.js", "rose.python.js"):
             (root / "rose").mkdir(exist_ok=True)
             shutil.copy(DIST / name, root / "rose" / name)
-        (root / "rose" / "rose.frozen.json").write_text("{}")
+        self.index.write_text("{}")
         (root / "rose" / "pyodide").symlink_to(DIST / "pyodide")
         (root / "pages").mkdir()
         self.write("pages/page.html", PAGE)
@@ -66,6 +67,13 @@ class Frozen:
         words = [PYTHON, "-m", "rose_core.cli", "freeze", self.root, *options]
         env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
         return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+
+    @property
+    def index(self) -> Path:
+        return self.root / "rose" / "rose.frozen.json"
+
+    def change_index(self, **content: object) -> None:
+        self.index.write_text(json.dumps(json.loads(self.index.read_text()) | content))
 
     @property
     def files(self) -> set[Path]:
@@ -248,11 +256,37 @@ def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page
         expect(page).to_have_title("slope 3")
 
 
-def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page) -> None:
+LARGE = """
+const large = fn([Real], Real, (x) => {
+    for (let k = 0; k < 2000; ++k) x = mul(sin(x), k / 2000);
+    return x;
+});
+document.title = `large ${(await compile(large))(0)}`;
+"""
+
+
+def test_small_programs_come_with_the_index_and_large_ones_by_themselves(site: Frozen, page: Page) -> None:
+    site.write("pages/page.js", SCRIPT + LARGE)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout
+    (large,) = (file for file in site.files if len(file.read_bytes()) > 16384)
+    assert len(site.files) == 4
+    assert set(json.loads(site.index.read_text())["small"]) == {file.stem for file in site.files - {large}}
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("large 0")
+        asked = [address for address in server.asked if not address.startswith("/pages/page")]
+    assert asked == ["/rose/rose.js", "/rose/rose.frozen.json", f"/pages/frozen/{large.name}"]
+
+
+@pytest.mark.parametrize("in_index", [True, False])
+def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_index: bool) -> None:
     short, zero, empty = frozen.files
     short.write_bytes(short.read_bytes()[:-1])
     zero.write_bytes(bytes(len(zero.read_bytes())))
     empty.write_bytes(b"")
+    contents = {file.stem: base64.b64encode(file.read_bytes()).decode() for file in frozen.files}
+    frozen.change_index(small=contents if in_index else {})
     said = listen(page)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
@@ -266,8 +300,7 @@ def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page) -> None
 
 
 def test_what_another_build_froze_is_named(frozen: Frozen, page: Page) -> None:
-    index = frozen.root / "rose" / "rose.frozen.json"
-    index.write_text(json.dumps({**json.loads(index.read_text()), "build": "older", "folders": {}}))
+    frozen.change_index(build="older", folders={})
     said = listen(page)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
@@ -303,8 +336,36 @@ def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
     assert "! pages/early.html starts Python when it is opened" in done.stdout
     assert "pages/page.html starts Python" not in done.stdout
     assert "! pages/aside.html looks nowhere for what is frozen" in done.stdout
-    assert re.search(r"! pages/wrong\.html: .*expected", done.stdout)
+    line = 1 + scripts["wrong"].splitlines().index(
+        "    const f = fn([Real], Real, (x) => mul('factor', sin(x)));"
+    )
+    assert f"! pages/wrong.html: pages/wrong.js, line {line}: invalid value: expected" in done.stdout
     assert re.search(r"! pages/refused\.html: .*has no derivative", done.stdout)
+
+
+def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
+    scripts = {
+        "thrown.js": "let x;\n\nx.y = 1;",
+        "wrong.js": "let x = 1;\nlet y = };",
+        "refused.js": "\nawait Promise.reject(Error('not today'));",
+        "part.js": "import './missing.js';",
+    }
+    for name, script in scripts.items():
+        site.write(f"pages/{name}", script)
+    elements = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
+    site.write(
+        "pages/page.html", f'<link rel="icon" href="data:,">\n{elements}<script>\nnowhere();\n</script>'
+    )
+    done = site.freeze()
+    assert done.returncode == 1
+    told = [line.removeprefix("! pages/page.html: ") for line in done.stdout.splitlines() if line[0] == "!"]
+    assert sorted(told) == [
+        "pages/page.html, line 7: nowhere is not defined",
+        "pages/part.js: it, or what it imports, could not be loaded",
+        "pages/refused.js, line 2: not today",
+        "pages/thrown.js, line 3: Cannot set properties of undefined (setting 'y')",
+        "pages/wrong.js, line 2: Unexpected token '}'",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -321,6 +382,21 @@ def test_what_the_command_says_of_its_arguments(site: Frozen, words: list[str], 
     done = subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr.startswith("rose: ") and message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_what_an_offline_page_loads_is_checked(frozen: Frozen) -> None:
+    script = frozen.root / "rose.offline.js"
+    content = script.read_text()
+    script.write_text(content.replace('"rose/rose.js"', '"rose/other.js"'))
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 1
+    assert "  rose.offline.js is out of date\n" in checked.stdout
+    script.unlink()
+    assert "  rose.offline.js is new\n" in frozen.freeze("--check").stdout
+    assert not script.exists()
+    assert frozen.freeze("--offline").returncode == 0
+    assert script.read_text() == content
+    assert frozen.freeze("--check").returncode == 0
 
 
 def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:

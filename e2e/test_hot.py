@@ -47,9 +47,9 @@ def test_the_last_good_one_serves_until_the_next_is_ready(page: Page, site_url: 
 def test_only_the_latest_edit_is_compiled(page: Page, site_url: str) -> None:
     work = """
         await rose.ready();
-        const { instantiate } = WebAssembly;
         let count = 0;
-        WebAssembly.instantiate = (...args) => (++count, instantiate(...args));
+        const construct = (...args) => (++count, Reflect.construct(...args));
+        WebAssembly.Instance = new Proxy(WebAssembly.Instance, { construct });
         const f = rose.hot();
         const edits = [1, 2, 3, 4, 5].map((k) => f.update(times(k)));
         const replaced = await edits[0].then(() => f.current);

@@ -109,7 +109,7 @@ def test_frozen(page: Page, tmp_path: Path) -> None:
     page.context.on("request", lambda request: requests.append(request.url))
     with Server({"/some/folder/": built}, quiet=True) as server:
         use(page, f"{server.origin}/some/folder/")
-    assert any(url.endswith(".wasm") for url in requests)
+    assert any(url.endswith("/rose.frozen.json") for url in requests)
     assert not [url for url in requests if "pyodide" in url or "worker" in url]
 
 

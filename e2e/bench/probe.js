@@ -2,11 +2,6 @@
 
 /** @typedef {{ bytes: number, compile: number, instantiate: number, call?: () => unknown }} Seen */
 
-const original = {
-  compile: WebAssembly.compile,
-  instantiate: WebAssembly.instantiate,
-};
-
 let modules = 0;
 
 /**
@@ -28,8 +23,36 @@ const unique = (source) => {
   return found;
 };
 
-WebAssembly.compile = (source, ...rest) =>
-  original.compile(unique(source), ...rest);
+/** What engines offer, of modules that are no others'. */
+const engine = {
+  compile: WebAssembly.compile,
+  instantiate: WebAssembly.instantiate,
+  Module: WebAssembly.Module,
+  Instance: WebAssembly.Instance,
+};
+
+/**
+ * Put others in place of two constructors: what `new` gives then is what they return.
+ *
+ * @param {(source: BufferSource) => WebAssembly.Module} module
+ * @param {(...given: ConstructorParameters<typeof WebAssembly.Instance>) => { exports: object }} instance
+ */
+const construct = (module, instance) => {
+  const { Module, Instance } = engine;
+  WebAssembly.Module = new Proxy(Module, {
+    construct: (_, [source]) => module(source),
+  });
+  WebAssembly.Instance = new Proxy(Instance, {
+    construct: (_, given) => instance(...given),
+  });
+};
+
+const compile = (source) => engine.compile(unique(source));
+const compileNow = (source) => new engine.Module(unique(source));
+const instantiateNow = (...given) => new engine.Instance(...given);
+
+WebAssembly.compile = compile;
+construct(compileNow, instantiateNow);
 
 /**
  * Run `work`, and say what it compiled last. Its exported function `f` is remembered with the arguments
@@ -42,34 +65,41 @@ WebAssembly.compile = (source, ...rest) =>
 export const watch = async (work) => {
   /** @type {Seen} */
   const seen = { bytes: 0, compile: 0, instantiate: 0 };
-  const before = { ...WebAssembly };
-  before.compile = WebAssembly.compile;
-  before.instantiate = WebAssembly.instantiate;
-  WebAssembly.compile = async (source, ...rest) => {
-    const start = performance.now();
-    const module = await before.compile(source, ...rest);
+  const compiled = (start, source, module) => {
     seen.compile = performance.now() - start;
     seen.bytes = source.byteLength;
     return module;
   };
-  WebAssembly.instantiate = async (module, imports) => {
-    // bytes, as a library may try first whether it may do so at all
-    if (!(module instanceof WebAssembly.Module))
-      return before.instantiate(module, imports);
-    const start = performance.now();
-    const instance = await before.instantiate(module, imports);
+  const instantiated = (start, { exports }) => {
     seen.instantiate = performance.now() - start;
-    const enter = instance.exports.f;
+    const enter = exports.f;
     const f = (...args) => {
       seen.call = args.length ? () => enter(...args) : () => enter();
       return enter(...args);
     };
-    return { exports: { ...instance.exports, f } };
+    return { exports: { ...exports, f } };
   };
+  WebAssembly.compile = async (source) =>
+    compiled(performance.now(), source, await compile(source));
+  WebAssembly.instantiate = async (source, imports) => {
+    if (source instanceof WebAssembly.Module)
+      return instantiated(
+        performance.now(),
+        await engine.instantiate(source, imports),
+      );
+    const module = await WebAssembly.compile(source);
+    const instance = await WebAssembly.instantiate(module, imports);
+    return { module, instance };
+  };
+  construct(
+    (source) => compiled(performance.now(), source, compileNow(source)),
+    (...given) => instantiated(performance.now(), instantiateNow(...given)),
+  );
   try {
     return { result: await work(), seen };
   } finally {
-    WebAssembly.compile = before.compile;
-    WebAssembly.instantiate = before.instantiate;
+    WebAssembly.compile = compile;
+    WebAssembly.instantiate = engine.instantiate;
+    construct(compileNow, instantiateNow);
   }
 };

@@ -11,15 +11,8 @@
 import { hash, same } from "./identity";
 import { joined } from "./joined";
 import { leb } from "./leb";
-import type { Descriptor } from "./run";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
-
-/** A program ready to be instantiated. */
-export interface Artifact<D = Descriptor> {
-  readonly module: WebAssembly.Module;
-  readonly descriptor: D;
-}
 
 const SECTION = "rose";
 const LENGTHS = 12;
@@ -50,7 +43,7 @@ export const pack = (
 };
 
 /** Module, descriptor and recording in a file that is not damaged. */
-const contents = (file: Bytes): Bytes[] => {
+const contents = (file: Bytes): [Bytes, Bytes, Bytes] => {
   const end = file.length - DIGITS - LENGTHS;
   const lengths = file.slice(end, end + LENGTHS).buffer;
   const [module, about, recording] = new Uint32Array(lengths);
@@ -72,11 +65,8 @@ export const isOf = (file: Bytes, recording: Uint8Array): boolean => {
   );
 };
 
-/** What is in a file that is not damaged. */
-export const open = async <D>(file: Bytes): Promise<Artifact<D>> => ({
-  module: await WebAssembly.compile(contents(file)[0]),
-  descriptor: descriptorOf(file),
-});
+/** The module in a file that is not damaged. */
+export const moduleOf = (file: Bytes): Bytes => contents(file)[0];
 
 /** What a file that is not damaged says of itself. */
 export const descriptorOf = (file: Bytes): any =>

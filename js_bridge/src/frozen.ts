@@ -10,6 +10,8 @@ interface Index {
   readonly build?: string;
   /** Folders of files, relative to the index, and the hashes of the programs there: `HASH.wasm`. */
   readonly folders?: Readonly<Record<string, readonly string[]>>;
+  /** The smallest of the files themselves, in base 64, by the hashes of their programs. */
+  readonly small?: Readonly<Record<string, string>>;
   /** The script of the service worker with which the site works offline, if it shall. */
   readonly offline?: string;
 }
@@ -20,19 +22,28 @@ type Freezer = (work: Promise<unknown>, key?: string) => void;
 export const freezer = (): Freezer | undefined =>
   (globalThis as { roseFreezer?: Freezer }).roseFreezer;
 
+/** Where a frozen file is, and what is in it, if the index has it. */
+interface Frozen {
+  readonly url: URL;
+  readonly content: string | undefined;
+}
+
+type Files = ReadonlyMap<string, Frozen>;
+
 let address: string | undefined;
-let files: Promise<Map<string, URL>>;
+let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
 
-/** The addresses of the frozen files, by the hashes of their programs. */
-const read = async (from: string): Promise<Map<string, URL>> => {
-  const found = new Map<string, URL>();
+/** The frozen files, by the hashes of their programs. */
+const read = async (from: string): Promise<Files> => {
+  const found = new Map<string, Frozen>();
   const response = await fetch(from).catch(() => undefined);
   if (!response?.ok) return found;
   const {
     build,
     folders = {},
+    small = {},
     offline,
   }: Index = await response.json().catch(() => ({}));
   if (offline)
@@ -45,15 +56,15 @@ const read = async (from: string): Promise<Map<string, URL>> => {
     );
   for (const [folder, keys] of Object.entries(folders))
     for (const key of keys)
-      found.set(key, new URL(`${folder}${key}.wasm`, from));
+      found.set(key, {
+        url: new URL(`${folder}${key}.wasm`, from),
+        content: small[key],
+      });
   return found;
 };
 
-/** The frozen file of a program, if there is one. */
-export const frozen = async (
-  key: string,
-  recording: Bytes,
-): Promise<Bytes | undefined> => {
+/** What is frozen, which is asked for once; nothing if nothing can be. */
+export const frozenFiles = (): Promise<Files> | undefined => {
   if (settings.frozen === false) return undefined;
   const from = assetsIn(settings.frozen ?? settings.assets)[INDEX];
   // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
@@ -62,16 +73,29 @@ export const frozen = async (
     address = from;
     files = read(from);
   }
-  const url = (await files).get(key);
-  if (url === undefined) return undefined;
+  return files;
+};
+
+const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
+  content === undefined
+    ? new Uint8Array(await (await fetch(url)).arrayBuffer())
+    : Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+
+/** The frozen file of a program, if there is one. */
+export const frozen = async (
+  key: string,
+  recording: Bytes,
+): Promise<Bytes | undefined> => {
+  const found = (await frozenFiles())?.get(key);
+  if (found === undefined) return undefined;
   try {
-    const file = new Uint8Array(await (await fetch(url)).arrayBuffer());
+    const file = await contentOf(found);
     if (isOf(file, recording)) return file;
   } catch {
     // as if it were damaged
   }
   console.warn(
-    `Rose: ${url} is missing or damaged, so that Python is loaded; run \`rose freeze\` again`,
+    `Rose: ${found.url} is missing or damaged, so that Python is loaded; run \`rose freeze\` again`,
   );
   return undefined;
 };

@@ -1,37 +1,35 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
-import { type Artifact, type Bytes, isOf, open } from "./artifact";
+import { type Bytes, descriptorOf, isOf } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
-import { freezer, frozen } from "./frozen";
+import { freezer, frozen, frozenFiles } from "./frozen";
 import { hash, recordingOf } from "./identity";
-import { probe } from "./probe";
 import type { Program } from "./program";
 import { settings } from "./settings";
-import { discard, find } from "./store";
+import { database, discard, find } from "./store";
 
-/** The module of a program. */
-export const moduleOf = (
-  program: Program,
-  memory: Exclude<MemoryKind, Telling>,
-  signal?: AbortSignal,
-): Promise<Artifact> => artifact(program, memory, signal);
+/** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
+export const lookAhead = (): void => {
+  void frozenFiles();
+  // without it there is no cache, which is no error
+  if (settings.cache) database().catch(() => {});
+};
 
-/** What the core says of a program. */
-export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
-  (await artifact<D>(program, kind)).descriptor;
-
-const artifact = async <D>(
+/** The file of a program. */
+export const compiled = (
   program: Program,
   memory: MemoryKind,
   signal?: AbortSignal,
-): Promise<Artifact<D>> => {
+): Promise<Bytes> => {
   const { header, ints, reals } = program;
   const { incremental } = settings;
   const work = { program: { header, ints, reals }, memory, incremental };
-  const file = await fileOf(work, recordingOf(program, memory), signal);
-  await probe();
-  return open(file);
+  return fileOf(work, recordingOf(program, memory), signal);
 };
+
+/** What the core says of a program. */
+export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
+  descriptorOf(await compiled(program, kind));
 
 /** The file of what this recording tells apart from everything else, and of which `work` is to be done. */
 export const fileOf = (

@@ -1,6 +1,7 @@
 // From functions to numbers: `compile` and `interp`.
 
 import { unless } from "./abort";
+import { descriptorOf, moduleOf } from "./artifact";
 import { argumentWriters, putArguments } from "./arguments";
 import { callable, type Compiled } from "./callable";
 import { cellsOf } from "./cells";
@@ -13,10 +14,11 @@ import {
   takesDerivatives,
   type Value,
 } from "./evaluate";
-import { moduleOf } from "./known";
+import { compiled, lookAhead } from "./known";
 import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
+import { instantiate } from "./probe";
 import { checkStandsAlone, programOf } from "./program";
 import { readerOf } from "./results";
 import type { Ty } from "./types";
@@ -53,11 +55,13 @@ export const compile = async (
 ): Promise<Compiled> => {
   signal?.throwIfAborted();
   const data = dataOf(f, "compile");
+  lookAhead();
   const program = programOf(data);
-  const { module, descriptor } = await unless(
+  const file = await unless(
     signal,
-    moduleOf(program, given ? "shared" : "imported", signal),
+    compiled(program, given ? "shared" : "imported", signal),
   );
+  const descriptor: Descriptor = descriptorOf(file);
   const memory =
     given ?? takeMemory(data.name, descriptor.pages, descriptor.end);
   if (given) grow(data.name, given, descriptor.pages);
@@ -73,7 +77,7 @@ export const compile = async (
   descriptor.hosts.forEach(([number, args, results], k) => {
     functions[k] = hostImport(program.opaque[number], cells, args, results);
   });
-  const { exports } = await WebAssembly.instantiate(module, {
+  const exports = await instantiate(moduleOf(file), {
     "": functions,
     m: { "": memory },
   });

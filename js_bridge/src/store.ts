@@ -17,12 +17,13 @@ interface Use {
   size: number;
 }
 
-/** Some browsers, in some private windows, never answer. */
+/** How long to wait for what is kept: some browsers, in some private windows, never answer. */
 const PATIENCE = 1000;
 
 let opened: Promise<IDBDatabase> | undefined;
 
-const open = (): Promise<IDBDatabase> =>
+/** The database, which is opened once. */
+export const database = (): Promise<IDBDatabase> =>
   (opened ??= new Promise((resolve, reject) => {
     const request = indexedDB.open("rose", 1);
     request.onupgradeneeded = () => {
@@ -32,27 +33,27 @@ const open = (): Promise<IDBDatabase> =>
         .createIndex("used", "used");
     };
     request.onsuccess = () => {
-      const database = request.result;
+      const { result } = request;
       // the reader clears this site's data, or another version of the library wants the name
-      database.onclose = database.onversionchange = () => {
-        database.close();
+      result.onclose = result.onversionchange = () => {
+        result.close();
         opened = undefined;
       };
-      resolve(database);
+      resolve(result);
     };
     request.onerror = () => reject(request.error);
-    setTimeout(reject, PATIENCE, Error("IndexedDB does not answer"));
   }));
 
-/** Run `action` on both stores in one transaction; resolves to the last request's result. */
+/** Run `action` on both stores in one transaction; resolves to its result, once all that it has written is kept. */
 const transact = async <T>(
   mode: IDBTransactionMode,
   action: (files: IDBObjectStore, uses: IDBObjectStore) => IDBRequest<T>,
 ): Promise<T> => {
-  const transaction = (await open()).transaction([FILES, USES], mode);
+  const transaction = (await database()).transaction([FILES, USES], mode);
   const [files, uses] = [FILES, USES].map((s) => transaction.objectStore(s));
   const request = action(files, uses);
   return new Promise((resolve, reject) => {
+    if (mode === "readonly") request.onsuccess = () => resolve(request.result);
     transaction.oncomplete = () => resolve(request.result);
     transaction.onabort = () => reject(transaction.error);
   });
@@ -61,7 +62,10 @@ const transact = async <T>(
 /** The file kept under `key`, which counts as a use of it; undefined if there is none. */
 export const find = async (key: string): Promise<Bytes | undefined> => {
   try {
-    const file = await transact("readonly", (files) => files.get(key));
+    const file = await Promise.race([
+      transact("readonly", (files) => files.get(key)),
+      new Promise((wake) => setTimeout(wake, PATIENCE)),
+    ]);
     if (!(file instanceof Uint8Array)) return undefined;
     const use: Use = { key, used: Date.now(), size: file.length };
     transact("readwrite", (_, uses) => uses.put(use)).catch(() => {});

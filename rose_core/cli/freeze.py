@@ -7,12 +7,14 @@ Next to the pages of each folder, a folder `frozen` holds one file per program, 
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from rose_core.cli import offline as offline_worker
@@ -21,8 +23,14 @@ from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import serve
 from rose_core.cli.visit import Visit, chromium, look, reader, use
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 FOLDER = "frozen"
 MANIFEST = "manifest.json"
+ROOM = 16384
+"""How many bytes of files an index holds itself, so that they need not be asked for: what, compressed, a host
+sends at once."""
 
 
 @dataclass
@@ -90,7 +98,7 @@ class Site:
 
     def take(self, page: Path, visit: Visit, origin: str) -> None:
         """Note what a page compiles."""
-        self.problems += [f"{self.name(page)}: {error}" for error in visit.errors]
+        self.problems += [f"{self.name(page)}: {error.replace(origin, '')}" for error in visit.errors]
         for artifact in visit.artifacts:
             self.frozen[page.parent].add(page.name, artifact)
         if visit.artifacts and not visit.indices:
@@ -121,6 +129,8 @@ class Site:
             content |= {"build": builds.pop()}
         if folders:
             content |= {"folders": folders}
+            artifacts = [a for folder in self.indices[path] for a in self.frozen[folder].artifacts.values()]
+            content |= {"small": _small(artifacts)}
         if offline:
             content |= {"offline": _relative(self.root / offline_worker.SCRIPT, path)}
         return json.dumps(content, separators=(",", ":")) + "\n"
@@ -133,6 +143,19 @@ class Site:
         for path in self.indices:
             found += self.text_change(path, self.index(path, offline))
         return found
+
+    def look(self, browser: Browser, address: Mapping[Path, str]) -> set[str]:
+        """Open the pages at these addresses when all is frozen; the addresses of what they load."""
+        loaded: set[str] = set()
+        for page in self.pages:
+            visit = look(browser, address[page])
+            loaded |= visit.loaded
+            if visit.started_python:
+                self.problems.append(
+                    f"{self.name(page)} starts Python when it is opened, though its programs are frozen: "
+                    "does it call ready(), or compile what changes from visit to visit?"
+                )
+        return loaded
 
     def works_offline(self) -> bool:
         """Whether it was frozen so."""
@@ -186,31 +209,44 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> 
             visit = use(context, address[page])
             site.take(page, visit, origin)
             print(f"{site.name(page)}: {_count(len(visit.artifacts), 'program')}", flush=True)
-        changes = site.changes(site.works_offline() if check else offline)
-        for change in changes:
-            print(f"  {change.text}")
-            if not check:
-                change.make()
-        if not check:
-            loaded: set[str] = set()
-            for page in site.pages:
-                visit = look(browser, address[page])
-                loaded |= visit.loaded
-                if visit.started_python:
-                    site.problems.append(
-                        f"{site.name(page)} starts Python when it is opened, though its programs are frozen: "
-                        "does it call ready(), or compile what changes from visit to visit?"
-                    )
+        if check:
+            offline = site.works_offline()
+        is_right = _put_right(site.changes(offline), check)
+        # what pages load is known once all is in place
+        if not check or (offline and is_right):
+            loaded = site.look(browser, address)
             if offline:
                 script = offline_worker.script(loaded, origin)
-                for change in site.text_change(site.root / offline_worker.SCRIPT, script):
-                    print(f"  {change.text}")
-                    change.make()
+                changes = site.text_change(site.root / offline_worker.SCRIPT, script)
+                is_right = _put_right(changes, check) and is_right
     for problem in site.problems:
         print(f"! {problem}")
-    if check and changes:
+    if check and not is_right:
         print(f"! out of date: run `rose freeze {root}`")
-    return 1 if site.problems or (check and changes) else 0
+    return 1 if site.problems or (check and not is_right) else 0
+
+
+def _put_right(changes: list[Change], check: bool) -> bool:
+    """Tell of changes and, if not only to check, make them; whether there was nothing to do."""
+    for change in changes:
+        print(f"  {change.text}")
+        if not check:
+            change.make()
+    return not changes
+
+
+def _small(artifacts: Iterable[Artifact]) -> dict[str, str]:
+    """The smallest of these files in base 64: as many as hardly make the index slower to load."""
+    found: dict[str, str] = {}
+    room = ROOM
+    for a in sorted(artifacts, key=lambda a: (len(a.data), a.key)):
+        if a.key in found:
+            continue
+        room -= len(a.data)
+        if room < 0:
+            break
+        found[a.key] = base64.b64encode(a.data).decode()
+    return found
 
 
 def _relative(path: Path, index: Path) -> str:

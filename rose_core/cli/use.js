@@ -1,6 +1,6 @@
 // Run by `rose freeze` in a page, to see what the page compiles.
 ({
-  /** Before the page's own scripts: keep what is compiled, and count what is under way. */
+  /** Before the page's own scripts: keep what is compiled, count what is under way, and tell what goes wrong. */
   watch() {
     const work = { pending: 0, started: false, files: {}, errors: [] };
     globalThis.roseWork = work;
@@ -15,6 +15,26 @@
       }
       --work.pending;
     };
+
+    const tell = (message, file, line) =>
+      globalThis.roseProblem?.(
+        (file ? `${file}${line ? `, line ${line}` : ""}: ` : "") + message,
+      );
+    /** What was thrown, and the place in the page's own scripts from which it came. */
+    const thrown = (error, file, line) => {
+      const calls = [
+        ...`${error?.stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g),
+      ];
+      const own = calls.find(([, url]) => !/\/rose(\.global)?\.js$/.test(url));
+      tell(error?.message ?? `${error}`, ...(own?.slice(1) ?? [file, line]));
+    };
+    const failed = ({ target, error, message, filename, lineno }) => {
+      if (target === window) thrown(error ?? message, filename, lineno);
+      else if (target instanceof HTMLScriptElement)
+        tell("it, or what it imports, could not be loaded", target.src);
+    };
+    addEventListener("error", failed, { capture: true });
+    addEventListener("unhandledrejection", ({ reason }) => thrown(reason));
   },
 
   /** Wait until nothing has been under way for a while, in milliseconds. */
@@ -29,7 +49,10 @@
   /** Do what the page's own warm-up does; false if it has none. */
   async warmUp() {
     const scripts = [...document.querySelectorAll("script[type=module][src]")];
-    const modules = await Promise.all(scripts.map(({ src }) => import(src)));
+    // what cannot be imported was told when the page was opened
+    const modules = await Promise.all(
+      scripts.map(({ src }) => import(src).catch(() => ({}))),
+    );
     const found = [globalThis, ...modules].map(({ warmUp }) => warmUp);
     const functions = found.filter((f) => typeof f === "function");
     for (const f of functions) await f();

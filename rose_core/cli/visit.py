@@ -75,6 +75,7 @@ def use(context: BrowserContext, address: str) -> Visit:
     visit = Visit()
     page = context.new_page()
     _note(page, visit)
+    page.expose_function("roseProblem", lambda text: visit.errors.append(text))
     try:
         _open(page, address)
         if not page.evaluate(_do("warmUp")):
@@ -85,7 +86,8 @@ def use(context: BrowserContext, address: str) -> Visit:
         visit.errors.append(error.message.splitlines()[0])
     else:
         visit.artifacts = [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
-        visit.errors += found["errors"]
+        # what a page does not catch has been told with its place
+        visit.errors += [text for text in found["errors"] if not any(text in error for error in visit.errors)]
     page.close()
     return visit
 
@@ -123,4 +125,3 @@ def _note(page: Page, visit: Visit) -> None:
             visit.indices.add(response.url)
 
     page.on("response", answered)
-    page.on("pageerror", lambda error: visit.errors.append(error.message))

@@ -229,6 +229,34 @@ def test_what_is_chosen_is_seen_in_forced_colours(new_page: Callable[..., Page],
     assert "underline" in current.evaluate("e => getComputedStyle(e).textDecorationLine")
 
 
+@pytest.mark.parametrize(
+    ("name", "button"), [("regression", "run"), ("robot", "run"), ("robot", "play"), ("diagram", "run")]
+)
+def test_what_is_stopped_and_started_within_a_frame_goes_no_faster(
+    page: Page, frozen_url: str, name: str, button: str
+) -> None:
+    page.goto(f"{frozen_url}site/{name}.html")
+    wait(page, name)
+    few, many = page.evaluate(
+        """async (id) => {
+        document.getElementById("resample")?.click();
+        const frame = requestAnimationFrame;
+        const requests = async (clicks) => {
+            await new Promise((done) => frame(done));
+            let found = 0;
+            globalThis.requestAnimationFrame = (act) => { ++found; return frame(act); };
+            for (let k = 0; k < clicks; ++k) document.getElementById(id).click();
+            globalThis.requestAnimationFrame = frame;
+            return found;
+        };
+        return [await requests(2), await requests(10)];
+    }""",
+        button,
+    )
+    # each of the four more starts would ask for a frame of its own, for ever
+    assert many < few + 4
+
+
 # ---- what can go wrong --------------------------------------------------------------
 
 

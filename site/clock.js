@@ -1,6 +1,6 @@
 // The time within a simulation, in frames: the slider `time` of a page and its button `play`.
 
-import { element } from "./page.js";
+import { element, oncePerFrame } from "./page.js";
 
 export class Clock {
   /**
@@ -18,6 +18,10 @@ export class Clock {
     this.rounds = 0;
     this.at = 0;
     this.playing = false;
+    /** When the last frame was, and how many seconds of the pause are left. */
+    this.before = 0;
+    this.rest = 0;
+    this.goOnSoon = oncePerFrame((now) => this.tick(now));
     this.slider = element("time", HTMLInputElement);
     this.slider.max = String(frames);
     this.slider.addEventListener("input", () => {
@@ -53,26 +57,27 @@ export class Clock {
   play() {
     this.playing = true;
     this.set(this.frame < this.frames ? this.at : 0);
-    let before = performance.now();
-    let rest = this.pause ?? 0;
-    /** @param {number} now */
-    const tick = (now) => {
-      if (!this.playing) return;
-      const passed = Math.max(0, now - before) / 1000;
-      before = now;
-      const at = this.at + (passed / this.seconds) * this.frames;
-      if (at < this.frames) this.set(at);
-      else if (this.pause === undefined) {
-        this.playing = false;
-        this.set(this.frames);
-      } else if ((rest -= passed) > 0) this.set(this.frames);
-      else {
-        rest = this.pause;
-        this.rounds += 1;
-        this.set(0);
-      }
-      if (this.playing) requestAnimationFrame(tick);
-    };
-    requestAnimationFrame(tick);
+    this.before = performance.now();
+    this.rest = this.pause ?? 0;
+    this.goOnSoon();
+  }
+
+  /** @param {number} now */
+  tick(now) {
+    if (!this.playing) return;
+    const passed = Math.max(0, now - this.before) / 1000;
+    this.before = now;
+    const at = this.at + (passed / this.seconds) * this.frames;
+    if (at < this.frames) this.set(at);
+    else if (this.pause === undefined) {
+      this.playing = false;
+      this.set(this.frames);
+    } else if ((this.rest -= passed) > 0) this.set(this.frames);
+    else {
+      this.rest = this.pause;
+      this.rounds += 1;
+      this.set(0);
+    }
+    if (this.playing) this.goOnSoon();
   }
 }

@@ -62,7 +62,7 @@ const halt = (words, isBad = false) => {
   refresh();
 };
 
-const frame = () => {
+const goOnSoon = oncePerFrame(() => {
   if (!running || !layout) return;
   const began = performance.now();
   due += (stepsPerSecond() * Math.min(100, began - reckoned)) / 1000;
@@ -87,15 +87,15 @@ const frame = () => {
   }
   if (layout.isLost) return halt(lost(layout.steps), true);
   if (holds || !calm.matches) refresh();
-  requestAnimationFrame(frame);
-};
+  goOnSoon();
+});
 
 const go = () => {
   say("", false);
   if (running) return;
   running = true;
   reckoned = performance.now();
-  requestAnimationFrame(frame);
+  goOnSoon();
   refresh();
 };
 

@@ -64,15 +64,15 @@ export const during = async (place, words, work) => {
 // These pages say in words what they wait for.
 addEventListener("rose-progress", (event) => event.preventDefault());
 
-/** `tell` at the next frame, however often it is asked for until then. @param {() => void} tell */
-export const oncePerFrame = (tell) => {
+/** `act` at the next frame, however often it is asked for until then. @param {(now: number) => void} act */
+export const oncePerFrame = (act) => {
   let asked = false;
   return () => {
     if (asked) return;
     asked = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame((now) => {
       asked = false;
-      tell();
+      act(now);
     });
   };
 };

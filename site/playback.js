@@ -1,7 +1,7 @@
 // Plays a descent, frame by frame: first step by step, then faster and faster.
 
 import { Descent } from "./descent.js";
-import { calm } from "./page.js";
+import { calm, oncePerFrame } from "./page.js";
 
 /**
  * @typedef {import("./descent.js").Line} Line
@@ -36,6 +36,7 @@ export class Playback {
     this.since = 0;
     /** Steps that the clock is behind. */
     this.owed = 0;
+    this.goOnSoon = oncePerFrame(() => this.frame());
   }
 
   get line() {
@@ -90,7 +91,7 @@ export class Playback {
     this.mode = mode;
     if (mode === "running" && was !== "running") {
       this.owed = 1;
-      requestAnimationFrame(() => this.frame());
+      this.goOnSoon();
     }
     this.changed();
   }
@@ -105,7 +106,7 @@ export class Playback {
       this.owed -= whole;
       if (whole) this.advance(whole, performance.now() + 9);
     }
-    if (this.mode === "running") requestAnimationFrame(() => this.frame());
+    if (this.mode === "running") this.goOnSoon();
   }
 
   /** @param {number} count @param {number} [deadline] */

@@ -1,7 +1,7 @@
 // Runs a search, try by try, and lets the reader look at each: the buttons `run`, `step` and `over` of
 // a page, its slider `tries`, and its slider `size` for the length of a step.
 
-import { calm, element } from "./page.js";
+import { calm, element, oncePerFrame } from "./page.js";
 import { Search } from "./search.js";
 
 /** For who wants little motion: so many milliseconds of tries between two pictures. */
@@ -24,6 +24,7 @@ export class Trainer {
     this.shown = 0;
     this.follows = true;
     this.due = 0;
+    this.goOnSoon = oncePerFrame((now) => this.frame(now));
     this.slider = element("tries", HTMLInputElement);
     this.size = element("size", HTMLInputElement);
     this.slider.addEventListener("input", () => {
@@ -87,7 +88,7 @@ export class Trainer {
     this.running = true;
     this.follows = true;
     this.due = 0;
-    requestAnimationFrame((now) => this.frame(now));
+    this.goOnSoon();
     this.changed();
   }
 
@@ -108,7 +109,7 @@ export class Trainer {
       this.due = now + this.pace;
       this.advance();
     }
-    requestAnimationFrame((next) => this.frame(next));
+    this.goOnSoon();
   }
 
   advance() {

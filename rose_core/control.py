@@ -216,8 +216,9 @@ def _counted(
         raise TypeError(f"{name}: the size of what it gives is not known; expected a size or an index")
     spec = Spec(len(types), index, outputs, checkpoint=_distance(checkpoint, index.size))
     loop = b.loop(spec, count, f.func, start, captured(trace, f))
-    got = [b.get(loop, k) for k in range(len(types) + 1 + outputs)]
-    return wrap(trace, got[: len(types)], state), wrap(trace, got[len(types) + 1 :], whole)
+    kinds = ((range(len(types)), state), (range(len(types) + 1, len(types) + 1 + outputs), whole))
+    last, ys = (wrap(trace, [b.get(loop, k) for k in numbers], t) for numbers, t in kinds)
+    return last, ys
 
 
 def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:

@@ -85,7 +85,7 @@ def segmented(
     segments = b.unary(_CEIL, b.binary(_DIV, segments, b.real(float(distance))))
     # a whole number of turns, so that no note is ever needed
     number = b.ternary(_INDEX, segments, b.const(COUNT.size, COUNT), b.const(0, COUNT), COUNT)
-    turn = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args)])
+    turn = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args, count)])
     outer = Spec(spec.carries, COUNT, must_end=spec.must_end, note=spec.note)
     return b.loop(outer, number, turn, state, [*args, *test_args, count], test, test_args)
 
@@ -95,8 +95,7 @@ def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Fu
     func = Func(f"turns_{body.name}", [], UNIT)
     b = Builder(func)
     number = b.param(COUNT)
-    given = [b.param(t) for t in types]
-    count = b.param(COUNT)
+    *given, count = [b.param(t) for t in types]
     end = len(body.params) - 1
     state, args, test_args = given[: spec.carries], given[spec.carries : end], given[end:]
     distance = b.const(spec.checkpoint, COUNT)

@@ -1,4 +1,4 @@
-"""Random programs: functions that call each other, with vectors, structs, loops, choices and sums.
+"""Random programs: functions that call each other, with vectors, structs, loops, choices, sums and solvers.
 
 Every value stays moderate and every operation smooth where it is used, so that finite differences
 mean something.
@@ -13,12 +13,20 @@ from rose_core import (
     Bool,
     Real,
     Vec,
+    checkpoint,
     cond,
     cos,
+    fixed_point,
     fn,
     fori,
     imod,
     index,
+    jet,
+    linearize,
+    minimize,
+    odeint,
+    quad,
+    root,
     scan,
     select,
     sin,
@@ -26,6 +34,8 @@ from rose_core import (
     struct,
     tanh,
     vec,
+    vjp,
+    vmap,
     while_loop,
 )
 from rose_core import sum as rose_sum
@@ -38,9 +48,11 @@ SIZES = (1, 2, 3, 5)
 class RandomProgram:
     """Functions made from a seed; ``functions[-1]`` is the one to look at."""
 
-    def __init__(self, seed: int, count: int = 3, steps: int = 12) -> None:
+    def __init__(self, seed: int, count: int = 3, steps: int = 12, integrals: bool = False) -> None:
         self.rng = random.Random(seed)
         self.steps = steps
+        self.integrals = integrals
+        """Whether there are solvers that go on until an error is small enough."""
         self.functions: list[Function] = []
         for _ in range(count):
             self.functions.append(self.function())
@@ -105,7 +117,7 @@ class RandomProgram:
     def step(self, values: list[object], depth: int) -> object:
         rng = self.rng
         x, y = self.real(values), self.real(values)
-        kind = rng.randrange(19)
+        kind = rng.randrange(24)
         if kind == 0:
             return sin(x) * y
         if kind == 1:
@@ -119,8 +131,7 @@ class RandomProgram:
         if kind == 5:
             return select(_less(x, y), Real, x * 0.5, y * x) if rng.random() < 0.5 else x - y * 0.25
         if kind == 6 and self.functions:
-            f = rng.choice(self.functions)
-            return f(*[self.value(t, values, depth) for t in f.func.param_types])
+            return self.called(rng.choice(self.functions), values, depth)
         if kind == 7 and depth:
             n = rng.choice(SIZES)
             return tanh(rose_sum(n, self.loop_body(Real, values, depth)))
@@ -155,8 +166,61 @@ class RandomProgram:
                 i = rng.randrange(v.type.size)
                 if hasattr(x, "type") and rng.random() < 0.5:
                     i = select(x < y, v.type.index, i, rng.randrange(v.type.size))
-                return v.set(i, self.value(v.type.elem, values, depth))
+                x = self.value(v.type.elem, values, depth)
+                return v.set(i, x) if rng.random() < 0.5 else v.at[i].add(tame(x))
+        if kind == 17 and depth:
+            return self.updated(values, depth)
+        if kind == 18 and depth:
+            return self.mixed(values, depth)
+        if kind == 19 and self.functions and depth == 2:
+            return self.derivative(rng.choice(self.functions), values, depth)
+        if kind == 20 and depth:
+            return self.solved(values)
         return x * y - 0.5 * x
+
+    def called(self, f: Function, values: list[object], depth: int) -> object:
+        """A call of ``f``: as it is, with its arguments kept only, or for some arguments at once."""
+        types = f.func.param_types
+        how = self.rng.randrange(4 if depth == 2 else 3)
+        if how < 3:
+            return (f if how else checkpoint(f))(*[self.value(t, values, depth) for t in types])
+        n = self.rng.choice(SIZES)
+        axes = [self.rng.choice((0, None)) for _ in types]
+        axes[self.rng.randrange(len(axes))] = 0
+        args = [t if axis is None else Vec(n, t) for t, axis in zip(types, axes, strict=True)]
+        return vmap(f, axes)(*[self.value(t, values, depth) for t in args])
+
+    def derivative(self, f: Function, values: list[object], depth: int) -> object:
+        """A derivative of ``f``, with moderate numbers."""
+        args = [self.value(t, values, depth) for t in f.func.param_types]
+        directions = [tame(self.value(t, values, depth)) for t in f.func.param_types]
+        how = self.rng.randrange(3)
+        if how == 0:
+            return tame(linearize(f)(*args).push(*directions))
+        if how == 1:
+            series = [[x, d] for x, d in zip(args, directions, strict=True)]
+            return tame(jet(f, 1)(*series)[1])
+        pulled = vjp(f)(*args).grad(tame(self.value(f.func.ret, values, depth)))
+        return tame(pulled if len(args) == 1 else self.rng.choice(pulled))
+
+    def solved(self, values: list[object]) -> object:
+        """What a solver gives, of an equation with one solution, whatever its parameters are."""
+        x, y = self.real(values), tanh(self.real(values))
+        kind = self.rng.randrange(5 if self.integrals else 2)
+        if kind == 0:
+            return root(lambda z: 2 * z + sin(z + x) - y, 0.5)
+        if kind == 1:
+            return fixed_point(lambda z: 0.25 * cos(z * y) + sin(x), 0.5)
+        if kind == 2:
+            return minimize(lambda z: (z - y) * (z - y) + cos(z + x) * 0.5, 0.5, method="newton")
+        if kind == 3:
+            return quad(lambda t: cos(t * y + x) * t, y - 0.5, 1.25, tolerance=1e-13)
+        f = lambda z, t: sin(z * y + x) + t * 0.5  # noqa: E731
+        return odeint(f, y, [0.0, 0.25, 0.5 + 0.25 * y], rtol=1e-11, atol=1e-12, checkpoint=self.kept())[2]
+
+    def kept(self) -> int | str:
+        """What reverse mode keeps of the turns of a loop."""
+        return self.rng.choice(("none", "none", "revolve", 1, 2, 3))
 
     def side(self, t: Type, values: list[object], depth: int) -> Callable[[], object]:
         """One side of a choice."""
@@ -193,7 +257,8 @@ class RandomProgram:
             x, y = self.real(values), self.real(values)
             n = select(_less(x, y), Real, 1.0, float(self.rng.choice(SIZES)))
             n = index(9, n) if self.rng.random() < 0.5 else n
-        return fori(n, t, self.value(t, values, depth), lambda i, s: turn(s, i)[0])
+        init = self.value(t, values, depth)
+        return fori(n, t, init, lambda i, s: turn(s, i)[0], checkpoint=self.kept())
 
     def repeated(self, values: list[object], depth: int) -> object:
         """A `while_loop` of a few turns."""
@@ -203,7 +268,46 @@ class RandomProgram:
         state = struct({"n": 9, "x": t})
         start = {"n": 0, "x": self.value(t, values, depth)}
         body = lambda s: {"n": s.n + 1, "x": turn(s.x, s.n)[0]}  # noqa: E731
-        return while_loop(state, start, lambda s: s.n < most, body).x
+        return while_loop(state, start, lambda s: s.n < most, body, checkpoint=self.kept()).x
+
+    def updated(self, values: list[object], depth: int) -> object:
+        """Loops in a loop that change a vector element by element."""
+        n = self.rng.choice(SIZES)
+        t = Vec(n, self.type(1))
+
+        def turn(i: object, j: object, s: object) -> object:
+            inner = [*values, s, s[imod(n, i)], s[imod(n, j)]]
+            for _ in range(self.rng.randint(0, 2)):
+                inner.append(self.step(inner, depth - 1))
+            place = s.at[imod(n, self.rng.choice((i, j)))]
+            new = tame(self.value(t.elem, inner[::-1], depth - 1))
+            return place.set(new) if self.rng.random() < 0.5 else place.add(new)
+
+        def outer(i: object, s: object) -> object:
+            return fori(self.rng.choice((1, 2)), t, s, lambda j, u: turn(i, j, u), checkpoint=self.kept())
+
+        start = tame(self.value(t, values, depth))
+        return fori(self.rng.choice((1, 2, 3)), t, start, outer, checkpoint=self.kept())
+
+    def mixed(self, values: list[object], depth: int) -> object:
+        """A loop whose state has Bools and indices among its numbers, which choose what is done."""
+        t, n = self.type(1), self.rng.choice(SIZES)
+        state = struct({"x": t, "p": Bool, "k": n, "r": struct({"y": Real, "k": n})})
+
+        def body(i: object, s: object) -> dict[str, object]:
+            inner = [*values, s.x, s.r.y]
+            for v in values:
+                u = getattr(v, "type", None)
+                if isinstance(u, Array):
+                    inner.append(v[imod(u.size, s.k)])
+            y = tanh(self.real([self.step(inner, 0)])) if self.rng.random() < 0.5 else s.r.y * 0.5
+            x = self.real(inner)
+            after = tame(cond(s.p, t, self.side(t, inner, depth - 1), self.side(t, inner, depth - 1)))
+            return {"x": after, "p": _less(x, y), "k": s.r.k, "r": {"y": s.r.y * y, "k": imod(n, i)}}
+
+        start = {"x": self.value(t, values, depth), "p": True, "k": n - 1, "r": {"y": 0.75, "k": 0}}
+        last = fori(self.rng.choice(SIZES), state, start, body, checkpoint=self.kept())
+        return self.rng.choice((last.x, last.r.y))
 
     def loop_body(self, t: Type, values: list[object], depth: int) -> Callable[[object], object]:
         def body(i: object) -> object:

@@ -97,6 +97,14 @@ def memory(f, *args):
     return value, instance._memory.data_len(instance._store)
 
 
+def test_a_number_of_turns_that_is_an_index():
+    """Of a type of its own, which is that of the number in the loop of loops."""
+    f = fn([Real, 9], Real, lambda x, n: fori(n, Real, x, lambda i, s: s * x + real(i), checkpoint=2))
+    check(f.func)
+    assert same(f, 2, 3) == 20
+    assert same(fn([Real], Real, lambda x: vjp(f)(x, 3).grad(1)[0]), 2) == 33
+
+
 def test_a_million_steps_in_little_memory():
     """Four variables: 32 MB of tape without checkpoints."""
     State = struct({"a": Real, "b": Real, "c": Real, "d": Real})

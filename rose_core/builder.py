@@ -295,6 +295,12 @@ class Builder:
         """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
         return self.pure((PULL, vjp, *cotangents), UNIT)
 
+    def all_of(self, loop: int, spec: Spec, count: int) -> list[int]:
+        """All results of a loop whose body has so many; 0 for the number of turns where that is not kept."""
+        uncounted = {spec.carries} if spec.checkpoint else ()
+        of_count = self.func.type_of(self.code[loop][4])
+        return [self.const(0, of_count) if k in uncounted else self.get(loop, k) for k in range(count + 1)]
+
     def cond(self, p: int, f: Func, f_args: Sequence[int], g: Func, g_args: Sequence[int]) -> int:
         """Call ``f`` where ``p`` holds, else ``g``, on arguments of its own; results are got with `get`."""
         key = (COND, self.callee(f), self.callee(g), len(f_args), p, *f_args, *g_args)

@@ -12,7 +12,7 @@ from typing import Any
 from rose_core.builder import Builder
 from rose_core.declare import LARGEST
 from rose_core.flatten import flatten, substitute
-from rose_core.ir import Func, Spec, fields_of
+from rose_core.ir import Func, Spec, fields_of, is_real, result_count
 from rose_core.ops import OPS, Op
 from rose_core.types import (
     BOOL,
@@ -48,6 +48,9 @@ class Elaboration:
         self.error_at = error
         self.b = Builder(func)
         self.names: dict[str, int] = {}
+        self.pullbacks: dict[str, int] = {}
+        """Names of the results of a ``VJP``, and that itself."""
+        self._vjp_made = -1
 
     def error(self, tree: Tree, why: str) -> Exception:
         return self.error_at(why, tree[1])
@@ -78,6 +81,8 @@ class Elaboration:
         v = self.value(value, t)
         hidden = dict(self.names)
         self.bind(pattern, v)
+        if value[0] == "vjp":
+            self.pullbacks[pattern] = self._vjp_made
         result = self.value(body, expected)
         self.names = hidden
         return result
@@ -248,7 +253,7 @@ class Elaboration:
                     if t is TAN and rows and rows[0].tangent == "TT"
                     else None
                 )
-            sized = k > 0 and rows and all(op.sized for op in rows)
+            sized = k > 0 and rows and all(op.sized or op.ins[k] == "I" for op in rows)
             if sized or isinstance(hint, Fin):  # operands may be indices of any types
                 whole = fin(LARGEST + 1) if operands[k][0] == "number" else None
                 found[k] = self.value(operands[k], whole)
@@ -272,7 +277,7 @@ class Elaboration:
         return self._tuple_of([self.b.get(choice, k) for k in range(len(f.result_types))])
 
     def _loop(self, tree: Tree, _: Type | None) -> int:
-        _, _, index, down, count, start, body, test, must_end, outputs, checkpoint = tree
+        _, _, index, down, count, start, body, test, must_end, outputs, checkpoint, note = tree
         n = self.value(count, None if count[0] != "number" else fin(LARGEST))
         name = body[2]
         types = self._flat(body, str(name)).params
@@ -280,9 +285,26 @@ class Elaboration:
         given = [index, *map(self.type, state)]
         f, args = self._flat_call(body, given)
         g, test_args = self._flat_call(test, given[1:]) if test else (None, [])
-        spec = Spec(len(state), index, outputs, down, must_end, checkpoint)
+        spec = Spec(len(state), index, outputs, down, must_end, checkpoint, note)
         loop = self.b.loop(spec, n, f, state, args, g, test_args)
-        return self._tuple_of([self.b.get(loop, k) for k in range(len(f.result_types) + 1)])
+        return self._tuple_of(self.b.all_of(loop, spec, len(f.result_types)))
+
+    def _vjp(self, tree: Tree, _: Type | None) -> int:
+        f, args = self._flat_call(tree[2], ())
+        self._vjp_made = v = self.b.vjp(f, args)
+        return self._tuple_of([self.b.get(v, k) for k in range(len(f.result_types))])
+
+    def _pull(self, tree: Tree, _: Type | None) -> int:
+        _, _, name, *given = tree
+        if name not in self.pullbacks:
+            raise self.error(tree, f"{name} is not what a vjp gives")
+        vjp = self.pullbacks[name]
+        f = self.func.callees[self.func.code[vjp][1]]
+        types = [t for t in f.result_types if is_real(t)]
+        if len(given) != len(types):
+            raise self.error(tree, f"pull {name} takes {len(types)} cotangents, found {len(given)}")
+        pull = self.b.pull(vjp, [self.value(x, t) for x, t in zip(given, types, strict=True)])
+        return self._tuple_of([self.b.get(pull, k) for k in range(result_count(self.func, pull))])
 
     def _flat(self, tree: Tree, name: str) -> Func:
         """The function of a branch or a loop, on leaves."""
@@ -335,7 +357,9 @@ class Elaboration:
         if len(args) != len(f.param_types):
             raise self.error(tree, f"{name} takes {len(f.param_types)} arguments, found {len(args)}")
         ids = [self.value(a, t) for a, t in zip(args, f.param_types, strict=True)]
-        return self.b.get(self.b.call(f, ids), 0)
+        call = self.b.call(f, ids)
+        count = len(f.result_types) if f.origin or f.host else 1  # whose results are leaves
+        return self._tuple_of([self.b.get(call, k) for k in range(count)])
 
 
 def _instance(f: Func, types: tuple[Type, ...]) -> Func:

@@ -22,18 +22,21 @@ from rose_core.ir import (
     LOOP,
     MEMBER,
     PARAM,
+    PULL,
     REF_INDEX,
     REF_MEMBER,
     RESOLVE,
     SET,
     TUPLE,
     VEC,
+    VJP,
     ZEROS,
     CondSite,
     Func,
     LoopSite,
     fields_of,
     is_real,
+    result_count,
 )
 from rose_core.ops import TABLE_END, code
 from rose_core.types import Array, Fin, Pair, Ref, Struct, Type, TypeVar, array, leaves, ref
@@ -99,6 +102,8 @@ class _Flattening:
         constants = [[self.b.const(value, leaf) for leaf in leaves(self.type(t))] for value, t in f.pool]
         self.env: list[list[int]] = [[] for _ in range(n)] + constants[::-1]
         """Source id → the ids of its leaves."""
+        self.pullbacks: dict[int, int] = {}
+        """``VJP`` → its copy."""
 
     def type(self, t: Type) -> Type:
         return substitute(t, self.at) if self.at else t
@@ -142,6 +147,12 @@ class _Flattening:
             callee = _flat_callee(self.f.callees[ins[1]], self.at)
             call = b.call(callee, [leaf for x in ins[2:] for leaf in env[x]])
             return [b.get(call, k) for k in range(len(callee.result_types))]
+        if op == VJP:
+            self.pullbacks[v] = call = b.vjp(self.f.callees[ins[1]], self.leaves(ins[2:]))
+            return [b.get(call, k) for k in range(result_count(self.flat, call))]
+        if op == PULL:
+            call = b.pull(self.pullbacks[ins[1]], self.leaves(ins[2:]))
+            return [b.get(call, k) for k in range(result_count(self.flat, call))]
         if op == COND:
             site = CondSite(self.f, ins)
             f_args, g_args = (self.leaves(args) for args in site.args)
@@ -173,7 +184,7 @@ class _Flattening:
         """The results of a loop, whose functions are flat already."""
         state, args, test_args = map(self.leaves, (site.state, site.args, site.test_args))
         loop = self.b.loop(site.spec, self.env[site.count][0], site.body, state, args, site.test, test_args)
-        return [self.b.get(loop, k) for k in range(len(site.body.result_types) + 1)]
+        return self.b.all_of(loop, site.spec, len(site.body.result_types))
 
     def part(self, x: int, k: int) -> list[int]:
         t = self.type(self.f.type_of(x))

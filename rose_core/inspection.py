@@ -40,4 +40,4 @@ def inspection_of(func: Func) -> Inspection:
     with deep_recursion():
         root = Expansion(func).root
         module = Program(root, "imported").bytes
-        return Inspection(show_program(func), show_program(root), wat(module), len(module))
+        return Inspection(show_program(func), show_program(root, rules=False), wat(module), len(module))

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from rose_core.elaborate import Elaboration, Tree
+from rose_core.errors import RunError
+from rose_core.flatten import flatten
 from rose_core.ir import Func
 from rose_core.types import (
     BOOL,
@@ -31,6 +34,7 @@ from rose_core.types import (
     TypeVar,
     array,
     fin,
+    real,
     ref,
 )
 
@@ -61,7 +65,18 @@ _KEYWORDS = {
     "resolve",
     "true",
     "false",
+    "inf",
+    "nan",
 } | _PREFIX
+
+
+_STARTS = {"def", "type", "rule", "checkpoint"}
+"""What definitions begin with."""
+
+
+def _unknown(*_: object) -> list[Any]:
+    """What an opaque function runs, of which a text says no more than that."""
+    raise RunError("an opaque function that was read from text cannot be run")
 
 
 class ParseError(Exception):
@@ -70,6 +85,8 @@ class ParseError(Exception):
 
 def parse(source: str) -> dict[str, Func]:
     """The functions of a program by name, each after those it calls; pairs and structs are still in them.
+
+    The last is the one that was printed. A custom derivative is that of the function and of its flat form.
 
     Raises:
         ParseError: with line and column of what was not expected.
@@ -132,6 +149,8 @@ class _Parser:
                 name = self.name()
                 self.expect("=")
                 self.aliases[name] = self.type()
+            elif self.accept("rule"):
+                self.rule()
             else:
                 self.definition()
         return self.functions
@@ -170,7 +189,25 @@ class _Parser:
         self.at -= 1
         raise self.error(f"expected a type, found {text!r}")
 
+    def rule(self) -> None:
+        """``rule f = g``: the custom derivative of ``f`` is ``g``."""
+        f = self.function()
+        self.expect("=")
+        f.jvp = self.function()
+        if not f.generics:
+            flatten(f).jvp = flatten(f.jvp)
+        self.functions[f.name] = self.functions.pop(f.name)
+
+    def function(self) -> Func:
+        """The name of a function that is defined above."""
+        name = self.name()
+        if name not in self.functions:
+            self.at -= 1
+            raise self.error(f"the function {name} is not defined above")
+        return self.functions[name]
+
     def definition(self) -> None:
+        remat = self.accept("checkpoint")
         self.expect("def")
         name = self.name()
         outer = dict(self.aliases)
@@ -198,8 +235,13 @@ class _Parser:
         func = Func(name, types, self.type())
         func.generics = generics
         func.param_names = [p if isinstance(p, str) else f"x{k}" for k, p in enumerate(patterns)]
-        func.structured = True
+        func.remat = remat
         self.expect("=")
+        if self.derived(func):
+            self.aliases = outer
+            self.functions[name] = func
+            return
+        func.structured = True
         tree = self.body()
         build = Elaboration(func, self.functions, self.error)
         for pattern, t in zip(patterns, types, strict=True):
@@ -207,6 +249,30 @@ class _Parser:
         func.results.append(build.value(tree, func.ret))
         self.aliases = outer
         self.functions[name] = func
+
+    def derived(self, func: Func) -> bool:
+        """``jvp f``, ``jet 3 f`` or ``opaque`` in place of a body."""
+        _, text, _ = self.tokens[self.at]
+        after = self.tokens[self.at + 1 :][:1]
+        if text == "opaque" and after and (after[0][0] == "end" or after[0][1] in _STARTS):
+            self.at += 1
+            func.params = list(func.param_types)
+            func.host, func.effects = _unknown, True
+        elif text == "jvp" and after and after[0][1] in self.functions:
+            self.at += 1
+            func.derive_jvp(flatten(self.function()))
+        elif text == "jet" and after and after[0][0] == "number":
+            self.at += 1
+            order = self.number()
+            origin = flatten(self.function())
+            pairs = list(zip(func.param_types, origin.params, strict=False))
+            # what a function takes besides its declared parameters has no series
+            declared = sum(t == array(fin(order + 1), real(u)) for t, u in pairs)
+            origin.param_types = origin.params[:declared]
+            func.derive_jet(origin, order)
+        else:
+            return False
+        return True
 
     def pattern(self) -> object:
         """A name, or a tuple of patterns."""
@@ -289,6 +355,9 @@ class _Parser:
         if text in ("true", "false"):
             self.at += 1
             return ("bool", at, text == "true")
+        if text in ("inf", "nan"):
+            self.at += 1
+            return ("number", at, text)
         if self.accept("("):
             return self.items("tuple", at, ")")
         if self.accept("["):
@@ -328,6 +397,15 @@ class _Parser:
             return ("accum", at, name, start, self.body())
         if self.accept("resolve"):
             return ("resolve", at, self.postfix())
+        after, then = (self.tokens[min(self.at + k, len(self.tokens) - 1)] for k in (1, 2))
+        if text == "vjp" and after[1] in self.functions:
+            self.at += 1
+            return ("vjp", at, self.postfix())
+        if text == "pull" and after[0] == "name" and then[1] == "(":
+            self.at += 1
+            name = self.name()
+            self.expect("(")
+            return ("pull", at, name, *self.items("tuple", at, ")", always=True)[2:])
         name = self.name()
         types: list[Type] = []
         if name in self.functions and self.accept("<"):
@@ -358,7 +436,8 @@ class _Parser:
             test = self.postfix()
         outputs = self.number() if self.accept("give") else 0
         checkpoint = self.number() if self.accept("checkpoint") else 0
-        return ("loop", at, index, down, count, state[2:], body, test, must_end, outputs, checkpoint)
+        note = self.number() if self.accept("note") else -1
+        return ("loop", at, index, down, count, state[2:], body, test, must_end, outputs, checkpoint, note)
 
     def number(self) -> int:
         kind, text, _ = self.tokens[self.at]

@@ -4,12 +4,13 @@ One ``let`` per instruction, as in Listing 7. What the paper has no notation for
 function (``sin(x)``, ``min(x, y)``). A function or loop with several results gives nested pairs of
 them, a loop a pair of arrays where the paper would have an array of pairs. An accumulator whose scope
 ends where another's is still open is written ``accum x`` … ``resolve a`` in place of a block.
-`rose_core.parse` reads it all back.
+`rose_core.parse` reads it all back, but for what opaque functions run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rose_core.ir import (
     ACCUM,
@@ -46,7 +47,16 @@ from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Ref, Struct
 _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬"}
 """The paper's unary operators; other ops of one operand look like calls."""
 
-_CALLS = {"min", "max", "pow", "atan2", "hypot", "bound", "narrow", "index"}
+RESERVED = {
+    "if", "loop", "let", "in", "def", "for", "accum", "from", "type", "rule", "resolve", "true", "false",
+    "inf", "nan", "not", "and", "or", "then", "else", "to", "down", "do", "until", "while", "give", "note",
+    "fst", "snd", "set", "zeros", "vjp", "pull", "jvp", "jet", "opaque", "checkpoint",
+    *(op.symbol for op in OPS),
+}  # fmt: skip
+"""Words that have a meaning of their own in programs."""
+
+_INFIX = {"mod", "iff", "xor"}
+"""Words between operands; other ops whose symbol is a word look like calls."""
 
 
 def tuple_type(types: list[Type]) -> Type:
@@ -61,26 +71,48 @@ def show(f: Func) -> str:
     return _Printer(f, {}).run()
 
 
-def show_program(f: Func) -> str:
-    """The text of a function and of all it needs, callees first."""
+def show_program(f: Func, rules: bool = True) -> str:
+    """The text of a function and of all it needs, callees first; with custom derivatives, if ``rules``."""
     order: list[Func] = []
+    seen: set[Func] = set()
 
     def visit(g: Func) -> None:
         g = g.instance[0] if g.instance else g
-        if g not in order:
-            for h in (*g.callees, g.origin and g.origin[1]):
-                if h:
-                    visit(h)
-            order.append(g)
+        if g in seen:
+            return
+        seen.add(g)
+        for h in (*g.callees, g.origin and g.origin[1]):
+            if h:
+                visit(h)
+        order.append(g)
+        if rules and g.jvp:  # which may call g
+            visit(g.jvp)
 
     visit(f)
     names: dict[Func, str] = {}
     for g in order:
-        name, n = g.name, 1
-        while name in names.values():
-            name, n = f"{g.name}_{n}", n + 1
-        names[g] = name
-    return "\n".join(_Printer(g, names).run() for g in order)
+        names[g] = _free_name(g.name, names.values())
+    texts = [_Printer(g, names).run() for g in order]
+    pairs = [(g, g.jvp) for g in order if rules and g.jvp]
+    pairs.sort(key=lambda pair: pair[0] is f)
+    at = len(texts) - (not (rules and f.jvp))
+    texts[at:at] = [f"rule {names[g]} = {names[h]}\n" for g, h in pairs]
+    return "\n".join(texts)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """A name like this one that means nothing yet."""
+    name = plain = re.sub(r"[^\w']", "_", name) if _NAME.match(name) else "f"
+    n = 1
+    while name in RESERVED or name in taken:
+        name, n = f"{plain}_{n}", n + 1
+    return name
+
+
+_NAME = re.compile(r"[^\W\d]")
+
+_MADE = re.compile(r"[vat]\d+|[ijkl]|i\d+")
+"""The names that printing gives."""
 
 
 class _Printer:
@@ -94,9 +126,12 @@ class _Printer:
         f = self.f
         generics = f"<{', '.join(f'{t.name}: {t.bound}' for t in f.generics)}>" if f.generics else ""
         types = f.params or f.param_types
-        names = self.parameter_names(types)
+        names: list[str] = []
+        for name in self.parameter_names(types):
+            names.append(_free_name(f"{name}_" if _MADE.fullmatch(name) else name, names))
         params = ", ".join(f"{name}: {t}" for name, t in zip(names, types, strict=True))
-        head = f"def {self.function_name(f)}{generics}({params}): {tuple_type(f.result_types)} ="
+        mark = "checkpoint " if f.remat else ""
+        head = f"{mark}def {self.function_name(f)}{generics}({params}): {tuple_type(f.result_types)} ="
         if f.host is not None:
             return f"{head} opaque\n"
         if f.origin is not None:
@@ -346,7 +381,8 @@ class _Printer:
         if site.test:
             text += f" {'until not' if spec.must_end else 'while'} {self.call(site.test, site.test_args)}"
         text += f" give {spec.outputs}" if spec.outputs else ""
-        return text + (f" checkpoint {spec.checkpoint}" if spec.checkpoint else "")
+        text += f" checkpoint {spec.checkpoint}" if spec.checkpoint else ""
+        return text + (f" note {spec.note}" if spec.note >= 0 else "")
 
     def table_op(self, ins: tuple[int, ...]) -> str:
         op = OPS[ins[0]]
@@ -357,7 +393,7 @@ class _Printer:
             return f"{op.symbol}{operands[0]}" if len(op.symbol) == 1 else f"{op.symbol} {operands[0]}"
         if op.symbol == "?:":
             return f"{operands[0]} ? {operands[1]} : {operands[2]}"
-        if op.symbol in _CALLS:
+        if op.symbol.isidentifier() and op.symbol not in _INFIX:
             return f"{op.symbol}({', '.join(operands)})"
         return f"{operands[0]} {op.symbol} {operands[1]}"
 

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from random_programs import RandomProgram
+from random_programs import RandomProgram, duals
 from test_random_programs import args_of, reverse
 
-from rose_core import Real, Vec, fn, jvp, sin, vjp
+from rose_core import (
+    Dual,
+    Real,
+    RunError,
+    Vec,
+    checkpoint,
+    fn,
+    grad,
+    hessian,
+    interp,
+    jet,
+    jvp,
+    min,
+    opaque,
+    root,
+    sin,
+    vjp,
+)
 from rose_core import sum as rose_sum
 from rose_core.check import CheckError, check
 from rose_core.expand import Expansion
 from rose_core.flatten import flatten
+from rose_core.functions import Function, closed
 from rose_core.interp import call
 from rose_core.ir import Func
 from rose_core.parse import ParseError, parse
@@ -186,6 +206,65 @@ def test_round_trip(seed: int) -> None:
         assert show_program(flatten(last(text))) == text
 
 
+def assert_read_again(f: Function, *args: object) -> None:
+    """What was recorded, derivatives by name, is the same program when it has been printed and read."""
+    text = show_program(closed(f, "f"))
+    read = last(text)
+    check(read)
+    flat = flatten(read)
+    check(flat)
+    again = show_program(flat)
+    assert show_program(flatten(last(again))) == again
+    leaves = flatten_args(args, f.func.param_types, "f")
+    assert repr(call(Expansion(flat).root, leaves)) == repr(call(Expansion(f.func).root, leaves))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_recordings(seed: int) -> None:
+    program = RandomProgram(seed, steps=6)
+    f = program.functions[-1]
+    args = args_of(program, f)
+    assert_read_again(f, *args)
+    assert_read_again(reverse(f), *args, interp(f)(*args))
+    assert_read_again(jvp(f), *(duals(x, x) for x in args))
+
+
+def test_recordings_of_operators() -> None:
+    f = fn([Real, Real], Real, lambda x, v1: sin(x) * v1 + x * float("inf") * 0.0)
+    for g in (f, grad(f), hessian(f, (0, 1)), grad(grad(f)), checkpoint(f)):
+        assert_read_again(g, 0.5, 2.0)
+    assert_read_again(jet(f, 2), [0.5, 1.0, 0.0], [2.0, 0.0, 1.0])
+
+    @fn
+    def outer(a: Real) -> Real:
+        g = fn([Real], Real, lambda x: x * x * a)
+        return jet(g, 2)([a, 1.0, 0.0])[1] + grad(g)(a) + root(lambda x: x * x - a, 1.0)
+
+    assert_read_again(outer, 0.7)
+    assert_read_again(grad(grad(outer)), 0.7)
+
+
+def test_recordings_of_custom_derivatives() -> None:
+    """A function and its derivative may call each other; one that runs Python cannot be read, but told."""
+    f = fn([Real], Real, lambda x: sin(x))
+    f.jvp = fn([Dual], Dual, lambda d: {"re": f(d.re), "du": d.du * 3})
+    twice = fn([Real], Real, lambda x: f(f(x)))
+    for g in (f, grad(f), twice, grad(twice), grad(grad(twice))):
+        assert_read_again(g, 0.7)
+    runs = opaque([Real], Real, math.sin)
+    read = last(show_program(fn([Real], Real, lambda x: runs(x) + x).func))
+    check(read)
+    with pytest.raises(RunError, match="an opaque function that was read from text cannot be run"):
+        call(flatten(read), [0.5])
+
+
+@pytest.mark.parametrize("name", ["min", "for", "set", "v1", "vjp", "not a name!", "1", "été"])
+def test_names_that_mean_something_else(name: str) -> None:
+    f = fn([Real], Real, lambda x: x * 2.0)
+    f.func.name, f.func.param_names = name, [name]
+    assert_read_again(grad(fn([Real], Real, lambda x: f(x) * min(x, 5.0))), 0.5)
+
+
 ERRORS = {
     "def f(x: Real): Real = x +": "line 1, column 27: expected a name, found 'the end'",
     "def f(x: Real): Real = y": "line 1, column 24: y is not defined",
@@ -196,6 +275,9 @@ ERRORS = {
     "def f(x: Real): Real = x[0]": "Real has no elements",
     "def f(x: Real): Real = x += 1.0": "only an accumulator",
     "def f(p: {a: Real}): Real = p.b": "has no field b",
+    "def f(x: Real): Real = pull x(1.0)": "x is not what a vjp gives",
+    "def f(x: Real): Real = x def g(x: Real): Real = let u = vjp f(x) in pull u()": "takes 1 cotangents",
+    "rule f = g": "the function f is not defined above",
     "def f(x: Real): Real = x $ x": "column 26: unexpected",
     "def f<n: Size>(x: Real): Real = x": "expected Index, Value or Type",
 }

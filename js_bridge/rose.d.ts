@@ -893,7 +893,8 @@ export declare const fixedPoint: Solve;
 /**
  * The integral of `f` from `a` to `b`, both finite; of a function made with `fn`, which may give any type of
  * Reals, or of a plain one. The derivative is that of the integral, with respect to `a`, `b` and all that
- * `f` uses from around it; it knows nothing of jumps of `f`.
+ * `f` uses from around it; but for the part of a jump of `f` at a place that depends on these, which an
+ * integral for each side has.
  */
 export declare const quad: {
   <R>(

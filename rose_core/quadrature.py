@@ -68,7 +68,8 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
 
     ``f`` is a function from a Real to a Real, or one made with `fn` to any type of Reals. The error is about
     ``tolerance`` at most, relative to the integral of |f|. The derivative is that of the integral, with
-    respect to ``a``, ``b`` and all that ``f`` uses from around it; it knows nothing of jumps of ``f``.
+    respect to ``a``, ``b`` and all that ``f`` uses from around it; but for the part of a jump of ``f`` at a
+    place that depends on these (``DERIVATIVES.md``), which an integral for each side has.
 
     It is an error, found when it runs, if that is not so with ``limit`` parts of the interval.
     """

@@ -48,7 +48,7 @@ SIZES = (1, 2, 3, 5)
 class RandomProgram:
     """Functions made from a seed; ``functions[-1]`` is the one to look at."""
 
-    def __init__(self, seed: int, count: int = 3, steps: int = 12, integrals: bool = False) -> None:
+    def __init__(self, seed: int, count: int = 3, steps: int = 7, integrals: bool = False) -> None:
         self.rng = random.Random(seed)
         self.steps = steps
         self.integrals = integrals

@@ -18,6 +18,7 @@ from rose_core import (
     fori,
     jvp,
     log,
+    max,
     odeint,
     quad,
     root,
@@ -138,6 +139,25 @@ def test_integrals_in_loops_and_choices():
     v = [2.0, -1.0, 3.0]
     assert same(f, v) == pytest.approx(2 * 2 + 2 * 3)
     assert assert_derivatives(f, v) == pytest.approx([6 + 6, 0.0, 2.0])
+
+
+def test_jumps_at_a_place_that_varies():
+    """What DERIVATIVES.md says of them: their part is missing, and integrals of each side have it."""
+    slope = lambda body: gradient(fn([Real], Real, body))  # noqa: E731
+    for step in (
+        lambda x, a: select(x < a, Real, 1.0, 0.0),
+        lambda x, a: cond(x < a, Real, lambda: 1.0, lambda: 0.0),
+    ):
+        f = fn([Real], Real, lambda a, step=step: quad(lambda x: step(x, a), 0.0, 1.0))
+        assert same(f, 0.3) == pytest.approx(0.3, rel=1e-8)
+        assert same(gradient(f), 0.3) == 0
+    sides = slope(lambda a: quad(lambda x: 2 * a, 0.0, a) + quad(lambda x: a * a, a, 1.0))
+    assert same(sides, 0.3) == pytest.approx(4 * 0.3 + 2 * 0.3 * 0.7 - 0.09, rel=1e-14)
+    kink = slope(lambda a: quad(lambda x: max(x - a, 0.0), 0.0, 1.0))
+    assert same(kink, 0.3) == pytest.approx(-0.7, rel=1e-8)
+    assert same(gradient(kink), 0.3) == 0
+    still = slope(lambda a: quad(lambda x: select(x < 0.5, Real, a, a * a * x), 0.0, 1.0))
+    assert same(still, 0.3) == pytest.approx(0.5 + 2 * 0.3 * 3 / 8, rel=1e-12)
 
 
 def test_what_goes_wrong_with_integrals():

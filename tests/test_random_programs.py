@@ -48,7 +48,7 @@ def close(a, b, tolerance):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_program(seed):
-    program = RandomProgram(seed, steps=7)
+    program = RandomProgram(seed)
     f = program.functions[-1]
     args = args_of(program, f)
     value = interp(f)(*args)

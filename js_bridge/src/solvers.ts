@@ -104,8 +104,8 @@ export const minimize = (
 /**
  * The integral of `f` from `a` to `b`, both finite. `f` gives a Real, or any type of Reals if it was made
  * with `fn`. The error is about `tolerance` at most, relative to the integral of |f|. The derivative is
- * that of the integral, with respect to `a`, `b` and all that `f` uses from around it; it knows nothing
- * of jumps of `f`.
+ * that of the integral, with respect to `a`, `b` and all that `f` uses from around it; but for the part of
+ * a jump of `f` at a place that depends on these.
  */
 export const quad = (
   f: unknown,

@@ -244,6 +244,12 @@ MISTAKES = [
     ("Vec(1.5, Real)", "TypeError: Vec: expected a size, got 1.5: this index type cannot be used as an index"),
     ("vjp((x) => x)", "TypeError: vjp: expected a function made with fn or opaque, got a function"),
     ("square.jvp = (x) => x", "TypeError: square.jvp: expected a function made with fn or opaque, got a function"),
+    *((f"fn([Real, {{ p: Bool }}, Vec(3, Real), [Real]], Real, (x, s, v, t) => {text})",
+       f"TypeError: a symbolic {ty} is no number or text of JavaScript: write add(x, y) for x + y, "
+       "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on")
+      for text, ty in [("x + 1", "Real"), ("-x", "Real"), ("x < 0 ? 1 : 2", "Real"), ("Math.sin(x)", "Real"),
+                       ("`${x}`", "Real"), ("v[x]", "Real"), ("v[s.p]", "Bool"), ("v[s]", "{ p: Bool }"),
+                       ("v + v", "Vec(3, Real)"), ("v[v]", "Vec(3, Real)"), ("2 * t", "[Real]")]),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental"),

@@ -17,7 +17,19 @@ export class Var {
     readonly ty: Ty,
     readonly block: number,
   ) {}
+
+  /** What JavaScript asks for where it takes a value for a number or a text; else that would be NaN. */
+  [Symbol.toPrimitive](): never {
+    throw noPrimitive(this.ty);
+  }
 }
+
+/** The mistake of taking a symbolic value of type `ty` for a number or a text of JavaScript. */
+export const noPrimitive = (ty: Ty): Error =>
+  TypeError(
+    `a symbolic ${ty.text} is no number or text of JavaScript: write add(x, y) for x + y, ` +
+      "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on",
+  );
 
 /** A whole number from `low` to `high` that is to be an index: checked where it is used as one. */
 export interface Loose {

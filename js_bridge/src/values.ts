@@ -7,6 +7,7 @@ import {
   boolId,
   indexId,
   invalid,
+  noPrimitive,
   realId,
   Recorder,
   recorder,
@@ -153,6 +154,10 @@ const isForeign = (key: string | symbol): boolean =>
 const noSuchKey = (ty: Ty, key: string | symbol): Error =>
   TypeError(`unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`);
 
+const refusePrimitive = ({ ty }: View): never => {
+  throw noPrimitive(ty);
+};
+
 const vector: ProxyHandler<View> = {
   get(view, key, v) {
     if (key === VIEW) return view;
@@ -160,6 +165,7 @@ const vector: ProxyHandler<View> = {
     if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
     if (key === "at") return placesOf(v, (i: number) => elements(view).at(i));
     if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
+    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
     if (isForeign(key)) return undefined;
     if (typeof key === "symbol") return element(view, key);
     if (isIndex(key)) return element(view, Number(key));
@@ -187,6 +193,7 @@ const object: ProxyHandler<View> = {
       }
       at += ty.leaves;
     }
+    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
     if (isForeign(key)) return undefined;
     throw noSuchKey(view.ty, key);
   },

@@ -351,6 +351,16 @@ class Program {
       ({ text, ty: { size } }) => `${text}[${size}]`,
     );
     among(
+      "an operator of JavaScript",
+      scope.filter(({ ty: of }) => of.kind === "real" && ty.kind === "real"),
+      ({ text }) => `Math.abs(${text})`,
+    );
+    among(
+      "a comparison of JavaScript",
+      scope.filter(({ ty: of }) => of.kind === "real" && ty.kind === "bool"),
+      ({ text }) => `${text} < 1`,
+    );
+    among(
       "an assignment",
       vectors,
       ({ text, ty: { elem } }) => `(${text}[0] = ${value(elem)})`,

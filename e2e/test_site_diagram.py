@@ -88,6 +88,7 @@ def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]
     watch(context, problems)
     page = context.new_page()
     page.goto(frozen_url + "site/diagram.html")
+    settle(page)  # lest what it says of its first diagram be taken for a word on the next
     yield page, problems
     context.close()
 

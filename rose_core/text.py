@@ -90,8 +90,10 @@ def show_program(f: Func, rules: bool = True) -> str:
 
     visit(f)
     names: dict[Func, str] = {}
+    taken: set[str] = set()
     for g in order:
-        names[g] = _free_name(g.name, names.values())
+        names[g] = _free_name(g.name, taken)
+        taken.add(names[g])
     texts = [_Printer(g, names).run() for g in order]
     pairs = [(g, g.jvp) for g in order if rules and g.jvp]
     pairs.sort(key=lambda pair: pair[0] is f)

@@ -35,7 +35,7 @@ class Expansion:
         """``known``: the derivatives of earlier programs."""
         self.known = known
         if known:
-            known.begin(self.transposed)
+            known.begin(self)
         self._vjp_sites: dict[Func, int] = {}
         # functions may grow: those of another extent are others
         self._expanded: dict[tuple[Func, Extent], Func] = {}
@@ -189,8 +189,13 @@ class Expansion:
             self.require_derivative(f)
         func = f if rule is not None else self.expand(f)
         body = func if rule is None else self.expand(rule)
-        found = Transposed(func, body, varying, self.known.find if self.known else self.transposed)
+        found = Transposed(func, body, varying, self.known or self)
         return Recomputed(found) if f.remat and may_run_again(f) else found
+
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+        """The forward derivative of ``f``, for these varying parameters, whose tangents are numbers."""
+        jvp = self.jvp(f, varying)
+        return jvp.on_numbers(self.plain(jvp.func_jvp))
 
     @staticmethod
     def require_derivative(f: Func) -> None:
@@ -304,7 +309,7 @@ class _Expander(Replay):
             self.expansion.require_derivative(f)
         if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
             body = self.expansion.plain(f)
-            lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion.transposed)
+            lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion)
             self.given[v] = lin.run()
             return
         transposed = self.expansion.transposed(self.expansion.plain(f), varying)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from rose_core.ir import Func
 
 if TYPE_CHECKING:
+    from rose_core.jvp import Jvp
+    from rose_core.linearize import Derivatives
     from rose_core.tape import Backward, Transposed
 
 Key = tuple[Func, tuple[bool, ...]]
@@ -68,7 +70,7 @@ class Known:
         """Where events are noted: for each derivative being made."""
         self.programs = 0
         """How many there have been."""
-        self._find: Callable[..., Transposed]
+        self._derivatives: Derivatives
 
     def function(self, key: object, make: Callable[[], Func]) -> Func:
         """The function with that key."""
@@ -77,14 +79,18 @@ class Known:
         self.functions[key] = func, self.programs
         return func
 
-    def begin(self, find: Callable[..., Transposed]) -> None:
-        """Begin the derivatives of a program, where ``find`` gives the one with a key."""
-        self._find = find
+    def begin(self, derivatives: Derivatives) -> None:
+        """Begin the derivatives of a program, of which ``derivatives`` has each."""
+        self._derivatives = derivatives
         self._asking = [[]]
 
-    def find(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
-        """A derivative of the program of now."""
-        return self._find(f, varying, fresh)
+    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
+        """A reverse derivative of the program of now."""
+        return self._derivatives.transposed(f, varying, fresh)
+
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+        """A forward derivative of the program of now."""
+        return self._derivatives.forward(f, varying)
 
     def derivative(self, key: Key, make: Callable[[], Transposed]) -> Transposed:
         """The derivative with that key, of which the program has none yet."""
@@ -125,7 +131,7 @@ class Known:
     def repeat(self, events: list[Event]) -> None:
         """Ask for the same once more."""
         for key, request in events:
-            found = self._find(*key)
+            found = self.transposed(*key)
             if request is not None:
                 found.backward(*request)
 
@@ -161,7 +167,7 @@ class Known:
         from rose_core.expand import Expansion  # which knows of this module
 
         found = Expansion(root, self).root
-        del self._find  # nothing else that the program is made with is to be kept
+        del self._derivatives  # nothing else that the program is made with is to be kept
         self._end()
         return found
 

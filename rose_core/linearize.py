@@ -7,7 +7,8 @@ they are active, and only the backward pass emits anything for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from rose_core import linearize_control
 from rose_core.builder import Builder
@@ -29,7 +30,7 @@ from rose_core.ir import (
     Func,
     LoopSite,
 )
-from rose_core.linearize_control import TakenSide, Turns, is_dual
+from rose_core.linearize_control import Column, TakenSide, Turns, is_dual
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.replay import Replay
 from rose_core.rules import rule
@@ -37,12 +38,23 @@ from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rose_core.jvp import Jvp
     from rose_core.tape import Transposed
 
 _SELECT = code("select")
 
 _VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]
 """Whether an op of varying operands varies: not so for ``floor``."""
+
+
+class Derivatives(Protocol):
+    """Where the derivatives of other functions come from."""
+
+    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
+
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+        """The forward derivative of ``f``, for these varying parameters, whose tangents are numbers."""
 
 
 class Linearization(Replay):
@@ -54,10 +66,10 @@ class Linearization(Replay):
         b: Builder,
         args: Sequence[int],
         varying: Sequence[bool],
-        transposed: Callable[..., Transposed],
+        derivatives: Derivatives,
     ) -> None:
         self.varying = varying
-        self.transposed = transposed
+        self.derivatives = derivatives
         self.dual = is_dual(func)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)
@@ -75,7 +87,7 @@ class Linearization(Replay):
         else:
             super().__init__(func, b, args)
         self.calls: dict[int, Transposed] = {}
-        self.control: dict[int, TakenSide | Turns] = {}
+        self.control: dict[int, TakenSide | Turns | Column] = {}
         """Choices and loops with a state."""
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
@@ -180,6 +192,10 @@ class Linearization(Replay):
                 self.env[v] = self.b.get(self.env[of], call.result_at[k])
             return
         site = self.control.get(of)
+        if isinstance(site, Column):
+            self.active[v] = site.tangents[k] is not None
+            self.env[v] = site.results[k]
+            return
         if site is not None:
             self.active[v] = site.active(k)
             if site.position(k) >= 0:
@@ -196,7 +212,7 @@ class Linearization(Replay):
         if not self.involves(args):
             super().call(v, callee, args)
             return
-        call = self.calls[v] = self.transposed(callee, self.varying_args(callee, args))
+        call = self.calls[v] = self.derivatives.transposed(callee, self.varying_args(callee, args))
         passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
         self.env[v] = self.b.call(call.fwd, passed)
 

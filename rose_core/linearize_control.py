@@ -3,6 +3,9 @@
 A choice calls the forward function of one of its sides. Both give the same results: the primal ones, and
 a tape in which each side has its places and leaves the others empty. A loop turns the forward function of
 its body; what that would put on its tape becomes a value that is kept of every turn.
+
+A loop into which one number varies, and out of which come numbers, needs no tape: its Jacobian is a column,
+which forward mode gives while the loop turns.
 """
 
 from __future__ import annotations
@@ -10,10 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rose_core.adapt import Ids, adapted
+from rose_core.adapt import Ids, adapted, inlined
 from rose_core.builder import Builder
-from rose_core.ir import CondSite, Func, LoopSite
-from rose_core.types import TAN, scalar_of
+from rose_core.ir import CondSite, Func, LoopSite, is_real
+from rose_core.types import REAL, TAN, UNIT, Array, Ref, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.linearize import Linearization
@@ -59,11 +62,23 @@ class Turns:
         return at + 1 if k > self.carries and at >= 0 else at
 
 
+class Column:
+    """A loop in the forward pass whose Jacobian is one column."""
+
+    def __init__(self, source: int, results: Ids, tangents: list[int | None]) -> None:
+        self.source = source
+        """The id of what varies."""
+        self.results = results
+        """The loop's results, as ids of the forward pass."""
+        self.tangents = tangents
+        """The derivative of each by ``source``; None where that is zero."""
+
+
 def cond(lin: Linearization, v: int, site: CondSite) -> None:
     """The forward pass of a ``COND`` with something active in it."""
     sides = []
     for f, args in zip(site.functions, site.args, strict=True):
-        sides.append(lin.transposed(f, lin.varying_args(f, args), fresh=True))
+        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), fresh=True))
     lin.control[v] = TakenSide((sides[0], sides[1]))
     passed = [
         [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]
@@ -77,11 +92,15 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
 
     Which leaves of the state are active is found by trying, as in forward mode.
     """
+    source = only_source(lin, site)
+    if source is not None:
+        lin.control[v] = _column(lin, site, source)
+        return
     spec, body, env = site.spec, site.body, lin.env
     varying = [lin.active[x] or lin.is_tangent(x) for x in site.state]
     of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
     while True:
-        transposed = lin.transposed(body, (False, *varying, *of_args), fresh=True)
+        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
         if after == varying:
             break
@@ -98,6 +117,48 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     test = _without_tangents(site.test) if site.test else None
     test_args = [env[x] for x in site.test_args if not lin.is_tangent(x)]
     env[v] = lin.b.loop(new, env[site.count], transposed.fwd, state, args, test, test_args)
+
+
+def only_source(lin: Linearization, site: LoopSite) -> int | None:
+    """The id of the only number by which a loop's results vary, if these are numbers."""
+    given = [*site.state, *site.args]
+    sources = {x for x in given if lin.active[x]}
+    if lin.dual or len(sources) != 1 or len(site.body.result_types) > site.spec.carries:
+        return None
+    if any(isinstance(lin.func.type_of(x), Ref) for x in given):
+        return None
+    if any(isinstance(t, Array) and is_real(t) for t in site.body.result_types):
+        return None
+    source = sources.pop()
+    return source if lin.func.type_of(source) is REAL else None
+
+
+def _column(lin: Linearization, site: LoopSite, source: int) -> Column:
+    """The forward derivative of a loop by ``source``, in the forward pass."""
+    func = Func(f"turns_{site.body.name}", [], UNIT)
+    b = Builder(func)
+    taken: dict[int, int] = {}
+    """Id that the loop takes → parameter of the function around it."""
+    for x in (site.count, *site.state, *site.args, *site.test_args):
+        if x not in taken:
+            taken[x] = b.param(lin.func.type_of(x))
+    count, state, args, test_args = (
+        [taken[x] for x in ids] for ids in ([site.count], site.state, site.args, site.test_args)
+    )
+    loop = b.loop(site.spec, count[0], site.body, state, args, site.test, test_args)
+    func.blocks[0].results = [b.get(loop, k) for k in range(len(site.body.result_types) + 1)]
+    func.effects = site.body.effects
+    jvp = lin.derivatives.forward(func, tuple(x == source for x in taken))
+    passed: Ids = []
+    for x in taken:
+        passed += [lin.b.real(1.0), lin.env[x]] if x == source else [lin.env[x]]
+    rest = iter(inlined(lin.b, jvp.func_jvp, passed))
+    results: Ids = []
+    tangents: list[int | None] = []
+    for varies in jvp.varying_results:
+        tangents.append(next(rest) if varies else None)
+        results.append(next(rest))
+    return Column(source, results, tangents)
 
 
 def _without_tangents(test: Func) -> Func:

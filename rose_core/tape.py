@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import (
@@ -12,7 +12,7 @@ from rose_core.ir import (
     zero_of,
 )
 from rose_core.known import Record, Request
-from rose_core.linearize import Linearization
+from rose_core.linearize import Derivatives, Linearization
 from rose_core.linearize_control import is_dual
 from rose_core.transpose import Reverse
 from rose_core.types import REAL, TAN, UNIT, Ref, Type, ref, replace_scalar, scalar_of
@@ -76,9 +76,7 @@ class Transposed:
     record: Record | None = None
     """What was asked of it, if several functions share it."""
 
-    def __init__(
-        self, func: Func, body: Func, varying: Sequence[bool], transposed: Callable[..., Transposed]
-    ) -> None:
+    def __init__(self, func: Func, body: Func, varying: Sequence[bool], derivatives: Derivatives) -> None:
         self.func = func
         self.body = body
         self.varying = varying
@@ -99,7 +97,7 @@ class Transposed:
                 self.args.append(k)
             if tangent >= 0:
                 carries[tangent] = varying[k] or body is not func
-        self._lin = Linearization(body, b, args, carries, transposed)
+        self._lin = Linearization(body, b, args, carries, derivatives)
         self._extent = body.extent
         results = self._lin.run()
         self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]

@@ -45,7 +45,7 @@ from rose_core.ir import (
 )
 from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
-from rose_core.linearize_control import TakenSide, Turns
+from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import OPS, TABLE_END, code
 from rose_core.rules import rule
 from rose_core.sweep import Sums, sweep
@@ -280,6 +280,7 @@ class Reverse:
         assert ins[0] == GET, f"{self.func.name}: no primal of {ins} is known"
         _, of, k = ins
         site = self.lin.control.get(of)
+        assert not isinstance(site, Column), "it is not made of tangents"
         at = site.position(k + 1) if site else self.lin.calls[of].result_at[k + 1]
         return self.fetch(self.fb.get(self.lin.env[of], at))
 
@@ -546,6 +547,8 @@ class Reverse:
         turns = self.lin.control.get(v)
         if isinstance(turns, Turns):
             transpose_control.loop(self, v, LoopSite(self.func, ins), turns)
+        elif isinstance(turns, Column):
+            transpose_control.column(self, v, turns)
 
     def set(self, v: int, ins: tuple[int, ...]) -> None:
         """An update: the new element has a cotangent of its own, the old one has none."""

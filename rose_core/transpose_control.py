@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rose_core.adapt import Ids, adapted, inlined
 from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite, Spec, is_real
-from rose_core.linearize_control import TakenSide, Turns
+from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import code
 from rose_core.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rose_core.tape import Backward, Transposed
     from rose_core.transpose import Reverse
 
-_ADD = code("add")
+_ADD, _MUL = code("add"), code("mul")
 
 
 def _given(reverse: Reverse, args: Sequence[int], params: Sequence[Type]) -> dict[int, int]:
@@ -147,6 +147,14 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
         reverse.contribute_any(site.state[k], b.get(result, j))
     for j, k in enumerate(made.sums, len(active)):
         reverse.contribute(args[k], 1, b.get(result, j))
+
+
+def column(reverse: Reverse, v: int, made: Column) -> None:
+    """The transpose of a ``LOOP`` whose Jacobian is known."""
+    for k, c in reverse.outputs.pop(v, {}).items():
+        tangent = made.tangents[k]
+        if tangent is not None:
+            reverse.contribute(made.source, 1, reverse.b.op(_MUL, c, reverse.fetch(tangent)))
 
 
 class _BackwardBody:

@@ -6,6 +6,7 @@ import math
 import re
 
 import pytest
+from both_ways import both_ways  # noqa: F401 - a fixture for every test
 
 from rose_core import (
     Bool,

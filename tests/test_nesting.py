@@ -6,6 +6,7 @@ import math
 from itertools import product
 
 import pytest
+from both_ways import both_ways  # noqa: F401 - a fixture for every test
 from differences import differences, same
 
 from rose_core import (

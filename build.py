@@ -588,10 +588,10 @@ def serve(host: str, port: int | None) -> None:
 
 
 def test(args: list[str]) -> int:
-    """Run pytest: everything, unless the arguments name files or tests of their own."""
+    """Run pytest: everything, files side by side, unless the arguments name files or tests of their own."""
     named = any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args)
-    where = [] if named else ["tests", "e2e"]
-    return subprocess.call([PYTHON, "-m", "pytest", *where, *args], cwd=ROOT)
+    everything = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "tests", "e2e"]
+    return subprocess.call([PYTHON, "-m", "pytest", *([] if named else everything), *args], cwd=ROOT)
 
 
 def bench(args: list[str], cpython: bool) -> int:

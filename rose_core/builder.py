@@ -44,7 +44,7 @@ _SMALL = 17
 COUNT = fin(MOST + 1)
 """The type of a number of turns that is known."""
 
-_NEG, _SELECT = map(code, ("neg", "select"))
+_ADD, _MUL, _NEG, _SELECT = map(code, ("add", "mul", "neg", "select"))
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -119,6 +119,18 @@ class Builder:
         ha = home[a] if a >= 0 else 0
         hb = home[b] if b >= 0 else 0
         return self._append(key, type or _OUT[op], ha if ha > hb else hb)
+
+    def doubled(self, v: int) -> int:
+        """``v + v``; of a product with a number, the product with twice that.
+
+        Powers of two are exact, so these differ below 2⁻¹⁰²¹ only.
+        """
+        if v >= 0 and self.code[v][0] == _MUL:
+            _, a, b = self.code[v]
+            factor, other = (a, b) if a < 0 else (b, a)
+            if factor < 0 <= other and math.isfinite(2 * self.pool[~factor][0]):
+                return self.binary(_MUL, self.const(2 * self.pool[~factor][0], REAL), other)
+        return self.binary(_ADD, v, v)
 
     def ternary(self, op: int, a: int, b: int, c: int, type: Type | None = None) -> int:
         v = simplify.ternary(self, op, a, b, c, type)

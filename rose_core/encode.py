@@ -107,11 +107,12 @@ def store(kind: str, offset: int) -> bytes:
     return bytes([opcode]) + memarg(align, offset)
 
 
-I32_ADD, I32_MUL, I32_LT_U, F64_ADD, SELECT, DROP, END = (
+I32_ADD, I32_MUL, I32_LT_U, F64_ADD, F64_SUB, SELECT, DROP, END = (
     b"\x6a",
     b"\x6c",
     b"\x49",
     b"\xa0",
+    b"\xa1",
     b"\x1b",
     b"\x1a",
     b"\x0b",

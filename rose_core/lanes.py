@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rose_core.encode import (
     BR_IF_0,
     END,
+    F64_ADD,
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
@@ -283,7 +284,7 @@ class Writer:
             terms.append(n)
         for lane in range(count):
             for v, n in zip(added, terms, strict=True):
-                out += body.adding(code[v][1], [local_get(n), extract_lane(lane)])
+                out += body.adding(code[v][1], [local_get(n), extract_lane(lane), F64_ADD])
         return out
 
 

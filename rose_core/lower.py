@@ -13,6 +13,7 @@ from rose_core.encode import (
     DROP,
     END,
     F64_ADD,
+    F64_SUB,
     I32_ADD,
     I32_LT_U,
     MEMORY_FILL,
@@ -57,12 +58,14 @@ from rose_core.layout import (
     size_of,
 )
 from rose_core.lower_control import ControlFlow, takes_memory
-from rose_core.ops import BINARY_END, OPS, TABLE_END
+from rose_core.ops import BINARY_END, OPS, TABLE_END, code
 from rose_core.reuse import overwritten
 from rose_core.rows import RowsWriter, in_rows
 from rose_core.runtime import Runtime
 from rose_core.types import Array, Fin, Ref, is_tape
 from rose_core.windows import Window, windows
+
+_NEG = code("neg")
 
 
 class Body(ControlFlow):
@@ -299,8 +302,8 @@ class Body(ControlFlow):
         out = self.out[block]
         window = self.window_of.get(r)
         if window:
-            code = self.expression([x], block)
-            out += [get_local(window.local(r)), *code, F64_ADD, set_local(window.local(r))]
+            code = self.addend(x, block)
+            out += [get_local(window.local(r)), *code, set_local(window.local(r))]
             self.used(r, block)
             return
         place = self.place(r)  # which may be another one when what is added has been computed
@@ -311,16 +314,23 @@ class Body(ControlFlow):
             self._add_arrays(block, self.place(r), at, size_of(t))
             self.used(x, block)
         else:
-            out += self.adding(r, self.expression([x], block))
+            out += self.adding(r, self.addend(x, block))
         self.used(r, block)
 
+    def addend(self, x: int, block: int) -> list[bytes]:
+        """Code that adds the number ``x`` to what is on the stack; to add a negation is to subtract."""
+        ins = self.func.code[x] if x >= 0 else ()
+        if ins and ins[0] == _NEG and self.expr[x] is None and not self.demand.rooted[x]:
+            return [*self.expression(ins[1:], block), F64_SUB]
+        return [*self.expression([x], block), F64_ADD]
+
     def adding(self, r: int, code: Sequence[bytes]) -> list[bytes]:
-        """Code that adds the number that ``code`` pushes to the accumulator ``r``."""
+        """Code that adds to the accumulator ``r`` by ``code``, as `addend` gives it."""
         place = self.place(r)
         if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
-            return [place.base, *code, F64_ADD, set_local(self.local_of[r] >> 1)]
+            return [place.base, *code, set_local(self.local_of[r] >> 1)]
         at = place.offset
-        return [place.base, place.base, load("f", at), *code, F64_ADD, store("f", at)]
+        return [place.base, place.base, load("f", at), *code, store("f", at)]
 
     def _add_arrays(self, block: int, to: Place, x: Place, size: int) -> None:
         """``to[k] += x[k]`` for every number."""

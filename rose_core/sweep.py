@@ -17,31 +17,76 @@ from rose_core.rules import Template, rule
 _NAMES = "mul add sub div neg sqrt exp log sin cos sinh cosh".split()
 """The ops that are written out, the most frequent first; their templates have no constants."""
 
-_ADD, _SUB, _NEG = code("add"), code("sub"), code("neg")
+_ADD, _SUB, _MUL, _NEG = map(code, ("add", "sub", "mul", "neg"))
 
 
-class Sums(list[int | None]):
-    """The cotangents of a straight function by source id, with a sign each: a negation is put off until it
-    can become a subtraction. Has the methods of a dict that other code uses, without signs.
-    """
+class _Signed:
+    """Sums by id with a sign each: a negation is put off until it can become a subtraction."""
+
+    b: Builder
+    negative: list[bool] | dict[int, bool]
+
+    def _sum(self, v: int) -> int | None:
+        raise NotImplementedError
+
+    def __setitem__(self, v: int, c: int | None) -> None:
+        raise NotImplementedError
+
+    def contribute(self, v: int, is_negative: bool, c: int) -> None:
+        """Add ``c``, or what it is the negative of, to the sum of ``v``."""
+        old, b = self._sum(v), self.b
+        if old is None:
+            self[v] = c
+            self.negative[v] = is_negative
+        elif self.negative[v] == is_negative:
+            self[v] = b.binary(_ADD, old, c)
+        else:
+            self[v] = b.binary(_SUB, old, c) if is_negative else b.binary(_SUB, c, old)
+            self.negative[v] = False
+
+    def take(self, v: int) -> tuple[int | None, bool]:
+        """The sum of ``v``, which it has no more, and whether that is to be negated."""
+        found = self._sum(v)
+        if found is None:
+            return None, False
+        self[v] = None
+        return found, self.negative[v]
+
+    def get(self, v: int) -> int | None:
+        found = self._sum(v)
+        if found is not None and self.negative[v]:
+            found = self[v] = self.b.unary(_NEG, found)
+            self.negative[v] = False
+        return found
+
+    def pop(self, v: int, default: None = None) -> int | None:
+        found = self.get(v)
+        self[v] = None
+        return found
+
+
+class Sums(_Signed, list[int | None]):  # type: ignore[misc]
+    """The cotangents of a straight function, by source id."""
 
     def __init__(self, size: int, b: Builder) -> None:
         super().__init__([None] * size)
         self.b = b
         self.negative = [False] * size
 
-    def get(self, v: int) -> int | None:
-        if self.negative[v]:
-            found = self[v]
-            assert found is not None
-            self[v] = self.b.unary(_NEG, found)
-            self.negative[v] = False
-        return self[v]
+    _sum = list.__getitem__
+    __setitem__ = list.__setitem__
 
-    def pop(self, v: int, default: None = None) -> int | None:  # type: ignore[override]
-        found = self.get(v)
-        self[v] = None
-        return found
+
+class LoopSums(_Signed, dict[int, int | None]):  # type: ignore[misc]
+    """The sums that are made in a block, by source id; None for one that was taken."""
+
+    def __init__(self, b: Builder) -> None:
+        super().__init__()
+        self.b = b
+        self.negative = {}
+
+    _sum = dict.get
+    __setitem__ = dict.__setitem__
 
 
 _HEAD = '''
@@ -131,6 +176,19 @@ class _Text:
         for k, sign, s in template.outputs:
             self.contribute(operands[k], sign, slots[s])
 
+    def square(self) -> None:
+        """The square of a number, as `Reverse.square` has it."""
+        self.add("if active[a]:")
+        self.depth += 1
+        self.add("x0 = values[a]")
+        self.add("pad()")
+        self.add("if x0 is None:")
+        self.add("    x0 = fetch(a)")
+        self.add("t0 = b.doubled(c); n = len(instructions)")
+        self.instruction("t1", _MUL, "t0", "x0")
+        self.contribute("a", 1, "t1")
+        self.depth -= 1
+
     def op(self, opcode: int, keyword: str) -> None:
         """The branch of one op: a variant for each set of varying operands."""
         self.add(f"{keyword} op == {opcode}:")
@@ -138,8 +196,14 @@ class _Text:
         operands = ["a"] if opcode < UNARY_END else ["a", "o"]
         self.add(f"_, {', '.join(operands)} = ins")
         self.add("g = negative[v]")
+        if opcode == _MUL:
+            self.add("if a == o:")
+            self.depth += 1
+            self.square()
+            self.depth -= 1
         variants = [(1, "if active[a]")] if len(operands) == 1 else [
-            (3, "if active[a] and active[o]"), (1, "elif active[a]"), (2, "elif active[o]"),
+            (3, f"{'el' * (opcode == _MUL)}if active[a] and active[o]"),
+            (1, "elif active[a]"), (2, "elif active[o]"),
         ]  # fmt: skip
         for mask, test in variants:
             template = rule(opcode, mask).pull

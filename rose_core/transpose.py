@@ -48,14 +48,14 @@ from rose_core.linearize import Linearization
 from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import OPS, TABLE_END, code
 from rose_core.rules import rule
-from rose_core.sweep import Sums, sweep
+from rose_core.sweep import LoopSums, Sums, sweep
 from rose_core.types import REAL, Array, Ref, replace_scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rose_core.tape import Boundary
 
-_ADD, _SUB, _NEG, _SELECT = map(code, ("add", "sub", "neg", "select"))
+_ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
 _CHEAP = [isinstance(op.wasm, (int, bytes, Helper)) for op in OPS]
 """Whether an op is an instruction of the machine, or a few, rather than a function of a library."""
@@ -66,7 +66,7 @@ class _Loop:
 
     __slots__ = ("backward", "cotangents", "elements", "forward", "given", "index", "known", "refs")
 
-    def __init__(self, forward: int, backward: int, index: int) -> None:
+    def __init__(self, b: Builder, forward: int, backward: int, index: int) -> None:
         self.forward = forward
         """The forward pass's block; -1 where both passes share one function body."""
         self.backward = backward
@@ -74,7 +74,7 @@ class _Loop:
         """The backward loop's index; -1 for a function's body."""
         self.known: dict[int, int] = {}
         """Forward ids that were brought over already."""
-        self.cotangents: dict[int, int] | Sums = {}
+        self.cotangents: LoopSums | Sums = LoopSums(b)
         """Source id → sum of the contributions made in this block to a scalar of this or an outer one."""
         self.elements: dict[int, dict[int, int]] = {}
         """Source id of an array of this block → number of an element → contribution to that."""
@@ -94,7 +94,7 @@ class Reverse:
         self.fb = forward.b
         self.boundary = boundary
         """What carries values between the two functions; None where both passes share one."""
-        self.stack = [_Loop(0 if boundary else -1, b.open[-1], -1)]
+        self.stack = [_Loop(b, 0 if boundary else -1, b.open[-1], -1)]
         self.flat = len(self.func.blocks) == 1 and len(b.open) == 1
         """Whether everything is in the body of a function, nothing in loops."""
         if self.flat:
@@ -190,12 +190,7 @@ class Reverse:
 
     def contribute(self, v: int, sign: int, c: int) -> None:
         """Add ``sign * c`` to the cotangent of the scalar ``v``."""
-        sums = self.stack[-1].cotangents
-        old = sums.get(v)
-        if old is None:
-            sums[v] = c if sign > 0 else self.b.unary(_NEG, c)
-        else:
-            sums[v] = self.b.binary(_ADD if sign > 0 else _SUB, old, c)
+        self.stack[-1].cotangents.contribute(v, sign < 0, c)
 
     def contribute_array(self, v: int, c: int) -> None:
         """Add the whole array ``c`` to the cotangent of the array ``v``."""
@@ -396,11 +391,18 @@ class Reverse:
         types = self.func.types
         if isinstance(types[v], (Array, Ref)):
             return  # a choice between arrays: contributions went straight to its sides
-        c = self.total(v)
+        sums, is_negative = self.stack[-1].cotangents, False
+        if v in self.stack[-1].refs:
+            c = self.total(v)
+        else:
+            c, is_negative = sums.take(v)
         if c is None:
             return
         active = self.lin.active
         operands = ins[1:]
+        if ins[0] == _MUL and operands[0] == operands[1]:
+            self._square(operands[0], c, is_negative)
+            return
         mask = 0
         for k, x in enumerate(operands):
             if active[x]:
@@ -424,7 +426,13 @@ class Reverse:
         for opcode, _, *args in pull.instrs:
             values.append(b.op(opcode, *[slot(a) for a in args]))
         for k, sign, s in pull.outputs:
-            self.contribute(operands[k], sign, slot(s))
+            sums.contribute(operands[k], (sign < 0) != is_negative, slot(s))
+
+    def _square(self, x: int, c: int, is_negative: bool) -> None:
+        """Of ``x x``: twice the cotangent, before a number that may be in it meets ``x``, and that times ``x``."""
+        if self.lin.active[x]:
+            product = self.b.binary(_MUL, self.b.doubled(c), self.value(x))
+            self.stack[-1].cotangents.contribute(x, is_negative, product)
 
     def vec(self, v: int, ins: tuple[int, ...]) -> None:
         if not self.lin.active[v]:
@@ -464,16 +472,17 @@ class Reverse:
             return
         b = self.b
         index = b.open_for(block.size)
-        frame = _Loop(self.lin.forward_block[ins[1]], b.open[-1], index)
+        frame = _Loop(b, self.lin.forward_block[ins[1]], b.open[-1], index)
         self.stack.append(frame)
         self.source_block[ins[1]] = self.by_forward[frame.forward] = frame
         for k, c in cotangents.items():
             if block.results[k] >= 0:
                 self.contribute_any(block.results[k], b.index(c, index))
         self.block(ins[1])
-        assert isinstance(frame.cotangents, dict)
-        for x, c in frame.cotangents.items():  # what is left belongs to values from outside the loop
-            if self.lin.active[x]:
+        assert isinstance(frame.cotangents, LoopSums)
+        for x in frame.cotangents:  # what is left belongs to values from outside the loop
+            c = frame.cotangents.get(x)
+            if c is not None and self.lin.active[x]:
                 b.add_to(self.ref(x), c)
         self.stack.pop()
         del self.source_block[ins[1]], self.by_forward[frame.forward]

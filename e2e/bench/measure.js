@@ -86,6 +86,7 @@ export const callTimes = (
   const times = names.map(() => []);
   for (let k = 0; k < turns; ++k)
     for (const [contender, name] of names.entries()) {
+      globalThis.gc?.(); // what others have left behind is not to be swept at this one's cost
       const each = timePerCall(contenders[name].call, turn, batches[contender]);
       times[contender].push(1000 * each);
     }
@@ -102,21 +103,25 @@ export const ratio = (a, b) => summary(a.map((time, k) => time / b[k])).median;
 
 /**
  * Times of the stages of tasks, in milliseconds, the tasks taking turns. A task gives the times of its
- * stages; the first two turns are for warmth and not counted.
+ * stages. What it does for warmth before is not counted: two turns, and as many more as it takes to have
+ * run for `warm` milliseconds, since an engine optimises WebAssembly while that runs, function by function.
  *
  * @param {Record<string, () => Promise<Record<string, number>>>} tasks
  * @param {{ turns?: number, warm?: number }} [options]
  * @returns {Promise<Record<string, Record<string, Times>>>}
  */
-export const stageTimes = async (tasks, { turns = 7, warm = 2 } = {}) => {
+export const stageTimes = async (tasks, { turns = 7, warm = 1_000 } = {}) => {
   const names = Object.keys(tasks);
+  for (const name of names) {
+    const start = performance.now();
+    for (let k = 0; warm && (k < 2 || performance.now() - start < warm); ++k)
+      await tasks[name]();
+  }
   /** @type {Record<string, number>[][]} */
   const times = names.map(() => []);
-  for (let k = -warm; k < turns; ++k)
-    for (const [task, name] of names.entries()) {
-      const stages = await tasks[name]();
-      if (k >= 0) times[task].push(stages);
-    }
+  for (let k = 0; k < turns; ++k)
+    for (const [task, name] of names.entries())
+      times[task].push(await tasks[name]());
   return Object.fromEntries(
     names.map((name, k) => [
       name,

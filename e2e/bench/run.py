@@ -74,7 +74,7 @@ def host() -> Iterator[Host]:
     mounts |= {"/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE}
     mounts |= {"/bench/": HERE, "/": DIST}
     with Server(mounts, headers=ISOLATED, quiet=True) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, "--js-flags=--expose-gc"])
         yield browser, f"{server.origin}/bench/page.html"
         browser.close()
 

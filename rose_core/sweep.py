@@ -73,7 +73,7 @@ class Sums(_Signed, list[int | None]):  # type: ignore[misc]
         self.b = b
         self.negative = [False] * size
 
-    _sum = list.__getitem__
+    _sum = list.__getitem__  # type: ignore[assignment]
     __setitem__ = list.__setitem__
 
 
@@ -85,7 +85,7 @@ class LoopSums(_Signed, dict[int, int | None]):  # type: ignore[misc]
         self.b = b
         self.negative = {}
 
-    _sum = dict.get
+    _sum = dict.get  # type: ignore[assignment]
     __setitem__ = dict.__setitem__
 
 

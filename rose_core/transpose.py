@@ -429,7 +429,7 @@ class Reverse:
             sums.contribute(operands[k], (sign < 0) != is_negative, slot(s))
 
     def _square(self, x: int, c: int, is_negative: bool) -> None:
-        """Of ``x x``: twice the cotangent, before a number that may be in it meets ``x``, and that times ``x``."""
+        """Of ``x x``: twice the cotangent, where a number in it can still be doubled, and that times ``x``."""
         if self.lin.active[x]:
             product = self.b.binary(_MUL, self.b.doubled(c), self.value(x))
             self.stack[-1].cotangents.contribute(x, is_negative, product)
@@ -481,9 +481,9 @@ class Reverse:
         self.block(ins[1])
         assert isinstance(frame.cotangents, LoopSums)
         for x in frame.cotangents:  # what is left belongs to values from outside the loop
-            c = frame.cotangents.get(x)
-            if c is not None and self.lin.active[x]:
-                b.add_to(self.ref(x), c)
+            left = frame.cotangents.get(x)
+            if left is not None and self.lin.active[x]:
+                b.add_to(self.ref(x), left)
         self.stack.pop()
         del self.source_block[ins[1]], self.by_forward[frame.forward]
         b.close_for([])

@@ -429,7 +429,7 @@ class Reverse:
             sums.contribute(operands[k], (sign < 0) != is_negative, slot(s))
 
     def _square(self, x: int, c: int, is_negative: bool) -> None:
-        """Of ``x x``: twice the cotangent, where a number in it can still be doubled, and that times ``x``."""
+        """Of ``x x``: twice the cotangent, where a number in it can still double, and that times ``x``."""
         if self.lin.active[x]:
             product = self.b.binary(_MUL, self.b.doubled(c), self.value(x))
             self.stack[-1].cotangents.contribute(x, is_negative, product)

@@ -54,8 +54,9 @@ def compile_recording(
     ``end`` (in bytes) of memory, ``args`` and ``results`` (``[kind, address, count, passed]`` per leaf, see
     `Slot`), ``notes`` (`Recording`), and for every opaque function that the module imports ``hosts``: its
     number, and where the call has its arguments and results (`_host`). ``incremental``: make again
-    only what has changed since earlier programs.
+    only what has changed since earlier programs. To be followed by `tidy`, when nobody waits.
     """
+    tidy()
     if not incremental:
         _known.forget()
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
@@ -70,7 +71,11 @@ def compile_recording(
             f"{name} is too large: to compile it takes more memory than there is; what is written down of it "
             f"while its body runs is {written:,.1f} MB already"
         ) from None
-    finally:
+
+
+def tidy() -> None:
+    """Free what compiling has left behind."""
+    if not gc.isenabled():
         # what is remembered for some time is old when it is dropped
         gc.collect(2 if _known.programs % _COLLECTED == 0 else 0)
         gc.enable()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rose_core.activity import varying_state
 from rose_core.adapt import Ids, adapted
 from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite
@@ -44,6 +45,7 @@ def loop(sweep: Sweep, v: int, site: LoopSite) -> None:
     b, env, spec = sweep.b, sweep.env, site.spec
     varying = [sweep.tan[x] is not None for x in site.state]
     of_args = [sweep.tan[x] is not None for x in site.args]
+    varying = varying_state(site, varying, of_args)
     while True:
         jvp = sweep.derivative_of(site.body, [False, *varying, *of_args])
         after = [x or y for x, y in zip(varying, jvp.varying_results, strict=False)]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from rose_core import linearize_control
+from rose_core.activity import VARIES
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
@@ -31,9 +32,8 @@ from rose_core.ir import (
     LoopSite,
 )
 from rose_core.linearize_control import Column, TakenSide, Turns, is_dual
-from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.ops import BINARY_END, TABLE_END, UNARY_END, code
 from rose_core.replay import Replay
-from rose_core.rules import rule
 from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
 
 TYPE_CHECKING = False
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from rose_core.tape import Transposed
 
 _SELECT = code("select")
-
-_VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]
-"""Whether an op of varying operands varies: not so for ``floor``."""
 
 
 class Derivatives(Protocol):
@@ -107,7 +104,7 @@ class Linearization(Replay):
             self._dual_block(number)
             return
         code, active, env, b = self.func.code, self.active, self.env, self.b
-        unary, binary, varies = b.unary, b.binary, _VARIES
+        unary, binary, varies = b.unary, b.binary, VARIES
         for v in self.func.blocks[number].order:
             ins = code[v]
             op = ins[0]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rose_core.activity import varying_state
 from rose_core.adapt import Ids, adapted, inlined
 from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite, is_real
@@ -90,7 +91,7 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
 def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     """The forward pass of a ``LOOP`` with something active in it.
 
-    Which leaves of the state are active is found by trying, as in forward mode.
+    Which leaves of the state are active is seen when they are: those that are not known before are tried.
     """
     source = only_source(lin, site)
     if source is not None:
@@ -99,6 +100,8 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     spec, body, env = site.spec, site.body, lin.env
     varying = [lin.active[x] or lin.is_tangent(x) for x in site.state]
     of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
+    if not lin.dual:
+        varying = varying_state(site, varying, of_args)
     while True:
         transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]

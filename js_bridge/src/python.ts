@@ -30,6 +30,7 @@ interface Bridge {
     memory: MemoryKind,
     incremental: boolean,
   ): PyProxy;
+  tidy(): void;
   run_scripts(texts: string): PyProxy;
   wants_library(texts: string): boolean;
   add_library(archive: Uint8Array): void;
@@ -207,6 +208,7 @@ class PythonCore implements MainCore {
   private made(work: Work): PyProxy {
     if ("scripts" in work) return this.bridge.run_scripts(work.scripts);
     const { header, ints, reals } = work.program;
+    setTimeout(() => this.bridge.tidy()); // when the answer is on its way
     return this.bridge.compile_recording(
       header,
       bytesOf(ints),

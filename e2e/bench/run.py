@@ -14,7 +14,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -100,7 +100,22 @@ def measure(host: Host, name: str, sizes: list[int], omit: list[str]) -> dict[st
         call = "(args) => bench(...args)"
         chosen = [n for n in entry["sizes"] if not sizes or n in sizes]
         entry["sizes"] = [page.evaluate(call, [name, n, {"omit": omit}]) for n in chosen]
+    if name in SIMULATIONS:
+        for size in entry["sizes"]:
+            for library, times in cold(host, name, size["contenders"]).items():
+                size["contenders"][library]["compile, cold"] = times
     return entry
+
+
+def cold(host: Host, name: str, libraries: Iterable[str], turns: int = 5) -> dict[str, dict[str, float]]:
+    """Milliseconds of each library's first compilation of a simulation, in turns: quartiles."""
+    times: dict[str, list[float]] = {library: [] for library in libraries}
+    call = "(args) => import('./simulation.js').then(({ cold }) => cold(...args))"
+    for _ in range(turns):
+        for library, found in times.items():
+            with new_page(host) as page:
+                found.append(page.evaluate(call, [name, library]))
+    return {library: quartiles(found) for library, found in times.items()}
 
 
 def starts(host: Host, turns: int = 5) -> dict[str, dict[str, float]]:

@@ -58,3 +58,18 @@ export const sideBySide = async (programs, { omit = [], calls, stages }) => {
     };
   return found;
 };
+
+/**
+ * Milliseconds of a first compilation: of a page that has loaded the library, and compiled nothing.
+ *
+ * @param {string} name  of the module in workloads/
+ * @param {string} library
+ */
+export const cold = async (name, library) => {
+  const programs = await import(`./workloads/${name}.js`);
+  const peer = [here, npm].find((peer) => peer.name === library);
+  const lib = await peer.load();
+  const start = performance.now();
+  await (peer === here ? programs.ours : programs.original)(lib);
+  return performance.now() - start;
+};

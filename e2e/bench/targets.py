@@ -19,6 +19,8 @@ WRITTEN_OUT = ("rosenbrock_unrolled", "ackley_unrolled")
 TABLE = ("sincos", "power_loop", "logsumexp", "logistic", "mlp")
 """The programs of Table 2 of "Don't Unroll Adjoint: Differentiating SSA-Form Programs" (Innes, 2018)."""
 LOOPS = ("rosenbrock", "ackley", *TABLE)
+SIMULATIONS = {"billiards": 0.15, "robot": 0.2}
+"""The most that a gradient may take of rose's."""
 COMPILE = {10: 1.0, 100: 0.5, 1_000: 0.3}
 """Of rose's time from a function to what can be called; any time below `AT_ONCE` will do."""
 AT_ONCE = 3.0
@@ -50,6 +52,10 @@ def of_size(
     if name == "rosenbrock_unrolled" and n in COMPILE and "compile" in rose:
         ours, theirs = this["compile"]["median"], rose["compile"]["median"]
         yield "compilation ÷ rose's", ours / theirs, max(COMPILE[n], AT_ONCE / theirs)
+    if name in SIMULATIONS and "gradient" in rose:
+        yield "gradient of a simulation ÷ rose's", rose["gradient"]["ratio"], SIMULATIONS[name]
+        for what in ("compile", "compile, cold"):
+            yield f"{what}, of a simulation ÷ rose's", this[what]["median"] / rose[what]["median"], 1.0
     if operations and operations > 10_000:
         compiled = this["compile"]["median"]
         yield "µs of compilation per operation", 1e3 * compiled / operations, 5.0

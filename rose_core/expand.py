@@ -12,7 +12,21 @@ from collections.abc import Sequence
 
 from rose_core.builder import Builder
 from rose_core.inline import in_line
-from rose_core.ir import GET, PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
+from rose_core.ir import (
+    ADD_TO,
+    CALL,
+    COND,
+    GET,
+    LOOP,
+    PARAM,
+    PULL,
+    VJP,
+    Extent,
+    Func,
+    LoopSite,
+    is_real,
+    operands,
+)
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
@@ -242,6 +256,25 @@ def _has_tangents(f: Func) -> bool:
     return bool(found)
 
 
+def _live(f: Func) -> list[bool]:
+    """Id → whether a result of the function, or something with an effect, may need the value."""
+    live = [False] * len(f.code)
+    for v in f.results:
+        if v >= 0:
+            live[v] = True
+    for v in range(len(f.code) - 1, -1, -1):
+        ins = f.code[v]
+        if live[v] or ins[0] in _EFFECTS:
+            for x in operands(ins, f.blocks):
+                if x >= 0:
+                    live[x] = True
+    return live
+
+
+_EFFECTS = frozenset((ADD_TO, CALL, COND, LOOP))
+"""Instructions that may have effects."""
+
+
 class _Expander(Replay):
     """Copies a function, making the derivatives it asks for."""
 
@@ -256,7 +289,10 @@ class _Expander(Replay):
             if ins[0] == PULL:
                 self.pulls.setdefault(ins[1], []).append(v)
                 self.wanted[v] = set()
-            elif ins[0] == GET and ins[1] in self.wanted:
+        live = _live(func) if self.pulls else ()
+        for v, is_live in enumerate(live):
+            ins = func.code[v]
+            if is_live and ins[0] == GET and ins[1] in self.wanted:
                 self.wanted[ins[1]].add(ins[2])
         self.given: dict[int, list[int]] = {}
         """``VJP`` or ``PULL`` → its results in the copy."""

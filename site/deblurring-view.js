@@ -9,11 +9,21 @@ import { drawChart } from "./line-chart.js";
 const small = new OffscreenCanvas(SIDE, SIDE);
 const image = new ImageData(SIDE, SIDE);
 
-/** @param {CanvasRenderingContext2D} ctx @param {Size} size @param {ArrayLike<number>} numbers */
-export const drawPixels = (ctx, { width, height }, numbers) => {
+/** Of numbers the `scale` times, from `dark` on. @param {CanvasRenderingContext2D} ctx @param {Size} size @param {Float64Array} numbers */
+export const drawPixels = (
+  ctx,
+  { width, height },
+  numbers,
+  scale = 1,
+  dark = 0,
+) => {
+  const { data } = image;
+  const [times, from] = [255 * scale, 255 * dark];
   for (let at = 0, k = 0; k < numbers.length; at += 4, k += 3) {
-    for (let c = 0; c < 3; ++c) image.data[at + c] = 255 * numbers[k + c];
-    image.data[at + 3] = 255;
+    data[at] = from + times * numbers[k];
+    data[at + 1] = from + times * numbers[k + 1];
+    data[at + 2] = from + times * numbers[k + 2];
+    data[at + 3] = 255;
   }
   const canvas = /** @type {OffscreenCanvasRenderingContext2D} */ (
     small.getContext("2d")
@@ -24,12 +34,10 @@ export const drawPixels = (ctx, { width, height }, numbers) => {
 
 /** Around grey: what is to become darker is bright. @param {CanvasRenderingContext2D} ctx @param {Size} size @param {Float64Array} slopes */
 export const drawSlopes = (ctx, size, slopes) => {
-  const most = slopes.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-300);
-  drawPixels(
-    ctx,
-    size,
-    slopes.map((x) => 0.5 + x / (2 * most)),
-  );
+  let most = 1e-300;
+  for (let k = 0; k < slopes.length; ++k)
+    most = Math.max(most, Math.abs(slopes[k]));
+  drawPixels(ctx, size, slopes, 0.5 / most, 0.5);
 };
 
 const STEPS = { name: "steps", log: true };

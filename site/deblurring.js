@@ -107,7 +107,7 @@ const frame = () => {
   if (running) next = requestAnimationFrame(frame);
   // who wants little motion sees the way's end, not the way
   if (running && calm.matches) soon();
-  else refresh();
+  else refreshGuess();
 };
 
 // ---- what the reader does ------------------------------------------------
@@ -175,17 +175,19 @@ onActs({
 
 // ---- what the reader sees ------------------------------------------------
 
-const all = [
+const posed = [
   new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth)),
-  new Picture("guess", (ctx, size) =>
-    drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
-  ),
   new Picture("given", (ctx, size) => {
     if (restoration) drawPixels(ctx, size, restoration.given);
   }),
+];
+const ofGuess = [
+  new Picture("guess", (ctx, size) =>
+    drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
+  ),
   new Picture("again", (ctx, size) => {
     const { guess } = restoration ?? {};
-    if (guess) drawPixels(ctx, size, restoration?.blurred(guess) ?? []);
+    if (guess) drawPixels(ctx, size, restoration?.blurred(guess) ?? guess);
   }),
   new Picture("losses", (ctx, size) => {
     const none = { losses: [], errors: [], nearest: 0 };
@@ -231,7 +233,8 @@ const tell = () => {
 };
 
 const soon = oncePerFrame(tell);
-const refresh = refresher(() => all, tell);
+const refresh = refresher(() => [...posed, ...ofGuess], tell);
+const refreshGuess = refresher(() => ofGuess, tell);
 
 showSource("blur.js");
 show({ unknowns: count(truth.length) });

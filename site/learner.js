@@ -4,6 +4,9 @@ import { build } from "./body.js";
 import { network } from "./network.js";
 import { HIDDEN, walker } from "./walker.js";
 
+/** So many walks are kept, for who looks at them again. */
+const WALKS = 50;
+
 /** The way of a foot as it is kept: each of so many frames. */
 const SPARSE = 4;
 
@@ -21,6 +24,8 @@ export class Learner {
     this.gradient = gradient;
     this.walk = walk;
     this.calls = 0;
+    /** By weights. @type {Map<any, Frame[]>} */
+    this.walks = new Map();
     /** The quickest gradient and the quickest walk, in milliseconds. */
     this.took = { gradient: Infinity, walk: Infinity };
   }
@@ -55,7 +60,14 @@ export class Learner {
 
   /** @param {any} weights @returns {Frame[]} */
   frames(weights) {
-    return this.timed("walk", weights);
+    let frames = this.walks.get(weights);
+    if (!frames) {
+      frames = /** @type {Frame[]} */ (this.timed("walk", weights));
+      this.walks.set(weights, frames);
+      const [oldest] = this.walks.keys();
+      if (this.walks.size > WALKS) this.walks.delete(oldest);
+    }
+    return frames;
   }
 
   /**

@@ -4,6 +4,9 @@ import { element } from "./page.js";
 
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
 
+/** What is not in view is drawn so many milliseconds later. */
+const LATER = 300;
+
 /** @type {Set<Picture>} */
 const pictures = new Set();
 
@@ -60,9 +63,14 @@ export class Picture {
       canvas.getContext("2d")
     );
     this.asked = false;
+    this.isInView = true;
     pictures.add(this);
     // tells the first size, too
     new ResizeObserver(() => this.fit()).observe(canvas);
+    new IntersectionObserver((entries) => {
+      this.isInView = entries[entries.length - 1].isIntersecting;
+      if (this.isInView && this.asked) this.paint();
+    }).observe(canvas);
   }
 
   get width() {
@@ -73,13 +81,15 @@ export class Picture {
     return this.canvas.clientHeight;
   }
 
-  /** Ask for a new drawing; however often, it is drawn once per frame. */
+  /** Ask for a new drawing; however often, it is drawn once per frame, and less often where nobody sees it. */
   redraw() {
     if (this.asked) return;
     this.asked = true;
-    requestAnimationFrame(() => {
+    const paint = () => {
       if (this.asked) this.paint();
-    });
+    };
+    if (this.isInView) requestAnimationFrame(paint);
+    else setTimeout(paint, LATER);
   }
 
   fit() {

@@ -331,3 +331,18 @@ def test_names_of_parameters() -> None:
     assert hvp(f).func.param_names == [*names, "direction_"]
     assert grad(fn([Real], Real, lambda *x: x[0])).func.param_names == []
     assert same(hvp(f), 2.0, 3.0, 1.0) == 6
+
+
+def test_what_nobody_uses_of_a_gradient_is_not_computed():
+    """Derivatives by one of two arguments, where `grad` gives both: the program is that of a function of one."""
+    inner = fn([Real, V4], Real, lambda x, y: sin(x) * sum(4, lambda i: y[i] * y[i] * x))
+
+    def body(x, y):
+        return inner(x, y) * inner(2 * x, y)
+
+    both = fn([Real, V4], Real, body)
+    by_first = fn([Real, V4], Real, lambda x, y: vjp(both)(x, y).grad(1)[0])
+    alone = fn([Real, V4], Real, lambda x, y: vjp(fn([Real], Real, lambda x: body(x, y)))(x).grad(1))
+    size, least = (len(Program(Expansion(f.func).root).bytes) for f in (by_first, alone))
+    assert size == least
+    assert same(by_first, 0.3, AT) == same(alone, 0.3, AT)

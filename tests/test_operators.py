@@ -334,7 +334,7 @@ def test_names_of_parameters() -> None:
 
 
 def test_what_nobody_uses_of_a_gradient_is_not_computed():
-    """Derivatives by one of two arguments, where `grad` gives both: the program is that of a function of one."""
+    """By one of two arguments, where `grad` gives both: the program is that of a function of one."""
     inner = fn([Real, V4], Real, lambda x, y: sin(x) * sum(4, lambda i: y[i] * y[i] * x))
 
     def body(x, y):

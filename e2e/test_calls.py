@@ -135,8 +135,10 @@ def test_a_memory_of_several(node: Callable[[str], str]) -> None:
 
 def test_a_tape_that_makes_the_memory_grow(node: Callable[[str], str]) -> None:
     body = """
-        const step = (i, y) => mul(y, add(1, mul(0.0001, y)));
-        const f = fn([Real, Real], Real, (x, n) => fori(n, Real, x, step));
+        const f = fn([Real, Real], Real, (x, n) => {
+            const k = mul(0.0001, x); // by this and by the start, of which either alone would need no tape
+            return fori(n, Real, x, (i, y) => mul(y, add(1, mul(k, y))));
+        });
         const g = await compile(fn([Real, Real], Real, (x, n) => vjp(f)(x, n).grad(1)[0]));
         const first = g(0.5, 10);
         const before = g.args[0].buffer.byteLength;

@@ -859,11 +859,11 @@ def test_sparse_derivatives(node: Run) -> None:
 
 
 def test_a_million_steps_in_little_memory(node: Run) -> None:
-    """Four variables, back through all steps: 32 MB of tape, but not with checkpoints."""
+    """Four variables by two, back through all steps: 32 MB of tape, but not with checkpoints."""
     body = """
         const { Real, add, compile, div, fn, fori, grad, mul, sub } = rose;
         const State = { a: Real, b: Real, c: Real, d: Real };
-        const after = (n, checkpoint) => fn([Real], Real, (h) => fori(n, State, { a: 1, b: 0.5, c: 1, d: 0.2 },
+        const after = (n, checkpoint) => fn([Real, Real], Real, (h, d) => fori(n, State, { a: 1, b: 0.5, c: 1, d },
             (i, { a, b, c, d }) => ({
                 a: add(a, mul(h, b)), b: sub(b, mul(h, div(a, add(1, mul(a, a))))),
                 c: add(c, mul(h, mul(a, d))), d: sub(d, mul(h, c)),
@@ -871,8 +871,8 @@ def test_a_million_steps_in_little_memory(node: Run) -> None:
         const results = [];
         for (const checkpoint of ["none", "revolve", 500]) {
             const memory = new WebAssembly.Memory({ initial: 1 });
-            const slope = await compile(grad(after(1e6, checkpoint)), { memory });
-            results.push(slope(1e-6), slope(1e-6), memory.buffer.byteLength);
+            const slope = await compile(grad(after(1e6, checkpoint), [0, 1]), { memory });
+            results.push(slope(1e-6, 0.2), slope(1e-6, 0.2), memory.buffer.byteLength);
         }
         return results;"""
     results = evaluate(node, body)

@@ -4,6 +4,9 @@
 import { calm, element, oncePerFrame } from "./page.js";
 import { Search } from "./search.js";
 
+/** While the reader moves something, and so many milliseconds after, there is no new try. */
+const QUIET = 200;
+
 /** For who wants little motion: so many milliseconds of tries between two pictures. */
 const SLICE = 60;
 
@@ -24,6 +27,9 @@ export class Trainer {
     this.shown = 0;
     this.follows = true;
     this.due = 0;
+    /** When the reader will have moved nothing for long enough. */
+    this.quiet = 0;
+    addEventListener("input", () => (this.quiet = performance.now() + QUIET));
     this.goOnSoon = oncePerFrame((now) => this.frame(now));
     this.slider = element("tries", HTMLInputElement);
     this.size = element("size", HTMLInputElement);
@@ -88,6 +94,9 @@ export class Trainer {
     this.running = true;
     this.follows = true;
     this.due = 0;
+    /** When the reader will have moved nothing for long enough. */
+    this.quiet = 0;
+    addEventListener("input", () => (this.quiet = performance.now() + QUIET));
     this.goOnSoon();
     this.changed();
   }
@@ -101,6 +110,10 @@ export class Trainer {
   /** @param {number} now */
   frame(now) {
     if (!this.running) return;
+    if (now < this.quiet) {
+      this.goOnSoon();
+      return;
+    }
     if (calm.matches) {
       const end = performance.now() + SLICE;
       do this.advance();

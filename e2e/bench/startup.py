@@ -41,6 +41,9 @@ LOADED = {
 MBITS, ROUND_TRIP = 10, 0.04
 """The slow line: megabits per second, and seconds until an answer begins."""
 
+STAY = 300
+"""Milliseconds that a reader stays after the first gradient: then what was compiled is kept."""
+
 VISITS = {
     "frozen page": LOADED["frozen page, without its programs"][0],
     "rose 0.4.10": "theirs()",
@@ -89,6 +92,7 @@ def times(browser: Browser, turns: int = 5, omit: Collection[str] = ()) -> dict[
     def note(context: BrowserContext, name: str, call: str) -> None:
         with visit(context, server.origin) as page:
             found.setdefault(name, []).append(page.evaluate(f"startup.{call}"))
+            page.wait_for_timeout(STAY)
 
     with site() as root, Server(mounts(root), quiet=True) as server:
         for _ in range(turns):

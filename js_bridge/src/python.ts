@@ -201,14 +201,19 @@ class PythonCore implements MainCore {
     result.destroy();
     const file = pack(bytes, descriptor, recording);
     // not waited for: the page wants its function
-    if (limit) void keep(key, file, limit);
+    void this.after(limit ? keep(key, file, limit) : undefined);
     return file;
+  }
+
+  /** Tidy up, once the answer is on its way and `kept`. */
+  private async after(kept: Promise<unknown> | undefined): Promise<void> {
+    await kept;
+    setTimeout(() => this.bridge.tidy());
   }
 
   private made(work: Work): PyProxy {
     if ("scripts" in work) return this.bridge.run_scripts(work.scripts);
     const { header, ints, reals } = work.program;
-    setTimeout(() => this.bridge.tidy()); // when the answer is on its way
     return this.bridge.compile_recording(
       header,
       bytesOf(ints),

@@ -177,7 +177,7 @@ class _Text:
             self.contribute(operands[k], sign, slots[s])
 
     def square(self) -> None:
-        """The square of a number, as `Reverse.square` has it."""
+        """The square of a number, as `Reverse._square` has it."""
         self.add("if active[a]:")
         self.depth += 1
         self.add("x0 = values[a]")

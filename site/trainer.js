@@ -94,9 +94,6 @@ export class Trainer {
     this.running = true;
     this.follows = true;
     this.due = 0;
-    /** When the reader will have moved nothing for long enough. */
-    this.quiet = 0;
-    addEventListener("input", () => (this.quiet = performance.now() + QUIET));
     this.goOnSoon();
     this.changed();
   }

@@ -61,6 +61,15 @@ def compile_recording(
         _known.forget()
     gc.disable()  # the compiler makes many objects, and looking through them finds nothing before the end
     try:
+        return _compile_or_refuse(header, ints, reals, memory)
+    except BaseException:
+        tidy()  # nobody waits for an answer
+        raise
+
+
+def _compile_or_refuse(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
+    """As `_compile`; where there is not enough memory, an error that tells the size of the program."""
+    try:
         return _compile(header, ints, reals, memory)
     except MemoryError:
         _known.forget()

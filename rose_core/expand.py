@@ -11,22 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.builder import Builder
+from rose_core.demand import Demand
 from rose_core.inline import in_line
-from rose_core.ir import (
-    ADD_TO,
-    CALL,
-    COND,
-    GET,
-    LOOP,
-    PARAM,
-    PULL,
-    VJP,
-    Extent,
-    Func,
-    LoopSite,
-    is_real,
-    operands,
-)
+from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
@@ -206,10 +193,10 @@ class Expansion:
         found = Transposed(func, body, varying, self.known or self)
         return Recomputed(found) if f.remat and may_run_again(f) else found
 
-    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
-        """The forward derivative of ``f``, for these varying parameters, whose tangents are numbers."""
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
+        """The forward derivative of ``f``, with numbers for tangents, and which of its results vary."""
         jvp = self.jvp(f, varying)
-        return jvp.on_numbers(self.plain(jvp.func_jvp))
+        return self.plain(jvp.func_jvp), jvp.varying_results
 
     @staticmethod
     def require_derivative(f: Func) -> None:
@@ -256,25 +243,6 @@ def _has_tangents(f: Func) -> bool:
     return bool(found)
 
 
-def _live(f: Func) -> list[bool]:
-    """Id → whether a result of the function, or something with an effect, may need the value."""
-    live = [False] * len(f.code)
-    for v in f.results:
-        if v >= 0:
-            live[v] = True
-    for v in range(len(f.code) - 1, -1, -1):
-        ins = f.code[v]
-        if live[v] or ins[0] in _EFFECTS:
-            for x in operands(ins, f.blocks):
-                if x >= 0:
-                    live[x] = True
-    return live
-
-
-_EFFECTS = frozenset((ADD_TO, CALL, COND, LOOP))
-"""Instructions that may have effects."""
-
-
 class _Expander(Replay):
     """Copies a function, making the derivatives it asks for."""
 
@@ -283,17 +251,11 @@ class _Expander(Replay):
         self.expansion = expansion
         self.pulls: dict[int, list[int]] = {}
         """``VJP`` → its ``PULL``s."""
-        self.wanted: dict[int, set[int]] = {}
-        """``PULL`` → which of its results are used."""
         for v, ins in enumerate(func.code):
             if ins[0] == PULL:
                 self.pulls.setdefault(ins[1], []).append(v)
-                self.wanted[v] = set()
-        live = _live(func) if self.pulls else ()
-        for v, is_live in enumerate(live):
-            ins = func.code[v]
-            if is_live and ins[0] == GET and ins[1] in self.wanted:
-                self.wanted[ins[1]].add(ins[2])
+        self.used = Demand(func).columns if self.pulls else {}
+        """``PULL`` → which of its results are used."""
         self.given: dict[int, list[int]] = {}
         """``VJP`` or ``PULL`` → its results in the copy."""
         self.inline: dict[int, Linearization] = {}
@@ -339,7 +301,7 @@ class _Expander(Replay):
         self.expansion.mixed |= any(scalar_of(t) is TAN for t in f.params)
         pulls = self.pulls.get(v, [])
         real = [k for k, t in enumerate(f.params) if is_real(t)]
-        wanted = {real[j] for pull in pulls for j in self.wanted[pull]}
+        wanted = {real[j] for pull in pulls for j in self.used.get(pull, ())}
         varying = tuple(k in wanted for k in range(len(f.params)))
         if f.jvp is None:
             self.expansion.require_derivative(f)

@@ -8,7 +8,6 @@ results vary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 
 from rose_core import jvp_control
 from rose_core.builder import Builder
@@ -59,12 +58,6 @@ class Jvp:
             self.func_jvp.results.extend([r] if tangent is None else [tangent, r])
         self.func_jvp.effects = any(f.effects for f in self.func_jvp.callees)
         self.func_jvp.remat = func.remat
-
-    def on_numbers(self, func: Func) -> Jvp:
-        """The same with ``func`` in place of its function: that, with numbers for tangents."""
-        found = copy(self)
-        found.func_jvp = func
-        return found
 
 
 class CustomJvp(Jvp):

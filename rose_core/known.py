@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from rose_core.ir import Func
 
 if TYPE_CHECKING:
-    from rose_core.jvp import Jvp
     from rose_core.linearize import Derivatives
     from rose_core.tape import Backward, Transposed
 
@@ -88,7 +87,7 @@ class Known:
         """A reverse derivative of the program of now."""
         return self._derivatives.transposed(f, varying, fresh)
 
-    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
         """A forward derivative of the program of now."""
         return self._derivatives.forward(f, varying)
 

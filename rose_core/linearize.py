@@ -38,7 +38,6 @@ from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rose_core.jvp import Jvp
     from rose_core.tape import Transposed
 
 _SELECT = code("select")
@@ -50,8 +49,8 @@ class Derivatives(Protocol):
     def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
         """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
 
-    def forward(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
-        """The forward derivative of ``f``, for these varying parameters, whose tangents are numbers."""
+    def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
+        """The forward derivative of ``f``, with numbers for tangents, and which of its results vary."""
 
 
 class Linearization(Replay):

@@ -17,6 +17,7 @@ from rose_core.activity import varying_state
 from rose_core.adapt import Ids, adapted, inlined
 from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite, is_real
+from rose_core.jvp_control import positions
 from rose_core.types import REAL, TAN, UNIT, Array, Ref, scalar_of
 
 if TYPE_CHECKING:
@@ -149,19 +150,16 @@ def _column(lin: Linearization, site: LoopSite, source: int) -> Column:
         [taken[x] for x in ids] for ids in ([site.count], site.state, site.args, site.test_args)
     )
     loop = b.loop(site.spec, count[0], site.body, state, args, site.test, test_args)
-    func.blocks[0].results = [b.get(loop, k) for k in range(len(site.body.result_types) + 1)]
+    func.blocks[0].results = b.all_of(loop, site.spec, len(site.body.result_types))
     func.effects = site.body.effects
-    jvp = lin.derivatives.forward(func, tuple(x == source for x in taken))
+    derivative, varying = lin.derivatives.forward(func, tuple(x == source for x in taken))
     passed: Ids = []
     for x in taken:
         passed += [lin.b.real(1.0), lin.env[x]] if x == source else [lin.env[x]]
-    rest = iter(inlined(lin.b, jvp.func_jvp, passed))
-    results: Ids = []
-    tangents: list[int | None] = []
-    for varies in jvp.varying_results:
-        tangents.append(next(rest) if varies else None)
-        results.append(next(rest))
-    return Column(source, results, tangents)
+    ids = inlined(lin.b, derivative, passed)
+    at = positions(varying)
+    tangents = [ids[tangent] if tangent >= 0 else None for tangent, _ in at]
+    return Column(source, [ids[primal] for _, primal in at], tangents)
 
 
 def _without_tangents(test: Func) -> Func:

@@ -186,8 +186,8 @@ const ofGuess = [
     drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
   ),
   new Picture("again", (ctx, size) => {
-    const { guess } = restoration ?? {};
-    if (guess) drawPixels(ctx, size, restoration?.blurred(guess) ?? guess);
+    if (restoration)
+      drawPixels(ctx, size, restoration.blurred(restoration.guess));
   }),
   new Picture("losses", (ctx, size) => {
     const none = { losses: [], errors: [], nearest: 0 };

@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power power_loop logsumexp
     logistic mlp springs kmeans""".split()
-SIMULATIONS = ["billiards", "robot"]
+SIMULATIONS = list(targets.SIMULATIONS)
 """Workloads, too, of which only the gradient is measured."""
 START = "start"
 STARTUP = "startup"
@@ -107,28 +107,32 @@ def measure(host: Host, name: str, sizes: list[int], omit: list[str]) -> dict[st
     return entry
 
 
-def cold(host: Host, name: str, libraries: Iterable[str], turns: int = 5) -> dict[str, dict[str, float]]:
-    """Milliseconds of each library's first compilation of a simulation, in turns: quartiles."""
-    times: dict[str, list[float]] = {library: [] for library in libraries}
-    call = "(args) => import('./simulation.js').then(({ cold }) => cold(...args))"
+def in_turns(host: Host, names: Iterable[str], call: str, turns: int = 5) -> dict[str, list[Any]]:
+    """What ``call`` gives of each name, each time in a fresh page."""
+    found: dict[str, list[Any]] = {name: [] for name in names}
     for _ in range(turns):
-        for library, found in times.items():
+        for name, given in found.items():
             with new_page(host) as page:
-                found.append(page.evaluate(call, [name, library]))
-    return {library: quartiles(found) for library, found in times.items()}
+                given.append(page.evaluate(call, name))
+    return found
 
 
-def starts(host: Host, turns: int = 5) -> dict[str, dict[str, float]]:
-    """Milliseconds of each library from a fresh page to a first gradient, in turns: quartiles."""
-    times: dict[str, list[float]] = {name: [] for name in LIBRARIES}
-    loads: dict[str, list[float]] = {name: [] for name in LIBRARIES}
-    for _ in range(turns):
-        for name in LIBRARIES:
-            with new_page(host) as page:
-                found = page.evaluate("(name) => start(name)", name)
-                times[name].append(found["start"])
-                loads[name].append(found["load"])
-    return {name: {**quartiles(times[name]), "load": median(loads[name])} for name in LIBRARIES}
+def cold(host: Host, name: str, libraries: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Milliseconds of each library's first compilation of a simulation: quartiles."""
+    call = f"(library) => import('./simulation.js').then(({{ cold }}) => cold('{name}', library))"
+    return {library: quartiles(times) for library, times in in_turns(host, libraries, call).items()}
+
+
+def starts(host: Host) -> dict[str, dict[str, float]]:
+    """Milliseconds of each library from a fresh page to a first gradient: quartiles."""
+    found = in_turns(host, LIBRARIES, "(name) => start(name)")
+    return {
+        name: {
+            **quartiles([each["start"] for each in given]),
+            "load": median(each["load"] for each in given),
+        }
+        for name, given in found.items()
+    }
 
 
 def quartiles(times: list[float]) -> dict[str, float]:

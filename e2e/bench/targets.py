@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any, NamedTuple
 
+from e2e.bench import ratios
 from e2e.bench.penrose import size
 from e2e.bench.tables import aligned, digits
 
 THIS, ROSE = "this", "rose 0.4.10"
 SCALAR = ("sincos", "power", "rosenbrock_unrolled", "ackley_unrolled")
 WRITTEN_OUT = ("rosenbrock_unrolled", "ackley_unrolled")
-TABLE = ("sincos", "power_loop", "logsumexp", "logistic", "mlp")
-"""The programs of Table 2 of "Don't Unroll Adjoint: Differentiating SSA-Form Programs" (Innes, 2018)."""
-LOOPS = ("rosenbrock", "ackley", *TABLE)
+LOOPS = (*ratios.PUBLISHED, *ratios.PROGRAMS)
 SIMULATIONS = {"billiards": 0.15, "robot": 0.2}
 """The most that a gradient may take of rose's."""
 COMPILE = {10: 1.0, 100: 0.5, 1_000: 0.3}
@@ -64,12 +63,12 @@ def of_size(
             yield "ms of the first call", this["first call"]["median"], most
     if operations and 100 <= operations <= 10_000 and "gradient" in rose:
         yield "gradient ÷ rose's, 100 to 10,000 operations", rose["gradient"]["ratio"], 0.25
-    for peers, peer, most in ((LOOPS, "C -O3 simd", 1.3), (WRITTEN_OUT, "C -O3", 1.2)):
+    for peers, peer, most in ((LOOPS, ratios.C, ratios.OF_C), (WRITTEN_OUT, "C -O3", 1.2)):
         if name in peers and "gradient, body" in contenders.get(peer, {}) and (peers is LOOPS or n == 100):
             yield f"body of a gradient ÷ that of {peer}", contenders[peer]["gradient, body"]["ratio"], most
     if "gradient, body" in this and "value, body" in this:
         ratio = this["gradient, body"]["median"] / this["value, body"]["median"]
-        yield "gradient ÷ value, bodies", ratio, 3.0 if name in TABLE else 4.0
+        yield "gradient ÷ value, bodies", ratio, ratios.OF_VALUE if name in ratios.PROGRAMS else 4.0
     for peer, times in (("TensorFlow.js", 500), ("jax-js", 50)):
         if name in SCALAR and n <= 1_000 and "gradient" in contenders.get(peer, {}):
             yield f"gradient ÷ {peer}'s, scalar", contenders[peer]["gradient"]["ratio"], 1 / times

@@ -26,6 +26,8 @@ from rose_core.ir import (
     Func,
     LoopSite,
     is_real,
+    operands,
+    result_count,
 )
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.rules import rule
@@ -58,8 +60,8 @@ def _results(f: Func, varying: list[bool], known: _Known) -> list[bool]:
     """Which results of ``f`` vary if these parameters do."""
     key = f, tuple(varying)
     if key not in known:
-        if f.jvp or f.host:
-            known[key] = [is_real(t) and any(varying) for t in f.result_types]
+        if f.jvp or f.host:  # a custom derivative gives every tangent
+            known[key] = [is_real(t) and (f.jvp is not None or any(varying)) for t in f.result_types]
         else:
             active = _values(f, varying, known)
             known[key] = [active[v] for v in f.results]
@@ -105,6 +107,8 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
             active[v] = active[ins[1]] or active[ins[3]]
         elif op == ADD_TO and active[ins[2]]:
             activate(ins[1])
+        elif op in (CALL, COND, LOOP) and not any(active[x] for x in operands(ins, f.blocks)):
+            of_results[v] = [False] * result_count(f, v)
         elif op == CALL:
             of_results[v] = called(f.callees[ins[1]], ins[2:])
         elif op == COND:

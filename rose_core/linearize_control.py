@@ -90,10 +90,7 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
 
 
 def loop(lin: Linearization, v: int, site: LoopSite) -> None:
-    """The forward pass of a ``LOOP`` with something active in it.
-
-    Which leaves of the state are active is seen when they are: those that are not known before are tried.
-    """
+    """The forward pass of a ``LOOP`` with something active in it."""
     source = only_source(lin, site)
     if source is not None:
         lin.control[v] = _column(lin, site, source)
@@ -103,12 +100,8 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
-    while True:
-        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
-        after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
-        if after == varying:
-            break
-        varying = after
+    transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
+    assert not any(y and not x for x, y in zip(varying, transposed.active_results, strict=False))
     turns = lin.control[v] = Turns(transposed, spec.carries, varying)
     takes = transposed.takes[1:]
     new = replace(

@@ -44,6 +44,17 @@ def varying_state(site: LoopSite, state: Sequence[bool], args: Sequence[bool]) -
     return _turned(site, list(state), list(args), {})
 
 
+def activate(f: Func, active: list[bool], r: int) -> None:
+    """Mark the accumulator ``r`` of ``f`` as carrying a tangent, and what it is a part of."""
+    active[r] = True
+    ins = f.code[r]
+    if ins[0] == REF_INDEX:
+        activate(f, active, ins[1])
+    elif ins[0] == _SELECT:
+        activate(f, active, ins[2])
+        activate(f, active, ins[3])
+
+
 _Known = dict[tuple[Func, tuple[bool, ...]], list[bool]]
 
 
@@ -74,19 +85,12 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
     of_results: dict[int, list[bool]] = {}
     """Call, choice or loop with a state → which of its results vary."""
 
-    def activate(r: int) -> None:
-        """Mark the accumulator ``r``, and what it is a part of."""
-        active[r] = True
-        ins = f.code[r]
-        for x in ins[2:4] if ins[0] == _SELECT else ins[1:2] if ins[0] == REF_INDEX else ():
-            activate(x)
-
     def called(g: Func, args: Sequence[int]) -> list[bool]:
         """Which results of ``g`` vary; what it may add to takes part as soon as any argument varies."""
         if any(active[a] for a in args):
             for a, t in zip(args, g.params, strict=True):
                 if isinstance(t, Ref):
-                    activate(a)
+                    activate(f, active, a)
         return _results(g, [active[a] for a in args], known)
 
     for v, ins in enumerate(f.code):
@@ -106,7 +110,7 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
         elif op == SET:
             active[v] = active[ins[1]] or active[ins[3]]
         elif op == ADD_TO and active[ins[2]]:
-            activate(ins[1])
+            activate(f, active, ins[1])
         elif op in (CALL, COND, LOOP) and not any(active[x] for x in operands(ins, f.blocks)):
             of_results[v] = [False] * result_count(f, v)
         elif op == CALL:

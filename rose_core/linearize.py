@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from rose_core import linearize_control
-from rose_core.activity import VARIES
+from rose_core.activity import VARIES, activate
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
@@ -32,15 +32,13 @@ from rose_core.ir import (
     LoopSite,
 )
 from rose_core.linearize_control import Column, TakenSide, Turns, is_dual
-from rose_core.ops import BINARY_END, TABLE_END, UNARY_END, code
+from rose_core.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.replay import Replay
 from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rose_core.tape import Transposed
-
-_SELECT = code("select")
 
 
 class Derivatives(Protocol):
@@ -153,22 +151,12 @@ class Linearization(Replay):
         elif op in (ACCUM, RESOLVE):
             active[v] = active[ins[1]] or self.is_tangent(v)
         elif op == ADD_TO and active[ins[2]]:
-            self._activate(ins[1])
+            activate(self.func, self.active, ins[1])
         if self.is_tangent(v) or (op == ADD_TO and self.is_tangent(ins[2])):
             if op == GET:
                 self.get(v, ins[1], ins[2])
             return
         super().structural(v, ins)
-
-    def _activate(self, r: int) -> None:
-        """Mark the accumulator ``r``, and what it is a part of, as carrying a tangent."""
-        self.active[r] = True
-        ins = self.func.code[r]
-        if ins[0] == REF_INDEX:
-            self._activate(ins[1])
-        elif ins[0] == _SELECT:
-            self._activate(ins[2])
-            self._activate(ins[3])
 
     def loop(self, v: int, number: int) -> None:
         block = self.func.blocks[number]
@@ -223,7 +211,7 @@ class Linearization(Replay):
         """
         for a, t in zip(args, callee.params, strict=True):
             if isinstance(t, Ref):
-                self._activate(a)
+                activate(self.func, self.active, a)
         return tuple(self.active[a] or isinstance(t, Ref) for a, t in zip(args, callee.params, strict=True))
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:

@@ -161,15 +161,19 @@ class _Text:
         self.add(f"cotangents[{operand}] = r; negative[{operand}] = False")
         self.depth -= 1
 
+    def value(self, target: str, source: str) -> None:
+        """``target`` = the primal value of a source id."""
+        self.add(f"{target} = values[{source}]")
+        self.add(f"if {target} is None:")
+        self.add(f"    pad(); {target} = fetch({source}); n = len(instructions)")
+
     def pull(self, template: Template, operands: list[str]) -> None:
         """A transposed template, as plain code."""
         slots = [*(f"x{k}" for k in range(len(operands))), "y", "c"]
         needed = {s for _, _, *args in template.instrs for s in args} | {s for *_, s in template.outputs}
         for k, source in enumerate([*operands, "v"]):
             if k in needed:
-                self.add(f"{slots[k]} = values[{source}]")
-                self.add(f"if {slots[k]} is None:")
-                self.add(f"    pad(); {slots[k]} = fetch({source}); n = len(instructions)")
+                self.value(slots[k], source)
         for k, (op, _, *args) in enumerate(template.instrs):
             slots.append(f"t{k}")
             self.instruction(f"t{k}", op, *[slots[a] for a in args])
@@ -180,11 +184,8 @@ class _Text:
         """The square of a number, as `Reverse._square` has it."""
         self.add("if active[a]:")
         self.depth += 1
-        self.add("x0 = values[a]")
-        self.add("pad()")
-        self.add("if x0 is None:")
-        self.add("    x0 = fetch(a)")
-        self.add("t0 = b.doubled(c); n = len(instructions)")
+        self.value("x0", "a")
+        self.add("pad(); t0 = b.doubled(c); n = len(instructions)")
         self.instruction("t1", _MUL, "t0", "x0")
         self.contribute("a", 1, "t1")
         self.depth -= 1
@@ -196,21 +197,20 @@ class _Text:
         operands = ["a"] if opcode < UNARY_END else ["a", "o"]
         self.add(f"_, {', '.join(operands)} = ins")
         self.add("g = negative[v]")
+        variants = [("active[a]", 1)]
+        if len(operands) == 2:
+            variants = [("active[a] and active[o]", 3), *variants, ("active[o]", 2)]
         if opcode == _MUL:
-            self.add("if a == o:")
+            variants.insert(0, ("a == o", 0))
+        for k, (test, mask) in enumerate(variants):
+            self.add(f"{'elif' if k else 'if'} {test}:")
             self.depth += 1
-            self.square()
-            self.depth -= 1
-        variants = [(1, "if active[a]")] if len(operands) == 1 else [
-            (3, f"{'el' * (opcode == _MUL)}if active[a] and active[o]"),
-            (1, "elif active[a]"), (2, "elif active[o]"),
-        ]  # fmt: skip
-        for mask, test in variants:
-            template = rule(opcode, mask).pull
-            assert template is not None
-            self.add(f"{test}:")
-            self.depth += 1
-            self.pull(template, operands)
+            if mask:
+                template = rule(opcode, mask).pull
+                assert template is not None
+                self.pull(template, operands)
+            else:
+                self.square()
             self.depth -= 1
         self.depth -= 1
 

@@ -33,6 +33,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,19 @@ def files(path: Path) -> Iterator[Path]:
 def say(name: str, seconds: float | None, note: str = "") -> None:
     timing = "done before" if seconds is None else f"{seconds:.1f} s"
     print(f"  {name:<16}{timing:>12}  {note}".rstrip(), flush=True)
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold a lock of this clone, waiting for it where another process does."""
+    STATE.mkdir(exist_ok=True)
+    with (STATE / name).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("  waiting for another build.py to finish", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def step(
@@ -380,7 +394,8 @@ def site_inputs() -> list[Path | str]:
 def freeze() -> None:
     """Compile ahead of time what the pages of dist/site/ compile: their readers load no Python."""
     inputs = [*site_inputs(), DIST / "site" / "penrose.js", ROOT / "rose_core" / "cli"]
-    step("freeze", inputs, [DIST / "site" / "frozen" / "manifest.json"], freeze_site)
+    with alone("freeze.lock"):  # tests that run side by side ask for it, too
+        step("freeze", inputs, [DIST / "site" / "frozen" / "manifest.json"], freeze_site)
 
 
 def freeze_site() -> str:
@@ -587,11 +602,23 @@ def serve(host: str, port: int | None) -> None:
 # ---- the command line ---------------------------------------------------------------
 
 
+ALONE = "e2e/test_engines.py"
+"""Tests that have the machine for themselves: where it is busy, the drivers of Firefox and of WebKitGTK
+lose what is done to a page, and now and then an answer."""
+
+NOTHING_CHOSEN = 5
+"""What pytest ends with where there is no test that the arguments choose."""
+
+
 def test(args: list[str]) -> int:
     """Run pytest: everything, files side by side, unless the arguments name files or tests of their own."""
-    named = any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args)
-    everything = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "tests", "e2e"]
-    return subprocess.call([PYTHON, "-m", "pytest", *([] if named else everything), *args], cwd=ROOT)
+    runs: list[list[str]] = [args]
+    if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
+        side_by_side = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "tests", "e2e"]
+        # in a process of its own, too, so that one that has to be ended can be begun again
+        runs = [[*side_by_side, f"--ignore={ALONE}", *args], ["-n", "1", ALONE, *args]]
+    codes = [subprocess.call([PYTHON, "-m", "pytest", *words], cwd=ROOT) for words in runs]
+    return max((code for code in codes if code != NOTHING_CHOSEN), default=NOTHING_CHOSEN)
 
 
 def bench(args: list[str], cpython: bool) -> int:
@@ -613,13 +640,7 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
 
     ``cpython``: the libraries for Python, too, that are compared with.
     """
-    STATE.mkdir(exist_ok=True)
-    with (STATE / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("  waiting for another build.py to finish", flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone("lock"):
         # A reader who only wants to see the site has a browser already.
         setup(browser=verb in ("setup", "test", "bench"))
         if browsers == "all":

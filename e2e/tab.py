@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import abc
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from playwright.sync_api import Page
 
 from e2e import gestures
+from e2e.gestures import MIDDLE
 
-MIDDLE = (0.5, 0.5)
 PHONE = (390, 844)
 PATIENCE = 120.0
 """Seconds for anything to happen: enough for Python to be loaded on a machine that does much else."""
@@ -45,8 +45,8 @@ class Tab(abc.ABC):
         """What an async function with this body gives; it finds its arguments in `given`."""
 
     @abc.abstractmethod
-    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
-        """Take hold of an element, and let go some pixels further; with none, click."""
+    def point(self, way: Sequence[tuple[float, float]]) -> None:
+        """Press the pointer in a place of the window, move it, and let go."""
 
     @abc.abstractmethod
     def press(self, selector: str, key: str) -> None:
@@ -55,6 +55,25 @@ class Tab(abc.ABC):
     @abc.abstractmethod
     def problems(self) -> list[str]:
         """What went wrong on its pages so far, one line each."""
+
+    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
+        """Take hold of an element, and let go some pixels further; with none, click.
+
+        Again, where in that moment something else was there: a page moves while it loads.
+        """
+        end = time.monotonic() + PATIENCE
+        while True:
+            x, y = self.place(selector, at)
+            self.run(
+                """globalThis.missed = true;
+                const hold = ({ target }) => { missed = !target.closest(given[0]); };
+                addEventListener("pointerdown", hold, { capture: true, once: true });""",
+                selector,
+            )
+            self.point([(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
+            if not self.run("return globalThis.missed"):
+                return
+            assert time.monotonic() < end, f"{selector} is not to be had: {self.problems()}"
 
     def until(self, condition: str) -> None:
         """Wait for an expression to become true."""
@@ -74,17 +93,20 @@ class Tab(abc.ABC):
             time.sleep(0.05)
 
     def place(self, selector: str, at: tuple[float, float]) -> tuple[float, float]:
-        """A place of an element, in the window, when it has been scrolled there and no longer moves."""
+        """A place of an element, in the window, when it has been scrolled there and no longer moves.
+
+        Or in a few seconds, if it moves for ever.
+        """
         x, y = self.run(
             """const [selector, at] = given;
             const element = document.querySelector(selector);
             let [box, before] = [{}, {}];
-            do {
+            for (let k = 0; k < 100 && !(k && box.x === before.x && box.y === before.y); ++k) {
                 before = box;
                 element.scrollIntoView({ block: "center", behavior: "instant" });
                 box = element.getBoundingClientRect();
                 await new Promise((done) => setTimeout(done, 30));
-            } while (box.x !== before.x || box.y !== before.y);
+            }
             return [box.x + at[0] * box.width, box.y + at[1] * box.height]""",
             selector,
             at,
@@ -109,15 +131,14 @@ class PlaywrightTab(Tab):
     def resize(self, width: int, height: int) -> None:
         self.page.set_viewport_size({"width": width, "height": height})
 
-    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
-        x, y = self.place(selector, at)
+    def point(self, way: Sequence[tuple[float, float]]) -> None:
         if self.by_finger and self.name == "chromium":
-            gestures.touch(self.page, [(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
+            gestures.touch(self.page, way)
             return
-        self.page.mouse.move(x, y)
-        self.page.mouse.down()
-        for dx, dy in steps(by):
-            self.page.mouse.move(x + dx, y + dy)
+        for k, (x, y) in enumerate(way):
+            self.page.mouse.move(x, y)
+            if k == 0:
+                self.page.mouse.down()
         self.page.mouse.up()
 
     def press(self, selector: str, key: str) -> None:

@@ -1,6 +1,7 @@
 """The site and the core in Chromium, in Firefox and in WebKitGTK, where these are installed.
 
-What a page or a test asks for on the way is seen at the host, as not every engine tells.
+What a page or a test asks for on the way is seen at the host, as not every engine tells. A test whose
+browser never answers ends its process, and is begun again once; one that fails is not.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from e2e.test_freeze import Frozen
 from e2e.webkit import prepare
 from rose_core import compile
 from rose_core.ops import OPS
+
+pytestmark = pytest.mark.flaky(reruns=1, only_rerun="the end of a process, which no test can raise")
 
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from selenium.webdriver.remote.client_config import ClientConfig
 from selenium.webdriver.remote.command import Command
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 
-from e2e.tab import MIDDLE, Tab, steps
+from e2e.tab import Tab
 
 DRIVER = "WebKitWebDriver"
 DISPLAY = "Xvfb"
@@ -97,7 +97,7 @@ def open_tab(display: str) -> Iterator[DriverTab]:
         service.start()
         try:
             # webdriver.WebKitGTK is the same, but for a warning that it causes itself.
-            at = RemoteConnection(client_config=ClientConfig(service.service_url))
+            at = RemoteConnection(client_config=ClientConfig(service.service_url, timeout=300))
             with webdriver.Remote(at, options=options) as driver:
                 driver.set_window_size(1400, 960)
                 driver.set_script_timeout(120)
@@ -131,17 +131,17 @@ class DriverTab(Tab):
             raise RuntimeError(answer["error"])
         return answer.get("value")
 
-    def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
-        x, y = self.place(selector, at)
-
-        def move(dx: float, dy: float) -> dict[str, object]:
-            return {"type": "pointerMove", "x": round(x + dx), "y": round(y + dy), "duration": 20}
-
-        moves = [{"type": "pointerDown", "button": 0}, *(move(*step) for step in steps(by))]
-        actions = [move(0, 0), *moves, {"type": "pointerUp", "button": 0}]
+    def point(self, way: Sequence[tuple[float, float]]) -> None:
+        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20} for x, y in way]
+        actions = [
+            moves[0],
+            {"type": "pointerDown", "button": 0},
+            *moves[1:],
+            {"type": "pointerUp", "button": 0},
+        ]
         kind = "touch" if self.by_finger else "mouse"
-        pointer = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}}
-        self.driver.execute(Command.W3C_ACTIONS, {"actions": [{**pointer, "actions": actions}]})
+        pointer = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions}
+        self.driver.execute(Command.W3C_ACTIONS, {"actions": [pointer]})
 
     def press(self, selector: str, key: str) -> None:
         name = {"ArrowUp": "ARROW_UP", "ArrowRight": "ARROW_RIGHT"}.get(key, key.upper())

@@ -1,8 +1,9 @@
 // The three pictures of the regression page: the data, the landscape of the loss, and its decline.
 
+import { drawHeights } from "./contours.js";
 import { token } from "./picture.js";
 import { Scale, arrow, axes, clipped, dot } from "./plot.js";
-import { line, map, polyline } from "./plot.js";
+import { line, polyline } from "./plot.js";
 import { drawChart } from "./line-chart.js";
 
 /**
@@ -122,7 +123,7 @@ export const drawMap = (
   const { x, y } = mapScales(size, land.best, bare ? none : MARGIN);
   const depth = (/** @type {number} */ loss) =>
     Math.log10(loss - land.lowest + 1);
-  map(ctx, x, y, (b0, b) => land.loss({ b0, b }), {
+  drawHeights(ctx, x, y, land, (b0, b) => land.loss({ b0, b }), {
     levels: [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4].map(
       (p) => land.lowest + 10 ** p,
     ),

@@ -31,7 +31,7 @@ from rose_core.ir import (
 )
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.rules import rule
-from rose_core.types import Ref
+from rose_core.types import Ref, Type
 
 _SELECT = code("select")
 
@@ -68,7 +68,9 @@ def _turned(site: LoopSite, state: list[bool], args: list[bool], known: _Known) 
 
 
 def _results(f: Func, varying: list[bool], known: _Known) -> list[bool]:
-    """Which results of ``f`` vary if these parameters do."""
+    """Which results of ``f`` vary if these parameters do; what it may add to does, as soon as any does."""
+    if any(varying):
+        varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
     key = f, tuple(varying)
     if key not in known:
         if f.jvp or f.host:  # a custom derivative gives every tangent
@@ -85,13 +87,26 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
     of_results: dict[int, list[bool]] = {}
     """Call, choice or loop with a state → which of its results vary."""
 
+    def involve(args: Sequence[int], params: Sequence[Type]) -> None:
+        """Mark the accumulators among the arguments of a function of which some parameter varies."""
+        for a, t in zip(args, params, strict=True):
+            if isinstance(t, Ref):
+                activate(f, active, a)
+
     def called(g: Func, args: Sequence[int]) -> list[bool]:
-        """Which results of ``g`` vary; what it may add to takes part as soon as any argument varies."""
+        """Which results of ``g`` vary."""
         if any(active[a] for a in args):
-            for a, t in zip(args, g.params, strict=True):
-                if isinstance(t, Ref):
-                    activate(f, active, a)
+            involve(args, g.params)
         return _results(g, [active[a] for a in args], known)
+
+    def turned(site: LoopSite) -> list[bool]:
+        """Which results of a loop vary: the last state, not how often it turned, and what was kept."""
+        args = [active[x] for x in site.args]
+        state = _turned(site, [active[x] for x in site.state], args, known)
+        if any(state) or any(args):
+            involve(site.args, site.body.params[1 + len(state) :])
+        results = _results(site.body, [False, *state, *args], known)
+        return [*state, False, *results[len(state) :]]
 
     for v, ins in enumerate(f.code):
         op = ins[0]
@@ -120,17 +135,9 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
             sides = [called(g, args) for g, args in zip(choice.functions, choice.args, strict=True)]
             of_results[v] = [x or y for x, y in zip(*sides, strict=True)]
         elif op == LOOP:
-            of_results[v] = _of_loop(LoopSite(f, ins), active, known)
+            of_results[v] = turned(LoopSite(f, ins))
         elif op == GET:
             _, of, k = ins
             source = f.code[of]
             active[v] = active[f.blocks[source[1]].results[k]] if source[0] == FOR else of_results[of][k]
     return active
-
-
-def _of_loop(site: LoopSite, active: list[bool], known: _Known) -> list[bool]:
-    """Which results of a loop vary: the last state, not the number of turns, and what was kept of each."""
-    args = [active[x] for x in site.args]
-    state = _turned(site, [active[x] for x in site.state], args, known)
-    results = _results(site.body, [False, *state, *args], known)
-    return [*state, False, *results[len(state) :]]

@@ -2,7 +2,8 @@
 
 A choice becomes one between the derivatives of its sides, on the same condition. A loop turns the
 derivative of its body, on a state of which every leaf that varies has its tangent before it; the test
-sees the primal state alone.
+sees the primal state alone. Which leaves vary is known beforehand (`rose_core.activity`); if the derivative
+has more, it is made again with these.
 """
 
 from __future__ import annotations
@@ -45,8 +46,12 @@ def loop(sweep: Sweep, v: int, site: LoopSite) -> None:
     varying = [sweep.tan[x] is not None for x in site.state]
     of_args = [sweep.tan[x] is not None for x in site.args]
     varying = varying_state(site, varying, of_args)
-    jvp = sweep.derivative_of(site.body, [False, *varying, *of_args])
-    assert not any(y and not x for x, y in zip(varying, jvp.varying_results, strict=False))
+    while True:
+        jvp = sweep.derivative_of(site.body, [False, *varying, *of_args])
+        after = [x or y for x, y in zip(varying, jvp.varying_results, strict=False)]
+        if after == varying:
+            break
+        varying = after
     kept = jvp.varying_results[spec.carries :]
     body = with_tangents(jvp, varying + kept)
     state: Ids = []

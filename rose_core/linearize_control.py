@@ -90,7 +90,10 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
 
 
 def loop(lin: Linearization, v: int, site: LoopSite) -> None:
-    """The forward pass of a ``LOOP`` with something active in it."""
+    """The forward pass of a ``LOOP`` with something active in it.
+
+    Which leaves of the state are active is known beforehand, but for those that are tangents themselves.
+    """
     source = only_source(lin, site)
     if source is not None:
         lin.control[v] = _column(lin, site, source)
@@ -100,8 +103,12 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
-    transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
-    assert not any(y and not x for x, y in zip(varying, transposed.active_results, strict=False))
+    while True:
+        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
+        after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
+        if after == varying:
+            break
+        varying = after
     turns = lin.control[v] = Turns(transposed, spec.carries, varying)
     takes = transposed.takes[1:]
     new = replace(

@@ -186,6 +186,22 @@ CONSTRUCTS = {
             lambda: sqrt(1 + s * s) * x[i],
         ),
     ),
+    # backward, an inner loop adds to the cotangent of a state that the outer one carries
+    "states read in inner loops": lambda x: fori(
+        3, V3, x, lambda i, v: v.set(0, fori(2, Real, 0.5, lambda j, t: t + sin(v[index(3, j)] * t)))
+    )[0],
+    "arrays read in inner loops": lambda x: fori(
+        3, V3, x, lambda i, v: [fori(2, Real, 1, lambda j, t: t * 0.5 + v[0] * v[1]), v[2], v[1]]
+    )[0],
+    "states read in loops that end": lambda x: while_loop(
+        {"v": V3, "k": Real},
+        {"v": x, "k": 0},
+        lambda s: s.k < 2.5,
+        lambda s: {
+            "v": s.v.set(1, while_loop(Real, 0.5, lambda t: t < 2, lambda t: t + 1 + 0.1 * s.v[0] * s.v[1])),
+            "k": s.k + 1,
+        },
+    ).v[1],
     "derivatives inside": lambda x: grad(square)(x[0], x[1]) * hvp(square)(x[0], x[2], x[1]),
 }
 

@@ -150,7 +150,8 @@ class _Uses:
             self.count[r] = self.count.get(r, 0) + 1
         while True:
             for r in roots:
-                if self.func.home[r] == number:
+                # a loop that is no statement itself adds to nothing that anyone reads
+                if self.func.home[r] == number and v in self.position:
                     known = self.first.setdefault(r, v)
                     if self.position[v] < self.position[known]:
                         self.first[r] = v

@@ -12,6 +12,11 @@ from rose_core import sum as total
 from rose_core.demand import Demand
 from rose_core.expand import Expansion
 from rose_core.expressions import Expressions
+from rose_core.flatten import flatten
+from rose_core.host import instantiate
+from rose_core.interp import call
+from rose_core.parse import parse
+from rose_core.program import Program
 from rose_core.windows import WIDEST, windows
 
 
@@ -135,6 +140,22 @@ def test_of_what_others_own() -> None:
         return both(x, x) * both(y, y)
 
     check(grad(fn([Vec(n, Real)], Real, twice)), n, [])
+
+
+def test_beside_what_nobody_reads() -> None:
+    """A call adds to an accumulator that is read in its turn, and to one that nobody ever reads."""
+    source = """
+def both(a: &Real, b: &Real, x: Real): Real =
+  let _ = a += x in
+  let _ = b += x in
+  x
+def f(v: [3]Real): [3]Real =
+  snd (accum unread from 0.0 in
+    [for i: 3, fst (accum part from 0.0 in both(unread, part, v[i]))])
+"""
+    f = flatten(parse(source)["f"])
+    args = [[0.5, 2.0, -3.0]]
+    assert call(f, args) == [[0.5, 2.0, -3.0]] == instantiate(Program(f))(args)
 
 
 @pytest.mark.parametrize("seed", range(20))

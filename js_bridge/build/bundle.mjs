@@ -25,10 +25,7 @@ const common = {
   external: ["node:*"],
   legalComments: "none",
   logLevel: "warning",
-  // Most of it runs when a page starts, and V8 compiles it sooner all at once, aside, than bit by bit.
-  banner: {
-    js: `//# allFunctionsCalledOnLoad\n/* Rose ${constants.VERSION}, MIT License */`,
-  },
+  banner: { js: `/* Rose ${constants.VERSION}, MIT License */` },
   define: Object.fromEntries(
     Object.entries(constants).map(([name, value]) => [
       `__${name}__`,

@@ -140,7 +140,7 @@ def say(name: str, seconds: float | None, note: str = "") -> None:
 
 
 @contextmanager
-def alone(name: str) -> Iterator[None]:
+def locked(name: str) -> Iterator[None]:
     """Hold a lock of this clone, waiting for it where another process does."""
     STATE.mkdir(exist_ok=True)
     with (STATE / name).open("w") as lock:
@@ -394,7 +394,7 @@ def site_inputs() -> list[Path | str]:
 def freeze() -> None:
     """Compile ahead of time what the pages of dist/site/ compile: their readers load no Python."""
     inputs = [*site_inputs(), DIST / "site" / "penrose.js", ROOT / "rose_core" / "cli"]
-    with alone("freeze.lock"):  # tests that run side by side ask for it, too
+    with locked("freeze.lock"):  # tests that run side by side ask for it, too
         step("freeze", inputs, [DIST / "site" / "frozen" / "manifest.json"], freeze_site)
 
 
@@ -602,7 +602,7 @@ def serve(host: str, port: int | None) -> None:
 # ---- the command line ---------------------------------------------------------------
 
 
-ALONE = "e2e/test_engines.py"
+UNDISTURBED = "e2e/test_engines.py"
 """Tests that have the machine for themselves: where it is busy, the drivers of Firefox and of WebKitGTK
 lose what is done to a page, and now and then an answer."""
 
@@ -616,9 +616,11 @@ def test(args: list[str]) -> int:
     if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
         side_by_side = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "tests", "e2e"]
         # in a process of its own, too, so that one that has to be ended can be begun again
-        runs = [[*side_by_side, f"--ignore={ALONE}", *args], ["-n", "1", ALONE, *args]]
+        runs = [[*side_by_side, f"--ignore={UNDISTURBED}", *args], ["-n", "1", UNDISTURBED, *args]]
     codes = [subprocess.call([PYTHON, "-m", "pytest", *words], cwd=ROOT) for words in runs]
-    return max((code for code in codes if code != NOTHING_CHOSEN), default=NOTHING_CHOSEN)
+    # below zero: a signal has ended it
+    failed = [code for code in codes if code not in (0, NOTHING_CHOSEN)]
+    return failed[0] if failed else min(codes)
 
 
 def bench(args: list[str], cpython: bool) -> int:
@@ -640,7 +642,7 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
 
     ``cpython``: the libraries for Python, too, that are compared with.
     """
-    with alone("lock"):
+    with locked("lock"):
         # A reader who only wants to see the site has a browser already.
         setup(browser=verb in ("setup", "test", "bench"))
         if browsers == "all":

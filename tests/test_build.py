@@ -17,6 +17,20 @@ def test_the_version_has_one_source() -> None:
     assert rose_core.__version__ == build.version()
 
 
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [((0, 0), 0), ((1, 0), 1), ((0, 1), 1), ((-9, 0), -9), ((5, 0), 0), ((5, 1), 1), ((5, 5), 5)],
+)
+def test_both_runs_of_the_tests_count(
+    monkeypatch: pytest.MonkeyPatch, ends: tuple[int, int], expected: int
+) -> None:
+    """Each ends with 0, with 5 where no test is chosen, below 0 by a signal, or else has failed."""
+    left = list(ends)
+    monkeypatch.setattr(build.subprocess, "call", lambda *_, **__: left.pop(0))
+    assert build.test([]) == expected
+    assert not left
+
+
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "ROOT", tmp_path)

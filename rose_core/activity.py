@@ -55,6 +55,19 @@ def activate(f: Func, active: list[bool], r: int) -> None:
         activate(f, active, ins[3])
 
 
+def involve(f: Func, active: list[bool], args: Sequence[int], params: Sequence[Type]) -> None:
+    """Mark the accumulators among the arguments of a function of which some parameter varies."""
+    for a, t in zip(args, params, strict=True):
+        if isinstance(t, Ref):
+            activate(f, active, a)
+
+
+def taking_part(f: Func, varying: Sequence[bool]) -> tuple[bool, ...]:
+    """Which parameters take part if these vary: what ``f`` may add to does, as soon as any does."""
+    some = any(varying)
+    return tuple(x or (some and isinstance(t, Ref)) for x, t in zip(varying, f.params, strict=True))
+
+
 _Known = dict[tuple[Func, tuple[bool, ...]], list[bool]]
 
 
@@ -68,35 +81,27 @@ def _turned(site: LoopSite, state: list[bool], args: list[bool], known: _Known) 
 
 
 def _results(f: Func, varying: list[bool], known: _Known) -> list[bool]:
-    """Which results of ``f`` vary if these parameters do; what it may add to does, as soon as any does."""
-    if any(varying):
-        varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
-    key = f, tuple(varying)
+    """Which results of ``f`` vary if these parameters do."""
+    key = f, taking_part(f, varying)
     if key not in known:
         if f.jvp or f.host:  # a custom derivative gives every tangent
             known[key] = [is_real(t) and (f.jvp is not None or any(varying)) for t in f.result_types]
         else:
-            active = _values(f, varying, known)
+            active = _values(*key, known)
             known[key] = [active[v] for v in f.results]
     return known[key]
 
 
-def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
+def _values(f: Func, varying: Sequence[bool], known: _Known) -> list[bool]:
     """Id → whether the value varies; constants, at the end, never do."""
     active = [False] * (len(f.code) + len(f.pool))
     of_results: dict[int, list[bool]] = {}
     """Call, choice or loop with a state → which of its results vary."""
 
-    def involve(args: Sequence[int], params: Sequence[Type]) -> None:
-        """Mark the accumulators among the arguments of a function of which some parameter varies."""
-        for a, t in zip(args, params, strict=True):
-            if isinstance(t, Ref):
-                activate(f, active, a)
-
     def called(g: Func, args: Sequence[int]) -> list[bool]:
         """Which results of ``g`` vary."""
         if any(active[a] for a in args):
-            involve(args, g.params)
+            involve(f, active, args, g.params)
         return _results(g, [active[a] for a in args], known)
 
     def turned(site: LoopSite) -> list[bool]:
@@ -104,7 +109,7 @@ def _values(f: Func, varying: list[bool], known: _Known) -> list[bool]:
         args = [active[x] for x in site.args]
         state = _turned(site, [active[x] for x in site.state], args, known)
         if any(state) or any(args):
-            involve(site.args, site.body.params[1 + len(state) :])
+            involve(f, active, site.args, site.body.params[1 + len(state) :])
         results = _results(site.body, [False, *state, *args], known)
         return [*state, False, *results[len(state) :]]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rose_core import jvp_control
+from rose_core.activity import taking_part
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
@@ -211,10 +212,8 @@ class Sweep(Replay):
         self.results[v] = positions(jvp.varying_results)
 
     def derivative_of(self, f: Func, varying: Sequence[bool]) -> Jvp:
-        """The derivative of ``f`` for these arguments; an accumulator takes part as soon as any does."""
-        if any(varying):
-            varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
-        return self.jvp(f, tuple(varying))
+        """The derivative of ``f`` for these arguments."""
+        return self.jvp(f, taking_part(f, varying))
 
     def passed(self, jvp: Jvp, args: Sequence[int], params: Sequence[Type]) -> list[int]:
         """What to pass to a derivative for these arguments, which are the last that the function takes."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from rose_core import linearize_control
-from rose_core.activity import VARIES, activate
+from rose_core.activity import VARIES, activate, involve
 from rose_core.builder import Builder
 from rose_core.ir import (
     ACCUM,
@@ -34,7 +34,7 @@ from rose_core.ir import (
 from rose_core.linearize_control import Column, TakenSide, Turns, is_dual
 from rose_core.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.replay import Replay
-from rose_core.types import REAL, TAN, Ref, Type, replace_scalar, scalar_of
+from rose_core.types import REAL, TAN, Type, replace_scalar, scalar_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,10 +209,8 @@ class Linearization(Replay):
 
         An accumulator takes part as soon as anything that may be added to it varies.
         """
-        for a, t in zip(args, callee.params, strict=True):
-            if isinstance(t, Ref):
-                activate(self.func, self.active, a)
-        return tuple(self.active[a] or isinstance(t, Ref) for a, t in zip(args, callee.params, strict=True))
+        involve(self.func, self.active, args, callee.params)
+        return tuple(self.active[a] for a in args)
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         site = CondSite(self.func, ins)

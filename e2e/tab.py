@@ -100,12 +100,13 @@ class Tab(abc.ABC):
         x, y = self.run(
             """const [selector, at] = given;
             const element = document.querySelector(selector);
-            let [box, before] = [{}, {}];
-            for (let k = 0; k < 100 && !(k && box.x === before.x && box.y === before.y); ++k) {
-                before = box;
+            let box;
+            for (let k = 0; k < 100; ++k) {
+                const before = box;
                 element.scrollIntoView({ block: "center", behavior: "instant" });
                 box = element.getBoundingClientRect();
                 await new Promise((done) => setTimeout(done, 30));
+                if (box.x === before?.x && box.y === before?.y) break;
             }
             return [box.x + at[0] * box.width, box.y + at[1] * box.height]""",
             selector,
@@ -135,10 +136,11 @@ class PlaywrightTab(Tab):
         if self.by_finger and self.name == "chromium":
             gestures.touch(self.page, way)
             return
-        for k, (x, y) in enumerate(way):
-            self.page.mouse.move(x, y)
-            if k == 0:
-                self.page.mouse.down()
+        start, *others = way
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        for place in others:
+            self.page.mouse.move(*place)
         self.page.mouse.up()
 
     def press(self, selector: str, key: str) -> None:

@@ -132,16 +132,14 @@ class DriverTab(Tab):
         return answer.get("value")
 
     def point(self, way: Sequence[tuple[float, float]]) -> None:
-        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20} for x, y in way]
-        actions = [
-            moves[0],
-            {"type": "pointerDown", "button": 0},
-            *moves[1:],
-            {"type": "pointerUp", "button": 0},
-        ]
+        start, *others = (
+            {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20} for x, y in way
+        )
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
         kind = "touch" if self.by_finger else "mouse"
-        pointer = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions}
-        self.driver.execute(Command.W3C_ACTIONS, {"actions": [pointer]})
+        pointer = {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}}
+        actions = [start, down, *others, up]
+        self.driver.execute(Command.W3C_ACTIONS, {"actions": [{**pointer, "actions": actions}]})
 
     def press(self, selector: str, key: str) -> None:
         name = {"ArrowUp": "ARROW_UP", "ArrowRight": "ARROW_RIGHT"}.get(key, key.upper())

@@ -88,6 +88,9 @@ class TwinProgram:
     def argument(self) -> list[float]:
         return [self.rng.uniform(-1.5, 1.5) for _ in range(self.length)]
 
+    def cotangent(self) -> Any:
+        return [self.rng.uniform(-1, 1) for _ in range(self.result)] or self.rng.uniform(-1, 1)
+
     # -- expressions ------------------------------------------------------------------------------------
 
     def kind(self) -> Kind:

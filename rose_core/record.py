@@ -35,8 +35,9 @@ from __future__ import annotations
 
 import functools
 import json
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import add
+from operator import add, invert
 from types import MappingProxyType
 from typing import Any
 
@@ -289,7 +290,10 @@ class Recording:
         entry = shape.members[0]
         if entry.number in self._alone or entry.calls == "v":
             return None
-        own = {column.source for column in shape.columns if column.callee_column < 0}
+        literals = list(entry.values)
+        for column in shape.columns:
+            if column.callee_column < 0:  # the function's own, which becomes a parameter
+                literals[column.source] = 0.0
         passed = {(column.source, column.callee_column) for column in shape.columns}
         called = []
         for k, number, _ in calls(entry):
@@ -301,7 +305,7 @@ class Recording:
             entry.name,
             entry.rows.tobytes(),
             tuple(entry.extra),
-            tuple(-1 if n in own else key_of(x) for n, x in enumerate(entry.values)),
+            struct.pack(f"{len(literals)}d", *literals),
             tuple(entry.types[t] for t in entry.kinds),
             tuple((c.source, c.callee_column, c.param, c.row) for c in shape.columns),
             tuple(shape.element_types),
@@ -532,23 +536,25 @@ class _Body:
     def _pick_literal(self, i: int, size: Type, ids: list[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
         kinds = self.entry.kinds
-        if max(ids) < 0 and len({kinds[~v] for v in ids}) == 1:
-            t = self.types[kinds[~ids[0]]]
-            numbers = [self.entry.values[~v] for v in ids]
+        numbered = list(map(invert, ids))
+        if min(numbered) >= 0 and len(set(map(kinds.__getitem__, numbered))) == 1:
+            t = self.types[kinds[numbered[0]]]
+            numbers = list(map(self.entry.values.__getitem__, numbered))
             if numbers[0] and numbers.count(numbers[0]) == len(numbers):
                 ids = ids[:1]
             elif isinstance(t, Fin):
-                affine = self._affine(i, list(map(int, numbers)), t)
+                affine = self._affine(i, numbers, t)
                 if affine is not None:
                     return affine
         self._make_literals(~v for v in ids if v < 0)
         return self._pick(i, size, [self.env[v] for v in ids])
 
-    def _affine(self, i: int, numbers: list[int], t: Fin) -> int | None:
+    def _affine(self, i: int, numbers: list[float] | list[int], t: Fin) -> int | None:
         """Of indices that go up in equal steps, the one whose turn it is."""
         b = self.b
-        first, step = numbers[0], numbers[1] - numbers[0]
-        if step <= 0 or numbers != list(range(first, numbers[-1] + 1, step)):
+        first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
+        step = second - first
+        if step <= 0 or numbers != list(range(first, last + 1, step)):
             return None
         turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
         at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)

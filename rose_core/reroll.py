@@ -186,14 +186,11 @@ class _Search:
         return None
 
     def _loop(self, start: int, length: int, count: int) -> Repeat | None:
-        end = start + length * count
         repeat = Repeat(start, length, count, [], {}, {})
         for row in range(length):
             op = self.ops[start + row]
             columns = self._columns(start, row, length, count)
-            sums = [
-                k for k, c in enumerate(columns) if c[1:] == list(range(start + row, end - length, length))
-            ]
+            sums = [k for k, c in enumerate(columns) if _rises(c, 1, start + row, length)]
             if sums:
                 # one operand is this very row in the copy before
                 if len(sums) > 1 or not (op == _ADD or (op == _SUB and sums == [0])):
@@ -205,7 +202,7 @@ class _Search:
             operands = []
             for column in columns:
                 back = start + row - column[0]
-                if 0 < back <= row and column == list(range(column[0], column[0] + length * count, length)):
+                if 0 < back <= row and _rises(column, 0, column[0], length):
                     operands.append(Operand(back))
                 elif max(column) < start:
                     operands.append(Operand(0, column))
@@ -233,6 +230,13 @@ class _Search:
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         return repeat
+
+
+def _rises(column: list[int], at: int, first: int, step: int) -> bool:
+    """Whether a column goes up in equal steps, from its element at a place on, which is ``first``."""
+    if column[at] != first or column[-1] != first + step * (len(column) - 1 - at):
+        return False  # as most do not, without a look at what is between
+    return column[at:] == list(range(first, column[-1] + 1, step))
 
 
 def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:

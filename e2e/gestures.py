@@ -25,6 +25,12 @@ def spot(target: Locator, at: tuple[float, float]) -> tuple[float, float]:
     return box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"]
 
 
+def settle(page: Page) -> None:
+    """Wait until a page has told and drawn what had to wait (`site/pace.js`)."""
+    page.wait_for_timeout(250)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def drag(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:
     """Take hold of an element with the mouse, and let go some pixels further."""
     x, y = spot(target, at)
@@ -32,6 +38,7 @@ def drag(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, flo
     page.mouse.down()
     page.mouse.move(x + dx, y + dy, steps=5)
     page.mouse.up()
+    settle(page)
 
 
 def swipe(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import CDPSession, Page
 
-from e2e.bench.frames import SLIDERS, opened
+from e2e.bench.frames import SLIDE, SLIDERS, opened
 
 MOVES = 200
 ROUNDS, MOST_ROUNDS = 8, 24
@@ -74,3 +74,22 @@ def test_what_is_left_behind_is_seen(calm: Page, frozen_url: str) -> None:
         SLIDERS["linkage"],
     )
     assert growth(calm, "linkage") > LEAST
+
+
+def test_a_slow_machine_draws_roughly_until_it_stands(calm: Page, frozen_url: str) -> None:
+    opened(calm, f"{frozen_url}site/quadratic.html")
+    cdp = calm.context.new_cdp_session(calm)
+    drawn = "() => document.getElementById('surface').toDataURL()"
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": 40})
+    moving = calm.evaluate(f"async (args) => {{ await ({SLIDE})(args); return ({drawn})(); }}", ["#x", 1500])
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    calm.wait_for_function(f"(moving) => ({drawn})() !== moving", arg=moving)
+    calm.wait_for_timeout(500)
+    standing = calm.evaluate(drawn)
+    # the picture and the numbers are those that a machine has which never hurries
+    shown = "() => [...document.querySelectorAll('[data-show]')].map((place) => place.textContent)"
+    numbers = calm.evaluate(shown)
+    calm.evaluate("document.querySelector('#x').dispatchEvent(new Event('input', { bubbles: true }))")
+    calm.wait_for_timeout(500)
+    assert calm.evaluate(drawn) == standing
+    assert calm.evaluate(shown) == numbers

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
-from e2e.gestures import PHONE, Gate, drag, swipe
+from e2e.gestures import PHONE, Gate, drag, settle, swipe
 
 LN2 = math.log(2)
 DERIVED = re.compile("Derived and compiled in")
@@ -40,6 +40,7 @@ def expect_numbers(page: Page, *values: float) -> None:
 
 
 def picture(page: Page) -> str:
+    settle(page)
     return str(page.locator("#surface").evaluate("canvas => canvas.toDataURL()"))
 
 

@@ -16,6 +16,7 @@ import { Lesson } from "./lesson.js";
 import { drawChart, scalesOf } from "./line-chart.js";
 import { showListing } from "./listing.js";
 import { announcer, choice, element, judge, onActs } from "./page.js";
+import { inPassing } from "./pace.js";
 import { oncePerFrame, put, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
@@ -172,16 +173,25 @@ const showPanel = () => {
   } else for (const picture of [curve, hills]) picture.redraw();
 };
 
-const redraw = oncePerFrame(() => {
-  const { known, method, by, step, last, at } = lesson;
-  const { told, found, cost } = STEPS[method](known, step, by);
+const now = () => {
+  const { known, method, by, step } = lesson;
+  return STEPS[method](known, step, by);
+};
+
+const pose = oncePerFrame(() => {
+  const { method, by, step, last } = lesson;
   showPanel();
   chooseMethod(method);
   chooseVariable(by);
   slider.max = String(last);
   slider.value = String(step);
-  slider.setAttribute("aria-valuetext", told);
+  slider.setAttribute("aria-valuetext", now().told);
   element("play").textContent = player.isPlaying ? "Stop" : "Play";
+});
+
+const tell = inPassing(() => {
+  const { known, by, step, last, at } = lesson;
+  const { told, found, cost } = now();
   again.disabled = text(known.derivative).length > LONGEST;
   for (const [k, field] of fields.entries()) put(field, k ? at.y : at.x);
   const isThere = Number.isFinite(known.value);
@@ -202,6 +212,11 @@ const redraw = oncePerFrame(() => {
     bytes: native ? count(native.seen.size) : "…",
   });
 });
+
+const redraw = () => {
+  pose();
+  tell();
+};
 
 listFunctions(element("functions"));
 showSource("gradient.js");

@@ -3,6 +3,7 @@
 
 import { configure } from "../rose.js";
 import { format } from "./format.js";
+import { inPassing } from "./pace.js";
 
 // `build.py build` freezes the site: what its pages compile when they are opened lies next to them.
 configure({ frozen: "." });
@@ -78,13 +79,13 @@ export const oncePerFrame = (act) => {
 };
 
 /**
- * Has pictures drawn again, and `tell` called with them.
+ * Has pictures drawn again, and `tell` called with them, less often where there is no time for it.
  *
  * @param {() => readonly { redraw(): void }[]} pictures
  * @param {() => void} tell
  */
 export const refresher = (pictures, tell) => {
-  const soon = oncePerFrame(tell);
+  const soon = inPassing(tell);
   return () => {
     for (const picture of pictures()) picture.redraw();
     soon();

@@ -1,5 +1,6 @@
 // A canvas that stays sharp: drawn again when its size, the screen's resolution or the theme change.
 
+import { roughly } from "./pace.js";
 import { element } from "./page.js";
 
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
@@ -52,13 +53,20 @@ watchResolution();
 export class Picture {
   /**
    * @param {string} id  of the canvas
-   * @param {(ctx: CanvasRenderingContext2D, size: Size) => void} draw  called in CSS pixels, on an
-   *   empty canvas
+   * @param {(ctx: CanvasRenderingContext2D, size: Size, isRough: boolean) => void} draw  called in CSS
+   *   pixels, on an empty canvas
+   * @param {{ rough?: boolean }} [options]  whether there is a rough drawing, for while things move
    */
-  constructor(id, draw) {
+  constructor(id, draw, { rough = false } = {}) {
     const canvas = element(id, HTMLCanvasElement);
     this.canvas = canvas;
     this.draw = draw;
+    // asking the element for its size would have the page laid out each time
+    this.width = 0;
+    this.height = 0;
+    this.frame = rough
+      ? roughly((isRough) => this.paint(isRough))
+      : () => this.paint();
     this.ctx = /** @type {CanvasRenderingContext2D} */ (
       canvas.getContext("2d")
     );
@@ -73,27 +81,21 @@ export class Picture {
     }).observe(canvas);
   }
 
-  get width() {
-    return this.canvas.clientWidth;
-  }
-
-  get height() {
-    return this.canvas.clientHeight;
-  }
-
   /** Ask for a new drawing; however often, it is drawn once per frame, and less often where nobody sees it. */
   redraw() {
     if (this.asked) return;
     this.asked = true;
-    const paint = () => {
-      if (this.asked) this.paint();
+    const frame = (/** @type {number} */ now) => {
+      if (this.asked) this.frame(now);
     };
-    if (this.isInView) requestAnimationFrame(paint);
-    else setTimeout(paint, LATER);
+    if (this.isInView) requestAnimationFrame(frame);
+    else setTimeout(requestAnimationFrame, LATER, frame);
   }
 
   fit() {
     const { canvas } = this;
+    this.width = canvas.clientWidth;
+    this.height = canvas.clientHeight;
     const width = Math.round(this.width * devicePixelRatio);
     const height = Math.round(this.height * devicePixelRatio);
     if (width !== canvas.width || height !== canvas.height) {
@@ -103,7 +105,7 @@ export class Picture {
     this.paint();
   }
 
-  paint() {
+  paint(isRough = false) {
     this.asked = false;
     const { canvas, ctx, width, height } = this;
     if (!width || !height) return;
@@ -111,6 +113,6 @@ export class Picture {
     ctx.clearRect(0, 0, width, height);
     ctx.lineJoin = "round";
     ctx.lineCap = "round";
-    this.draw(ctx, { width, height });
+    this.draw(ctx, { width, height }, isRough);
   }
 }

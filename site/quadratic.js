@@ -8,7 +8,7 @@ import { evaluator, parse } from "./expression.js";
 import { expressionField, listFunctions } from "./field.js";
 import { format } from "./format.js";
 import { choice, element, judge, onActs, put } from "./page.js";
-import { show, showSource } from "./page.js";
+import { refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { PRESETS } from "./presets.js";
 import { drawSurface } from "./surface.js";
@@ -46,14 +46,14 @@ const look = ({ x, y }, at = point) => {
   point = nearestPoint(f, box, at) ?? at;
   element("nothing").hidden = !!z;
   ends.forEach((field, k) => put(field, [...x, ...y][k]));
-  picture.redraw();
+  refresh();
 };
 
 /** Move the point; where f has no value, it stays where it was. @param {Pair} to */
 const moveTo = ([x, y]) => {
   const to = /** @type {const} */ ([rounded(x, box.x), rounded(y, box.y)]);
   if (Number.isFinite(f(...to))) point = to;
-  picture.redraw();
+  refresh();
 };
 
 // ---- a new expression ----------------------------------------------------
@@ -104,7 +104,7 @@ export const warmUp = async () => {
 const setOrder = (n) => {
   order = Number(n);
   chooseOrder(n);
-  picture.redraw();
+  refresh();
 };
 const chooseOrder = choice("orders", setOrder);
 
@@ -150,7 +150,7 @@ const canvas = element("surface", HTMLCanvasElement);
 const turn = (dx, dy) => {
   camera.turn(dx / 150, dy / 200);
   canvas.setAttribute("aria-valuetext", camera.words);
-  picture.redraw();
+  refresh();
 };
 canvas.addEventListener("pointerdown", (event) => {
   if (event.button !== 0) return;
@@ -166,16 +166,30 @@ onArrows(canvas, (dx, dy) => turn(dx * 12, -dy * 12));
 
 // ---- what the reader sees ------------------------------------------------
 
-const picture = new Picture("surface", (ctx, size) => {
+const shown = () => {
   const d = derivatives?.(...point);
-  const patch = d && areFinite(d) ? taylor(d, point, order) : undefined;
-  const z = f(...point);
-  const eye = camera.look(size, box);
-  drawSurface(ctx, eye, { f, box, point, patch, gradient: patch && d?.g });
-  const [px, py] = eye.at(...point, clamp(z, box.z));
+  return { d, z: f(...point) };
+};
+
+const picture = new Picture(
+  "surface",
+  (ctx, size, rough) => {
+    const { d, z } = shown();
+    const patch = d && areFinite(d) ? taylor(d, point, order) : undefined;
+    const eye = camera.look(size, box);
+    const gradient = patch && d?.g;
+    drawSurface(ctx, eye, { f, box, point, patch, gradient, rough });
+    const [px, py] = eye.at(...point, clamp(z, box.z));
+    const [x, y, height] = [...point, z].map((v) => format(v, 5));
+    placePoint(px, py, `x ${x}, y ${y}, z ${height}`);
+  },
+  { rough: true },
+);
+
+const tell = () => {
+  const { d, z } = shown();
   const say = (/** @type {number | undefined} */ v) =>
     v === undefined ? "…" : format(v, 5);
-  placePoint(px, py, `x ${say(point[0])}, y ${say(point[1])}, z ${say(z)}`);
   coordinates.forEach((field, k) => put(field, point[k]));
   show({
     z: say(z),
@@ -187,7 +201,9 @@ const picture = new Picture("surface", (ctx, size) => {
     hyy: say(d?.h[1][1]),
     shape: d ? shape(d) : "…",
   });
-});
+};
+
+const refresh = refresher(() => [picture], tell);
 
 listFunctions(element("functions"));
 showSource("approximation.js");

@@ -22,12 +22,12 @@ import { HUGE, clamp } from "./region.js";
  * @property {F} [patch]  the surface to show around the point
  * @property {readonly number[]} [gradient]
  * @property {boolean} [bare]  without axes
+ * @property {boolean} [rough]  of few cells
  */
 
 /** Cells along each axis, every how many of them a line is drawn, and cells of the patch. */
-const CELLS = 36;
-const LINE = 3;
-const PATCH = 14;
+const FINE = { cells: 36, line: 3, patch: 14 };
+const ROUGH = { cells: 12, line: 1, patch: 8 };
 
 /** The patch's radius, as a part of the axes' half lengths. */
 const RADIUS = 0.42;
@@ -98,17 +98,18 @@ const level = (part) => Math.floor(clamp(part, [0, 1]) * (LEVELS - 1) + 0.5);
  *
  * @param {Pair} ends
  * @param {number} middle
+ * @param {typeof FINE} counts
  */
-const cellLines = ([low, high], middle) => {
+const cellLines = ([low, high], middle, { cells, line, patch }) => {
   const radius = (RADIUS * (high - low)) / 2;
   const lines = [];
-  for (let k = 0; k <= CELLS; ++k) {
-    const at = between(low, high, k / CELLS);
-    const drawn = k % LINE === 0;
+  for (let k = 0; k <= cells; ++k) {
+    const at = between(low, high, k / cells);
+    const drawn = k % line === 0;
     if (drawn || Math.abs(at - middle) > radius) lines.push({ at, drawn });
   }
-  for (let k = 0; k <= PATCH; ++k) {
-    const at = middle + radius * ((2 * k) / PATCH - 1);
+  for (let k = 0; k <= patch; ++k) {
+    const at = middle + radius * ((2 * k) / patch - 1);
     if (at > low && at < high) lines.push({ at, drawn: false });
   }
   return lines.sort((a, b) => a.at - b.at);
@@ -132,9 +133,10 @@ export const drawSurface = (ctx, look, scene) => {
 };
 
 /** @param {CanvasRenderingContext2D} ctx @param {Look} look @param {Scene} scene */
-const cells = (ctx, look, { f, box, point, patch }) => {
-  const xs = cellLines(box.x, point[0]);
-  const ys = cellLines(box.y, point[1]);
+const cells = (ctx, look, { f, box, point, patch, rough }) => {
+  const counts = rough ? ROUGH : FINE;
+  const xs = cellLines(box.x, point[0], counts);
+  const ys = cellLines(box.y, point[1], counts);
   const rx = (RADIUS * (box.x[1] - box.x[0])) / 2;
   const ry = (RADIUS * (box.y[1] - box.y[0])) / 2;
   const corners = xs.map(({ at: x }) =>

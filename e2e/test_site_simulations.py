@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from e2e.bench import elsewhere
+
 REFERENCES = Path(__file__).parent / "references"
 HIDDEN, SPRINGS, INPUTS = 32, 61, 116
 
@@ -138,6 +140,16 @@ def first_network(muscles: list[int]) -> dict[str, Any]:
     }
 
 
+def must_agree(gradient: dict[str, Any], expected: dict[str, Any]) -> None:
+    close = {"rel": 1e-10, "abs": 1e-10 * expected["norm"]}
+    for name, layer in expected["gradient"].items():
+        weights = gradient[name]["weights"]
+        assert gradient[name]["bias"] == pytest.approx(layer["bias"], **close)
+        assert [math.fsum(row) for row in weights] == pytest.approx(layer["rows"], **close)
+        columns = [math.fsum(column) for column in zip(*weights, strict=True)]
+        assert columns == pytest.approx(layer["columns"], **close)
+
+
 TRAIN = """
     const { Memory } = WebAssembly;
     const memories = [];
@@ -172,13 +184,7 @@ def test_the_first_walks_have_the_losses_and_the_gradient_of_the_reference(run: 
     assert losses[0] == pytest.approx(expected["loss"][0], rel=1e-10)
     assert apart(losses, expected["loss"]) < 1e-8
     assert norm == pytest.approx(expected["norm"], rel=1e-10)
-    close = {"rel": 1e-10, "abs": 1e-10 * norm}
-    for name, layer in expected["gradient"].items():
-        weights = gradient[name]["weights"]
-        assert gradient[name]["bias"] == pytest.approx(layer["bias"], **close)
-        assert [math.fsum(row) for row in weights] == pytest.approx(layer["rows"], **close)
-        columns = [math.fsum(column) for column in zip(*weights, strict=True)]
-        assert columns == pytest.approx(layer["columns"], **close)
+    must_agree(gradient, expected)
     assert 0 < bytes_ < 32e6
 
 
@@ -196,3 +202,37 @@ def test_frames_of_a_walk_end_where_its_loss_is_measured(run: Run) -> None:
     assert min(y for frame in frames for _, y in frame["x"]) > 0.1 - 1e-6
     # after the last frame there are a few updates
     assert abs(frames[-1]["x"][0][0] + loss) < 0.01
+
+
+# ---- the same by libraries for Python, which benchmarks compare with ----------------
+
+needs_libraries = pytest.mark.skipif(
+    not elsewhere.is_there(), reason="build.py bench --cpython has not been run"
+)
+
+
+def problem_of(run: Run, name: str) -> Any:
+    return run(f"return (await import('./bench/workloads/{name}.js')).problem;")
+
+
+@needs_libraries
+@pytest.mark.parametrize("library", elsewhere.NAMES)
+def test_the_shot_by_libraries_for_python(run: Run, library: str) -> None:
+    expected = reference("billiards")
+    with elsewhere.contender(library, "billiards") as ask:
+        found = ask(problem_of(run, "billiards"))
+        assert ask(0) > 0  # milliseconds
+    assert found["loss"] == pytest.approx(expected["loss"][0], rel=1e-12)
+    for part in ("x", "v"):
+        assert found["grad"][part] == pytest.approx(expected["gradient"][part], rel=1e-12)
+
+
+@needs_libraries
+@pytest.mark.parametrize("library", elsewhere.NAMES)
+def test_the_first_walk_by_libraries_for_python(run: Run, library: str) -> None:
+    expected = reference("robot")
+    network = first_network(expected["muscles"])
+    with elsewhere.contender(library, "robot") as ask:
+        found = ask({**problem_of(run, "robot"), "weights": network})
+    assert found["loss"] == pytest.approx(expected["loss"][0], rel=1e-10)
+    must_agree(found["grad"], expected)

@@ -1,7 +1,7 @@
 // The billiard table of the site, and the same game as a program for npm's rose 0.4.10, which has no
 // loops with a state and no choices that skip a side: all time steps are calls, all pairs are computed.
 
-import { sideBySide } from "../simulation.js";
+import { memoryOf, sideBySide } from "../simulation.js";
 import * as site from "../../site/collisions.js";
 import { BALLS, RACK, RADIUS } from "../../site/rack.js";
 
@@ -14,11 +14,25 @@ const UPDATES = site.FRAMES * site.UPDATES;
 export const title = "Billiards";
 export const sizes = [UPDATES];
 
-export const measure = (n, options) => sideBySide({ ours, original }, options);
+export const measure = (n, options) =>
+  sideBySide({ ours, original, problem }, options);
+
+/** What the libraries for Python are given; the rest of the game they know. */
+export const problem = {
+  shot: SHOT,
+  goal: GOAL,
+  target: TARGET,
+  rack: RACK,
+  updates: UPDATES,
+};
 
 export const ours = async () => {
   const aim = await site.aim();
-  return { call: () => aim(SHOT, GOAL, TARGET), dispose: aim.dispose };
+  return {
+    call: () => aim(SHOT, GOAL, TARGET),
+    memory: () => memoryOf(aim),
+    dispose: aim.dispose,
+  };
 };
 
 export const original = async (lib) => {

@@ -1,7 +1,7 @@
 // The robot of the site, and the same as a program for npm's rose 0.4.10, which has no loops with a state
 // and no arrays to update: all time steps are calls, and springs are written out one by one.
 
-import { sideBySide } from "../simulation.js";
+import { memoryOf, sideBySide } from "../simulation.js";
 import { CELLS, build } from "../../site/body.js";
 import { network } from "../../site/network.js";
 import * as site from "../../site/walker.js";
@@ -23,11 +23,25 @@ const weights = network(1, layers);
 export const title = "Robot";
 export const sizes = [UPDATES];
 
-export const measure = (n, options) => sideBySide({ ours, original }, options);
+export const measure = (n, options) =>
+  sideBySide({ ours, original, problem }, options);
+
+/** What the libraries for Python are given; the network has a signal for each muscle. */
+export const problem = {
+  weights,
+  masses: body.masses,
+  muscles: body.muscles,
+  struts: body.struts,
+  updates: UPDATES,
+};
 
 export const ours = async () => {
   const train = await robot.train();
-  return { call: () => train(weights), dispose: train.dispose };
+  return {
+    call: () => train(weights),
+    memory: () => memoryOf(train),
+    dispose: train.dispose,
+  };
 };
 
 /** `sin` and `tanh`, as the README of npm's rose teaches to define functions. */

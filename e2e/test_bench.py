@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page
 
-from build import BENCH, DIST, PENROSE, STATE
-from e2e.bench import frames, functions, penrose, ratios, startup, targets
+from build import BENCH, DIST, PENROSE, PYTHON, STATE
+from e2e.bench import elsewhere, frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
@@ -69,6 +69,39 @@ def test_simulations_agree_with_the_programs_for_the_original(bench: Page) -> No
         measured = found["sizes"][0]["contenders"]["this"]
         assert measured["gradient"]["ratio"] == 1 and measured["compile"]["median"] > 0, name
         assert found["title"] in table(found), name
+
+
+def test_contenders_elsewhere_take_turns_with_the_page(bench: Page) -> None:
+    """The page asks for the numbers of a problem, and then for milliseconds per call."""
+    call = "import('./workloads/billiards.js').then(async ({ ours }) => (await ours()).call())"
+    numbers: dict[str, Any] = bench.evaluate(call)
+    asked: list[str] = []
+
+    def answer(name: str, task: Any) -> Any:
+        asked.append(name)
+        return numbers if isinstance(task, dict) else 2.5
+
+    bench.expose_function("elsewhere", answer)
+    args = ["billiards", 1024, {"omit": FROM_REGISTRIES, "elsewhere": ["JAX", "Taichi"], **QUICK}]
+    found = bench.evaluate("(args) => bench(...args)", args)["contenders"]
+    assert list(found) == ["this", "JAX", "Taichi"]
+    assert asked == ["JAX"] * 2 + ["Taichi"] * 2 + ["JAX", "Taichi"] * QUICK["calls"]["turns"]
+    assert found["JAX"]["gradient"]["median"] == 2500
+    assert found["JAX"]["gradient"]["ratio"] == pytest.approx(found["this"]["gradient"]["median"] / 2500)
+    assert found["this"]["memory"] >= 65536
+    assert "JAX" in table({"title": "Billiards", "sizes": [{"n": 1024, "contenders": found}]})
+    numbers["loss"] *= 1.001
+    with pytest.raises(Error, match="the gradient of JAX"):
+        bench.evaluate("(args) => bench(...args)", args)
+
+
+def test_why_a_contender_elsewhere_has_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "CPYTHON", PYTHON)  # which has no JAX
+    with (
+        elsewhere.contender("JAX", "billiards") as ask,
+        pytest.raises(RuntimeError, match=r"JAX ended(.|\n)*No module named 'jax'"),
+    ):
+        ask(["long"] * 50_000)
 
 
 def test_a_workload_may_measure_by_itself(bench: Page) -> None:
@@ -139,6 +172,21 @@ def test_what_was_kept_is_compared_with_what_was_aimed_at() -> None:
     lines = targets.table(rows).splitlines()
     assert len(lines) == 3 + len(rows)
     assert all(line.endswith((" yes", " NO")) for line in lines[3:])
+
+
+def test_targets_of_simulations() -> None:
+    def times(ratio: float) -> dict[str, Any]:
+        return {"gradient": {"median": 1 / ratio, "ratio": ratio}}
+
+    contenders = {"this": {**times(1), "memory": 16e6}, "JAX": times(1.5), "Taichi": times(0.1)}
+    entry = {"title": "It", "sizes": [{"n": 1, "contenders": contenders}]}
+    found = targets.rows({"workloads": {"billiards": entry, "robot": entry}})
+    assert [(row.what.split()[-1], row.found, row.most) for row in found] == [
+        ("Taichi", 0.1, 0.15),
+        ("JAX", 1.5, 1.0),
+        ("JAX", 1.5, 2.0),
+        ("gradient", 16.0, 32.0),
+    ]
 
 
 def test_targets_of_diagrams() -> None:

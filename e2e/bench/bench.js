@@ -37,16 +37,14 @@ export const load = (name) => library(PEERS.find((peer) => peer.name === name));
  * @param {number} n
  * @param {{ omit: string[], lenient?: boolean, calls?: object, stages?: object }} options  names of
  *   contenders that are not there; whether one that fails or gives other numbers is left out, which is an
- *   error otherwise; how `callTimes` and `stageTimes` measure
+ *   error otherwise; how `callTimes` and `stageTimes` measure. What has contenders of its own gets them all
  */
-export const bench = async (name, n, { omit, lenient, calls, stages }) => {
+export const bench = async (name, n, options) => {
+  const { omit, lenient, calls, stages } = options;
   const workload = await import(`./workloads/${name}.js`);
   // what is more than a function has contenders of its own
   if (workload.measure)
-    return {
-      n,
-      contenders: await workload.measure(n, { omit, calls, stages }),
-    };
+    return { n, contenders: await workload.measure(n, options) };
   const input = workload.input(n);
   const contenders = new Map();
   /** @type {Record<string, object>} */

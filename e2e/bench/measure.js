@@ -60,36 +60,45 @@ const timePerCall = (call, least, batch) => {
 };
 
 /**
+ * A contender that is warm: what runs for a turn, and gives microseconds per call.
+ *
+ * A turn is `turn` milliseconds or a little more, and never shorter than one call. Before, the contender
+ * runs for `warm` milliseconds and one more for each `warmBytes` of its module, so that engines have
+ * optimised what they will: for 2 MB of straight-line code that takes V8 four seconds.
+ *
+ * @param {{ call: () => unknown, bytes?: number }} contender
+ * @param {{ turn?: number, warm?: number, warmBytes?: number }} [options]
+ */
+export const warmed = (
+  { call, bytes = 0 },
+  { turn = 4, warm = 40, warmBytes = 400 } = {},
+) => {
+  timePerCall(call, warm + bytes / warmBytes, 1);
+  const each = timePerCall(call, turn, 1); // now that it is warm
+  const batch = Math.max(1, Math.round(turn / 8 / each));
+  return () => {
+    globalThis.gc?.(); // what others have left behind is not to be swept at this one's cost
+    return 1000 * timePerCall(call, turn, batch);
+  };
+};
+
+/**
  * Time per call of each contender in each of its turns, in microseconds.
  *
  * Turns are many and short: what else the machine does then spoils few of them, and strikes neighbours
- * alike. A turn is `turn` milliseconds or a little more, and never shorter than one call. Before the
- * first, each contender runs for `warm` milliseconds and one more for each `warmBytes` of its module, so
- * that engines have optimised what they will: for 2 MB of straight-line code that takes V8 four seconds.
+ * alike.
  *
  * @param {Record<string, { call: () => unknown, bytes?: number }>} contenders
  * @param {{ turns?: number, turn?: number, warm?: number, warmBytes?: number }} [options]
  * @returns {Record<string, number[]>}
  */
-export const callTimes = (
-  contenders,
-  { turns = 15, turn = 4, warm = 40, warmBytes = 400 } = {},
-) => {
+export const callTimes = (contenders, { turns = 15, ...options } = {}) => {
   const names = Object.keys(contenders);
-  const batches = names.map((name) => {
-    const { call, bytes = 0 } = contenders[name];
-    timePerCall(call, warm + bytes / warmBytes, 1);
-    const each = timePerCall(call, turn, 1); // now that it is warm
-    return Math.max(1, Math.round(turn / 8 / each));
-  });
+  const runs = names.map((name) => warmed(contenders[name], options));
   /** @type {number[][]} */
   const times = names.map(() => []);
   for (let k = 0; k < turns; ++k)
-    for (const [contender, name] of names.entries()) {
-      globalThis.gc?.(); // what others have left behind is not to be swept at this one's cost
-      const each = timePerCall(contenders[name].call, turn, batches[contender]);
-      times[contender].push(1000 * each);
-    }
+    for (const [contender, run] of runs.entries()) times[contender].push(run());
   return Object.fromEntries(names.map((name, k) => [name, times[k]]));
 };
 

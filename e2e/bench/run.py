@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from build import BROWSER, DIST, PENROSE, ROOT, STATE
-from e2e.bench import ablation, frames, functions, penrose, ratios, startup, targets
+from e2e.bench import ablation, elsewhere, frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
@@ -34,7 +34,7 @@ KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power power_loop logsumexp
     logistic mlp springs kmeans""".split()
 SIMULATIONS = list(targets.SIMULATIONS)
-"""Workloads, too, of which only the gradient is measured."""
+"""Workloads, too, of which only the gradient is measured, also with libraries for Python."""
 START = "start"
 STARTUP = "startup"
 FRAMES = "frames"
@@ -99,10 +99,16 @@ def measure(host: Host, name: str, sizes: list[int], omit: list[str]) -> dict[st
         entry: dict[str, Any] = page.evaluate(module)
         call = "(args) => bench(...args)"
         chosen = [n for n in entry["sizes"] if not sizes or n in sizes]
-        entry["sizes"] = [page.evaluate(call, [name, n, {"omit": omit}]) for n in chosen]
+        others = elsewhere.NAMES if name in SIMULATIONS and elsewhere.is_there() else []
+        options = {"omit": omit, "elsewhere": others}
+        with elsewhere.reachable(page, name, others):
+            entry["sizes"] = [page.evaluate(call, [name, n, options]) for n in chosen]
     if name in SIMULATIONS:
+        if not others:
+            print(f"\n{entry['title']}: no JAX, no Taichi; `build.py bench --cpython` installs them")
         for size in entry["sizes"]:
-            for library, times in cold(host, name, size["contenders"]).items():
+            here = [library for library in size["contenders"] if library in LIBRARIES]
+            for library, times in cold(host, name, here).items():
                 size["contenders"][library]["compile, cold"] = times
     return entry
 

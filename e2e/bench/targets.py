@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from e2e.bench import ratios
+from e2e.bench.elsewhere import JAX, ONE_KERNEL, TAICHI
 from e2e.bench.penrose import size
 from e2e.bench.tables import aligned, digits
 
@@ -18,8 +19,13 @@ THIS, ROSE = "this", "rose 0.4.10"
 SCALAR = ("sincos", "power", "rosenbrock_unrolled", "ackley_unrolled")
 WRITTEN_OUT = ("rosenbrock_unrolled", "ackley_unrolled")
 LOOPS = (*ratios.PUBLISHED, *ratios.PROGRAMS)
-SIMULATIONS = {"billiards": 0.15, "robot": 0.2}
-"""The most that a gradient may take of rose's."""
+SIMULATIONS: Mapping[str, Mapping[str, float]] = {
+    "billiards": {ROSE: 0.15, TAICHI: 0.15, ONE_KERNEL: 0.15, JAX: 1.0},
+    "robot": {ROSE: 0.2, JAX: 2.0},
+}
+"""The most that a gradient may take of that of others."""
+MEMORY = {"robot": 32.0}
+"""MB, the most that a gradient may use."""
 COMPILE = {10: 1.0, 100: 0.5, 1_000: 0.3}
 """Of rose's time from a function to what can be called; any time below `AT_ONCE` will do."""
 AT_ONCE = 3.0
@@ -51,8 +57,12 @@ def of_size(
     if name == "rosenbrock_unrolled" and n in COMPILE and "compile" in rose:
         ours, theirs = this["compile"]["median"], rose["compile"]["median"]
         yield "compilation ÷ rose's", ours / theirs, max(COMPILE[n], AT_ONCE / theirs)
+    for peer, most in SIMULATIONS.get(name, {}).items():
+        if "gradient" in contenders.get(peer, {}):
+            yield f"gradient of a simulation ÷ that of {peer}", contenders[peer]["gradient"]["ratio"], most
+    if name in MEMORY and "memory" in this:
+        yield "MB of memory of a gradient", this["memory"] / 1e6, MEMORY[name]
     if name in SIMULATIONS and "gradient" in rose:
-        yield "gradient of a simulation ÷ rose's", rose["gradient"]["ratio"], SIMULATIONS[name]
         for what in ("compile", "compile, cold"):
             yield f"{what}, of a simulation ÷ rose's", this[what]["median"] / rose[what]["median"], 1.0
     if operations and operations > 10_000:

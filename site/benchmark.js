@@ -20,6 +20,10 @@ const showKept = async () => {
     bars(multiples(all), "Times as multiples of this library’s", [["", 0.1]]),
   );
   element("legend").append(...legendOf(all));
+  const names = all.flatMap(({ sizes: [{ contenders }] }) =>
+    Object.keys(contenders),
+  );
+  element("elsewhere").hidden = !names.includes("JAX");
   for (const workload of all) {
     for (const [id, what] of Object.entries({
       calls: "gradient",

@@ -23,6 +23,9 @@ const LOOKS = {
   "C -O3 simd, libm": "blue dotted",
   "TensorFlow.js": "soft dashed",
   "jax-js": "soft dotted",
+  JAX: "plain dashed",
+  Taichi: "gold dashed",
+  "Taichi, 1 kernel": "gold dotted",
 };
 
 /** @param {number} width @param {number} height @param {string} name */

@@ -8,7 +8,7 @@
     python3 build.py check           formatting, linting and types, as CI does it first
     python3 build.py test [-- ARGS]  check, build, run all tests; ARGS go to pytest
     python3 build.py bench [NAME]    build, then run the benchmarks (or one of them)
-    python3 build.py bench --cpython the same functions against libraries for Python
+    python3 build.py bench --cpython the same functions against libraries for Python, which it installs
 
 Each verb runs the ones before it as far as it needs them. A step whose inputs have
 the content that they had when it last succeeded is skipped: `.build/steps.json`

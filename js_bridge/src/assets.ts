@@ -37,10 +37,15 @@ const script = import.meta.url; // named, because bundlers would take "." for a 
 /** The folder of the bridge. */
 export const home = new URL(".", script);
 
-/** The files in a folder, or those next to the bridge if that is its folder. */
+/** A file in a folder, or the one next to the bridge if that is its folder. */
+export const assetIn = (folder: URL, name: keyof Assets): string =>
+  folder === home ? beside[name] : new URL(name, folder).href;
+
+/** All of them. */
 export const assetsIn = (folder: URL): Assets =>
-  folder === home
-    ? beside
-    : (Object.fromEntries(
-        Object.keys(beside).map((name) => [name, new URL(name, folder).href]),
-      ) as Assets);
+  Object.fromEntries(
+    Object.keys(beside).map((name) => [
+      name,
+      assetIn(folder, name as keyof Assets),
+    ]),
+  ) as Assets;

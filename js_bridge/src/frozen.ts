@@ -1,7 +1,7 @@
 // Programs that `rose freeze` compiled ahead of time, in files next to the page.
 
 import { type Bytes, isOf } from "./artifact";
-import { assetsIn } from "./assets";
+import { assetIn } from "./assets";
 import { settings } from "./settings";
 
 /** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
@@ -16,8 +16,11 @@ interface Index {
   readonly offline?: string;
 }
 
-/** What `rose freeze` puts into a page, to be told of what is compiled and of a start of Python. */
-type Freezer = (work: Promise<unknown>, key?: string) => void;
+/**
+ * What `rose freeze` puts into a page, to be told of what is compiled, and where that is looked for among what
+ * is frozen; and of a start of Python.
+ */
+type Freezer = (work: Promise<unknown>, key?: string, index?: string) => void;
 
 export const freezer = (): Freezer | undefined =>
   (globalThis as { roseFreezer?: Freezer }).roseFreezer;
@@ -30,7 +33,7 @@ interface Frozen {
 
 type Files = ReadonlyMap<string, Frozen>;
 
-let address: string | undefined;
+let asked: string | undefined;
 let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
@@ -63,23 +66,43 @@ const read = async (from: string): Promise<Files> => {
   return found;
 };
 
+/** Where the index is, if anything can be frozen. */
+export const indexAddress = (): string | undefined => {
+  const { frozen, assets } = settings;
+  if (frozen === false) return undefined;
+  const address = assetIn(frozen ?? assets, INDEX);
+  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
+  return address.endsWith(`/${INDEX}`) ? address : undefined;
+};
+
 /** What is frozen, which is asked for once; nothing if nothing can be. */
 export const frozenFiles = (): Promise<Files> | undefined => {
-  if (settings.frozen === false) return undefined;
-  const from = assetsIn(settings.frozen ?? settings.assets)[INDEX];
-  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
-  if (!from.endsWith(`/${INDEX}`)) return undefined;
-  if (address !== from) {
-    address = from;
-    files = read(from);
+  const address = indexAddress();
+  if (address === undefined) return undefined;
+  if (address !== asked) {
+    asked = address;
+    files = read(address);
   }
   return files;
+};
+
+/** Whether a program is frozen, if that is known in so many milliseconds. */
+export const isFrozen = async (key: string, patience: number) => {
+  const late = new Promise<undefined>((wake) => setTimeout(wake, patience));
+  return (await Promise.race([frozenFiles(), late]))?.has(key);
 };
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined
     ? new Uint8Array(await (await fetch(url)).arrayBuffer())
-    : Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+    : bytesOf(atob(content));
+
+/** Characters as bytes: a callback for each would take ten times as long. */
+const bytesOf = (text: string): Bytes => {
+  const bytes = new Uint8Array(text.length);
+  for (let k = 0; k < text.length; ++k) bytes[k] = text.charCodeAt(k);
+  return bytes;
+};
 
 /** The frozen file of a program, if there is one. */
 export const frozen = async (

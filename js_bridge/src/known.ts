@@ -2,18 +2,11 @@
 
 import { type Bytes, descriptorOf, isOf } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
-import { freezer, frozen, frozenFiles } from "./frozen";
+import { freezer, frozen, indexAddress, isFrozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
 import { settings } from "./settings";
-import { database, discard, find } from "./store";
-
-/** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
-export const lookAhead = (): void => {
-  void frozenFiles();
-  // without it there is no cache, which is no error
-  if (settings.cache) database().catch(() => {});
-};
+import { discard, find } from "./store";
 
 /** The file of a program. */
 export const compiled = (
@@ -39,7 +32,7 @@ export const fileOf = (
 ): Promise<Bytes> => {
   const key = hash(recording);
   const file = found(work, recording, key, signal);
-  freezer()?.(file, key);
+  freezer()?.(file, key, indexAddress());
   return file;
 };
 
@@ -72,11 +65,18 @@ const first = <T>(
     Promise.all(found).then(() => resolve(undefined), reject);
   });
 
+/**
+ * Milliseconds that the index of what is frozen, which was asked for when the page defined its first function,
+ * may still take: to open the cache would cost a frozen page more.
+ */
+const HEAD_START = 4;
+
 /** What the cache has; what is no good there is thrown away. */
 const kept = async (
   key: string,
   recording: Bytes,
 ): Promise<Bytes | undefined> => {
+  if (await isFrozen(key, HEAD_START)) return undefined;
   const file = await find(key);
   if (file === undefined || isOf(file, recording)) return file;
   await discard(key);

@@ -1,6 +1,6 @@
 // Python in the page: its scripts of the type `text/x-rose`. What reads them is loaded with the first.
 
-import { assetsIn } from "./assets";
+import { assetIn } from "./assets";
 import { part } from "./core";
 import { FnData, makeFn } from "./functions";
 import { fileOf } from "./known";
@@ -23,7 +23,7 @@ export const python = async (
   source?: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<object> => {
-  const assets = assetsIn(settings.assets);
-  const { functionsOf } = await part<Scripts>(assets["rose.python.js"]);
+  const address = assetIn(settings.assets, "rose.python.js");
+  const { functionsOf } = await part<Scripts>(address);
   return functionsOf(bridge, source, options.signal);
 };

@@ -69,7 +69,7 @@ const first = <T>(
  * Milliseconds that the index of what is frozen, which was asked for when the page defined its first function,
  * may still take: to open the cache would cost a frozen page more.
  */
-const HEAD_START = 4;
+const HEAD_START = 1;
 
 /** What the cache has; what is no good there is thrown away. */
 const kept = async (

@@ -285,9 +285,9 @@ export const twice = fn([Real], Real, (x) => mul(2, x));
 """
 
 
-def test_the_index_is_asked_for_with_the_first_function(frozen: Frozen, page: Page) -> None:
-    frozen.write("pages/page.js", PART)
-    with Server({"/": frozen.root}, quiet=True) as server, page.expect_response("**/rose.frozen.json"):
+def test_the_index_is_asked_for_with_the_first_function(site: Frozen, page: Page) -> None:
+    site.write("pages/page.js", PART)
+    with Server({"/": site.root}, quiet=True) as server, page.expect_response("**/rose.frozen.json"):
         page.goto(f"{server.origin}/pages/page.html")
 
 

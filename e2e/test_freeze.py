@@ -254,6 +254,8 @@ def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page
         assert "rose/rose.worker.js; are its files where the page looks for them?" in page.evaluate(edit)
         page.locator("#factor").fill("3")
         expect(page).to_have_title("slope 3")
+        # which asks for what the page has loaded, too: it must not do so when nobody answers any more
+        page.evaluate("async () => void (await navigator.serviceWorker.ready)")
 
 
 LARGE = """

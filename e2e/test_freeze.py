@@ -215,6 +215,11 @@ def withhold(context: BrowserContext) -> None:
     context.route(re.compile(r"/pyodide/|rose\.(worker|python)\.js$"), lambda route: route.abort())
 
 
+def wait_for_service_worker(page: Page) -> None:
+    """It asks for what the page has loaded, too, which it must not do when nobody answers any more."""
+    page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+
+
 def forbid_storage(context: BrowserContext) -> None:
     context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('not allowed'); };")
 
@@ -234,6 +239,7 @@ def test_a_frozen_page_needs_its_files_and_nothing_else(
         for factor in (2, 1, 3):
             page.locator("#factor").fill(f"{factor}")
             expect(page).to_have_title(f"slope {factor}")
+        wait_for_service_worker(page)
         assert {address for address in server.asked if "/rose/" in address} == {
             "/rose/rose.js",
             "/rose/rose.frozen.json",
@@ -254,8 +260,7 @@ def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page
         assert "rose/rose.worker.js; are its files where the page looks for them?" in page.evaluate(edit)
         page.locator("#factor").fill("3")
         expect(page).to_have_title("slope 3")
-        # which asks for what the page has loaded, too: it must not do so when nobody answers any more
-        page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+        wait_for_service_worker(page)
 
 
 LARGE = """

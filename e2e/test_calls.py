@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import CDPSession, Page
 
 HEAD = """
     import * as rose from "./rose.js";
@@ -224,17 +224,22 @@ def test_calls_in_place_allocate_nothing(page: Page, site_url: str) -> None:
         calls(1e5);
     }""")
 
-    page.evaluate("calls(1e5)")
+    # once the engine has optimised it, which takes longer where the machine is busy
+    assert any(allocated(page, cdp) < 5e5 for _ in range(20))
+
+
+def allocated(page: Page, cdp: CDPSession) -> float:
+    """Bytes of objects that `rose.js` makes in 100,000 calls; one of the smallest in each would be 1.2e6."""
     collected = {"includeObjectsCollectedByMajorGC": True, "includeObjectsCollectedByMinorGC": True}
     cdp.send("HeapProfiler.startSampling", {"samplingInterval": 256, **collected})
     page.evaluate("calls(1e5)")
     profile = cdp.send("HeapProfiler.stopSampling")["profile"]
-    allocated = 0
+    found = 0.0
     stack = [profile["head"]]
     while stack:
         at = stack.pop()
-        # the loop above may run in the interpreter at first, where each number is an object
+        # the loop of the calls may run in the interpreter at first, where each number is an object
         if at["callFrame"]["url"].endswith("/rose.js"):
-            allocated += at["selfSize"]
+            found += at["selfSize"]
         stack += at["children"]
-    assert allocated < 5e5  # objects of 12 bytes, which are the smallest, would be 1.2e6 in all
+    return found

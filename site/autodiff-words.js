@@ -79,7 +79,7 @@ const reverse = ({ reverse: { lines }, gradient, steps }, step, by) => ({
 export const STEPS = { differences, symbols, duals, reverse };
 
 /** Numbers in the text. @param {Known} known @param {Name} by @returns {Record<string, string>} */
-export const numbersOf = (known, by) => {
+const numbersOf = (known, by) => {
   const { best, growth, size, derivative, gradient, exact, value } = known;
   const last = growth.bulk.length - 1;
   return {
@@ -95,6 +95,33 @@ export const numbersOf = (known, by) => {
     shared: count(growth.shared[last]),
     gx: format(gradient.x),
     gy: format(gradient.y),
+  };
+};
+
+/**
+ * All texts of the page, by the names of their places.
+ *
+ * @param {import("./lesson.js").Lesson} lesson
+ * @param {Said} said  of its step
+ * @param {Awaited<ReturnType<typeof import("./gradient.js").gradient>>} [native]
+ * @returns {Record<string, string>}
+ */
+export const textsOf = (lesson, { found, cost }, native) => {
+  const { known, by, step, last, at } = lesson;
+  const rose = native?.call([at.x, at.y]);
+  const number = (/** @type {number | undefined} */ x) =>
+    x === undefined ? "…" : format(x, 8);
+  return {
+    ...numbersOf(known, by),
+    ...{ x: format(at.x), y: format(at.y), cost },
+    step: `${step} of ${last}`,
+    found: number(found),
+    exact: number(known.exact),
+    error: found === undefined ? "…" : format(Math.abs(found - known.exact), 2),
+    rosevalue: number(rose?.value),
+    rosex: number(rose?.gradient[0]),
+    rosey: number(rose?.gradient[1]),
+    bytes: native ? count(native.seen.size) : "…",
   };
 };
 

@@ -2,13 +2,13 @@
 
 import { errorAt, errors, sizes } from "./autodiff-charts.js";
 import { curveScales, drawCurve } from "./autodiff-view.js";
-import { STEPS, numbersOf, showDerivation } from "./autodiff-words.js";
+import { STEPS, showDerivation, textsOf } from "./autodiff-words.js";
 import { sizeAt, stepAt } from "./derivation.js";
 import { deriver } from "./deriver.js";
 import { Handles } from "./drag.js";
 import { parse } from "./expression.js";
 import { expressionField, listFunctions } from "./field.js";
-import { count, format } from "./format.js";
+import { format } from "./format.js";
 import { text } from "./formula.js";
 import { gradient } from "./gradient.js";
 import { drawGraph } from "./graph.js";
@@ -190,27 +190,16 @@ const pose = oncePerFrame(() => {
 });
 
 const tell = inPassing(() => {
-  const { known, by, step, last, at } = lesson;
-  const { told, found, cost } = now();
+  const { known, at } = lesson;
+  const said = now();
   again.disabled = text(known.derivative).length > LONGEST;
   for (const [k, field] of fields.entries()) put(field, k ? at.y : at.x);
   const isThere = Number.isFinite(known.value);
-  say(isThere ? told : "Here f has no finite value: move the point.", !isThere);
-  const rose = native?.call([at.x, at.y]);
-  const number = (/** @type {number | undefined} */ x) =>
-    x === undefined ? "…" : format(x, 8);
-  show({
-    ...numbersOf(known, by),
-    ...{ x: format(at.x), y: format(at.y), cost },
-    step: `${step} of ${last}`,
-    found: number(found),
-    exact: number(known.exact),
-    error: found === undefined ? "…" : format(Math.abs(found - known.exact), 2),
-    rosevalue: number(rose?.value),
-    rosex: number(rose?.gradient[0]),
-    rosey: number(rose?.gradient[1]),
-    bytes: native ? count(native.seen.size) : "…",
-  });
+  say(
+    isThere ? said.told : "Here f has no finite value: move the point.",
+    !isThere,
+  );
+  show(textsOf(lesson, said, native));
 });
 
 const redraw = () => {

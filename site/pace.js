@@ -34,21 +34,27 @@ const judgeFrame = (began, told) => {
  * @param {() => void} act
  */
 export const inPassing = (act) => {
-  let asked = false;
   let next = 0;
+  let frame = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   const run = (/** @type {number} */ now) => {
-    asked = false;
     judgeFrame(now, (isLong) => {
       next = isLong ? performance.now() + REST : 0;
     });
     act();
   };
+  const soon = () => {
+    timer = undefined;
+    // after everything else that has been asked for so far
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(run);
+  };
   return () => {
-    if (asked) return;
-    asked = true;
+    if (timer !== undefined) return;
     const wait = next - performance.now();
-    if (wait > 0) setTimeout(requestAnimationFrame, wait, run);
-    else requestAnimationFrame(run);
+    if (wait > 0) timer = setTimeout(soon, wait);
+    else soon();
   };
 };
 

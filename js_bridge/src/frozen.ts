@@ -16,11 +16,8 @@ interface Index {
   readonly offline?: string;
 }
 
-/**
- * What `rose freeze` puts into a page, to be told of what is compiled, and where that is looked for among what
- * is frozen; and of a start of Python.
- */
-type Freezer = (work: Promise<unknown>, key?: string, index?: string) => void;
+/** What `rose freeze` puts into a page, to be told of what is compiled and of a start of Python. */
+type Freezer = (work: Promise<unknown>, key?: string) => void;
 
 export const freezer = (): Freezer | undefined =>
   (globalThis as { roseFreezer?: Freezer }).roseFreezer;
@@ -33,7 +30,7 @@ interface Frozen {
 
 type Files = ReadonlyMap<string, Frozen>;
 
-let asked: string | undefined;
+let address: string | undefined;
 let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
@@ -66,22 +63,16 @@ const read = async (from: string): Promise<Files> => {
   return found;
 };
 
-/** Where the index is, if anything can be frozen. */
-export const indexAddress = (): string | undefined => {
-  const { frozen, assets } = settings;
-  if (frozen === false) return undefined;
-  const address = assetIn(frozen ?? assets, INDEX);
-  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
-  return address.endsWith(`/${INDEX}`) ? address : undefined;
-};
-
 /** What is frozen, which is asked for once; nothing if nothing can be. */
 export const frozenFiles = (): Promise<Files> | undefined => {
-  const address = indexAddress();
-  if (address === undefined) return undefined;
-  if (address !== asked) {
-    asked = address;
-    files = read(address);
+  const { frozen, assets } = settings;
+  if (frozen === false) return undefined;
+  const from = assetIn(frozen ?? assets, INDEX);
+  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
+  if (!from.endsWith(`/${INDEX}`)) return undefined;
+  if (address !== from) {
+    address = from;
+    files = read(from);
   }
   return files;
 };

@@ -1,6 +1,5 @@
 // Defining, calling and differentiating functions.
 
-import { lookAhead } from "./ahead";
 import { ON_REALS, S } from "./opcodes.gen";
 import { Recorder, recorder, Var, within } from "./recorder";
 import {
@@ -385,7 +384,6 @@ export const recorded = (
   body: (r: Recorder, ids: number[]) => number[],
 ): Recorder => {
   const outer = Recorder.current;
-  if (outer === undefined) lookAhead();
   const r = new Recorder(name, outer);
   Recorder.current = r;
   try {

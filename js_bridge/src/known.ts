@@ -2,11 +2,17 @@
 
 import { type Bytes, descriptorOf, isOf } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
-import { freezer, frozen, indexAddress, isFrozen } from "./frozen";
+import { freezer, frozen, frozenFiles, isFrozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
 import { settings } from "./settings";
-import { discard, find } from "./store";
+import { database, discard, find } from "./store";
+
+/** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
+export const lookAhead = (): void => {
+  // where there is an index, it says whether the cache is needed; and without a cache there is no error
+  if (frozenFiles() === undefined && settings.cache) database().catch(() => {});
+};
 
 /** The file of a program. */
 export const compiled = (
@@ -32,7 +38,7 @@ export const fileOf = (
 ): Promise<Bytes> => {
   const key = hash(recording);
   const file = found(work, recording, key, signal);
-  freezer()?.(file, key, indexAddress());
+  freezer()?.(file, key);
   return file;
 };
 
@@ -66,8 +72,8 @@ const first = <T>(
   });
 
 /**
- * Milliseconds that the index of what is frozen, which was asked for when the page defined its first function,
- * may still take: to open the cache would cost a frozen page more.
+ * Milliseconds that the index of what is frozen may take after the program is put together: to open the cache
+ * would cost a frozen page more.
  */
 const HEAD_START = 1;
 

@@ -14,7 +14,7 @@ import {
   takesDerivatives,
   type Value,
 } from "./evaluate";
-import { compiled } from "./known";
+import { compiled, lookAhead } from "./known";
 import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
@@ -55,6 +55,7 @@ export const compile = async (
 ): Promise<Compiled> => {
   signal?.throwIfAborted();
   const data = dataOf(f, "compile");
+  lookAhead();
   const program = programOf(data);
   const file = await unless(
     signal,

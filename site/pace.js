@@ -35,27 +35,26 @@ const judgeFrame = (began, told) => {
  */
 export const inPassing = (act) => {
   let next = 0;
-  let frame = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
+  let isPending = false;
+  let again = false;
   const run = (/** @type {number} */ now) => {
     judgeFrame(now, (isLong) => {
       next = isLong ? performance.now() + REST : 0;
+      isPending = false;
+      // what was asked for in the meantime may have been drawn after this
+      if (again) ask();
     });
     act();
   };
-  const soon = () => {
-    timer = undefined;
-    // after everything else that has been asked for so far
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(run);
-  };
-  return () => {
-    if (timer !== undefined) return;
+  const ask = () => {
+    again = isPending;
+    if (isPending) return;
+    isPending = true;
     const wait = next - performance.now();
-    if (wait > 0) timer = setTimeout(soon, wait);
-    else soon();
+    if (wait > 0) setTimeout(requestAnimationFrame, wait, run);
+    else requestAnimationFrame(run);
   };
+  return ask;
 };
 
 /**

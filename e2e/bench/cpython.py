@@ -23,7 +23,8 @@ import numpy
 import torch
 
 import rose_core as rose
-from e2e.bench.hips import ackley, rosenbrock, time_per_call
+from e2e.bench.hips import TURN, ackley, rosenbrock
+from e2e.bench.turns import time_per_call
 from rose_core import Real, Vec, fn, iadd, imod, vjp
 
 jax.config.update("jax_enable_x64", True)
@@ -166,7 +167,7 @@ def main() -> None:
             times: dict[str, list[float]] = {name: [] for name in calls}
             for _ in range(TURNS):
                 for name, call in calls.items():
-                    times[name].append(1e6 * time_per_call(call))
+                    times[name].append(1e6 * time_per_call(call, TURN))
             cells = [f"{name} {median(found):.4g}" for name, found in times.items()]
             print(f"{n:>8}  " + "   ".join(cells), flush=True)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any
@@ -17,6 +16,8 @@ from typing import Any
 import autograd
 import autograd.numpy
 import numpy
+
+from e2e.bench.turns import time_per_call
 
 TURNS = 7
 TURN = 0.01
@@ -57,26 +58,14 @@ FUNCTIONS = {
 }
 
 
-def time_per_call(call: Callable[[], Any]) -> float:
-    """Seconds, of one turn."""
-    start = time.perf_counter()
-    count = 0
-    while True:
-        call()
-        count += 1
-        passed = time.perf_counter() - start
-        if passed >= TURN:
-            return passed / count
-
-
 def measure(f: Callable[..., Any], n: int) -> dict[str, float]:
     """Milliseconds of a gradient, and how many times longer it takes than the value."""
     x = numpy.sin(numpy.arange(n, dtype=float))
     gradient = autograd.grad(lambda x: f(autograd.numpy, x))
     gradients, ratios = [], []
     for _ in range(TURNS):
-        value = time_per_call(lambda: f(numpy, x))
-        gradients.append(time_per_call(lambda: gradient(x)))
+        value = time_per_call(lambda: f(numpy, x), TURN)
+        gradients.append(time_per_call(lambda: gradient(x), TURN))
         ratios.append(gradients[-1] / value)
         if gradients[-1] > LONG:
             break

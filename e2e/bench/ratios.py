@@ -15,7 +15,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from build import BENCH, CPYTHON
+from build import CPYTHON, ROOT
 from e2e.bench.tables import aligned, digits
 
 Published = Mapping[int, tuple[float, float]]
@@ -74,8 +74,8 @@ GRADIENTS = 20.0
 
 def by_autograd(name: str, sizes: Iterable[int]) -> Mapping[str, Mapping[str, Any]]:
     """What hips.py measures."""
-    script = [str(CPYTHON), str(BENCH / "hips.py"), name, *map(str, sizes)]
-    found = subprocess.run(script, check=True, stdout=subprocess.PIPE, text=True).stdout
+    command = [str(CPYTHON), "-m", "e2e.bench.hips", name, *map(str, sizes)]
+    found = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
     return json.loads(found)  # type: ignore[no-any-return]
 
 

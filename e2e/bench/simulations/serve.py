@@ -11,8 +11,8 @@ import importlib
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
+
+from e2e.bench.turns import time_per_call
 
 LIBRARIES = {
     "JAX": ("jax", {}),
@@ -20,18 +20,6 @@ LIBRARIES = {
     "Taichi, 1 kernel": ("taichi", {"is_one": True}),
 }
 """For each the end of its modules' names, and what else they are told."""
-
-
-def time_per_call(call: Callable[[], object], least: float) -> float:
-    """Milliseconds, of as many calls as take `least` milliseconds or a little more."""
-    start = time.perf_counter()
-    count = 0
-    while True:
-        call()
-        count += 1
-        passed = 1e3 * (time.perf_counter() - start)
-        if passed >= least:
-            return passed / count
 
 
 def main(library: str, name: str) -> None:
@@ -43,7 +31,7 @@ def main(library: str, name: str) -> None:
     contender.gradient()
     print(json.dumps(contender.found()), file=answers)
     for line in sys.stdin:
-        print(time_per_call(contender.gradient, json.loads(line)), file=answers)
+        print(1e3 * time_per_call(contender.gradient, json.loads(line) / 1e3), file=answers)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,12 @@ def spot(target: Locator, at: tuple[float, float]) -> tuple[float, float]:
 
 def settle(page: Page) -> None:
     """Wait until a page has told and drawn what had to wait (`site/pace.js`)."""
-    page.wait_for_timeout(250)
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    # the page's own clock: on a busy machine what waits there comes before this
+    page.evaluate(
+        """new Promise((done) => setTimeout(
+            () => requestAnimationFrame(() => requestAnimationFrame(done)), 300,
+        ))"""
+    )
 
 
 def drag(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, float] = MIDDLE) -> None:

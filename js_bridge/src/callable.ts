@@ -4,7 +4,7 @@ import { copyOf, liesIn } from "./alias";
 import { argumentWriters, putArguments, type Writer } from "./arguments";
 import { type Leaf, type MemoryCells, rowCells, type User } from "./cells";
 import type { FnData } from "./functions";
-import { dropped, giveBack } from "./memory";
+import { giveBack } from "./memory";
 import { within } from "./recorder";
 import { type Filler, fillerOf, type Reader, readerOf } from "./results";
 import {
@@ -202,32 +202,24 @@ export const callable = (
     if (callee === undefined) throw Error(`${data.name} was disposed of`);
     return callee;
   };
-  /** Views may outlive the function, and nobody else may have their memory then. */
-  const viewed = (): Callee => {
-    const found = there();
-    dropped.unregister(compiled);
-    return found;
-  };
   const compiled = ((...values: unknown[]): unknown =>
     there().call(values)) as Compiled;
   const dispose = (): void => {
     if (callee === undefined) return;
     const isViewed = callee.args.given || callee.result.given;
     callee = undefined;
-    dropped.unregister(compiled);
     if (own === undefined) return;
     if (isViewed) own.grow(0); // empties the views
     giveBack(own);
   };
-  if (own) dropped.register(compiled, own, compiled);
   Object.defineProperties(compiled, {
     name: { value: data.name },
     into: {
       value: (out: unknown, ...values: unknown[]) => there().into(out, values),
     },
-    args: { get: () => viewed().args.current() },
-    result: { get: () => viewed().result.current()[0] },
-    run: { value: () => viewed().run() },
+    args: { get: () => there().args.current() },
+    result: { get: () => there().result.current()[0] },
+    run: { value: () => there().run() },
     dispose: { value: dispose },
   });
   if (Symbol.dispose)

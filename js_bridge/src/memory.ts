@@ -59,6 +59,3 @@ export const grow = (
 export const giveBack = (memory: WebAssembly.Memory): void => {
   if (pool.length < POOLED) pool.push(memory);
 };
-
-/** Functions that are dropped without `dispose`. It holds their memories, and must not hold them. */
-export const dropped = new FinalizationRegistry(giveBack);

@@ -478,6 +478,18 @@ def test_dispose_and_memory_used_again(node: Run) -> None:
     assert messages == ["Error: f was disposed of"]
 
 
+def test_functions_that_are_dropped_make_room(node: Run) -> None:
+    """Engines have a hundred memories or so at a time."""
+    body = """
+        const { Real, compile, fn, mul } = rose;
+        const twice = fn([Real], Real, (x) => mul(2, x));
+        const two = await compile(twice);
+        let last = 1;
+        for (let k = 0; k < 400; ++k) last = (await compile(twice))(k);
+        return [two(3), last];"""
+    assert evaluate(node, body) == [6, 798]
+
+
 @pytest.mark.parametrize("height", [20, 2000])
 def test_call_graphs(node: Run, height: int) -> None:
     """A function that calls the one before twice (20 high: 2^20 runs) or once (2,000 high)."""

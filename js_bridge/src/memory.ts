@@ -6,15 +6,21 @@ const PAGE = 65536;
 const pool: WebAssembly.Memory[] = [];
 const POOLED = 8;
 
-/** What allocates so many pages for `name`; throws how many they are, if there are not so many. */
-const allocated = <T>(name: string, pages: number, allocate: () => T): T => {
+/** What allocates so many pages for `name`; throws how many they are, if there are not so many, and the hint. */
+const allocated = <T>(
+  name: string,
+  pages: number,
+  allocate: () => T,
+  hint = "",
+): T => {
   try {
     return allocate();
   } catch (cause) {
     const size = ((pages * PAGE) / 1e6).toFixed(1);
-    throw RangeError(`${name} needs ${size} MB of memory, more than there is`, {
-      cause,
-    });
+    throw RangeError(
+      `${name} needs ${size} MB of memory, more than there is${hint}`,
+      { cause },
+    );
   }
 };
 
@@ -35,6 +41,8 @@ export const takeMemory = (
       name,
       pages,
       () => new WebAssembly.Memory({ initial: pages }),
+      // room that engines have for a hundred memories or so, however small
+      " beside the functions that were not disposed of",
     );
   new Uint8Array(
     memory.buffer,

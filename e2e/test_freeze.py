@@ -286,6 +286,39 @@ def test_small_programs_come_with_the_index_and_large_ones_by_themselves(site: F
     assert asked == ["/rose/rose.js", "/rose/rose.frozen.json", f"/pages/frozen/{large.name}"]
 
 
+PART = """
+import { Real, fn, mul } from "../rose/rose.js";
+export const twice = fn([Real], Real, (x) => mul(2, x));
+"""
+
+
+def test_the_index_is_asked_for_with_the_first_function(site: Frozen, page: Page) -> None:
+    site.write("pages/page.js", PART)
+    with Server({"/": site.root}, quiet=True) as server, page.expect_response("**/rose.frozen.json"):
+        page.goto(f"{server.origin}/pages/page.html")
+
+
+def test_a_page_says_where_its_index_is_after_its_first_functions(site: Frozen, page: Page) -> None:
+    """Modules that it imports run before it, and Rose has looked next to itself by then."""
+    site.write("pages/part.js", PART)
+    site.write(
+        "pages/page.js",
+        """
+        import { compile, configure } from "../rose/rose.js";
+        import { twice } from "./part.js";
+        configure({ frozen: "." });
+        document.title = `twice ${(await compile(twice))(4)}`;
+        """,
+    )
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.index.read_text() == "{}"
+    with Server({"/": site.root}, quiet=True) as server:
+        withhold(page.context)
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("twice 8")
+
+
 @pytest.mark.parametrize("in_index", [True, False])
 def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_index: bool) -> None:
     short, zero, empty = frozen.files

@@ -37,6 +37,11 @@ const script = import.meta.url; // named, because bundlers would take "." for a 
 /** The folder of the bridge. */
 export const home = new URL(".", script);
 
+/** Whether the bridge is a file of its own, with the others next to it; else it is part of another script. */
+export const isAsBuilt = /\/rose(\.global)?\.js$/.test(
+  new URL(script).pathname,
+);
+
 /** A file in a folder, or the one next to the bridge if that is its folder. */
 export const assetIn = (folder: URL, name: keyof Assets): string =>
   folder === home ? beside[name] : new URL(name, folder).href;

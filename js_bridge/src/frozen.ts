@@ -1,7 +1,7 @@
 // Programs that `rose freeze` compiled ahead of time, in files next to the page.
 
 import { type Bytes, isOf } from "./artifact";
-import { assetIn } from "./assets";
+import { assetIn, isAsBuilt } from "./assets";
 import { settings } from "./settings";
 
 /** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
@@ -16,8 +16,11 @@ interface Index {
   readonly offline?: string;
 }
 
-/** What `rose freeze` puts into a page, to be told of what is compiled and of a start of Python. */
-type Freezer = (work: Promise<unknown>, key?: string) => void;
+/**
+ * What `rose freeze` puts into a page, to be told of what is compiled, and where that is looked for among what
+ * is frozen; and of a start of Python.
+ */
+type Freezer = (work: Promise<unknown>, key?: string, index?: string) => void;
 
 export const freezer = (): Freezer | undefined =>
   (globalThis as { roseFreezer?: Freezer }).roseFreezer;
@@ -30,7 +33,7 @@ interface Frozen {
 
 type Files = ReadonlyMap<string, Frozen>;
 
-let address: string | undefined;
+let asked: string | undefined;
 let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
@@ -63,18 +66,32 @@ const read = async (from: string): Promise<Files> => {
   return found;
 };
 
-/** What is frozen, which is asked for once; nothing if nothing can be. */
-export const frozenFiles = (): Promise<Files> | undefined => {
+/** Where the index is, if anything can be frozen. */
+export const indexAddress = (): string | undefined => {
   const { frozen, assets } = settings;
   if (frozen === false) return undefined;
-  const from = assetIn(frozen ?? assets, INDEX);
+  const address = assetIn(frozen ?? assets, INDEX);
   // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
-  if (!from.endsWith(`/${INDEX}`)) return undefined;
-  if (address !== from) {
-    address = from;
-    files = read(from);
+  return address.endsWith(`/${INDEX}`) ? address : undefined;
+};
+
+/** What is frozen, which is asked for once; nothing if nothing can be. */
+export const frozenFiles = (): Promise<Files> | undefined => {
+  const address = indexAddress();
+  if (address === undefined) return undefined;
+  if (address !== asked) {
+    asked = address;
+    files = read(address);
   }
   return files;
+};
+
+/**
+ * Ask for the index before there is a program: it comes while a page defines its functions. What a bundler has
+ * put together has to be told first where Rose's files are.
+ */
+export const askAhead = (): void => {
+  if (isAsBuilt) void frozenFiles();
 };
 
 /** Whether a program is frozen, if that is known in so many milliseconds. */
@@ -86,14 +103,15 @@ export const isFrozen = async (key: string, patience: number) => {
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined
     ? new Uint8Array(await (await fetch(url)).arrayBuffer())
-    : bytesOf(atob(content));
+    : bytesOf(content);
 
-/** Characters as bytes: a callback for each would take ten times as long. */
-const bytesOf = (text: string): Bytes => {
-  const bytes = new Uint8Array(text.length);
-  for (let k = 0; k < text.length; ++k) bytes[k] = text.charCodeAt(k);
-  return bytes;
-};
+/** Bytes in base 64. */
+const bytesOf = (text: string): Bytes =>
+  (Uint8Array as Base64).fromBase64?.(text) ??
+  Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+/** What engines have since 2025. */
+type Base64 = { fromBase64?(text: string): Bytes };
 
 /** The frozen file of a program, if there is one. */
 export const frozen = async (

@@ -1,5 +1,6 @@
 // Defining, calling and differentiating functions.
 
+import { askAhead } from "./frozen";
 import { ON_REALS, S } from "./opcodes.gen";
 import { Recorder, recorder, Var, within } from "./recorder";
 import {
@@ -384,6 +385,7 @@ export const recorded = (
   body: (r: Recorder, ids: number[]) => number[],
 ): Recorder => {
   const outer = Recorder.current;
+  if (outer === undefined) askAhead();
   const r = new Recorder(name, outer);
   Recorder.current = r;
   try {

@@ -2,7 +2,13 @@
 
 import { type Bytes, descriptorOf, isOf } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
-import { freezer, frozen, frozenFiles, isFrozen } from "./frozen";
+import {
+  freezer,
+  frozen,
+  frozenFiles,
+  indexAddress,
+  isFrozen,
+} from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
 import { settings } from "./settings";
@@ -38,7 +44,7 @@ export const fileOf = (
 ): Promise<Bytes> => {
   const key = hash(recording);
   const file = found(work, recording, key, signal);
-  freezer()?.(file, key);
+  freezer()?.(file, key, indexAddress());
   return file;
 };
 

@@ -3,10 +3,12 @@
   /** Before the page's own scripts: keep what is compiled, count what is under way, and tell what goes wrong. */
   watch() {
     const work = { pending: 0, started: false, files: {}, errors: [] };
+    work.indices = new Set();
     globalThis.roseWork = work;
-    globalThis.roseFreezer = async (promise, key) => {
+    globalThis.roseFreezer = async (promise, key, index) => {
       ++work.pending;
       if (!key) work.started = true; // told of Python itself
+      if (index) work.indices.add(index);
       try {
         const file = await promise;
         if (key) work.files[key] = file;
@@ -93,7 +95,7 @@
       await turn(radio, "checked", [true]);
   },
 
-  /** The files, in base 64, and what went wrong. */
+  /** The files, in base 64, where they were looked for, and what went wrong. */
   async found() {
     const base64 = (file) =>
       new Promise((resolve) => {
@@ -101,11 +103,11 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, errors } = globalThis.roseWork;
+    const { files, indices, errors } = globalThis.roseWork;
     const entries = Object.entries(files).map(async ([key, file]) => [
       key,
       await base64(file),
     ]);
-    return { files: await Promise.all(entries), errors };
+    return { files: await Promise.all(entries), indices: [...indices], errors };
   },
 });

@@ -34,7 +34,7 @@ class Visit:
 
     artifacts: list[Artifact] = field(default_factory=list)
     indices: set[str] = field(default_factory=set)
-    """Addresses at which it looked for an index of frozen programs."""
+    """Addresses of the indices in which it looked for what it compiles."""
     loaded: set[str] = field(default_factory=set)
     """Addresses that were answered."""
     errors: list[str] = field(default_factory=list)
@@ -85,6 +85,7 @@ def use(context: BrowserContext, address: str) -> Visit:
     except Error as error:
         visit.errors.append(error.message.splitlines()[0])
     else:
+        visit.indices = set(found["indices"])
         visit.artifacts = [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
         # what a page does not catch has been told with its place
         visit.errors += [text for text in found["errors"] if not any(text in error for error in visit.errors)]
@@ -121,7 +122,5 @@ def _note(page: Page, visit: Visit) -> None:
     def answered(response: Response) -> None:
         if response.ok:
             visit.loaded.add(response.url)
-        if response.url.endswith(f"/{INDEX}"):
-            visit.indices.add(response.url)
 
     page.on("response", answered)

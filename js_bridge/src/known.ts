@@ -2,13 +2,7 @@
 
 import { type Bytes, descriptorOf, isOf } from "./artifact";
 import { core, type MemoryKind, type Telling, type Work } from "./core";
-import {
-  freezer,
-  frozen,
-  frozenFiles,
-  indexAddress,
-  isFrozen,
-} from "./frozen";
+import { freezer, frozen, frozenFiles, indexAddress, isFrozen } from "./frozen";
 import { hash, recordingOf } from "./identity";
 import type { Program } from "./program";
 import { settings } from "./settings";

@@ -186,11 +186,21 @@ def test_the_least_recently_used_goes_first(visitor: Visitor) -> None:
     (other,) = set(visitor.kept()) - {sine}
     visitor.visit("sine")
     assert visitor.kept() == [other, sine]
-    size = visitor.database("uses.getAll().onsuccess = (e) => done(e.target.result[0].size)")
+    size = visitor.database(f"uses.get('{sine}').onsuccess = (e) => done(e.target.result.size)")
     visitor.visit("nan", {"cache": 2 * int(size) + 20})  # type: ignore[call-overload]
     assert sine in visitor.kept()
     assert other not in visitor.kept()
     assert len(visitor.kept()) == 2
+    assert visitor.database(SUMS) == [0, 0]
+
+
+SUMS = """files.getAll().onsuccess = ({ target: { result } }) => {
+    uses.getAll().onsuccess = (e) => {
+        const [all, ...each] = e.target.result.map(({ size }) => size);
+        const sum = (sizes) => sizes.reduce((a, b) => a + b, 0);
+        done([sum(each) - all, sum(result.map(({ length }) => length)) - all]);
+    };
+};"""
 
 
 def test_what_is_larger_than_the_cache_is_not_kept(visitor: Visitor) -> None:

@@ -2,7 +2,7 @@
 // Storage is there without https, too.
 //
 // `files` holds the files, `uses` when each was last used and how large it is, so that the least
-// recently used can go first without reading any. Whatever fails here (storage denied, a full disk,
+// recently used can go first without reading any, and how large all are. Whatever fails here (storage denied, a full disk,
 // a database that was deleted meanwhile) is as if nothing had been kept.
 
 import type { Bytes } from "./artifact";
@@ -17,6 +17,9 @@ interface Use {
   size: number;
 }
 
+/** The key of the size of all together, which has no time: to add them up would take as long as there are many. */
+const ALL = "";
+
 /** How long to wait for what is kept: some browsers, in some private windows, never answer. */
 const PATIENCE = 1000;
 
@@ -25,8 +28,10 @@ let opened: Promise<IDBDatabase> | undefined;
 /** The database, which is opened once. */
 export const database = (): Promise<IDBDatabase> =>
   (opened ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open("rose", 1);
+    const request = indexedDB.open("rose", 2);
     request.onupgradeneeded = () => {
+      for (const name of request.result.objectStoreNames)
+        request.result.deleteObjectStore(name);
       request.result.createObjectStore(FILES);
       request.result
         .createObjectStore(USES, { keyPath: "key" })
@@ -75,12 +80,29 @@ export const find = async (key: string): Promise<Bytes | undefined> => {
   }
 };
 
+/** Find out how large all files are, if the one under `key` is of so many bytes from now on. */
+const total = (
+  uses: IDBObjectStore,
+  key: string,
+  size: number,
+  then: (total: number) => void,
+): IDBRequest => {
+  const before: IDBRequest<Use | undefined> = uses.get(key);
+  const all: IDBRequest<Use | undefined> = uses.get(ALL);
+  all.onsuccess = () =>
+    then(size + (all.result?.size ?? 0) - (before.result?.size ?? 0));
+  return all;
+};
+
 /** Forget the file under `key`. */
 export const discard = (key: string): Promise<unknown> =>
-  transact("readwrite", (files, uses) => {
-    files.delete(key);
-    return uses.delete(key);
-  }).catch(() => {});
+  transact("readwrite", (files, uses) =>
+    total(uses, key, 0, (size) => {
+      files.delete(key);
+      uses.delete(key);
+      uses.put({ key: ALL, size });
+    }),
+  ).catch(() => {});
 
 /** Keep a file under `key`, and of all files those used last, up to `limit` bytes. */
 export const keep = (
@@ -90,17 +112,23 @@ export const keep = (
 ): Promise<unknown> =>
   file.length > limit
     ? discard(key)
-    : transact("readwrite", (files, uses) => {
-        files.put(file, key);
-        uses.put({ key, used: Date.now(), size: file.length } satisfies Use);
-        const all: IDBRequest<Use[]> = uses.index("used").getAll();
-        all.onsuccess = () => {
-          let total = file.length;
-          for (const use of all.result.reverse()) {
-            if (use.key === key || (total += use.size) <= limit) continue;
-            files.delete(use.key);
-            uses.delete(use.key);
-          }
-        };
-        return all;
-      }).catch(() => {});
+    : transact("readwrite", (files, uses) =>
+        total(uses, key, file.length, (size) => {
+          files.put(file, key);
+          uses.put({ key, used: Date.now(), size: file.length } satisfies Use);
+          const write = () => uses.put({ key: ALL, size });
+          if (size <= limit) return void write();
+          const oldest = uses.index("used").openCursor();
+          oldest.onsuccess = () => {
+            const { result } = oldest;
+            if (size <= limit || !result) return void write();
+            const use: Use = result.value;
+            if (use.key !== key) {
+              size -= use.size;
+              files.delete(use.key);
+              result.delete();
+            }
+            result.continue();
+          };
+        }),
+      ).catch(() => {});

@@ -495,12 +495,16 @@ def test_call_graphs(node: Run, height: int) -> None:
     """A function that calls the one before twice (20 high: 2^20 runs) or once (2,000 high)."""
     step = "add(g(x), g(x))" if height == 20 else "add(g(x), 1)"
     body = f"""
-        const {{ Real, compile, fn, jvp, add }} = rose;
+        const {{ Real, add, compile, configure, fn, grad, jvp }} = rose;
         let f = fn([Real], Real, (x) => x);
         for (let i = 0; i < {height}; ++i) {{ const g = f; f = fn([Real], Real, (x) => {step}); }}
-        return (await compile(jvp(f)))({{ re: 2, du: 3 }});"""
-    expected = {"re": 2**21, "du": 3 * 2**20} if height == 20 else {"re": 2002, "du": 3}
-    assert evaluate(node, body) == expected
+        const forward = await compile(jvp(f));
+        const reverse = await compile(grad(f));
+        configure({{ incremental: false }}); // lets go of both
+        const again = await compile(grad(f));
+        return [forward({{ re: 2, du: 3 }}), reverse(2), again(2)];"""
+    slope = 2**20 if height == 20 else 1
+    assert evaluate(node, body) == [{"re": 2**21 if height == 20 else 2002, "du": 3 * slope}, slope, slope]
 
 
 def test_control_flow(node: Run) -> None:

@@ -87,7 +87,7 @@ def _results(f: Func, varying: list[bool], known: _Known) -> list[bool]:
         if f.jvp or f.host:  # a custom derivative gives every tangent
             known[key] = [is_real(t) and (f.jvp is not None or any(varying)) for t in f.result_types]
         else:
-            active = _values(*key, known)
+            active = _values(f, key[1], known)
             known[key] = [active[v] for v in f.results]
     return known[key]
 

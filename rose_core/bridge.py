@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rose_core.deep import deep_recursion
+from rose_core.deep import deep_recursion, empty
 from rose_core.errors import note
 from rose_core.expand import Expansion
 from rose_core.host import to_js
@@ -140,7 +140,7 @@ def _recording(header: str, ints: bytes, reals: bytes) -> Recording:
     try:
         return Recording(*parts, known=_known)
     except Outdated:
-        _known.functions.clear()
+        empty(_known.functions)
         return Recording(*parts, known=_known)
 
 

@@ -65,6 +65,8 @@ class Builder:
         self.negated: dict[int, int] = {}
         """``neg`` → its operand."""
         self.callees: dict[Func, int] = {}
+        self.written: dict[int, tuple[int, dict[int, int]]] = {}
+        """The last of several ``SET`` at constants so far → the array before these, and the elements."""
         self.open = [0]
         """The open blocks, outermost first."""
 
@@ -236,15 +238,21 @@ class Builder:
 
     def index(self, v: int, i: int) -> int:
         """``v[i]``."""
-        if v < 0:
-            value, type = self.pool[~v]
-            assert isinstance(type, Array)
-            return self.const(value, type.elem)
-        ins = self.code[v]
-        if i < 0 and ins[0] == VEC:
-            return ins[1 + int(self.pool[~i][0])]
-        if ins[0] == SET and (ins[2] == i or (ins[2] < 0 and i < 0)):
-            return ins[3] if ins[2] == i else self.index(ins[1], i)
+        while True:
+            if v < 0:
+                value, type = self.pool[~v]
+                assert isinstance(type, Array)
+                return self.const(value, type.elem)
+            ins = self.code[v]
+            if i < 0 and ins[0] == VEC:
+                return ins[1 + int(self.pool[~i][0])]
+            if ins[0] != SET or not (ins[2] == i or (ins[2] < 0 and i < 0)):
+                break
+            if ins[2] == i:
+                return ins[3]
+            v, elements = self.written.get(v) or (ins[1], {})
+            if i in elements:
+                return elements[i]
         key = (INDEX, v, i)
         found = self.table.get(key)
         if found is not None:
@@ -356,7 +364,12 @@ class Builder:
             elems[int(self.pool[~i][0])] = x
             return self.vec(elems, type)
         self.func.straight = False
-        return self.pure((SET, v, i, x), type)
+        found = self.pure((SET, v, i, x), type)
+        if i < 0 and found not in self.written:
+            before, elements = self.written.pop(v) if v in self.written else (v, {})
+            elements[i] = x
+            self.written[found] = before, elements
+        return found
 
     def zeros(self, v: int, type: Type) -> int:
         """Zeros of the shape of ``v``, which is known at run time only."""

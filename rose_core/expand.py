@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.builder import Builder
+from rose_core.deep import empty
 from rose_core.demand import Demand
 from rose_core.inline import in_line
 from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
@@ -52,6 +53,8 @@ class Expansion:
         self.root = self.expand(root if root.host is None else _calling(root))
         if self.mixed:
             self.root = self.plain(self.root)
+        for made in (self._transposed, self._jets, self._jvps, self._plain, self._expanded):
+            empty(made)
 
     def _count_sites(self, root: Func) -> None:
         """Count in how many places each function's reverse derivative is taken."""
@@ -140,6 +143,7 @@ class Expansion:
             else:
                 self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
+                found.run()
             self._jvps[key] = found
         return found
 
@@ -162,6 +166,7 @@ class Expansion:
             else:
                 self.require_derivative(f)
                 found = Jet(self.plain(f), varying, order, self.jet)
+                found.run()
             self._jets[key] = found
         return found
 
@@ -191,6 +196,7 @@ class Expansion:
         func = f if rule is not None else self.expand(f)
         body = func if rule is None else self.expand(rule)
         found = Transposed(func, body, varying, self.known or self)
+        found.run()
         return Recomputed(found) if f.remat and may_run_again(f) else found
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:

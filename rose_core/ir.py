@@ -329,8 +329,17 @@ def result_type(f: Func, v: int, k: int) -> Type:
         t = f.callees[ins[2]].result_type(k - (kept >= 0))
         return t if kept < 0 else array(spec.index if kept < spec.outputs else RUN, t)
     if op == PULL:  # it has a result for every real leaf of the arguments
-        return [t for t in f.callees[f.code[ins[1]][1]].params if is_real(t)][k]
+        return _real_params(f.callees[f.code[ins[1]][1]])[k]
     return f.callees[ins[1]].result_type(k)
+
+
+def _real_params(f: Func) -> list[Type]:
+    """The types of the real leaves of the arguments, looked for once; a function may get more."""
+    key = "real", len(f.params)
+    found = f.memo.get(key)
+    if found is None:
+        found = f.memo[key] = [t for t in f.params if is_real(t)]
+    return found  # type: ignore[return-value]
 
 
 def result_count(f: Func, v: int) -> int:
@@ -341,7 +350,7 @@ def result_count(f: Func, v: int) -> int:
     if ins[0] == LOOP:
         return len(f.callees[ins[2]].result_types) + 1
     if ins[0] == PULL:
-        return sum(is_real(t) for t in f.callees[f.code[ins[1]][1]].params)
+        return len(_real_params(f.callees[f.code[ins[1]][1]]))
     return len(f.callees[ins[1]].result_types)
 
 

@@ -50,7 +50,11 @@ class Jet:
             Series(b, [b.param(t) for _ in range(1 + varies * order)])
             for t, varies in zip(func.params, varying, strict=True)
         ]
-        sweep = _Sweep(func, b, args, order, jets)
+        self._sweep = _Sweep(func, b, args, order, jets)
+
+    def run(self) -> None:
+        """Make it: not inside of the making of the object, see `deep.py`."""
+        sweep, func = self._sweep, self._sweep.func
         sweep.run()
         self.varying_results = [sweep.varies(v) for v in func.results]
         for v, varies in zip(func.results, self.varying_results, strict=True):

@@ -51,7 +51,11 @@ class Jvp:
         for t, varies in zip(func.params, varying, strict=True):
             tangents.append(b.param(replace_scalar(t, TAN)) if varies else None)
             args.append(b.param(real(t)))
-        sweep = Sweep(func, b, args, tangents, jvp)
+        self._sweep = Sweep(func, b, args, tangents, jvp)
+
+    def run(self) -> None:
+        """Make it: not inside of the making of the object, see `deep.py`."""
+        sweep, func = self._sweep, self._sweep.func
         results = sweep.run()
         self.varying_results = [sweep.tan[v] is not None for v in func.results]
         for v, r in zip(func.results, results, strict=True):

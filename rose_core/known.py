@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from rose_core.deep import empty
 from rose_core.ir import Func
 
 if TYPE_CHECKING:
@@ -123,16 +124,18 @@ class Known:
                 record.seen.add(request)
                 events = record.requests[request] = []
                 self._asking.append(events)
-                done[request] = make(*request)
+                results, refs = request
+                done[request] = make(results, refs)
                 self._asking.pop()
         return done[request]
 
     def repeat(self, events: list[Event]) -> None:
         """Ask for the same once more."""
-        for key, request in events:
-            found = self.transposed(*key)
+        for (f, varying), request in events:
+            found = self.transposed(f, varying)
             if request is not None:
-                found.backward(*request)
+                results, refs = request
+                found.backward(results, refs)
 
     def events(self, derivative: Transposed) -> list[Event]:
         """What the forward function of a derivative of an earlier program asked for."""
@@ -141,11 +144,13 @@ class Known:
 
     def forget(self) -> None:
         """Forget all of it."""
-        self.functions.clear()
         self._forget(self._records.values())
+        empty(self.functions)
 
     def _forget(self, records: Iterable[Record]) -> None:
-        for record in list(records):
+        old = list(records)
+        while old:
+            record = old.pop()
             del self._records[record.key]
             # what refers to itself would stay until the next full collection
             record.derivative.record = None
@@ -167,6 +172,7 @@ class Known:
 
         found = Expansion(root, self).root
         del self._derivatives  # nothing else that the program is made with is to be kept
+        self._asking = [[]]
         self._end()
         return found
 
@@ -179,4 +185,8 @@ class Known:
         self.programs += 1
         oldest = self.programs - PROGRAMS
         self._forget(r for r in self._records.values() if r.program < oldest)
-        self.functions = {key: pair for key, pair in self.functions.items() if pair[1] >= oldest}
+        known, self.functions = self.functions, {}
+        for key, pair in known.items():
+            if pair[1] >= oldest:
+                self.functions[key] = pair
+        empty(known)

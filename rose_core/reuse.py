@@ -48,6 +48,8 @@ class Updates:
         self.overwriting = overwriting
         self.any = any(ins[0] in (SET, COND, LOOP) for ins in func.code)
         self._users: dict[int, list[int]] | None = None
+        self._parts: dict[int, list[int]] | None = None
+        """Array → its parts and other names, in one step."""
 
     def users(self, v: int) -> list[int]:
         """What reads ``v``, under any name, as instructions of its block; `_NEVER` for what comes last."""
@@ -138,14 +140,20 @@ class Updates:
                         found[v] = old
         return found
 
-    def names(self, v: int) -> Iterator[int]:
+    def names(self, v: int) -> set[int]:
         """``v`` and what is a part, or another name, of it."""
-        found = {v}
-        yield v
-        for u, ins in enumerate(self.func.code):
-            if (ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END) and not found.isdisjoint(ins[1:]):
-                found.add(u)
-                yield u
+        if self._parts is None:
+            self._parts = {}
+            for u, ins in enumerate(self.func.code):
+                if ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END:
+                    for x in ins[1:]:
+                        self._parts.setdefault(x, []).append(u)
+        found, ways = {v}, [v]
+        while ways:
+            new = [u for u in self._parts.get(ways.pop(), ()) if u not in found]
+            found.update(new)
+            ways += new
+        return found
 
     def chain(self, v: int) -> Iterator[int]:
         """The arrays that ``v`` may stand in the place of, the oldest last."""

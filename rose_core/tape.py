@@ -99,6 +99,15 @@ class Transposed:
                 carries[tangent] = varying[k] or body is not func
         self._lin = Linearization(body, b, args, carries, derivatives)
         self._extent = body.extent
+        self._kept: dict[int, int] = {}
+        """Value of the forward function → the number of the result that is for the tape."""
+        self._empty: list[int] = []
+        """The results of the forward function that are there for the tape of another one (`align`)."""
+        self.done: dict[Request, Backward] = {}
+        """The backward functions so far."""
+
+    def run(self) -> None:
+        """Make the forward function: not inside of the making of the object, see `deep.py`."""
         results = self._lin.run()
         self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]
         self.primal_count = len(self.fwd.results)
@@ -107,16 +116,11 @@ class Transposed:
         """Where a result of ``func`` stands among the forward function's; -1 for a tangent."""
         for _, primal in self._results:
             self.result_at.append(sum(at >= 0 for at in self.result_at) if primal >= 0 else -1)
+        body = self.body
         self.active_results = [
             tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
             for tangent, _ in self._results
         ]
-        self._kept: dict[int, int] = {}
-        """Value of the forward function → the number of the result that is for the tape."""
-        self._empty: list[int] = []
-        """The results of the forward function that are there for the tape of another one (`align`)."""
-        self.done: dict[Request, Backward] = {}
-        """The backward functions so far."""
 
     @property
     def is_outgrown(self) -> bool:

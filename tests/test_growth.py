@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 
 import pytest
 
-from rose_core import Dual, Real, Vec, compile, fn, interp, jvp, opaque, sin, vjp
+from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, sin, vec, vjp
 from rose_core import sum as rose_sum
+from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
 from rose_core.ir import Func
+from rose_core.known import Known
 from rose_core.program import Program
 
 
@@ -160,3 +163,154 @@ def test_large_programs_run() -> None:
         expected[i] += -400 * a * x[i] - 2 * (1 - x[i])
         expected[i + 1] += 200 * a
     assert compile(f)(x) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+
+
+def effort(f) -> int:
+    """Calls of functions that compiling takes."""
+    count = 0
+
+    def note(_frame, event, _arg) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    with deep_recursion():
+        sys.setprofile(note)
+        try:
+            Program(Known().expanded(f.func))
+        finally:
+            sys.setprofile(None)
+    return count
+
+
+def of_parameters(n: int):
+    def body(*xs):
+        total = 0.0
+        for x in xs:
+            total = total * 0.9 + x * sin(x)
+        return total
+
+    f = fn([Real] * n, Real, body)
+
+    def gradients(*xs):
+        g = vjp(f)(*xs).grad(1)
+        return [g[k] for k in range(n)]
+
+    return fn([Real] * n, Vec(n, Real), gradients)
+
+
+def of_fields(n: int):
+    t = {f"a{k}": Real for k in range(n)}
+
+    def body(s):
+        total = 0.0
+        for k in range(n):
+            total = total + s[f"a{k}"] * s[f"a{(k + 1) % n}"]
+        return total
+
+    f = fn([t], Real, body)
+    return fn([t], t, lambda s: vjp(f)(s).grad(1))
+
+
+def of_updates(n: int):
+    def body(v):
+        for k in range(n):
+            v = v.at[k].set(v[(k * 7) % n] * v[k])
+        return rose_sum(n, lambda i: v[i])
+
+    return gradient(fn([Vec(n, Real)], Real, body), n)
+
+
+def of_loops(n: int):
+    def step(v, k: int):
+        return vec(9, Real, lambda i: sin(v[i]) * (k + 0.5))
+
+    def body(v):
+        for k in range(n):
+            v = step(v, k)
+        return rose_sum(9, lambda i: v[i])
+
+    return gradient(fn([Vec(9, Real)], Real, body), 9)
+
+
+def of_states(n: int):
+    def body(v):
+        x = v[0]
+        for k in range(n):
+            a = v[k % 9]
+            x = fori(10, Real, x, lambda i, y, a=a: sin(y + a) * 0.9)
+        return x
+
+    return gradient(fn([Vec(9, Real)], Real, body), 9)
+
+
+def of_choices(n: int):
+    def step(v, x, k: int):
+        return cond(lt(x, v[k % 9]), Real, lambda: x * v[1], lambda: sin(x))
+
+    def body(v):
+        x = v[0]
+        for k in range(n):
+            x = step(v, x, k)
+        return x
+
+    return gradient(fn([Vec(9, Real)], Real, body), 9)
+
+
+def of_calls(n: int):
+    f = fn([Real], Real, sin)
+    for k in range(n):
+        f = (lambda g, c: fn([Real], Real, lambda x: g(x) * c + x))(f, 0.5 + k)
+    return grad(f)
+
+
+def of_functions(n: int):
+    def term(k: int):
+        return fn([Real, Real], Real, lambda x, y: (sin(y) if k % 7 else y) * (x if k % 3 else y) + k)
+
+    fs = [term(k) for k in range(n)]
+
+    def body(v):
+        total = 0.0
+        for f in fs:
+            total = total + f(v[0], v[1])
+        return total
+
+    return gradient(fn([Vec(2, Real)], Real, body), 2)
+
+
+def of_derivatives(n: int):
+    f = fn([Vec(3, Real)], Real, lambda v: sin(v[0]) * (v[1] + v[2] * v[2]))
+
+    def body(v):
+        for _ in range(n):
+            g = vjp(f)(v).grad(1)
+            v = [v[k] - 0.1 * g[k] for k in range(3)]
+        return v
+
+    return fn([Vec(3, Real)], Vec(3, Real), body)
+
+
+def of_rows(n: int):
+    t = Vec(n, {"x": Real, "y": Real})
+
+    def body(p):
+        total = 0.0
+        for i in range(n):
+            a, b = p[i], p[(i * 5 + 1) % n]
+            total = total + (a.x - b.x) * (a.y - b.y) * (1.5 if i % 3 else a.x)
+        return total
+
+    f = fn([t], Real, body)
+    return fn([t], t, lambda p: vjp(f)(p).grad(1))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        of_parameters, of_fields, of_updates, of_loops, of_states,
+        of_choices, of_calls, of_functions, of_derivatives, of_rows,
+    ],
+)  # fmt: skip
+def test_effort_is_linear(program) -> None:
+    small, large = (effort(program(n)) for n in (100, 400))
+    assert large <= 4.4 * small

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from rose_core import (
@@ -116,6 +118,31 @@ def sort(n):
         return cond(a > b, V, lambda: v.set(before, b).set(k, a), lambda: v)
 
     return fn([V], V, lambda v: fori(n, V, v, lambda i, v: fori(i, V, v, lambda j, v: exchange(i, j, v))))
+
+
+def test_versions():
+    """Each keeps its own elements, whichever of them it was made from, and in whatever order they are read."""
+    random = Random(3)
+    size, count = 20, 40
+    plan = [(random.randrange(k + 1), *random.choices(range(size), k=2)) for k in range(count)]
+
+    def made(v, changed):
+        versions = [v]
+        for k, (old, i, j) in enumerate(plan):
+            versions.append(changed(versions[old], i, versions[random.randrange(k + 1)][j] * 1.5))
+        return versions
+
+    def changed(v, i, x):
+        return [*v[:i], x, *v[i + 1 :]]
+
+    start = [float(k) for k in range(1, size + 1)]
+    state = random.getstate()
+    expected = made(start, changed)
+    random.setstate(state)
+    f = fn(
+        [Vec(size, Real)], Vec(count + 1, Vec(size, Real)), lambda v: made(v, lambda *to: to[0].set(*to[1:]))
+    )
+    assert same(f, start) == expected
 
 
 def test_sorting():

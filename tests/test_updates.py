@@ -121,7 +121,7 @@ def sort(n):
 
 
 def test_versions():
-    """Each keeps its own elements, whichever of them it was made from, and in whatever order they are read."""
+    """Each keeps its own elements, whichever it was made from, and in whatever order they are read."""
     random = Random(3)
     size, count = 20, 40
     plan = [(random.randrange(k + 1), *random.choices(range(size), k=2)) for k in range(count)]

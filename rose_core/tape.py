@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from rose_core.builder import Builder
 from rose_core.ir import (
@@ -114,8 +115,9 @@ class Transposed:
         """The forward function's results before the tape."""
         self.result_at: list[int] = []
         """Where a result of ``func`` stands among the forward function's; -1 for a tangent."""
+        known = count()
         for _, primal in self._results:
-            self.result_at.append(sum(at >= 0 for at in self.result_at) if primal >= 0 else -1)
+            self.result_at.append(next(known) if primal >= 0 else -1)
         body = self.body
         self.active_results = [
             tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]

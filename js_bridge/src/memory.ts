@@ -6,7 +6,7 @@ const PAGE = 65536;
 const pool: WebAssembly.Memory[] = [];
 const POOLED = 8;
 
-/** What allocates so many pages for `name`; throws how many they are, if there are not so many, and the hint. */
+/** What `allocate` gives; throws how many pages `name` needs, if there are not so many, and the hint. */
 const allocated = <T>(
   name: string,
   pages: number,

@@ -2,8 +2,8 @@
 // Storage is there without https, too.
 //
 // `files` holds the files, `uses` when each was last used and how large it is, so that the least
-// recently used can go first without reading any, and how large all are. Whatever fails here (storage denied, a full disk,
-// a database that was deleted meanwhile) is as if nothing had been kept.
+// recently used can go first without reading any, and how large all are. Whatever fails here (storage
+// denied, a full disk, a database that was deleted meanwhile) is as if nothing had been kept.
 
 import type { Bytes } from "./artifact";
 
@@ -17,7 +17,7 @@ interface Use {
   size: number;
 }
 
-/** The key of the size of all together, which has no time: to add them up would take as long as there are many. */
+/** The key of the size of all, which has no time. To add sizes up would take longer the more are kept. */
 const ALL = "";
 
 /** How long to wait for what is kept: some browsers, in some private windows, never answer. */

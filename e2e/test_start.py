@@ -140,6 +140,25 @@ def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, s
     assert page.evaluate("gives()") == 12
 
 
+FAILS_ONCE = """
+    import * as pyodide from "./pyodide.mjs?as-it-is";
+    let isFirst = true;
+    export const loadPyodide = async (options) => {
+        if (!isFirst) return pyodide.loadPyodide(options);
+        isFirst = false;
+        throw new WebAssembly.RuntimeError("Out of bounds memory access");
+    };"""
+
+
+def test_an_engine_that_fails_once_is_asked_once_more(page: Page, site_url: str) -> None:
+    page.context.route(
+        "**/pyodide.mjs", lambda route: route.fulfill(body=FAILS_ONCE, content_type="text/javascript")
+    )
+    said = listen(page)
+    assert run(page, site_url, 'rose.configure({ core: "main" }); return gives();') == 12
+    assert said == []
+
+
 def test_idle_pages_start_it_unless_the_reader_saves_data(new_page: NewPage, site_url: str) -> None:
     for saves in (False, True):
         page = new_page()

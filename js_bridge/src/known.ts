@@ -10,8 +10,12 @@ import { database, discard, find } from "./store";
 
 /** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
 export const lookAhead = (): void => {
-  // where there is an index, it says whether the cache is needed; and without a cache there is no error
-  if (frozenFiles() === undefined && settings.cache) database().catch(() => {});
+  const files = Promise.resolve(frozenFiles());
+  // the cache, if nothing is frozen; without one there is no error
+  if (settings.cache)
+    files
+      .then((found) => (found?.size ? undefined : database()))
+      .catch(() => {});
 };
 
 /** The file of a program. */

@@ -98,7 +98,7 @@ const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
   };
 };
 
-/** Start Python. */
+/** Start Python; once more where the engine itself has failed, as WebKit's does now and then on a page's thread. */
 const start = async (assets: Assets, options: object): Promise<Pyodide> => {
   const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(
     [
@@ -106,13 +106,20 @@ const start = async (assets: Assets, options: object): Promise<Pyodide> => {
       import(assets["pyodide/pyodide.asm.mjs"]),
     ],
   );
-  return loadPyodide({
-    createPyodideModule,
-    indexURL: folderOf(assets[MODULE]),
-    stdLibURL: placeOf(assets[STDLIB]),
-    lockFileContents: __LOCK__,
-    ...options,
-  });
+  const begin = (): Promise<Pyodide> =>
+    loadPyodide({
+      createPyodideModule,
+      indexURL: folderOf(assets[MODULE]),
+      stdLibURL: placeOf(assets[STDLIB]),
+      lockFileContents: __LOCK__,
+      ...options,
+    });
+  try {
+    return await begin();
+  } catch (cause) {
+    if (cause instanceof WebAssembly.RuntimeError) return begin();
+    throw cause;
+  }
 };
 
 /** Python as it was when the core had been loaded. */

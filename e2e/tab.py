@@ -44,6 +44,10 @@ class Tab(abc.ABC):
     def run(self, body: str, *arguments: Any) -> Any:
         """What an async function with this body gives; it finds its arguments in `given`."""
 
+    def look(self, expression: str) -> Any:
+        """The value of an expression that changes nothing."""
+        return self.run(f"return {expression}")
+
     @abc.abstractmethod
     def point(self, way: Sequence[tuple[float, float]]) -> None:
         """Press the pointer in a place of the window, move it, and let go."""
@@ -81,14 +85,14 @@ class Tab(abc.ABC):
 
     def changes(self, expression: str, act: Callable[[], None]) -> None:
         """Do something, and wait for an expression to have another value."""
-        before = self.run(f"return {expression}")
+        before = self.look(expression)
         act()
         self.become(expression, lambda found: found != before)
 
     def become(self, expression: str, wanted: Callable[[Any], bool]) -> None:
         end = time.monotonic() + PATIENCE
-        while not wanted(found := self.run(f"return {expression}")):
-            status = self.run("return document.querySelector('#status')?.textContent")
+        while not wanted(found := self.look(expression)):
+            status = self.look("document.querySelector('#status')?.textContent")
             assert time.monotonic() < end, f"{expression} stays {found!r}; {status!r}; {self.problems()}"
             time.sleep(0.05)
 

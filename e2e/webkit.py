@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.client_config import ClientConfig
@@ -27,6 +28,9 @@ from e2e.tab import Tab
 
 DRIVER = "WebKitWebDriver"
 DISPLAY = "Xvfb"
+
+LOST = "Could not parse script result"
+"""What the driver says, once in some hundred tests, when it has lost an answer."""
 
 WATCH = """// Notes what goes wrong on a page.
 globalThis.problems = [];
@@ -131,6 +135,14 @@ class DriverTab(Tab):
             raise RuntimeError(answer["error"])
         return answer.get("value")
 
+    def look(self, expression: str) -> Any:
+        try:
+            return super().look(expression)
+        except WebDriverException as error:
+            if LOST not in str(error):
+                raise
+            return super().look(expression)
+
     def point(self, way: Sequence[tuple[float, float]]) -> None:
         start, *others = (
             {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20} for x, y in way
@@ -146,4 +158,4 @@ class DriverTab(Tab):
         self.driver.find_element(By.CSS_SELECTOR, selector).send_keys(getattr(Keys, name))
 
     def problems(self) -> list[str]:
-        return [*self.found, *(self.run("return globalThis.problems") or [])]
+        return [*self.found, *(self.look("globalThis.problems") or [])]

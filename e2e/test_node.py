@@ -500,8 +500,10 @@ def test_call_graphs(node: Run, height: int) -> None:
         for (let i = 0; i < {height}; ++i) {{ const g = f; f = fn([Real], Real, (x) => {step}); }}
         const forward = await compile(jvp(f));
         const reverse = await compile(grad(f));
-        configure({{ incremental: false }}); // lets go of both
+        for (const k of [1, 2, 3, 4, 5]) await compile(fn([Real], Real, (x) => add(x, k))); // lets go of both
+        configure({{ incremental: false }}); // and at once of what comes next
         const again = await compile(grad(f));
+        await compile(fn([Real], Real, (x) => x));
         return [forward({{ re: 2, du: 3 }}), reverse(2), again(2)];"""
     slope = 2**20 if height == 20 else 1
     assert evaluate(node, body) == [{"re": 2**21 if height == 20 else 2002, "du": 3 * slope}, slope, slope]

@@ -178,15 +178,14 @@ class Known:
 
     def _end(self) -> None:
         """End a program: forget what is old, or raise `Outdated` if not all was asked as before."""
-        for record in self._records.values():
-            current = record.program == self.programs
-            if current and record.is_old and len(record.seen) < len(record.requests):
-                raise Outdated
+        if any(
+            record.program == self.programs and record.is_old and len(record.seen) < len(record.requests)
+            for record in self._records.values()
+        ):
+            raise Outdated
         self.programs += 1
         oldest = self.programs - PROGRAMS
         self._forget(r for r in self._records.values() if r.program < oldest)
-        known, self.functions = self.functions, {}
-        for key, pair in known.items():
-            if pair[1] >= oldest:
-                self.functions[key] = pair
+        known = self.functions
+        self.functions = {key: pair for key, pair in known.items() if pair[1] >= oldest}
         empty(known)

@@ -124,25 +124,18 @@ def test_versions():
     """Each keeps its own elements, whichever it was made from, and in whatever order they are read."""
     random = Random(3)
     size, count = 20, 40
-    plan = [(random.randrange(k + 1), *random.choices(range(size), k=2)) for k in range(count)]
+    plan = [(random.choices(range(k + 1), k=2), random.choices(range(size), k=2)) for k in range(count)]
 
     def made(v, changed):
         versions = [v]
-        for k, (old, i, j) in enumerate(plan):
-            versions.append(changed(versions[old], i, versions[random.randrange(k + 1)][j] * 1.5))
+        for (old, read), (i, j) in plan:
+            versions.append(changed(versions[old], i, versions[read][j] * 1.5))
         return versions
 
-    def changed(v, i, x):
-        return [*v[:i], x, *v[i + 1 :]]
-
     start = [float(k) for k in range(1, size + 1)]
-    state = random.getstate()
-    expected = made(start, changed)
-    random.setstate(state)
-    f = fn(
-        [Vec(size, Real)], Vec(count + 1, Vec(size, Real)), lambda v: made(v, lambda *to: to[0].set(*to[1:]))
-    )
-    assert same(f, start) == expected
+    V = Vec(size, Real)
+    f = fn([V], Vec(count + 1, V), lambda v: made(v, lambda v, i, x: v.set(i, x)))
+    assert same(f, start) == made(start, lambda v, i, x: [*v[:i], x, *v[i + 1 :]])
 
 
 def test_sorting():

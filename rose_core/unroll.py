@@ -3,20 +3,19 @@
 A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of
 a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
 only added to at such indices becomes one local variable for each element. Loops that are not
-inside of another are left: they would not run faster for it.
+inside of another are left: they would not run faster for it. Of a loop around sums that stay loops, the
+turns run side by side (`rose_core.jam`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rose_core import jam
 from rose_core.builder import Builder
-from rose_core.ir import ACCUM, REF_INDEX, RESOLVE, Func, operands
+from rose_core.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
 from rose_core.ops import BINARY_END
-from rose_core.replay import Replay
 from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
-
-"""Operations that fail out of range, which a constant may be, too."""
 
 MOST_TURNS = 16
 
@@ -34,24 +33,27 @@ def unrolled(f: Func) -> Func:
     """``f`` with the small loops in it, and in the functions it calls, written out."""
     found = f.memo.get("unrolled")
     if found is None:
-        small = _small(f) if len(f.blocks) > 2 and f.host is None else {}
+        small, joint = _small(f) if len(f.blocks) > 2 and f.host is None else ({}, {})
         changes = bool(small) or any(unrolled(g) is not g for g in f.callees)
-        found = f.memo["unrolled"] = _copy(f, small) if changes else f
+        found = f.memo["unrolled"] = _copy(f, small, joint) if changes else f
     assert isinstance(found, Func)
     return found
 
 
-def _copy(f: Func, small: dict[int, int]) -> Func:
+def _copy(f: Func, small: dict[int, int], joint: dict[int, list[int]]) -> Func:
     copy = Func(f.name, f.param_types, f.ret)
     copy.param_names, copy.effects, copy.remat = f.param_names, f.effects, f.remat
     b = Builder(copy)
-    copy.blocks[0].results = _Unrolling(f, b, [b.param(t) for t in f.params], small).run()
+    copy.blocks[0].results = _Unrolling(f, b, [b.param(t) for t in f.params], small, joint).run()
     return copy
 
 
-def _small(f: Func) -> dict[int, int]:
-    """The loops to unroll: block → number of turns."""
+def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """The loops to unroll, block → turns; those whose turns run side by side, block → what is in it."""
     small: dict[int, int] = {}
+    joint: dict[int, list[int]] = {}
+    inside = [[k] for k in range(len(f.blocks))]
+    """Block → itself and those in it, where these are few."""
     rows = [len(block.order) for block in f.blocks]
     saved = 0
     # a loop's block has a higher number than the blocks around it
@@ -60,13 +62,29 @@ def _small(f: Func) -> dict[int, int]:
         assert isinstance(block.size, Fin)
         turns = block.size.size
         written = turns * rows[number]
-        if block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
-            small[number] = turns
+        stay = [k for k in inside[number][1:] if k not in small]
+        if 1 < turns <= jam.MOST_TURNS and written <= jam.MOST_ROWS and _add_up(f, stay):
+            is_joint = joint.keys().isdisjoint(inside[number]) and jam.can_jam(f, number, inside[number])
+        else:
+            is_joint = False
+        if is_joint:
+            joint[number] = inside[number]
+            saved += sum(_turns(f, k) for k in stay)
+        elif block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
             saved += turns * _turns(f, block.parent)
-            rows[block.parent] += written
         else:
             rows[block.parent] += rows[number]
-    return small if len(f.code) <= ROWS_PER_TURN * saved else {}
+            inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
+            continue
+        small[number] = turns
+        rows[block.parent] += written
+        inside[block.parent] += inside[number]
+    return (small, joint) if len(f.code) <= ROWS_PER_TURN * saved else ({}, {})
+
+
+def _add_up(f: Func, numbers: Sequence[int]) -> bool:
+    """Whether something is added up in one of these blocks."""
+    return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
 
 
 def _turns(f: Func, number: int) -> int:
@@ -87,10 +105,18 @@ def _is_short(t: Type) -> bool:
     return t.index.size <= MOST_VARIABLES
 
 
-class _Unrolling(Replay):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], small: dict[int, int]) -> None:
+class _Unrolling(jam.SideBySide):
+    def __init__(
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        small: dict[int, int],
+        joint: dict[int, list[int]],
+    ) -> None:
         super().__init__(func, b, args)
         self.small = small
+        self.joint = joint
         self.turns: dict[int, list[list[int]]] = {}
         """Loop that was written out → the results of each turn."""
         self.split = self._split()
@@ -101,13 +127,15 @@ class _Unrolling(Replay):
         """The accumulators of which each element becomes one."""
         func = self.func
         constant: set[int] = {func.blocks[number].index for number in self.small}
+        together = {number for numbers in self.joint.values() for number in numbers}
         split = set()
         for v, ins in enumerate(func.code):
             if ins[0] < BINARY_END:
                 if all(x < 0 or x in constant for x in ins[1:]):
                     constant.add(v)
             elif ins[0] == ACCUM:
-                if ins[1] < 0 and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
+                apart = ins[1] < 0 and func.home[v] not in together
+                if apart and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
                     split.add(v)
             elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
                 split.difference_update(
@@ -119,6 +147,9 @@ class _Unrolling(Replay):
         block = self.func.blocks[number]
         if number not in self.small:
             super().loop(v, number)
+            return
+        if number in self.joint:
+            self.turns[v] = self.side_by_side(number)
             return
         self.turns[v] = []
         for turn in range(self.small[number]):

@@ -1,0 +1,139 @@
+"""Sums side by side: the same numbers, to the bit, in fewer loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from rose_core import Real, RunError, Vec, compile, fn, iadd, index, interp, opaque, real, sin, vec, vjp
+from rose_core import sum as total
+from rose_core.expand import Expansion
+from rose_core.ir import ADD_TO, Func
+from rose_core.types import fin
+from tests.test_unroll import root, same, wave
+
+N = 20
+
+
+def loops(f: Func) -> int:
+    return len(f.blocks) - 1
+
+
+def before(f) -> int:
+    return loops(Expansion(f.func).root)
+
+
+def channels(count: int, term, n: int = N):
+    """For each channel c, the sum of ``term(x, c, i)`` over all i."""
+    t = Vec(n, Vec(count, Real))
+    return fn([t], Vec(count, Real), lambda x: vec(count, Real, lambda c: total(n, lambda i: term(x, c, i))))
+
+
+@pytest.mark.parametrize(("count", "after"), [(1, 2), (2, 1), (3, 1), (4, 1), (5, 2)])
+def test_a_few_sums_are_one_loop(count, after) -> None:
+    f = channels(count, lambda x, c, i: x[i][c] * sin(x[i][0]))
+    assert before(f) == 2
+    found = same(f, wave(N, count))
+    assert loops(found) == after
+    if after == 1:
+        (block,) = found.blocks[1:]
+        assert sum(found.code[v][0] == ADD_TO for v in block.order) == count
+
+
+def image(side: int, reach: int):
+    """A blur of a picture with three channels, whose margin stays as it is."""
+    colour, inner = Vec(3, Real), side - 2 * reach
+    picture, taps = Vec(side, Vec(side, colour)), 2 * reach + 1
+
+    def mean(kernel, x, y, k, c):
+        def term(j, i):
+            return kernel[j][i] * x[iadd(side, y, j)][iadd(side, k, i)][c]
+
+        return total(taps, lambda j: total(taps, lambda i: term(j, i)))
+
+    def body(kernel, x):
+        def pixel(y, k):
+            return vec(3, Real, lambda c: mean(kernel, x, y, k, c))
+
+        return vec(inner, Vec(inner, colour), lambda y: vec(inner, colour, lambda k: pixel(y, k)))
+
+    return [Vec(taps, Vec(taps, Real)), picture], Vec(inner, Vec(inner, colour)), body
+
+
+@pytest.mark.parametrize("reach", [2, 9])
+def test_channels_of_a_picture_and_of_its_gradient(reach) -> None:
+    side = 2 * reach + 6
+    params, result, body = image(side, reach)
+    f = fn(params, result, body)
+    given = wave(2 * reach + 1, 2 * reach + 1), wave(side, side, 3)
+    assert loops(same(f, *given)) < before(f)
+
+    def gradient(kernel, x):
+        y, grad = vjp(f)(kernel, x)
+        return dict(zip(both, grad(y), strict=True))
+
+    both = {"kernel": params[0], "picture": params[1]}
+    g = fn(params, both, gradient)
+    same(g, *given)
+
+
+def test_what_each_turn_adds_to_an_element_of_its_own() -> None:
+    point = Vec(3, Real)
+
+    def body(x, w):
+        return total(N, lambda i: sin(total(3, lambda c: x[i][c] * w[c])))
+
+    f = fn(
+        [Vec(N, point), point], point, lambda x, w: vjp(fn([point], Real, lambda w: body(x, w)))(w).grad(1)
+    )
+    same(f, wave(N, 3), wave(3))
+
+
+def test_what_all_turns_add_to_one_sum_keeps_its_order() -> None:
+    t = Vec(N, Vec(3, Real))
+    f = fn([t], Real, lambda x: total(3, lambda c: sin(total(N, lambda i: x[i][c] * x[i][c]))))
+    assert loops(same(f, wave(N, 3))) == 1
+
+
+def test_what_several_turns_add_to_the_same_element_keeps_its_order() -> None:
+    """The cotangents of x[c] and of x[c + 1] go to the same elements."""
+    t = Vec(4, Real)
+
+    def body(x):
+        return total(3, lambda c: total(N, lambda i: sin(x[iadd(4, c, 0)] * x[iadd(4, c, 1)] + real(i))))
+
+    f = fn([t], t, lambda x: vjp(fn([t], Real, body))(x).grad(1))
+    found = same(f, wave(4))
+    assert fin(3) in [block.size for block in found.blocks]
+
+
+def test_of_several_failures_the_first_is_told() -> None:
+    f = channels(3, lambda x, c, i: x[index(N, x[i][c])][c])
+    rows = [[0.0, 0.0, 0.0] for _ in range(N)]
+    rows[N - 1][0], rows[0][1] = 77.0, 88.0
+    for run in (compile(f), interp(f)):
+        with pytest.raises(RunError, match="77"):
+            run(rows)
+    assert loops(root(f)) == before(f)
+
+
+def test_calls_of_opaque_functions_keep_their_order() -> None:
+    seen: list[float] = []
+
+    def note(x: float) -> float:
+        seen.append(x)
+        return x
+
+    noted = opaque([Real], Real, note)
+    f = channels(3, lambda x, c, i: noted(x[i][c]))
+    x = wave(N, 3)
+    compile(f)(x)
+    assert seen == [x[i][c] for c in range(3) for i in range(N)]
+
+
+def test_vectors_of_loops_inside_stay_loops() -> None:
+    def one(x, c):
+        y = vec(N, Real, lambda i: sin(x[i][c]))
+        return total(N, lambda i: y[i] * x[i][0])
+
+    f = fn([Vec(N, Vec(3, Real))], Vec(3, Real), lambda x: vec(3, Real, lambda c: one(x, c)))
+    same(f, wave(N, 3))

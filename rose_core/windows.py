@@ -121,7 +121,7 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
                     sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
                     # the loops around that one cannot know what is added when
                     uses.note(roots, func.blocks[block].owner, func.blocks[block].parent)
-                    uses.rows[accumulator] = uses.rows.get(accumulator, 0) + 1
+                    uses.alone[accumulator, block] = uses.alone.get((accumulator, block), 0) + 1
             elif ins[0] in (CALL, COND, LOOP):
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
@@ -141,8 +141,8 @@ class _Uses:
         """Accumulator → the first statement of its own block that adds to it."""
         self.count: dict[int, int] = {}
         """Accumulator → how many statements add to it or its parts, or may do so."""
-        self.rows: dict[int, int] = {}
-        """Accumulator or row of one → how many statements add to its elements at sites of windows."""
+        self.alone: dict[tuple[int, int], int] = {}
+        """Accumulator or row of one, and block of a loop → how many statements add to elements there."""
 
     def note(self, roots: Iterable[int], v: int, number: int) -> None:
         """``v``, a statement of block ``number``, uses these."""
@@ -195,7 +195,7 @@ def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool
     For a row: if the loops around this one go through all rows, and nothing else ever adds to any.
     """
     code, blocks, root = func.code, func.blocks, _root(func, r)
-    if code[root][0] != ACCUM or code[root][1] >= 0 or (r != root and uses.count[root] != uses.rows[r]):
+    if code[root][0] != ACCUM or code[root][1] >= 0 or (r != root and uses.count[root] != uses.alone[r, block]):
         return False
     while r != root:
         _, whole, i = code[r]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from rose_core import Real, RunError, Vec, compile, fn, iadd, index, interp, opaque, real, sin, vec, vjp
@@ -137,3 +139,48 @@ def test_vectors_of_loops_inside_stay_loops() -> None:
 
     f = fn([Vec(N, Vec(3, Real))], Vec(3, Real), lambda x: vec(3, Real, lambda c: one(x, c)))
     same(f, wave(N, 3))
+
+
+SIZES = (2, 3, 4, 18)
+
+
+class RandomNest:
+    """Sums in sums in a vector, of few turns and of many, over matrices of all these sizes."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        shapes = [(m, n) for m in SIZES for n in SIZES]
+        self.at = {shape: k for k, shape in enumerate(shapes)}
+        params = [Vec(m, Vec(n, Real)) for m, n in shapes]
+        self.args = [wave(m, n, phase=m + n) for m, n in shapes]
+        size = self.rng.choice(SIZES)
+        self.value = fn(params, Vec(size, Real), lambda *xs: vec(size, Real, lambda c: self.sum(xs, [c])))
+        fields = {str(k): t for k, t in enumerate(params)}
+        self.grad = fn(params, fields, lambda *xs: self.pulled(xs, fields))
+
+    def pulled(self, xs, fields):
+        y, grad = vjp(self.value)(*xs)
+        return dict(zip(fields, grad(y), strict=True))
+
+    def sum(self, xs, indices):
+        return total(self.rng.choice(SIZES), lambda i: self.term(xs, [*indices, i]))
+
+    def term(self, xs, indices):
+        found = self.element(xs, indices)
+        for _ in range(self.rng.randrange(3)):
+            found = found * self.element(xs, indices)
+        if len(indices) < 4 and self.rng.random() < 0.7:
+            inner = self.sum(xs, indices)
+            found = found * inner if self.rng.random() < 0.5 else found + sin(inner)
+        return found
+
+    def element(self, xs, indices):
+        i, j = self.rng.choices(indices, k=2)
+        return xs[self.at[i.type.size, j.type.size]][i][j]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_nests(seed) -> None:
+    nest = RandomNest(seed)
+    same(nest.value, *nest.args)
+    same(nest.grad, *nest.args)

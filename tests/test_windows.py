@@ -231,3 +231,15 @@ def test_of_rows(name) -> None:
     compiled = compile(g)
     assert compiled(x) == compiled(x) == interp(g)(x)
     assert new_rows(g) == expected
+
+
+def test_two_loops_that_add_to_the_same_rows() -> None:
+    """Rows are new to the first of them only."""
+    t = Vec(9, Vec(7, Real))
+
+    def body(x):
+        return total(9, lambda i: total(7, lambda j: sin(x[i][j])) * total(7, lambda j: x[i][j] * x[i][j]))
+
+    g = grad(fn([t], Real, body))
+    x = [[math.sin(7 * i + j) for j in range(7)] for i in range(9)]
+    assert compile(g)(x) == interp(g)(x)

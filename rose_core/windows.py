@@ -195,7 +195,9 @@ def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool
     For a row: if the loops around this one go through all rows, and nothing else ever adds to any.
     """
     code, blocks, root = func.code, func.blocks, _root(func, r)
-    if code[root][0] != ACCUM or code[root][1] >= 0 or (r != root and uses.count[root] != uses.alone[r, block]):
+    if code[root][0] != ACCUM or code[root][1] >= 0:
+        return False
+    if r != root and uses.count[root] != uses.alone[r, block]:
         return False
     while r != root:
         _, whole, i = code[r]

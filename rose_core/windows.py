@@ -206,7 +206,7 @@ def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool
         if i < 0 or affine(i) != (blocks[block].index, 1, 0) or blocks[block].size != rows:
             return False
         r = whole
-    return uses.first[root] == blocks[block].owner
+    return uses.first.get(root) == blocks[block].owner
 
 
 def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
@@ -221,4 +221,5 @@ def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
     block = func.code[at[0]][1]
     base = ins[1]
     known = func.code[base][0] in (ACCUM, PARAM) or func.code[_root(func, base)][0] == ACCUM
-    return (base, block, at[2]) if known and func.home[base] != block else None
+    # what is made in the loop is another one in every turn
+    return (base, block, at[2]) if known and func.home[base] < block else None

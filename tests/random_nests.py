@@ -1,4 +1,4 @@
-"""Random nests of loops: sums, vectors, choices, updates and states in each other, with any of their indices."""
+"""Random nests of loops: sums, vectors, choices, updates and states, with indices of any loop around them."""
 
 from __future__ import annotations
 

@@ -247,12 +247,12 @@ def test_two_loops_that_add_to_the_same_rows() -> None:
 
 def test_an_element_that_an_outer_loop_chooses() -> None:
     """What is made in a loop is new in each turn, and no window of that loop."""
-    t = Vec(9, Real)
+    t = Vec(20, Real)
 
     def term(x, i):
-        v = vec(9, Real, lambda k: sin(x[k] * x[i]))
-        return v[i] * total(9, lambda k: v[k])
+        v = vec(20, Real, lambda k: sin(x[k] * x[i]))
+        return total(20, lambda k: v[k]) * v[i]
 
-    g = grad(fn([t], Real, lambda x: total(9, lambda i: term(x, i))))
-    x = [math.sin(k) for k in range(9)]
+    g = grad(fn([t], Real, lambda x: total(20, lambda i: term(x, i))))
+    x = [math.sin(k) for k in range(20)]
     assert compile(g)(x) == interp(g)(x)

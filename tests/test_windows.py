@@ -243,16 +243,3 @@ def test_two_loops_that_add_to_the_same_rows() -> None:
     g = grad(fn([t], Real, body))
     x = [[math.sin(7 * i + j) for j in range(7)] for i in range(9)]
     assert compile(g)(x) == interp(g)(x)
-
-
-def test_an_element_that_an_outer_loop_chooses() -> None:
-    """What is made in a loop is new in each turn, and no window of that loop."""
-    t = Vec(20, Real)
-
-    def term(x, i):
-        v = vec(20, Real, lambda k: sin(x[k] * x[i]))
-        return total(20, lambda k: v[k]) * v[i]
-
-    g = grad(fn([t], Real, lambda x: total(20, lambda i: term(x, i))))
-    x = [math.sin(k) for k in range(20)]
-    assert compile(g)(x) == interp(g)(x)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-from rose_core import Real, Vec, cond, fn, fori, iadd, imod, select, sin, vec, vjp
+from rose_core import Real, Vec, checkpoint, cond, fn, fori, iadd, imod, select, sin, vec, vjp
+from rose_core import max as max_
 from rose_core import sum as total
 
 SIZES = (1, 2, 3, 4, 5, 7, 18)
@@ -92,7 +93,8 @@ class RandomNest:
             [self.sum] * 7
             + [self.product] * 3
             + [self.both, self.both, self.smooth, self.choice, self.branch]
-            + [self.of_vector, self.of_vector, self.of_matrix, self.state, self.update, self.element]
+            + [self.of_vector, self.of_vector, self.of_matrix, self.state, self.states, self.update]
+            + [self.call, self.call, self.again, self.largest, self.element]
         )
         return self.rng.choice(kinds)(known, indices)
 
@@ -131,6 +133,31 @@ class RandomNest:
         start = self.element(known, indices)
         turn = lambda i, x: x * 0.5 + self.number(known, [*indices, i])  # noqa: E731
         return fori(self.rng.choice(self.sizes), Real, start, turn)
+
+    def states(self, known, indices):
+        shape, start = self.rng.choice([(shape, x) for shape, x in known if len(shape) == 1])
+
+        def turn(i, x):
+            inside = [*known, (shape, x), (shape, x)]
+            return vec(shape[0], Real, lambda k: x[k] * 0.5 + self.number(inside, [*indices, i, k]))
+
+        x = fori(self.rng.choice(self.sizes), array(shape), start, turn)
+        return self.number([*known, (shape, x), (shape, x)], indices)
+
+    def call(self, known, indices):
+        """Of a function of its own, which uses what is around it, too."""
+        shape, x = self.rng.choice(known)
+        body = lambda x, y: self.number([*known, (shape, x), (shape, x)], indices) + y  # noqa: E731
+        return fn([array(shape), Real], Real, body)(x, self.element(known, indices))
+
+    def again(self, known, indices):
+        """Of which reverse mode keeps the arguments only."""
+        shape, x = self.rng.choice(known)
+        body = lambda x: self.number([*known, (shape, x), (shape, x)], indices)  # noqa: E731
+        return checkpoint(fn([array(shape)], Real, body))(x)
+
+    def largest(self, known, indices):
+        return max_(self.number(known, indices), self.element(known, indices))
 
     def update(self, known, indices):
         shape, x = self.rng.choice([(shape, x) for shape, x in known if len(shape) == 1])

@@ -79,7 +79,7 @@ const first = <T>(
  * Milliseconds that the index of what is frozen may take after the program is put together: to open the cache
  * would cost a frozen page more.
  */
-const HEAD_START = 1;
+const HEAD_START = 5;
 
 /** What the cache has; what is no good there is thrown away. */
 const kept = async (

@@ -243,3 +243,16 @@ def test_two_loops_that_add_to_the_same_rows() -> None:
     g = grad(fn([t], Real, body))
     x = [[math.sin(7 * i + j) for j in range(7)] for i in range(9)]
     assert compile(g)(x) == interp(g)(x)
+
+
+def test_an_element_that_an_outer_loop_chooses() -> None:
+    """What a loop in it makes anew in each turn has no window of that loop."""
+    t = Vec(20, Real)
+
+    def term(x, i, j):
+        v = vec(20, Real, lambda k: sin(x[k] * x[j]))
+        return sin(total(20, lambda k: v[k])) * v[i]
+
+    g = grad(fn([t], Real, lambda x: total(20, lambda i: total(20, lambda j: term(x, i, j)))))
+    x = [math.sin(k) for k in range(20)]
+    assert compile(g)(x) == interp(g)(x)

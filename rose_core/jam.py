@@ -32,6 +32,7 @@ from rose_core.replay import Replay
 from rose_core.types import REAL, TAN
 
 MOST_TURNS = 4
+"""So many additions go on while one of them waits for the one before it."""
 
 MOST_ROWS = 256
 """The most instructions that the turns may be written out to."""

@@ -235,13 +235,13 @@ def test_of_rows(name) -> None:
 
 def test_two_loops_that_add_to_the_same_rows() -> None:
     """Rows are new to the first of them only."""
-    t = Vec(9, Vec(7, Real))
+    t = Vec(20, Vec(18, Real))
 
     def body(x):
-        return total(9, lambda i: total(7, lambda j: sin(x[i][j])) * total(7, lambda j: x[i][j] * x[i][j]))
+        return total(20, lambda i: total(18, lambda j: sin(x[i][j])) * total(18, lambda j: x[i][j] * x[i][j]))
 
     g = grad(fn([t], Real, body))
-    x = [[math.sin(7 * i + j) for j in range(7)] for i in range(9)]
+    x = [[math.sin(7 * i + j) for j in range(18)] for i in range(20)]
     assert compile(g)(x) == interp(g)(x)
 
 

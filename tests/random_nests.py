@@ -8,18 +8,13 @@ import random
 from rose_core import Real, Vec, checkpoint, cond, fn, fori, iadd, imod, select, sin, vec, vjp
 from rose_core import max as max_
 from rose_core import sum as total
+from tests.test_unroll import wave
 
 SIZES = (1, 2, 3, 4, 5, 7, 18)
 
 MOST_PARTS = 40
 MOST_TURNS = 300
 """In so many turns there is no further loop."""
-
-
-def wave(*shape: int, phase: float = 0.0):
-    if len(shape) == 1:
-        return [math.sin(1.7 * k + phase) for k in range(shape[0])]
-    return [wave(*shape[1:], phase=phase + 0.37 * (k + 1)) for k in range(shape[0])]
 
 
 def array(shape):
@@ -29,13 +24,24 @@ def array(shape):
     return t
 
 
+def pulled(f):
+    """The product of the derivative of ``f`` and its own value, by each of its several arguments."""
+    params = f.func.param_types
+    fields = {str(k): t for k, t in enumerate(params)}
+
+    def body(*xs):
+        y, grad = vjp(f)(*xs)
+        return dict(zip(fields, grad(y), strict=True))
+
+    return fn(params, fields, body)
+
+
 class RandomNest:
     """A function of vectors and matrices, and its derivatives in reverse.
 
     Attributes:
         value: it gives a number, a vector or a matrix.
-        grad: the product of its derivative and its own value, by every argument.
-        twice: the same of ``grad``.
+        grad, twice: `pulled` of it, and of that.
         args: arguments for all of them.
     """
 
@@ -49,14 +55,8 @@ class RandomNest:
         params = [array(shape) for shape in self.shapes]
         shape = rng.choices(self.sizes, k=rng.randrange(3))
         self.value = fn(params, array(shape), lambda *xs: self.filled(self.known(xs), shape, []))
-        fields = {str(k): t for k, t in enumerate(params)}
-        self.grad = fn(params, fields, lambda *xs: self.pulled(self.value, xs, fields))
-        self.twice = fn(params, fields, lambda *xs: self.pulled(self.grad, xs, fields))
-
-    @staticmethod
-    def pulled(f, xs, fields):
-        y, grad = vjp(f)(*xs)
-        return dict(zip(fields, grad(y), strict=True))
+        self.grad = pulled(self.value)
+        self.twice = pulled(self.grad)
 
     def known(self, xs):
         return list(zip(self.shapes, xs, strict=True))
@@ -130,9 +130,8 @@ class RandomNest:
         return self.number([*known, (shape, x), (shape, x)], indices)
 
     def state(self, known, indices):
-        start = self.element(known, indices)
-        turn = lambda i, x: x * 0.5 + self.number(known, [*indices, i])  # noqa: E731
-        return fori(self.rng.choice(self.sizes), Real, start, turn)
+        start, turns = self.element(known, indices), self.rng.choice(self.sizes)
+        return fori(turns, Real, start, lambda i, x: x * 0.5 + self.number(known, [*indices, i]))
 
     def states(self, known, indices):
         shape, start = self.rng.choice([(shape, x) for shape, x in known if len(shape) == 1])
@@ -147,13 +146,19 @@ class RandomNest:
     def call(self, known, indices):
         """Of a function of its own, which uses what is around it, too."""
         shape, x = self.rng.choice(known)
-        body = lambda x, y: self.number([*known, (shape, x), (shape, x)], indices) + y  # noqa: E731
+
+        def body(x, y):
+            return self.number([*known, (shape, x), (shape, x)], indices) + y
+
         return fn([array(shape), Real], Real, body)(x, self.element(known, indices))
 
     def again(self, known, indices):
         """Of which reverse mode keeps the arguments only."""
         shape, x = self.rng.choice(known)
-        body = lambda x: self.number([*known, (shape, x), (shape, x)], indices)  # noqa: E731
+
+        def body(x):
+            return self.number([*known, (shape, x), (shape, x)], indices)
+
         return checkpoint(fn([array(shape)], Real, body))(x)
 
     def largest(self, known, indices):

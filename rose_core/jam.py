@@ -20,12 +20,12 @@ from rose_core.ir import (
     IDX,
     LOOP,
     PARAM,
-    REF_INDEX,
     RESOLVE,
     SET,
     ZEROS,
     Func,
     operands,
+    path_of,
 )
 from rose_core.ops import OPS, TABLE_END
 from rose_core.replay import Replay
@@ -67,7 +67,7 @@ def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
             if op < TABLE_END and _FAILS[op]:
                 return False  # of several failures, the first one is to be told
         if op == ADD_TO:
-            root = _path(f, ins[1])[1]
+            root = path_of(f, ins[1])[1]
             if code[root][0] not in (ACCUM, PARAM):
                 return False
             if home[root] not in within:
@@ -81,17 +81,8 @@ def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
 def _are_apart(f: Func, number: int, added: Sequence[int]) -> bool:
     """Whether each turn of a loop adds to elements of its own, all by the same index."""
     turn = f.blocks[number].index
-    paths = [_path(f, f.code[v][1])[0] for v in added]
+    paths = [path_of(f, f.code[v][1])[0] for v in added]
     return bool(set.intersection(*({k for k, i in enumerate(path) if i == turn} for path in paths)))
-
-
-def _path(f: Func, r: int) -> tuple[list[int], int]:
-    """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that."""
-    indices = []
-    while f.code[r][0] == REF_INDEX:
-        _, r, i = f.code[r]
-        indices.append(i)
-    return indices[::-1], r
 
 
 Strand = dict[int, int]

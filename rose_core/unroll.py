@@ -63,11 +63,12 @@ def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
         turns = block.size.size
         written = turns * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]
-        if 1 < turns <= jam.MOST_TURNS and written <= jam.MOST_ROWS and _add_up(f, stay):
-            is_joint = joint.keys().isdisjoint(inside[number]) and jam.can_jam(f, number, inside[number])
-        else:
-            is_joint = False
-        if is_joint:
+        few = (
+            1 < turns <= jam.MOST_TURNS
+            and written <= jam.MOST_ROWS
+            and joint.keys().isdisjoint(inside[number])
+        )
+        if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
             joint[number] = inside[number]
             saved += sum(_turns(f, k) for k in stay)
         elif block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from rose_core.demand import Demand
 from rose_core.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
-from rose_core.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
+from rose_core.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands, path_of
 from rose_core.layout import Place
 from rose_core.types import REAL, Array, Ref
 
@@ -121,7 +121,7 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
                     sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
                     # the loops around that one cannot know what is added when
                     uses.note(roots, func.blocks[block].owner, func.blocks[block].parent)
-                    uses.alone[accumulator, block] = uses.alone.get((accumulator, block), 0) + 1
+                    uses.added[accumulator, block] = uses.added.get((accumulator, block), 0) + 1
             elif ins[0] in (CALL, COND, LOOP):
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
@@ -141,7 +141,7 @@ class _Uses:
         """Accumulator → the first statement of its own block that adds to it."""
         self.count: dict[int, int] = {}
         """Accumulator → how many statements add to it or its parts, or may do so."""
-        self.alone: dict[tuple[int, int], int] = {}
+        self.added: dict[tuple[int, int], int] = {}
         """Accumulator or row of one, and block of a loop → how many statements add to elements there."""
 
     def note(self, roots: Iterable[int], v: int, number: int) -> None:
@@ -167,7 +167,7 @@ def _windows(
     used = uses.within.get(block, set())
     # two parameters may be parts of one accumulator
     given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
-    roots = [_root(func, r) for r in sites]
+    roots = [path_of(func, r)[1] for r in sites]
     found = []
     for (r, at), root in zip(sites.items(), roots, strict=True):
         if root in used or roots.count(root) > 1 or (func.code[r][0] == PARAM and len(given) > 1):
@@ -182,22 +182,15 @@ def _windows(
     return found
 
 
-def _root(func: Func, r: int) -> int:
-    """The accumulator that ``r`` is a part of."""
-    while func.code[r][0] == REF_INDEX:
-        r = func.code[r][1]
-    return r
-
-
 def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool:
     """Whether nothing has been added to ``r`` before a loop, nor written.
 
     For a row: if the loops around this one go through all rows, and nothing else ever adds to any.
     """
-    code, blocks, root = func.code, func.blocks, _root(func, r)
+    code, blocks, root = func.code, func.blocks, path_of(func, r)[1]
     if code[root][0] != ACCUM or code[root][1] >= 0:
         return False
-    if r != root and uses.count[root] != uses.alone[r, block]:
+    if r != root and uses.count[root] != uses.added[r, block]:
         return False
     while r != root:
         _, whole, i = code[r]
@@ -220,6 +213,6 @@ def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
         return None
     block = func.code[at[0]][1]
     base = ins[1]
-    known = func.code[base][0] in (ACCUM, PARAM) or func.code[_root(func, base)][0] == ACCUM
+    known = func.code[base][0] in (ACCUM, PARAM) or func.code[path_of(func, base)[1]][0] == ACCUM
     # what is made in the loop is another one in every turn
     return (base, block, at[2]) if known and func.home[base] < block else None

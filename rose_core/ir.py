@@ -259,6 +259,9 @@ def operands(ins: tuple[int, ...], blocks: Sequence[Block]) -> Sequence[int]:
     return ins[_OPERANDS_FROM.get(op, 1) :]
 
 
+_OPERANDS_FROM = {CALL: 2, VJP: 2, COND: 4, LOOP: 4}
+
+
 def path_of(f: Func, r: int) -> tuple[list[int], int]:
     """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that accumulator."""
     indices = []
@@ -266,9 +269,6 @@ def path_of(f: Func, r: int) -> tuple[list[int], int]:
         _, r, i = f.code[r]
         indices.append(i)
     return indices[::-1], r
-
-
-_OPERANDS_FROM = {CALL: 2, VJP: 2, COND: 4, LOOP: 4}
 
 
 def callees(ins: tuple[int, ...]) -> Sequence[int]:

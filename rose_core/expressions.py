@@ -13,6 +13,7 @@ when the statements of all its users are complete, and for users inside a loop w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from rose_core.demand import Demand
 from rose_core.encode import (
@@ -43,8 +44,15 @@ _GETS = [local_get(n) for n in range(4096)]
 _SETS = [local_set(n) for n in range(4096)]
 
 
-Together = Mapping[int, tuple[Sequence[int], bytes]]
-"""Opcode → opcodes of what is computed together from one operand, and the code that does it after that."""
+class Codes(NamedTuple):
+    """The code of operations, after their operands."""
+
+    single: Sequence[bytes]
+    """Of each op of the table."""
+    together: Mapping[int, tuple[Sequence[int], bytes]] = {}
+    """Opcode → opcodes of what is computed together from one operand, and the code that does it."""
+    in_lanes: Mapping[bytes, bytes] = {}
+    """Code that calls a function → code that calls it for two numbers, in lanes."""
 
 
 def get_local(n: int) -> bytes:
@@ -64,18 +72,16 @@ class Expressions:
         frame: int,
         zeros: int,
         data: dict[int, int],
-        suffixes: Sequence[bytes],
-        together: Together,
+        codes: Codes,
     ) -> None:
         """``frame``: where the function's frame starts; ``zeros``: address of zeros for constant arrays;
-        ``data``: address of each constant vector; ``suffixes``: the code of each op of the table, after
-        its operands."""
+        ``data``: address of each constant vector."""
         self.func = func
         self.demand = Demand(func)
         self.frame_end = frame
         self.data = data
-        self.suffixes = suffixes
-        self.mates = self._mates(together) if together else {}
+        self.codes = codes
+        self.mates = self._mates() if codes.together else {}
         """Value → values that are computed together, which are rooted, and the code that does it."""
         self.out: list[list[bytes]] = [[] for _ in func.blocks]
         """For each block, the code of its finished statements."""
@@ -110,8 +116,9 @@ class Expressions:
         self.pending = 0
         """How many statements and expressions are being written whose code so far nothing else knows."""
 
-    def _mates(self, together: Together) -> dict[int, tuple[list[int], bytes]]:
+    def _mates(self) -> dict[int, tuple[list[int], bytes]]:
         uses, rooted, home = self.demand.uses, self.demand.rooted, self.func.home
+        together = self.codes.together
         found: dict[tuple[int, int, int], dict[int, int]] = {}
         for v, ins in enumerate(self.func.code):
             if ins[0] in together and uses[v]:
@@ -247,7 +254,7 @@ class Expressions:
 
         What they need computed ahead has been written when this returns.
         """
-        func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.suffixes
+        func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.codes.single
         code, home, types, left = func.code, func.home, func.types, self.left
         flat, is_int, mates = len(func.blocks) == 1, _IS_INT, self.mates
         work = list(reversed(values))

@@ -36,7 +36,7 @@ from rose_core.encode import (
 )
 from rose_core.ir import ADD_TO, INDEX, PARAM, REF_INDEX
 from rose_core.layout import BASE, Place
-from rose_core.ops import OPS
+from rose_core.ops import OPS, TABLE_END
 from rose_core.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ LEAST_TURNS = 4
 
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
+
+_CALL = 20
+"""About so many operations are in a function of the library."""
 
 STEP = 8
 """Bytes of an element."""
@@ -101,10 +104,17 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                     return None
             elif isinstance(t, Array) or body.affine(v) is None:
                 return None
-    operations = sum(func.code[v][0] != INDEX for v in lanes.values)
+    operations = sum(_effort(func.code[v][0]) for v in lanes.values)
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway
     return lanes if _in_any_order(body, lanes) else None
+
+
+def _effort(op: int) -> int:
+    """About how many operations one takes."""
+    if op == INDEX:
+        return 0
+    return 1 if op in _INSTRUCTIONS else _CALL
 
 
 def _is_value(body: Body, number: int, v: int) -> bool:
@@ -113,12 +123,16 @@ def _is_value(body: Body, number: int, v: int) -> bool:
     ins = func.code[v]
     if ins[0] == INDEX:
         return func.types[v] is not BOOL and moves(body, number, ins)
-    return instruction(ins[0]) != b""
+    return in_lanes_of(body, v) != b""
 
 
-def instruction(op: int) -> bytes:
-    """The instruction that does what ``op`` does, in lanes, or none."""
-    return _INSTRUCTIONS.get(op, b"")
+def in_lanes_of(body: Body, v: int) -> bytes:
+    """The code that computes ``v``, after its operands, in lanes; none if there is none."""
+    op = body.func.code[v][0]
+    if op in _INSTRUCTIONS or op >= TABLE_END:
+        return _INSTRUCTIONS.get(op, b"")
+    code = body.mates[v][1] if v in body.mates else body.codes.single[op]
+    return body.codes.in_lanes.get(code, b"")
 
 
 def moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
@@ -245,11 +259,20 @@ class Writer:
     def operation(self, v: int, known: dict[int, bytes], out: list[bytes], read: bytes = b"") -> None:
         """Compute ``v``, of what is ``known``, or by code that reads it."""
         ins = self.func.code[v]
+        if v in known:
+            return
+        if v in self.body.mates:
+            mates, _ = self.body.mates[v]
+            places = [self.new_local() for _ in mates]
+            out += [known[ins[1]], in_lanes_of(self.body, v), *map(local_set, reversed(places))]
+            known.update(zip(mates, map(local_get, places), strict=True))
+            return
         push = read
         if not read:
             # of three operands the first is on top of the stack
             first, *others = [known[x] for x in ins[1:]]
-            push = b"".join([first, *others] if len(others) < 2 else [*others, first]) + instruction(ins[0])
+            push = b"".join([first, *others] if len(others) < 2 else [*others, first])
+            push += in_lanes_of(self.body, v)
         if self.body.demand.uses[v] > 1 or self.body.demand.rooted[v]:
             n = self.new_local()
             out += [push, local_set(n)]

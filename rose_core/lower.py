@@ -25,7 +25,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.encode import LOOP as LOOP_BEGIN
-from rose_core.expressions import Together, get_local, set_local
+from rose_core.expressions import Codes, get_local, set_local
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -77,8 +77,7 @@ class Body(ControlFlow):
         frame: int,
         zeros: int,
         data: dict[int, int],
-        suffixes: Sequence[bytes],
-        together: Together,
+        codes: Codes,
         callees: dict[Func, tuple[int, Convention | HostConvention]],
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
@@ -88,7 +87,7 @@ class Body(ControlFlow):
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
         or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
         functions that may overwrite their parameters."""
-        super().__init__(func, frame, zeros, data, suffixes, together)
+        super().__init__(func, frame, zeros, data, codes)
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()

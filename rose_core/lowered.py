@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.encode import Function
-from rose_core.expressions import Together
+from rose_core.expressions import Codes
 from rose_core.ir import COND, ZEROS, Func, opcodes
 from rose_core.layout import Convention, HostConvention, has_tape
 from rose_core.lower import Body
@@ -32,8 +32,7 @@ def lowered(
     frame: int,
     zeros: int,
     data: dict[int, int],
-    suffixes: Sequence[bytes],
-    together: Together,
+    codes: Codes,
     callees: dict[Func, tuple[int, Convention | HostConvention]],
     entry: tuple[list[int], list[int]] | None,
     runtime: Runtime,
@@ -42,14 +41,14 @@ def lowered(
     """``func`` in its place, which is told as to `Body`."""
 
     def make() -> Lowered:
-        body = Body(func, frame, zeros, data, suffixes, together, callees, entry, runtime, overwriting)
+        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting)
         return Lowered(body.functions, body.local_count, body.frame_end)
 
     if entry or not _stands_alone(func):
         return make()
     numbers = [callees[g][0] for g in func.callees]
     changing = [overwriting.get(g) for g in (func, *func.callees)]
-    place = frame, zeros, sorted(data.items()), suffixes, together, numbers, changing
+    place = frame, zeros, sorted(data.items()), codes, numbers, changing
     known = func.memo.get("lowered")
     if not isinstance(known, tuple) or known[0] != place:
         known = func.memo["lowered"] = place, make()

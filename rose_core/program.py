@@ -10,7 +10,7 @@ import struct
 from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL
-from rose_core.expressions import Together
+from rose_core.expressions import Codes
 from rose_core.ir import LOOP, VEC, ZEROS, Func, opcodes
 from rose_core.layout import (
     BASE,
@@ -26,7 +26,8 @@ from rose_core.layout import (
 from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
 from rose_core.lowered import Lowered, lowered
-from rose_core.ops import OPS, TOGETHER
+from rose_core.needs import needs
+from rose_core.ops import OPS
 from rose_core.parts import in_turn
 from rose_core.reuse import overwriting
 from rose_core.runtime import TOP, Runtime
@@ -59,7 +60,7 @@ class Program:
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)
-        imports, suffixes, together, callees, library, runtime = self._imports(order)
+        imports, codes, callees, library, runtime = self._imports(order)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
@@ -87,9 +88,7 @@ class Program:
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
-            body = lowered(
-                f, frames[f], zeros_at, data[f], suffixes, together, callees, entry, runtime, changing
-            )
+            body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing)
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
@@ -124,14 +123,12 @@ class Program:
         self, order: list[Func]
     ) -> tuple[
         list[encode.Import],
-        list[bytes],
-        Together,
+        Codes,
         dict[Func, tuple[int, Convention | HostConvention]],
         Library,
         Runtime,
     ]:
-        """What the program imports; the code of every op after its operands, and of several together;
-        the opaque functions; what the compiler adds."""
+        """What the program imports; the code of operations; the opaque functions; what the compiler adds."""
         imports: list[encode.Import] = []
         suffixes = []
         used = set().union(*map(opcodes, order))
@@ -157,16 +154,18 @@ class Program:
         helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
         if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
-        computed = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm) and op.code in used}
-        pairs = {f.__name__: ops for f, ops in TOGETHER.items() if used.issuperset(ops)}
-        library = Library([*computed.values(), *pairs], len(imports) + len(order))
-        for code, name in computed.items():
-            suffixes[code] = call(library.number[name])
-        together = {op: (ops, call(library.number[name])) for name, ops in pairs.items() for op in ops}
+        called = needs(order)
+        library = Library(
+            [*called.single.values(), *called.together], called.in_lanes, len(imports) + len(order)
+        )
+        for code, name in called.single.items():
+            suffixes[code] = library.call(name)
+        together = {op: (ops, library.call(name)) for name, ops in called.together.items() for op in ops}
+        in_lanes = {library.call(name): library.call(name, in_lanes=True) for name in called.in_lanes}
         runtime = Runtime(library.end, len(imports) - 1)
         for code, helper in helpers:
             suffixes[code] = runtime.helper(helper)
-        return imports, suffixes, together, callees, library, runtime
+        return imports, Codes(suffixes, together, in_lanes), callees, library, runtime
 
 
 def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

@@ -29,7 +29,7 @@ from rose_core.encode import (
     local_tee,
 )
 from rose_core.ir import ACCUM, ADD_TO, FOR, INDEX, RESOLVE
-from rose_core.lanes import LEAST_TURNS, STEP, Writer, instruction, is_number, moves
+from rose_core.lanes import LEAST_TURNS, STEP, Writer, in_lanes_of, is_number, moves
 from rose_core.layout import BASE, Place, size_of
 from rose_core.types import BOOL, Array, Fin
 
@@ -82,7 +82,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
                 return None
             (rows.rows if is_row else rows.order).append(v)
         elif is_number(t) or t is BOOL:
-            if not instruction(ins[0]):
+            if not in_lanes_of(body, v):
                 return None
             rows.order.append(v)
         elif body.affine(v) is None:
@@ -109,7 +109,7 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             if body.affine(v) is None:
                 return False
             continue
-        elif not instruction(ins[0]):
+        elif not in_lanes_of(body, v):
             return False
         inner.append(v)
     return True

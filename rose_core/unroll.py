@@ -4,7 +4,8 @@ A loop of a few turns spends as much on counting them as on its work, and what i
 a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
 only added to at such indices becomes one local variable for each element. Loops that are not
 inside of another are left: they would not run faster for it. Of a loop around sums that stay loops, the
-turns run side by side (`rose_core.jam`).
+turns run side by side (`rose_core.jam`). What several of the loops that stay compute, one does
+(`rose_core.once`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from rose_core import jam
 from rose_core.builder import Builder
 from rose_core.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
+from rose_core.once import computed_once
 from rose_core.ops import BINARY_END
 from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
 
@@ -35,7 +37,7 @@ def unrolled(f: Func) -> Func:
     if found is None:
         small, joint = _small(f) if len(f.blocks) > 2 and f.host is None else ({}, {})
         changes = bool(small) or any(unrolled(g) is not g for g in f.callees)
-        found = f.memo["unrolled"] = _copy(f, small, joint) if changes else f
+        found = f.memo["unrolled"] = computed_once(_copy(f, small, joint) if changes else f)
     assert isinstance(found, Func)
     return found
 

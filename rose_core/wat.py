@@ -90,6 +90,11 @@ _SIMD_PLAIN = {
     0x11: "i32x4.splat",
     0x14: "f64x2.splat",
     **dict(enumerate(_of("f64x2", _FLOAT_COMPARISONS), 0x47)),
+    0x53: "v128.any_true",
+    **dict(enumerate(_of("i64x2", ("shl", "shr_s", "shr_u", "add")), 0xCB)),
+    0xD1: "i64x2.sub",
+    0xD5: "i64x2.mul",
+    **dict(enumerate(_of("i64x2", ("eq", "ne", "lt_s", "gt_s", "le_s", "ge_s")), 0xD6)),
     **dict(enumerate(_of("v128", ("not", "and", "andnot", "or", "xor", "bitselect")), 0x4D)),
     0x74: "f64x2.ceil",
     0x75: "f64x2.floor",
@@ -106,7 +111,7 @@ _SIMD_ACCESSES = {
     0x5B: "v128.store64_lane",
     0x5D: "v128.load64_zero",
 }
-_WITH_LANE = {0x21: "f64x2.extract_lane"}
+_WITH_LANE = {0x1D: "i64x2.extract_lane", 0x21: "f64x2.extract_lane", 0x22: "f64x2.replace_lane"}
 
 _KINDS = ("func", "table", "memory", "global")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from rose_core import Real, Vec, checkpoint, cond, fn, fori, iadd, imod, select, sin, vec, vjp
+from rose_core import Real, Vec, checkpoint, cond, cos, exp, fn, fori, iadd, imod, select, sin, tanh, vec, vjp
 from rose_core import max as max_
 from rose_core import sum as total
 from tests.test_unroll import wave
@@ -34,6 +34,9 @@ def pulled(f):
         return dict(zip(fields, grad(y), strict=True))
 
     return fn(params, fields, body)
+
+
+SMOOTH = [sin, cos, sin, cos, tanh, lambda x: exp(-(x * x))]
 
 
 class RandomNest:
@@ -92,7 +95,8 @@ class RandomNest:
         kinds = (
             [self.sum] * 7
             + [self.product] * 3
-            + [self.both, self.both, self.smooth, self.choice, self.branch]
+            + [self.both, self.both, self.smooth, self.smooth, self.of_element, self.of_element]
+            + [self.choice, self.branch]
             + [self.of_vector, self.of_vector, self.of_matrix, self.state, self.states, self.update]
             + [self.call, self.call, self.again, self.largest, self.element]
         )
@@ -108,7 +112,11 @@ class RandomNest:
         return self.number(known, indices) + self.number(known, indices)
 
     def smooth(self, known, indices):
-        return sin(self.number(known, indices))
+        return self.rng.choice(SMOOTH)(self.number(known, indices))
+
+    def of_element(self, known, indices):
+        """What other loops compute as well, of the same elements."""
+        return self.rng.choice(SMOOTH)(self.element(known, indices))
 
     def choice(self, known, indices):
         x = self.number(known, indices)

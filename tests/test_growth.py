@@ -11,6 +11,7 @@ from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt,
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
+from rose_core.expressions import Codes
 from rose_core.ir import Func
 from rose_core.known import Known
 from rose_core.program import Program
@@ -149,7 +150,7 @@ def test_gradients_need_few_local_variables() -> None:
     from rose_core.lower import Body
     from rose_core.ops import OPS
 
-    body = Body(root, 0, 0, {}, [b"\xa0"] * len(OPS), {}, {}, ([0], [8000]))
+    body = Body(root, 0, 0, {}, Codes([b"\xa0"] * len(OPS)), {}, ([0], [8000]))
     assert sum(count for count, _ in body.runs) <= 16
 
 

@@ -186,12 +186,11 @@ def test_what_is_added_to_a_neighbour_is_not_in_lanes(written) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        lambda x, i: sin(x[i]),
         lambda x, i: x[i] ** 1.5,
         lambda x, i: x[i] * real(i),
         lambda x, i: x[imod(6, imul(6, i, 2))],
     ],
-    ids=["sin", "pow", "index", "stride"],
+    ids=["pow", "index", "stride"],
 )
 def test_what_has_no_lanes(body, written) -> None:
     f = fn([Vec(6, Real)], Vec(6, Real), lambda x: vec(6, Real, lambda i: body(x, i)))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from libm_points import pairs, points
 from op_cases import bits, case, ulps
 from op_programs import columns, in_loop
 
 import rose_core as rose
-from rose_core import libm
+from rose_core import libm, reals
 from rose_core.expand import Expansion
+from rose_core.expressions import Codes
 from rose_core.lower import Body
 from rose_core.ops import OPS, TOGETHER
+from rose_core.program import Program
 
 UNARY, BINARY = ([op for op in OPS if callable(op.wasm) and len(op.ins) == n] for n in (1, 2))
 
@@ -27,6 +31,18 @@ def test_accuracy(op):
         assert ulps(y, c.value(*x)) <= 1, f"{c.name}{x} is {y}"
 
 
+@pytest.mark.parametrize("op", UNARY + BINARY, ids=str)
+def test_in_lanes(op):
+    """Two numbers at a time, which may take different branches, have the same bits as one."""
+    at = [(x,) for x in points(op.name, 150)] if op in UNARY else pairs(300)
+    others = random.Random(op.name).sample(at, len(at))
+    mixed = [x for both in zip(at, others, strict=True) for x in both]
+    f = in_loop(case(op.name), mixed)
+    assert f"{op.name}_in_lanes".encode() in Program(Expansion(f.func).root).bytes
+    got = rose.compile(f)(*columns(mixed))
+    assert [bits(op.evaluate(*x)) for x in mixed] == [bits(y) for y in got]
+
+
 @pytest.mark.parametrize("both", TOGETHER, ids=lambda f: f.__name__)
 def test_two_at_once(both):
     """Of the same operand they are computed together, with the same bits."""
@@ -40,6 +56,20 @@ def test_two_at_once(both):
         assert list(map(bits, both(x))) == [bits(z), bits(y)]
 
 
+@pytest.mark.parametrize("both", TOGETHER, ids=lambda f: f.__name__)
+def test_two_at_once_in_lanes(both):
+    first, second = (OPS[code] for code in TOGETHER[both])
+    one, other = getattr(rose, first.name), getattr(rose, second.name)
+    at = points(first.name, 300)
+    V = rose.Vec(len(at), rose.Real)
+    f = rose.fn([V], V, lambda x: rose.vec(len(at), rose.Real, lambda i: other(x[i]) / one(x[i])))
+    module = Program(Expansion(f.func).root).bytes
+    assert f"{both.__name__}_in_lanes".encode() in module
+    assert f"{first.name}_in_lanes".encode() not in module
+    expected = [reals.div(second.evaluate(x), first.evaluate(x)) for x in at]
+    assert list(map(bits, rose.compile(f)(at))) == list(map(bits, expected))
+
+
 def test_derivatives_take_two_at_once():
     """One call gives what the function needs, and its derivative."""
     f = rose.fn([rose.Real], rose.Real, lambda x: rose.sin(x) * rose.sin(x))
@@ -47,7 +77,7 @@ def test_derivatives_take_two_at_once():
     codes = TOGETHER[libm.sincos]
     together, single = b"<both>", b"<one>"
     suffixes = [single if code in codes else b"" for code in range(len(OPS))]
-    body = Body(root, 0, 0, {}, suffixes, dict.fromkeys(codes, (codes, together)), {}, ([0], [8, 16]))
+    body = Body(root, 0, 0, {}, Codes(suffixes, dict.fromkeys(codes, (codes, together))), {}, ([0], [8, 16]))
     assert body.functions[0].code.count(together) == 1
     assert single not in body.functions[0].code
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import wasmtime
+from op_cases import case
+from op_programs import in_loop
 
 import rose_core as rose
 from rose_core import Bool, Real, Vec, fn, opaque
@@ -59,6 +61,11 @@ ROOTS = {
         op.name: fn([TYPES[letter] for letter in op.ins], TYPES[op.out], operation(op.name))
         for op in OPS
         if {*op.ins, op.out} <= {*TYPES}
+    },
+    **{
+        f"{op.name} in lanes": in_loop(case(op.name), [(0.5,) * len(op.ins)] * N)
+        for op in OPS
+        if callable(op.wasm)
     },
 }
 

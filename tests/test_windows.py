@@ -11,7 +11,7 @@ from rose_core import Real, Vec, compile, fn, iadd, imul, interp, sin, vec, vjp
 from rose_core import sum as total
 from rose_core.demand import Demand
 from rose_core.expand import Expansion
-from rose_core.expressions import Expressions
+from rose_core.expressions import Codes, Expressions
 from rose_core.flatten import flatten
 from rose_core.host import instantiate
 from rose_core.interp import call
@@ -34,7 +34,7 @@ def widths(g) -> list[list[int]]:
     root = Expansion(g.func).root
     found = []
     for f in (root, *root.callees):
-        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, [], {}).affine)
+        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, Codes([])).affine)
         found += [sorted(w.width for w in at) for at in of.values() if at]
     return found
 
@@ -184,7 +184,7 @@ def new_rows(g) -> int:
     root = Expansion(g.func).root
     found = 0
     for f in (root, *root.callees):
-        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, [], {}).affine)
+        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, Codes([])).affine)
         found += sum(w.is_new and w.accumulator != w.root for at in of.values() for w in at)
     return found
 

@@ -68,8 +68,8 @@ def sums(name: str, ours: bool) -> tuple[bytes, int]:
     """What c/libm/functions.c does with a function, as a module; and how many bytes of it are ours."""
     operands = len(by_name[name].ins)
     imports = [] if ours else [Import("", name, "f" * operands, "f")]
-    library = Library([name] if ours else [], 2)
-    function = call(library.number[name] if ours else 0)
+    library = Library([name] if ours else [], [], 2)
+    function = library.call(name) if ours else call(0)
     free = Function("free", "iii", "f", [(2, "f")], _sum(function, operands, b""))
     delay = local_get(_LAST) + f64_const(0.0) + _F64_MUL + F64_ADD
     waiting = Function("waiting", "iii", "f", [(2, "f")], _sum(function, operands, delay))

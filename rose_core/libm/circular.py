@@ -1,7 +1,7 @@
 """sin and cos: a multiple of π/2 is taken off, and a polynomial has the rest (Cody and Waite, 1980).
 
 π/2 is a sum of three numbers of which the first two have few digits, so that their products with a
-quadrant's number below 2^18 are exact. What the rest r rounds off is kept as ``low``. Larger arguments go by
+quadrant's number below 2^18 are exact. The rest r is too large by its ``excess``. Larger arguments go by
 Payne and Hanek (SIGNUM 18:1, 1983): only those digits of 2/π count which do not give whole turns.
 """
 
@@ -30,11 +30,8 @@ from rose_core.libm.floats import (
     wrap,
 )
 
-TINY = 2.0**-27
-"""Below, an angle and its sine are the same number."""
-
-SMALL, MODERATE = 0.78, 2.0**18
-"""Below the first nothing is taken off, and below the second it is done as by Cody and Waite."""
+MODERATE = 2.0**18
+"""Below, a multiple is taken off as by Cody and Waite."""
 
 MANTISSA, ONE = (1 << 52) - 1, 1 << 52
 DIGIT = (1 << 28) - 1
@@ -45,76 +42,59 @@ TWO_MINUS_28, TWO_MINUS_80, TWO_MINUS_132 = 2.0**-28, 2.0**-80, 2.0**-132
 
 @inline
 def reduced(x: float) -> tuple[int, float, float]:
-    """The number of the quadrant, in the lowest bits, and the angle from its middle: a number, and what
-    that lacks."""
+    """The number of the quadrant, in the lowest bits, and the angle from its middle: a number, and by what
+    that is too large."""
     shifted = x * PER_QUADRANT + ROUNDER
     k = shifted - ROUNDER
     n = bits(shifted)
     near = x - k * QUADRANT
     middle = k * QUADRANT_MIDDLE
     r = near - middle
-    low = ((near - r) - middle) - k * QUADRANT_LOW
+    excess = ((r - near) + middle) + k * QUADRANT_LOW
     if not abs(x) < MODERATE:
-        n, r, low = reduced_large(x)
-    return n, r, low
+        n, r, excess = reduced_large(x)
+    return n, r, excess
 
 
 @inline
-def sine(r: float, low: float, z: float, n: int) -> float:
-    """sin (r + low), or its negative if bit 1 of n says so; z = r²."""
-    y = r + (r * z * estrin(z, SIN) + low * (1.0 - 0.5 * z))
+def sine(r: float, excess: float, z: float, n: int) -> float:
+    """sin (r - excess), or its negative if bit 1 of n says so; z = r². That of -0 is -0."""
+    y = r - (r * z * estrin(z, SIN) + excess * (1.0 - 0.5 * z))
     return from_bits(bits(y) ^ wrap((n & 2) << 62))
 
 
 @inline
-def cosine(r: float, low: float, z: float, n: int) -> float:
-    """cos (r + low), or its negative if bit 1 of n says so; z = r²."""
+def cosine(r: float, excess: float, z: float, n: int) -> float:
+    """cos (r - excess), or its negative if bit 1 of n says so; z = r²."""
     half = 0.5 * z
     near = 1.0 - half
-    y = near + (((1.0 - near) - half) + (z * z * estrin(z, COS) - r * low))
+    y = near + (((1.0 - near) - half) + (z * z * estrin(z, COS) + r * excess))
     return from_bits(bits(y) ^ wrap((n & 2) << 62))
 
 
 def sin(x: float) -> float:
-    n = 0
-    r = x
-    low = 0.0
-    if abs(x) < SMALL:
-        if abs(x) < TINY:
-            return x
-    else:
-        n, r, low = reduced(x)
+    n, r, excess = reduced(x)
     z = r * r
     if n & 1 == 1:
-        return cosine(r, low, z, n)
-    return sine(r, low, z, n)
+        return cosine(r, excess, z, n)
+    return sine(r, excess, z, n)
 
 
 def cos(x: float) -> float:
-    n = 0
-    r = x
-    low = 0.0
-    if not abs(x) < SMALL:
-        n, r, low = reduced(x)
+    n, r, excess = reduced(x)
     z = r * r
     if n & 1 == 1:
-        return sine(r, low, z, n + 1)
-    return cosine(r, low, z, n)
+        return sine(r, excess, z, n + 1)
+    return cosine(r, excess, z, n)
 
 
 def sincos(x: float) -> tuple[float, float]:
-    n = 0
-    r = x
-    low = 0.0
-    if abs(x) < SMALL:
-        if abs(x) < TINY:
-            return x, 1.0
-    else:
-        n, r, low = reduced(x)
+    n, r, excess = reduced(x)
     z = r * r
-    if n & 1 == 1:
-        return cosine(r, low, z, n), sine(r, low, z, n + 1)
-    return sine(r, low, z, n), cosine(r, low, z, n)
+    odd = n & 1
+    s = sine(r, excess, z, n + odd)
+    c = cosine(r, excess, z, n)
+    return (c if odd == 1 else s), (s if odd == 1 else c)
 
 
 def reduced_large(x: float) -> tuple[int, float, float]:
@@ -154,8 +134,8 @@ def reduced_large(x: float) -> tuple[int, float, float]:
     error = error + (near * QUADRANT_SUM[3] + rest * QUADRANT_SUM[0])
     scale = from_bits((1051 - shift) << 52)
     if x < 0.0:
-        return 0 - n, r * -scale, error * -scale
-    return n, r * scale, error * scale
+        return 0 - n, r * -scale, error * scale
+    return n, r * scale, error * -scale
 
 
 def column(place: int, low: int, high: int, carry: int) -> int:

@@ -111,7 +111,7 @@ def circular() -> dict[str, object]:
         "QUADRANT_MIDDLE": second,
         "QUADRANT_LOW": third,
         "QUADRANT_SUM": [nearest, high, low, float(quadrant - nearest)],
-        "SIN": fit(squared(quotient(mp.sin, (0, 1), 3)), 0, end, 6, lambda z: z),
+        "SIN": fit(squared(quotient(lambda x: -mp.sin(x), (0, -1), 3)), 0, end, 6, lambda z: z),
         "COS": fit(squared(quotient(mp.cos, (1, 0, -0.5), 4)), 0, end, 6, lambda z: z * z),
         "TWO_OVER_PI": [0, 0, *digits],
     }

@@ -1,26 +1,17 @@
-"""Makes WebAssembly of `rose_core.libm`: ``python -m tests.libm.translate`` prints its module ``code``.
-
-`rose_core.libm.floats` says which part of Python they are written in. Types are known throughout: f64,
-i64 and, for conditions, i32, as the letters f, l and i. What does not fit is refused, with its line.
-"""
+"""Makes WebAssembly of `rose_core.libm`: ``python -m tests.libm.translate`` prints its module ``code``."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
-
 from rose_core import libm
-from rose_core.encode import END, SELECT, i32_const, local_get, local_set, local_tee, sint
-from rose_core.libm import constants, floats
+from rose_core.libm import constants
+from tests.libm.in_lanes import LanesTranslation
+from tests.libm.translation import Function, Translation
 
 HEAD = '''"""The functions of this package as WebAssembly, made by `python -m tests.libm.translate`.
 
 Each has the letters of its parameters, results and further variables, and its code in pieces: between
-finished ones a float, to be loaded from memory, a table, whose element at an address is loaded, or the
-name of a function to call.
+finished ones a number, to be loaded from memory, a table, whose element at an address is loaded, or the
+name of a function to call. Those ``in_lanes`` take two numbers in a v128 and load a number into both lanes.
 """
 
 from __future__ import annotations
@@ -30,336 +21,10 @@ from math import inf, nan
 from rose_core.libm.constants import (
 TABLES)
 
-Piece = bytes | float | str | tuple[float, ...]
+Piece = bytes | float | int | str | tuple[float, ...]
 
 CODE: dict[str, tuple[str, str, str, tuple[Piece, ...]]] = {
 '''
-
-Function = Callable[..., Any]
-
-Piece = bytes | float | str | tuple[float, ...]
-"""As in ``code.py``."""
-
-
-@dataclass(frozen=True)
-class Get:
-    variable: int
-
-
-@dataclass(frozen=True)
-class Set:
-    variable: int
-
-
-_TYPES = {"float": "f", "int": "l", "bool": "i"}
-
-_BINARY: dict[tuple[str, type[ast.AST]], int] = {
-    ("f", ast.Add): 0xA0, ("f", ast.Sub): 0xA1, ("f", ast.Mult): 0xA2, ("f", ast.Div): 0xA3,
-    ("l", ast.Add): 0x7C, ("l", ast.Sub): 0x7D, ("l", ast.Mult): 0x7E, ("l", ast.BitAnd): 0x83,
-    ("l", ast.BitOr): 0x84, ("l", ast.BitXor): 0x85, ("l", ast.LShift): 0x86, ("l", ast.RShift): 0x87,
-    ("i", ast.And): 0x71, ("i", ast.Or): 0x72,
-    ("f", ast.Eq): 0x61, ("f", ast.NotEq): 0x62, ("f", ast.Lt): 0x63, ("f", ast.Gt): 0x64,
-    ("f", ast.LtE): 0x65, ("f", ast.GtE): 0x66,
-    ("l", ast.Eq): 0x51, ("l", ast.NotEq): 0x52, ("l", ast.Lt): 0x53, ("l", ast.Gt): 0x55,
-    ("l", ast.LtE): 0x57, ("l", ast.GtE): 0x59,
-}  # fmt: skip
-
-_UNARY: dict[tuple[str, type[ast.AST]], int] = {("f", ast.USub): 0x9A, ("i", ast.Not): 0x45}
-
-_CALLS: dict[Function, tuple[str, str, bytes]] = {
-    abs: ("f", "f", b"\x99"),
-    float: ("l", "f", b"\xb9"),
-    floats.bits: ("f", "l", b"\xbd"),
-    floats.from_bits: ("l", "f", b"\xbf"),
-    floats.sqrt: ("f", "f", b"\x9f"),
-    floats.copysign: ("ff", "f", b"\xa6"),
-    floats.larger: ("ff", "f", b"\xa5"),
-    floats.smaller: ("ff", "f", b"\xa4"),
-    floats.wrap: ("l", "l", b""),
-}
-"""Functions that are an instruction, or none: operands, result, code."""
-
-IF, ELSE, RETURN = b"\x04\x40", b"\x05", b"\x0f"
-F64_ADD, F64_MUL, I32_WRAP, I32_SHL, I64_CONST = b"\xa0", b"\xa2", b"\xa7", b"\x74", b"\x42"
-
-Give = Callable[["Scope", ast.expr, bool], None]
-"""What to do with the expression that a function returns, and whether nothing follows there."""
-
-
-class Translation:
-    """One function's code."""
-
-    def __init__(self, f: Function) -> None:
-        self.code: list[Piece | Get | Set] = []
-        self.calls: list[Function] = []
-        self.types: list[str] = []
-        """The type of each variable, parameters first."""
-        self.name = f.__name__
-        definition = definition_of(f)
-        names = {a.arg: self.variable(letters_of(a.annotation)) for a in definition.args.args}
-        self.params = "".join(self.types)
-        self.results = letters_of(definition.returns)
-        Scope(self, f, names).run(definition.body, self._return)
-
-    def variable(self, letter: str) -> int:
-        """A new one."""
-        self.types.append(letter)
-        return len(self.types) - 1
-
-    def _return(self, scope: Scope, value: ast.expr, last: bool) -> None:
-        scope.expect(value, self.results)
-        if not last:
-            self.code.append(RETURN)
-
-    def finish(self) -> tuple[str, list[Piece]]:
-        """The types of the variables after the parameters, in runs; and the code."""
-        count = len(self.params)
-        order = [*range(count), *sorted(range(count, len(self.types)), key=lambda n: self.types[n])]
-        number = {variable: n for n, variable in enumerate(order)}
-        pieces: list[Piece] = []
-        run = b""
-        previous: Piece | Get | Set = b""
-        for item in self.code:
-            if isinstance(item, Get) and previous == Set(item.variable):
-                n = number[item.variable]
-                run = run[: -len(local_set(n))] + local_tee(n)
-            elif isinstance(item, (Get, Set)):
-                run += (local_get if isinstance(item, Get) else local_set)(number[item.variable])
-            elif isinstance(item, bytes):
-                run += item
-            else:
-                pieces += [run, item] if run else [item]
-                run = b""
-            previous = item
-        return "".join(self.types[n] for n in order[count:]), [*pieces, run]
-
-
-class Scope:
-    """The names of a function: of the one that is translated, or of one that is put into it."""
-
-    def __init__(self, to: Translation, f: Function, names: dict[str, int]) -> None:
-        self.to = to
-        self.write = to.code.append
-        self.globals: dict[str, Any] = f.__globals__
-        self.names = names
-
-    # -- statements -----------------------------------------------------------------------------------
-
-    def run(self, body: Sequence[ast.stmt], give: Give) -> None:
-        """A function's body."""
-        if not isinstance(body[-1], ast.Return):
-            refuse(body[-1], "a function ends with what it returns")
-        for statement in body:
-            self.statement(statement, give, statement is body[-1])
-
-    def statement(self, s: ast.stmt, give: Give, last: bool) -> None:
-        match s:
-            case ast.Return(value=ast.expr() as value):
-                give(self, value, last)
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
-                self._assign(targets, value)
-            case ast.Assign(targets=[target], value=value):
-                self._assign([target], value)
-            case ast.If():
-                self.expect(s.test, "i")
-                self.write(IF)
-                for inner in s.body:
-                    self.statement(inner, give, False)
-                if s.orelse:
-                    self.write(ELSE)
-                for inner in s.orelse:
-                    self.statement(inner, give, False)
-                self.write(END)
-            case ast.Expr(value=ast.Constant()):
-                pass  # a docstring
-            case _:
-                refuse(s, "no such statement")
-
-    def _assign(self, targets: list[ast.expr], value: ast.expr) -> None:
-        letters = self.expression(value)
-        for target, letter in reversed(list(zip(targets, letters, strict=True))):
-            if not isinstance(target, ast.Name):
-                refuse(target, "not a variable")
-            if target.id not in self.names:
-                self.names[target.id] = self.to.variable(letter)
-            variable = self.names[target.id]
-            if self.to.types[variable] != letter:
-                refuse(target, "of another type before")
-            self.write(Set(variable))
-
-    # -- expressions ----------------------------------------------------------------------------------
-
-    def expect(self, e: ast.expr, letters: str) -> None:
-        """Write code that pushes what has these types."""
-        found = self.expression(e)
-        if found != letters:
-            refuse(e, f"{found}, and not {letters}")
-
-    def expression(self, e: ast.expr) -> str:
-        """Write code that pushes a value (or several, of a tuple or a call); their types."""
-        if self._is_constant(e):
-            return self._push(e)
-        letter = "i"
-        match e:
-            case ast.Name(id=name) if name in self.names:
-                self.write(Get(self.names[name]))
-                letter = self.to.types[self.names[name]]
-            case ast.Tuple(elts=parts):
-                letter = "".join([self.expression(x) for x in parts])
-            case ast.BinOp(left, op, right):
-                letter = self.expression(left)
-                self.expect(right, letter)
-                self._operation(e, _BINARY, letter, op)
-            case ast.Compare(left, [comparison], [right]):
-                operands = self.expression(left)
-                self.expect(right, operands)
-                self._operation(e, _BINARY, operands, comparison)
-            case ast.BoolOp(op, [first, *others]):
-                self.expect(first, "i")
-                for x in others:
-                    self.expect(x, "i")
-                    self._operation(e, _BINARY, "i", op)
-            case ast.UnaryOp(op, operand):
-                letter = self.expression(operand)
-                self._operation(e, _UNARY, letter, op)
-            case ast.IfExp(test, body, orelse):
-                letter = self.expression(body)
-                self.expect(orelse, letter)
-                self.expect(test, "i")
-                self.write(SELECT)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-                letter = self._call(e, self.globals.get(name, {"abs": abs, "float": float}.get(name)), args)
-            case _:
-                refuse(e, "no such expression")
-        return letter
-
-    def _operation(
-        self, e: ast.expr, table: dict[tuple[str, type[ast.AST]], int], letter: str, op: ast.AST
-    ) -> None:
-        if (letter, type(op)) not in table:
-            refuse(e, f"no {type(op).__name__} of {letter}")
-        self.write(bytes([table[letter, type(op)]]))
-
-    def _is_constant(self, e: ast.expr) -> bool:
-        """Whether an expression is made of constants alone."""
-        for node in ast.walk(e):
-            if isinstance(node, (ast.Call, ast.Tuple, ast.IfExp, ast.Compare, ast.BoolOp)):
-                return False
-            if isinstance(node, ast.Name) and (node.id in self.names or not node.id.isupper()):
-                return False
-        return True
-
-    def _constant(self, e: ast.expr) -> Any:
-        if not self._is_constant(e):
-            refuse(e, "not a constant")
-        return eval(compile(ast.Expression(e), "constant", "eval"), self.globals)
-
-    def _push(self, e: ast.expr) -> str:
-        value = self._constant(e)
-        if isinstance(value, float):
-            self.write(value)
-            return "f"
-        if not isinstance(value, int):
-            refuse(e, "neither a float nor an int")
-        self.write(I64_CONST + sint(value))
-        return "l"
-
-    # -- calls ----------------------------------------------------------------------------------------
-
-    def _call(self, e: ast.expr, f: Function | None, args: list[ast.expr]) -> str:
-        if f is None:
-            refuse(e, "not known")
-        if f in _CALLS:
-            operands, result, code = _CALLS[f]
-            for x, letter in zip(args, operands, strict=True):
-                self.expect(x, letter)
-            self.write(code)
-            return result
-        if f is floats.entry:
-            table: tuple[float, ...] = self._constant(args[0])
-            self.expect(args[1], "l")
-            self.to.code += [I32_WRAP + i32_const(3) + I32_SHL, table]
-            return "f" if isinstance(table[0], float) else "l"
-        if f in (floats.horner, floats.estrin):
-            self.expect(args[0], "f")
-            (self._horner if f is floats.horner else self._estrin)(self._constant(args[1]))
-            return "f"
-        if f in floats.INLINE:
-            return self._put_in(f, args)
-        definition = definition_of(f)
-        for x, a in zip(args, definition.args.args, strict=True):
-            self.expect(x, letters_of(a.annotation))
-        self.to.calls.append(f)
-        self.write(f.__name__)
-        return letters_of(definition.returns)
-
-    def _put_in(self, f: Function, args: list[ast.expr]) -> str:
-        """The code of another function, in place of a call."""
-        definition = definition_of(f)
-        results = letters_of(definition.returns)
-        names: dict[str, int] = {}
-        for x, a in zip(args, definition.args.args, strict=True):
-            letter = letters_of(a.annotation)
-            self.expect(x, letter)
-            names[a.arg] = self.to.variable(letter)
-            self.write(Set(names[a.arg]))
-
-        def give(scope: Scope, value: ast.expr, last: bool) -> None:
-            if not last:
-                refuse(value, "a function that is put in returns only where it ends")
-            scope.expect(value, results)
-
-        Scope(self.to, f, names).run(definition.body, give)
-        return results
-
-    def _keep(self) -> int:
-        """A new variable for the number on top of the stack."""
-        variable = self.to.variable("f")
-        self.write(Set(variable))
-        return variable
-
-    def _horner(self, coefficients: Sequence[float]) -> None:
-        x = self._keep()
-        self.write(coefficients[-1])
-        for c in coefficients[-2::-1]:
-            self.to.code += [Get(x), F64_MUL, c, F64_ADD]
-
-    def _estrin(self, coefficients: Sequence[float]) -> None:
-        powers = [self._keep()]
-        while 1 << len(powers) < len(coefficients):
-            self.to.code += [Get(powers[-1]), Get(powers[-1]), F64_MUL]
-            powers.append(self._keep())
-        self._halves(coefficients, powers)
-
-    def _halves(self, coefficients: Sequence[float], powers: list[int]) -> None:
-        """A polynomial as two, the second times a power of 2^k; ``powers[k]`` holds that."""
-        if len(coefficients) == 1:
-            self.write(coefficients[0])
-            return
-        level = (len(coefficients) - 1).bit_length() - 1
-        self._halves(coefficients[: 1 << level], powers)
-        self._halves(coefficients[1 << level :], powers)
-        self.to.code += [Get(powers[level]), F64_MUL, F64_ADD]
-
-
-def definition_of(f: Function) -> ast.FunctionDef:
-    definition = ast.parse(inspect.getsource(f)).body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    return definition
-
-
-def letters_of(annotation: ast.expr | None) -> str:
-    """The types of a parameter or of results."""
-    match annotation:
-        case ast.Name(id=name) if name in _TYPES:
-            return _TYPES[name]
-        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
-            return "".join(map(letters_of, parts))
-    raise TypeError(f"no such type: {ast.dump(annotation) if annotation else annotation}")
-
-
-def refuse(node: ast.expr | ast.stmt, why: str) -> NoReturn:
-    raise TypeError(f"line {node.lineno}: {why}: {ast.unparse(node)}")
 
 
 def python() -> str:
@@ -368,11 +33,16 @@ def python() -> str:
     tables: set[str] = set()
     lines = []
     work: list[Function] = [getattr(libm, name) for name in libm.__all__]
+    translations: list[Translation] = []
     for f in work:  # grows
         t = Translation(f)
         work += [g for g in dict.fromkeys(t.calls) if g not in work]
-        variables, pieces = t.finish()
-        lines.append(f'    "{t.name}": ("{t.params}", "{t.results}", "{variables}", (')
+        translations.append(t)
+        if f.__name__ in libm.__all__:
+            translations.append(LanesTranslation(f))
+    for t in translations:
+        first, pieces = t.lines()
+        lines.append(f"    {first}")
         for piece in pieces:
             if isinstance(piece, tuple):
                 tables.add(names[id(piece)])

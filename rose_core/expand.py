@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rose_core.builder import Builder
 from rose_core.deep import empty
 from rose_core.demand import Demand
+from rose_core.hoist import hoisted
 from rose_core.inline import in_line
 from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
@@ -81,10 +82,11 @@ class Expansion:
                 make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
                 found = make(f, f.origin[1])
             else:
+                found = hoisted(f)
                 callees = [self.expand(g) for g in f.callees]
                 plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
-                plain = plain and not any(spec.checkpoint for spec in f.specs)
-                found = f if plain else self._rebuild(f)
+                if not plain or any(spec.checkpoint for spec in f.specs):
+                    found = self._rebuild(found)
             self._expanded[key] = found
             del self._in_progress[f]
         return found

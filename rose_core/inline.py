@@ -95,13 +95,13 @@ class Copies:
         """``f``, or a copy of it if anything in it changes."""
         found = self.done.get(f)
         if found is None:
-            self.done[f] = found = self._copy(f) if self._changes(f) else f
+            self.done[f] = found = self.copy(f) if self._changes(f) else f
         return found
 
     def _changes(self, f: Func) -> bool:
         return not stays(f) and any(self.chosen(g) or self.of(g) is not g for g in f.callees)
 
-    def _copy(self, f: Func) -> Func:
+    def copy(self, f: Func) -> Func:
         copy = Func(f.name, f.param_types, f.ret)
         copy.param_names, copy.effects = f.param_names, f.effects
         b = Builder(copy)

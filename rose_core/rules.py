@@ -107,6 +107,10 @@ class Rule:
         self.pull = _transpose(tangent, arity, given, d)
 
 
+def _varies(x: Primal | Linear | float) -> bool:
+    return isinstance(x, Linear) and x is not ZERO
+
+
 def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Linear]) -> Template:
     """The transposed template: a sweep over the linear part of the formula, from its result back."""
     order: list[Linear] = []
@@ -126,8 +130,9 @@ def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Li
     sums: dict[Linear, tuple[int, int]] = {tangent: (1, arity + 1)}
 
     def contribute(node: Primal | Linear | float, sign: int, slot: int) -> None:
-        if not isinstance(node, Linear) or node is ZERO:
+        if not _varies(node):
             return
+        assert isinstance(node, Linear)
         if node in sums:
             old_sign, old = sums[node]
             if old_sign < 0:
@@ -146,8 +151,9 @@ def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Li
             contribute(node.args[0], sign, w.emit(by_name[node.op].code, 1, c, w.value(node.args[1])))
         elif node.op == "select":
             p, zero = w.value(node.args[0]), w.const(None)
-            contribute(node.args[1], sign, w.emit(_SELECT, 1, p, c, zero))
-            contribute(node.args[2], sign, w.emit(_SELECT, 1, p, zero, c))
+            for arg, sides in zip(node.args[1:], ((c, zero), (zero, c)), strict=True):
+                if _varies(arg):
+                    contribute(arg, sign, w.emit(_SELECT, 1, p, *sides))
     w.template.outputs = [(i, *sums[v]) for i, v in enumerate(d) if v in sums]
     return w.template
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rose_core.builder import Builder
-from rose_core.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.ops import OPS, code
 from rose_core.rules import Template, rule
 
-_NAMES = "mul add sub div neg sqrt exp log sin cos sinh cosh".split()
-"""The ops that are written out, the most frequent first; their templates have no constants."""
+_NAMES = "mul add sub select div neg sqrt exp log sin cos sinh cosh".split()
+"""The ops that are written out, the most frequent first; their templates have no constant but 0."""
 
-_ADD, _SUB, _MUL, _NEG = map(code, ("add", "sub", "mul", "neg"))
+_ADD, _SUB, _MUL, _NEG, _SELECT = map(code, ("add", "sub", "mul", "neg", "select"))
 
 
 class _Signed:
@@ -101,6 +101,7 @@ def sweep(order, code, cotangents, values, active, fetch, b, visit):
     instructions, table = b.code, b.table
     append, known, pad = instructions.append, table.setdefault, b.pad
     n = len(instructions)
+    zero = None
     for v in order:
         c = cotangents[v]
         if c is None:
@@ -130,8 +131,9 @@ class _Text:
 
     def instruction(self, target: str, op: int, *args: str) -> None:
         """``target`` = the id of ``op`` of ``args``, found or appended."""
-        method = "unary" if op < UNARY_END else "binary"
-        self.add(f"if {' or '.join(f'{a} < 0' for a in dict.fromkeys(args))}:")
+        method = ("unary", "binary", "ternary")[len(args) - 1]
+        known = args[:1] if op == _SELECT else args
+        self.add(f"if {' or '.join(f'{a} < 0' for a in dict.fromkeys(known))}:")
         self.add(f"    pad(); {target} = b.{method}({op}, {', '.join(args)}); n = len(instructions)")
         self.add("else:")
         if OPS[op].commutes and args[0] != args[1]:
@@ -170,13 +172,18 @@ class _Text:
     def pull(self, template: Template, operands: list[str]) -> None:
         """A transposed template, as plain code."""
         slots = [*(f"x{k}" for k in range(len(operands))), "y", "c"]
+        if template.consts:
+            assert template.consts == [None]
+            slots.append("zero")
+            self.add("if zero is None:")
+            self.add("    zero = b.real(0.0)")
         needed = {s for _, _, *args in template.instrs for s in args} | {s for *_, s in template.outputs}
         for k, source in enumerate([*operands, "v"]):
             if k in needed:
                 self.value(slots[k], source)
         for k, (op, _, *args) in enumerate(template.instrs):
             slots.append(f"t{k}")
-            self.instruction(f"t{k}", op, *[slots[a] for a in args])
+            self.instruction(slots[-1], op, *[slots[a] for a in args])
         for k, sign, s in template.outputs:
             self.contribute(operands[k], sign, slots[s])
 
@@ -194,12 +201,15 @@ class _Text:
         """The branch of one op: a variant for each set of varying operands."""
         self.add(f"{keyword} op == {opcode}:")
         self.depth += 1
-        operands = ["a"] if opcode < UNARY_END else ["a", "o"]
+        operands = ["a", "o", "w"][: len(OPS[opcode].ins)]
         self.add(f"_, {', '.join(operands)} = ins")
         self.add("g = negative[v]")
-        variants = [("active[a]", 1)]
-        if len(operands) == 2:
-            variants = [("active[a] and active[o]", 3), *variants, ("active[o]", 2)]
+        first, second = ("o", "w") if opcode == _SELECT else ("a", "o")
+        bit = 1 << operands.index(first)
+        variants = [(f"active[{first}]", bit)]
+        if len(operands) > 1:
+            both = f"active[{first}] and active[{second}]", 3 * bit
+            variants = [both, *variants, (f"active[{second}]", 2 * bit)]
         if opcode == _MUL:
             variants.insert(0, ("a == o", 0))
         for k, (test, mask) in enumerate(variants):
@@ -218,7 +228,6 @@ class _Text:
 def _write() -> str:
     text = _Text()
     for k, name in enumerate(_NAMES):
-        assert code(name) < BINARY_END
         text.op(code(name), "elif" if k else "if")
     return _HEAD + "\n".join(text.lines) + _TAIL
 

@@ -19,6 +19,7 @@ Either way a backward loop gets a forward loop's values as arrays, or computes a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 
 from rose_core import transpose_control
 from rose_core.builder import Builder
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     from rose_core.tape import Boundary
 
 _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
+
+_WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
+"""Instructions that have no cotangent, or get it another way than by a sum of contributions."""
 
 _CHEAP = [isinstance(op.wasm, (int, bytes, Helper)) for op in OPS]
 """Whether an op is an instruction of the machine, or a few, rather than a function of a library."""
@@ -95,10 +99,12 @@ class Reverse:
         self.boundary = boundary
         """What carries values between the two functions; None where both passes share one."""
         self.stack = [_Loop(b, 0 if boundary else -1, b.open[-1], -1)]
-        self.flat = len(self.func.blocks) == 1 and len(b.open) == 1
-        """Whether everything is in the body of a function, nothing in loops."""
-        if self.flat:
+        self.outermost = len(b.open) == 1
+        """Whether it is emitted into the body of a function, not into a loop."""
+        if self.outermost:
             self.stack[0].cotangents = Sums(len(forward.env), b)
+        self.summed: list[int] = []
+        """The scalars, negated, to whose cotangents loops add in accumulators: a heap."""
         self.source_block: dict[int, _Loop] = {0: self.stack[0]}
         self.by_forward: dict[int, _Loop] = {0: self.stack[0]} if boundary else {}
         self.ref_cotangents: dict[int, int] = {}
@@ -241,6 +247,8 @@ class Reverse:
                 r = self.boundary.ref_param(ins[1])
             else:
                 given = loop.given.pop(v, None)
+                if loop is self.stack[0] and not is_array:
+                    heappush(self.summed, -v)
                 r = self.b.accum(self._zero(v) if given is None else given, loop.backward)
             loop.refs[v] = r
         return r
@@ -333,8 +341,8 @@ class Reverse:
 
     def block(self, number: int) -> None:
         code, active = self.func.code, self.lin.active
-        if self.flat:
-            self._flat()
+        if self.outermost and number == 0:
+            self._sweep()
             return
         size = self.lin.size
         for v in reversed(self.func.blocks[number].order):
@@ -348,8 +356,8 @@ class Reverse:
             elif op in _STRUCTURAL:
                 _STRUCTURAL[op](self, v, ins)
 
-    def _flat(self) -> None:
-        """The sweep over a function without loops: `rose_core.sweep` does the scalars."""
+    def _sweep(self) -> None:
+        """The sweep over the body of the function: `rose_core.sweep` does the scalars."""
         n = self.lin.size
         if self.boundary:
             values: list[int | None] = [None] * n
@@ -369,21 +377,28 @@ class Reverse:
 
         code, cotangents, active = self.func.code, self.stack[0].cotangents, self.lin.active
         stop = n
-        for v in reversed(self._without_sum()):
-            sweep(range(stop - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit)
-            visit(v, code[v])
-            stop = v
-        sweep(range(stop - 1, -1, -1), code, cotangents, values, active, fetch, self.b, visit)
+        for v in [*reversed(self._without_sum()), -1]:
+            while True:
+                # as loops are visited, there are more of them
+                at = max(v, -heappop(self.summed) if self.summed and -self.summed[0] >= v else v)
+                sweep(range(stop - 1, at, -1), code, cotangents, values, active, fetch, self.b, visit)
+                stop = at
+                if at == v:
+                    break
+                visit(at, code[at])
+            if v >= 0:
+                visit(v, code[v])
 
     def _without_sum(self) -> list[int]:
         """What has no cotangent among those of the scalars, and must be visited all the same."""
-        code, types = self.func.code, self.func.types[: self.lin.size]
-        if self.func.straight:
+        func, size = self.func, self.lin.size
+        code, types = func.code, func.types[:size]
+        if func.straight:
             return [v for v, t in enumerate(types) if isinstance(t, Array) and code[v][0] != PARAM]
         return [
             v
-            for v, t in enumerate(types)
-            if isinstance(t, (Array, Ref)) or code[v][0] in (CALL, COND, LOOP, ADD_TO, RESOLVE)
+            for v in func.blocks[0].order
+            if v < size and (isinstance(types[v], (Array, Ref)) or code[v][0] in _WITHOUT_SUM)
         ]
 
     def table_op(self, v: int, ins: tuple[int, ...]) -> None:

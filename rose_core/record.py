@@ -306,7 +306,7 @@ class Recording:
             entry.rows.tobytes(),
             tuple(entry.extra),
             struct.pack(f"{len(literals)}d", *literals),
-            tuple(entry.types[t] for t in entry.kinds),
+            tuple(entry.kinds),
             tuple((c.source, c.callee_column, c.param, c.row) for c in shape.columns),
             tuple(shape.element_types),
             tuple(entry.params),

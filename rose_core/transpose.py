@@ -18,7 +18,7 @@ Either way a backward loop gets a forward loop's values as arrays, or computes a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 
 from rose_core import transpose_control
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
 _WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
-"""Instructions that have no cotangent, or get it another way than by a sum of contributions."""
+"""Instructions that have no cotangent, or get it another way than by a sum."""
 
 _CHEAP = [isinstance(op.wasm, (int, bytes, Helper)) for op in OPS]
 """Whether an op is an instruction of the machine, or a few, rather than a function of a library."""
@@ -376,21 +376,25 @@ class Reverse:
                 _STRUCTURAL[ins[0]](self, v, ins)
 
         code, cotangents, active = self.func.code, self.stack[0].cotangents, self.lin.active
-        stop = n
-        for v in [*reversed(self._without_sum()), -1]:
-            while True:
-                # as loops are visited, there are more of them
-                at = max(v, -heappop(self.summed) if self.summed and -self.summed[0] >= v else v)
-                sweep(range(stop - 1, at, -1), code, cotangents, values, active, fetch, self.b, visit)
-                stop = at
-                if at == v:
-                    break
-                visit(at, code[at])
+        start = n
+        for v in self._stops():
+            sweep(range(start - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit)
             if v >= 0:
                 visit(v, code[v])
+            start = v
+
+    def _stops(self) -> Iterator[int]:
+        """What must be visited whether or not it has a cotangent among those of the scalars, last to first,
+        and -1; the loops that are visited meanwhile decide on some of it."""
+        for v in [*reversed(self._without_sum()), -1]:
+            while self.summed and -self.summed[0] > v:
+                yield -heappop(self.summed)
+            if self.summed and -self.summed[0] == v:
+                heappop(self.summed)
+            yield v
 
     def _without_sum(self) -> list[int]:
-        """What has no cotangent among those of the scalars, and must be visited all the same."""
+        """What gets its cotangent another way than by a sum, if any."""
         func, size = self.func, self.lin.size
         code, types = func.code, func.types[:size]
         if func.straight:

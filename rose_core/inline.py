@@ -80,8 +80,8 @@ def _chosen(root: Func) -> set[Func]:
 
 
 def stays(f: Func) -> bool:
-    """Whether it is the host's, has a derivative of its own, is yet to be made, or is to be run again."""
-    return bool(f.host or f.jvp or f.origin or f.instance or f.remat)
+    """Whether it is the host's, has a derivative of its own or none, is not made yet, or is run again."""
+    return bool(f.host or f.jvp or f.fault or f.origin or f.instance or f.remat)
 
 
 class Copies:

@@ -25,17 +25,14 @@ from rose_core import (
     vjp,
 )
 from rose_core import sum as total
-from rose_core.expand import Expansion
+from rose_core.expand import DerivativeError, Expansion
 from rose_core.ir import Func
 from rose_core.types import Struct
+from tests.test_unroll import wave
 
 N = 7
 V = Vec(N, Real)
 PAIR = Struct({"re": Real, "du": Real})
-
-
-def wave(n: int = N, phase: float = 0.0) -> list[float]:
-    return [2 * math.sin(k + phase) for k in range(n)]
 
 
 def parents(f: Func) -> list[int]:
@@ -55,7 +52,7 @@ def moved(f, *args, monkeypatch) -> list[int]:
 
 def test_a_sum_of_all(monkeypatch) -> None:
     softmax = fn([V], V, lambda x: vec(N, Real, lambda i: exp(x[i]) / total(N, lambda j: exp(x[j]))))
-    assert moved(softmax, wave(), monkeypatch=monkeypatch) == [0, 0]
+    assert moved(softmax, wave(N), monkeypatch=monkeypatch) == [0, 0]
 
 
 def along(f, x, c):
@@ -75,7 +72,7 @@ def test_its_derivatives_have_no_loops_in_loops(derivative) -> None:
     f = derivative(softmax)
     root = Expansion(f.func).root
     assert all(set(parents(g)) <= {0} for g in (root, *root.callees))
-    x, c = wave(), wave(phase=1)
+    x, c = wave(N), wave(N, phase=1)
     weights = [math.exp(t) for t in x]
     y = [w / sum(weights) for w in weights]
     mean = sum(a * b for a, b in zip(y, c, strict=True))
@@ -94,7 +91,7 @@ def test_as_far_as_it_goes(monkeypatch) -> None:
         return vec(N, Real, lambda i: total(N, lambda j: inner(i, j)))
 
     f = fn([V, V], V, body)
-    assert moved(f, wave(), wave(phase=1), monkeypatch=monkeypatch) == [0, 1, 1]
+    assert moved(f, wave(N), wave(N, phase=1), monkeypatch=monkeypatch) == [0, 1, 1]
 
 
 def test_vectors_and_what_depends_on_them(monkeypatch) -> None:
@@ -109,7 +106,7 @@ def test_vectors_and_what_depends_on_them(monkeypatch) -> None:
         return vec(N, Real, share)
 
     f = fn([V], V, body)
-    assert moved(f, wave(), monkeypatch=monkeypatch) == [0, 0, 0, 3, 0]
+    assert moved(f, wave(N), monkeypatch=monkeypatch) == [0, 0, 0, 3, 0]
 
 
 def test_a_state_and_a_choice(monkeypatch) -> None:
@@ -122,7 +119,7 @@ def test_a_state_and_a_choice(monkeypatch) -> None:
 
         return vec(N, Real, turns)
 
-    assert moved(fn([V], V, body), wave(), monkeypatch=monkeypatch) == [0, 0]
+    assert moved(fn([V], V, body), wave(N), monkeypatch=monkeypatch) == [0, 0]
 
 
 told = opaque([Real], Real, lambda x: x + 1.0)
@@ -139,18 +136,18 @@ told = opaque([Real], Real, lambda x: x + 1.0)
 )
 def test_what_stays(term, monkeypatch) -> None:
     f = fn([V], V, lambda x: vec(N, Real, lambda i: sin(x[i]) + total(N, lambda j: term(x, i, j))))
-    assert moved(f, wave(), monkeypatch=monkeypatch) == [0, 1]
+    assert moved(f, wave(N), monkeypatch=monkeypatch) == [0, 1]
 
 
 def test_not_out_of_a_loop_that_never_turns(monkeypatch) -> None:
     f = fn([V], Vec(0, Real), lambda x: vec(0, Real, lambda i: total(N, lambda j: exp(x[j]))))
-    assert moved(f, wave(), monkeypatch=monkeypatch) == [0, 1]
+    assert moved(f, wave(N), monkeypatch=monkeypatch) == [0, 1]
 
 
 def test_not_what_is_added_to_from_outside(monkeypatch) -> None:
     """The gradient's inner loop adds in every turn to cotangents that are there around both loops."""
     f = grad(fn([V], Real, lambda x: total(N, lambda i: total(N, lambda j: x[j] * x[i]))))
-    assert moved(f, wave(), monkeypatch=monkeypatch)[-1] != 0
+    assert moved(f, wave(N), monkeypatch=monkeypatch)[-1] != 0
 
 
 def test_what_the_host_does_it_does_in_every_turn(monkeypatch) -> None:
@@ -159,10 +156,24 @@ def test_what_the_host_does_it_does_in_every_turn(monkeypatch) -> None:
     shown = opaque([Real], Real, lambda x: seen.append(x) or x)
     twice = fn([Real], Real, lambda x: shown(x) * 2)
     f = fn([V], V, lambda x: vec(N, Real, lambda i: x[i] + twice(total(N, lambda j: exp(x[j])))))
-    expected = interp(f)(wave())
+    expected = interp(f)(wave(N))
     calls = len(seen)
     with monkeypatch.context() as m:
         m.setattr(expand, "hoisted", lambda f: f)
         seen.clear()
-        assert interp(f)(wave()) == expected
+        assert interp(f)(wave(N)) == expected
     assert len(seen) == calls
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_what_has_no_derivative_has_none_when_its_loops_could_move(shares) -> None:
+    """Nor when it could be in line, as it computes what is computed around it."""
+
+    def body(x):
+        return total(N, lambda i: x[i] / total(N, lambda j: exp(x[j])))
+
+    faulty = fn([V], Real, body)
+    faulty.func.fault = "the derivative of this one would be wrong"
+    f = fn([V], Real, lambda x: faulty(x) * (body(x) if shares else x[0]))
+    with pytest.raises(DerivativeError, match="would be wrong"):
+        compile(grad(f))

@@ -21,7 +21,7 @@ from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
 from rose_core.linearize import Linearization
 from rose_core.remat import Recomputed, may_run_again, segmented
-from rose_core.replay import Replay
+from rose_core.replay import Replay, copied
 from rose_core.tape import Transposed
 from rose_core.transpose import Reverse
 from rose_core.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
@@ -114,15 +114,7 @@ class Expansion:
         self._in_progress[f] = None
 
     def _rebuild(self, f: Func) -> Func:
-        copy = Func(f.name, f.param_types, f.ret)
-        copy.param_names = f.param_names
-        b = Builder(copy)
-        args = [b.param(t) for t in f.params]
-        expander = _Expander(f, b, args, self)
-        copy.blocks[0].results = expander.run()
-        copy.effects = f.effects
-        copy.jvp, copy.fault, copy.remat = f.jvp, f.fault, f.remat
-        return copy
+        return copied(f, lambda b, args: _Expander(f, b, args, self))
 
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
         varying = tuple(is_real(t) for t in f.params)

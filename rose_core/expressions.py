@@ -28,6 +28,7 @@ from rose_core.encode import (
 )
 from rose_core.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
+from rose_core.needs import together
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.parts import Parts
 from rose_core.types import Type, is_tape
@@ -49,8 +50,8 @@ class Codes(NamedTuple):
 
     single: Sequence[bytes]
     """Of each op of the table."""
-    together: Mapping[int, tuple[Sequence[int], bytes]] = {}
-    """Opcode → opcodes of what is computed together from one operand, and the code that does it."""
+    together: Mapping[int, bytes] = {}
+    """Opcode → the code that computes what it does and what goes with that (`needs.together`)."""
     in_lanes: Mapping[bytes, bytes] = {}
     """Code that calls a function → code that calls it for two numbers, in lanes."""
 
@@ -117,21 +118,12 @@ class Expressions:
         """How many statements and expressions are being written whose code so far nothing else knows."""
 
     def _mates(self) -> dict[int, tuple[list[int], bytes]]:
-        uses, rooted, home = self.demand.uses, self.demand.rooted, self.func.home
-        together = self.codes.together
-        found: dict[tuple[int, int, int], dict[int, int]] = {}
-        for v, ins in enumerate(self.func.code):
-            if ins[0] in together and uses[v]:
-                first = together[ins[0]][0][0]
-                found.setdefault((first, ins[1], home[v]), {})[ins[0]] = v
         mates = {}
-        for (first, _, _), of in found.items():
-            ops, code = together[first]
-            if len(of) == len(ops):
-                values = [of[op] for op in ops]
-                for v in values:
-                    mates[v] = (values, code)
-                    rooted[v] = 1
+        for values in together(self.func, self.demand.uses):
+            code = self.codes.together[self.func.code[values[0]][0]]
+            for v in values:
+                mates[v] = (values, code)
+                self.demand.rooted[v] = 1
         return mates
 
     def statement(self, v: int) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.encode import Helper
-from rose_core.inline import Copies, stays
+from rose_core.inline import Verbatim, stays
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -31,10 +30,10 @@ from rose_core.ir import (
     callees,
     operands,
 )
-from rose_core.ops import OPS, TABLE_END
+from rose_core.ops import FAILS, TABLE_END
+from rose_core.replay import copied
 from rose_core.types import Fin, Ref
 
-_FAILS = [isinstance(op.wasm, Helper) and bool(op.wasm.after) for op in OPS]
 _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 """Structural instructions that stand where their operands do."""
 _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
@@ -46,7 +45,7 @@ def hoisted(f: Func) -> Func:
     inner = [block.owner for block in f.blocks if block.parent > 0]
     if stays(f) or not any(_Loop(f, v, f.home).fits() for v in inner):
         return f
-    copy = _Alone(lambda _: False).copy(f)
+    copy = copied(f, lambda b, args: Verbatim(f, b, args))
     homes = _homes(copy)
     if homes == copy.home:
         return f
@@ -58,13 +57,6 @@ def hoisted(f: Func) -> Func:
     for v, number in enumerate(homes):
         copy.blocks[number].order.append(v)
     return copy
-
-
-class _Alone(Copies):
-    """Copies of functions that call the same ones."""
-
-    def of(self, f: Func) -> Func:
-        return f
 
 
 def _homes(f: Func) -> list[int]:
@@ -149,7 +141,7 @@ def _cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
     """Whether an instruction can be done ahead of others: it ends, and does nothing but give a value."""
     op = ins[0]
     if op < TABLE_END:
-        return not _FAILS[op]
+        return op not in FAILS
     if op == LOOP and f.specs[ins[1]].must_end:
         return False
     return op in _PLAIN and all(_is_harmless(f.callees[k]) for k in callees(ins))

@@ -16,7 +16,7 @@ from rose_core.builder import Builder
 from rose_core.ir import CALL, VJP, Func, callees
 from rose_core.layout import is_memory
 from rose_core.ops import TABLE_END
-from rose_core.replay import Replay
+from rose_core.replay import Replay, copied
 from rose_core.types import leaves
 
 DEEPEST = 20
@@ -95,21 +95,28 @@ class Copies:
         """``f``, or a copy of it if anything in it changes."""
         found = self.done.get(f)
         if found is None:
-            self.done[f] = found = self.copy(f) if self._changes(f) else f
+            self.done[f] = found = self._copy(f) if self._changes(f) else f
         return found
 
     def _changes(self, f: Func) -> bool:
         return not stays(f) and any(self.chosen(g) or self.of(g) is not g for g in f.callees)
 
-    def copy(self, f: Func) -> Func:
-        copy = Func(f.name, f.param_types, f.ret)
-        copy.param_names, copy.effects = f.param_names, f.effects
-        b = Builder(copy)
-        copy.blocks[0].results = _InLine(f, b, [b.param(t) for t in f.params], self).run()
-        return copy
+    def _copy(self, f: Func) -> Func:
+        return copied(f, lambda b, args: _InLine(f, b, args, self))
 
 
-class _InLine(Replay):
+class Verbatim(Replay):
+    """Copies a function whose derivatives are still to be made."""
+
+    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
+        operands = [self.env[x] for x in ins[2:]]
+        if ins[0] == VJP:
+            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
+        else:
+            self.env[v] = self.b.pull(self.env[ins[1]], operands)
+
+
+class _InLine(Verbatim):
     def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
         super().__init__(func, b, args)
         self.copies = copies
@@ -131,10 +138,3 @@ class _InLine(Replay):
             self.env[v] = self.results[of][k]
         else:
             super().get(v, of, k)
-
-    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
-        operands = [self.env[x] for x in ins[2:]]
-        if ins[0] == VJP:
-            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
-        else:
-            self.env[v] = self.b.pull(self.env[ins[1]], operands)

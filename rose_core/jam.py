@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.encode import Helper
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -27,7 +26,7 @@ from rose_core.ir import (
     operands,
     path_of,
 )
-from rose_core.ops import OPS, TABLE_END
+from rose_core.ops import FAILS, TABLE_END
 from rose_core.replay import Replay
 from rose_core.types import REAL, TAN
 
@@ -39,8 +38,6 @@ MOST_ROWS = 256
 
 _ALONE = frozenset((CALL, COND, LOOP, SET, ZEROS))
 """Structural instructions that are not done side by side."""
-
-_FAILS = [isinstance(op.wasm, Helper) and bool(op.wasm.after) for op in OPS]
 
 
 def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
@@ -64,7 +61,7 @@ def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
             return False
         if not varying.isdisjoint(operands(ins, blocks)):
             varying.add(v)
-            if op < TABLE_END and _FAILS[op]:
+            if op in FAILS:
                 return False  # of several failures, the first one is to be told
         if op == ADD_TO:
             root = path_of(f, ins[1])[1]

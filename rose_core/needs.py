@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.demand import Demand
@@ -41,18 +41,27 @@ def needs(functions: Iterable[Func]) -> Needs:
 def _look(f: Func, codes: set[int], found: Needs) -> None:
     """Add what ``f`` calls, some of it together or in loops."""
     uses = Demand(f).uses
-    calls: dict[tuple[str, tuple[int, ...], int], set[int]] = {}
+    paired = set()
+    for values in together(f, uses):
+        paired.update(values)
+        name, both = _PAIRS[f.code[values[0]][0]]
+        found.together[name] = both
+        if f.home[values[0]]:
+            found.in_lanes.add(name)
     for v, ins in enumerate(f.code):
-        op = ins[0]
-        if op in codes and uses[v]:
-            name = _PAIRS[op][0] if op in _PAIRS else _NAMES[op]
-            calls.setdefault((name, ins[1:], f.home[v]), set()).add(op)
-    for (name, _, home), of in calls.items():
-        names = {name}
-        if len(of) > 1:
-            found.together[name] = next(_PAIRS[op][1] for op in of)
-        else:
-            names = {_NAMES[op] for op in of}
-            found.single.update((op, _NAMES[op]) for op in of)
-        if home:
-            found.in_lanes |= names
+        if ins[0] in codes and uses[v] and v not in paired:
+            found.single[ins[0]] = _NAMES[ins[0]]
+            if f.home[v]:
+                found.in_lanes.add(_NAMES[ins[0]])
+
+
+def together(f: Func, uses: Sequence[int]) -> Iterator[list[int]]:
+    """Used values that one call computes: those of a function in the order of its results."""
+    calls: dict[tuple[str, int, int], dict[int, int]] = {}
+    for v, ins in enumerate(f.code):
+        if ins[0] in _PAIRS and uses[v]:
+            calls.setdefault((_PAIRS[ins[0]][0], ins[1], f.home[v]), {})[ins[0]] = v
+    for of in calls.values():
+        both = _PAIRS[next(iter(of))][1]
+        if len(of) == len(both):
+            yield [of[op] for op in both]

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 from rose_core.builder import Builder
 from rose_core.demand import Demand
-from rose_core.encode import Helper
 from rose_core.ir import INDEX, Func, opcodes
-from rose_core.ops import OPS, TABLE_END, TOGETHER
-from rose_core.replay import Replay
+from rose_core.ops import FAILS, LIBRARY, OPS, TABLE_END, TOGETHER
+from rose_core.replay import Replay, copied
 from rose_core.types import Fin
 
 MOST_TURNS = 1 << 17
 """Of how many turns results are kept: a megabyte."""
 
-_LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
-_FAILS = [isinstance(op.wasm, Helper) and bool(op.wasm.after) for op in OPS]
 _COMMUTES = frozenset(op.code for op in OPS if op.commutes)
 _FAMILY = {code: min(codes) for codes in TOGETHER.values() for code in codes}
 """Opcode → the first one of those that are computed together."""
@@ -39,16 +36,12 @@ class Source:
 
 def computed_once(f: Func) -> Func:
     """``f``, or a copy in which no two loops compute a library function of the same."""
-    if len(f.blocks) < 3 or _LIBRARY.isdisjoint(opcodes(f)):
+    if len(f.blocks) < 3 or LIBRARY.isdisjoint(opcodes(f)):
         return f
     repeated = _repeated(f)
     if not repeated:
         return f
-    copy = Func(f.name, f.param_types, f.ret)
-    copy.param_names, copy.effects, copy.remat = f.param_names, f.effects, f.remat
-    b = Builder(copy)
-    copy.blocks[0].results = _Once(f, b, [b.param(t) for t in f.params], repeated).run()
-    return copy
+    return copied(f, lambda b, args: _Once(f, b, args, repeated))
 
 
 def _repeated(f: Func) -> dict[int, Source]:
@@ -56,7 +49,7 @@ def _repeated(f: Func) -> dict[int, Source]:
     siblings: dict[tuple[int, int], list[int]] = {}
     for number, block in enumerate(f.blocks[1:], 1):
         assert isinstance(block.size, Fin)
-        if block.size.size <= MOST_TURNS and any(f.code[v][0] in _LIBRARY for v in block.order):
+        if block.size.size <= MOST_TURNS and any(f.code[v][0] in LIBRARY for v in block.order):
             siblings.setdefault((block.parent, block.size.size), []).append(number)
     several = [numbers for numbers in siblings.values() if len(numbers) > 1]
     uses = Demand(f).uses if several else []
@@ -85,11 +78,11 @@ def _calls(f: Func, number: int, keys: dict[tuple[int, ...], int]) -> Iterator[t
     known = {block.index: turn}
     for v in block.order:
         ins = code[v]
-        if ins[0] == INDEX or (ins[0] < TABLE_END and not _FAILS[ins[0]]):
+        if ins[0] == INDEX or (ins[0] < TABLE_END and ins[0] not in FAILS):
             given = tuple(known.get(x, x) for x in ins[1:])
             if ins[0] in _COMMUTES:
                 given = tuple(sorted(given))
-            if ins[0] in _LIBRARY:
+            if ins[0] in LIBRARY:
                 yield v, given
             known[v] = keys.setdefault((ins[0], *given), turn + 1 + len(keys))
 

@@ -243,6 +243,13 @@ for _op in OPS:
         TOGETHER.setdefault(_op.both, []).append(_op.code)
 
 
+FAILS = frozenset(op.code for op in OPS if isinstance(op.wasm, Helper) and op.wasm.after)
+"""The opcodes of what may fail."""
+
+LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
+"""The opcodes of what a function of a library computes, and not an instruction of the machine, or a few."""
+
+
 def code(name: str) -> int:
     """The opcode of the op called ``name``."""
     return by_name[name].code

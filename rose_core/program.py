@@ -160,7 +160,7 @@ class Program:
         )
         for code, name in called.single.items():
             suffixes[code] = library.call(name)
-        together = {op: (ops, library.call(name)) for name, ops in called.together.items() for op in ops}
+        together = {op: library.call(name) for name, ops in called.together.items() for op in ops}
         in_lanes = {library.call(name): library.call(name, in_lanes=True) for name in called.in_lanes}
         runtime = Runtime(library.end, len(imports) - 1)
         for code, helper in helpers:

@@ -7,7 +7,7 @@ kind of instruction; unchanged, it inlines the function it is given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import (
@@ -34,6 +34,16 @@ from rose_core.ir import (
 )
 from rose_core.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.types import Type
+
+
+def copied(f: Func, replay: Callable[[Builder, list[int]], Replay]) -> Func:
+    """A copy of ``f``, made by a replay of it into this builder, of these parameters."""
+    copy = Func(f.name, f.param_types, f.ret)
+    copy.param_names = f.param_names
+    b = Builder(copy)
+    copy.blocks[0].results = replay(b, [b.param(t) for t in f.params]).run()
+    copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
+    return copy
 
 
 class Replay:

@@ -8,6 +8,8 @@ operands' tangents to the result's (Figure 12), one from the result's cotangent 
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from rose_core.formula import ZERO, Linear, Primal
 from rose_core.ops import OPS, by_name
 
@@ -107,7 +109,7 @@ class Rule:
         self.pull = _transpose(tangent, arity, given, d)
 
 
-def _varies(x: Primal | Linear | float) -> bool:
+def _varies(x: Primal | Linear | float) -> TypeGuard[Linear]:
     return isinstance(x, Linear) and x is not ZERO
 
 
@@ -132,7 +134,6 @@ def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Li
     def contribute(node: Primal | Linear | float, sign: int, slot: int) -> None:
         if not _varies(node):
             return
-        assert isinstance(node, Linear)
         if node in sums:
             old_sign, old = sums[node]
             if old_sign < 0:

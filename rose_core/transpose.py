@@ -23,7 +23,6 @@ from heapq import heappop, heappush
 
 from rose_core import transpose_control
 from rose_core.builder import Builder
-from rose_core.encode import Helper
 from rose_core.ir import (
     ACCUM,
     ADD_TO,
@@ -47,7 +46,7 @@ from rose_core.ir import (
 from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
 from rose_core.linearize_control import Column, TakenSide, Turns
-from rose_core.ops import OPS, TABLE_END, code
+from rose_core.ops import LIBRARY, TABLE_END, code
 from rose_core.rules import rule
 from rose_core.sweep import LoopSums, Sums, sweep
 from rose_core.types import REAL, Array, Ref, replace_scalar
@@ -60,9 +59,6 @@ _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
 _WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
 """Instructions that have no cotangent, or get it another way than by a sum."""
-
-_CHEAP = [isinstance(op.wasm, (int, bytes, Helper)) for op in OPS]
-"""Whether an op is an instruction of the machine, or a few, rather than a function of a library."""
 
 
 class _Loop:
@@ -175,7 +171,7 @@ class Reverse:
         op = self.fb.code[w][0]
         if op == INDEX:
             return True
-        return op < TABLE_END and _CHEAP[op] and not isinstance(self.fb.types[w], (Array, Ref))
+        return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""

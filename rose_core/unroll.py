@@ -17,6 +17,7 @@ from rose_core.builder import Builder
 from rose_core.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
 from rose_core.once import computed_once
 from rose_core.ops import BINARY_END
+from rose_core.replay import copied
 from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
 
 MOST_TURNS = 16
@@ -37,17 +38,11 @@ def unrolled(f: Func) -> Func:
     if found is None:
         small, joint = _small(f) if len(f.blocks) > 2 and f.host is None else ({}, {})
         changes = bool(small) or any(unrolled(g) is not g for g in f.callees)
-        found = f.memo["unrolled"] = computed_once(_copy(f, small, joint) if changes else f)
+        if changes:
+            found = copied(f, lambda b, args: _Unrolling(f, b, args, small, joint))
+        found = f.memo["unrolled"] = computed_once(found or f)
     assert isinstance(found, Func)
     return found
-
-
-def _copy(f: Func, small: dict[int, int], joint: dict[int, list[int]]) -> Func:
-    copy = Func(f.name, f.param_types, f.ret)
-    copy.param_names, copy.effects, copy.remat = f.param_names, f.effects, f.remat
-    b = Builder(copy)
-    copy.blocks[0].results = _Unrolling(f, b, [b.param(t) for t in f.params], small, joint).run()
-    return copy
 
 
 def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:

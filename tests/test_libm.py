@@ -77,7 +77,7 @@ def test_derivatives_take_two_at_once():
     codes = TOGETHER[libm.sincos]
     together, single = b"<both>", b"<one>"
     suffixes = [single if code in codes else b"" for code in range(len(OPS))]
-    body = Body(root, 0, 0, {}, Codes(suffixes, dict.fromkeys(codes, (codes, together))), {}, ([0], [8, 16]))
+    body = Body(root, 0, 0, {}, Codes(suffixes, dict.fromkeys(codes, together)), {}, ([0], [8, 16]))
     assert body.functions[0].code.count(together) == 1
     assert single not in body.functions[0].code
 

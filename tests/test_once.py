@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from rose_core import Real, Vec, compile, cos, exp, fn, grad, iadd, imod, interp, log, sin, tanh, vec
@@ -12,21 +10,17 @@ from rose_core.expand import Expansion
 from rose_core.ir import Func
 from rose_core.ops import code
 from rose_core.program import Program
-from rose_core.unroll import unrolled
+from tests.test_unroll import root, same, wave
 
 N = 30
 V = Vec(N, Real)
 
 
-def wave(n: int = N, phase: float = 0.0) -> list[float]:
-    return [2 * math.sin(k + phase) for k in range(n)]
-
-
 def lowered(f) -> Func:
     """What is made WebAssembly of, after the check that it gives what the interpreter does."""
-    args = [wave(t.index.size, k) for k, t in enumerate(f.func.param_types)]
+    args = [wave(t.index.size, phase=k) for k, t in enumerate(f.func.param_types)]
     assert repr(compile(f)(*args)) == repr(interp(f)(*args))
-    return unrolled(Expansion(f.func).root)
+    return root(f)
 
 
 def calls(f: Func, name: str) -> list[int]:
@@ -89,9 +83,7 @@ def test_in_a_loop_around_both() -> None:
         return total(N, lambda i: exp(row[i])) / total(N, lambda i: 1 + exp(row[i]))
 
     f = fn([rows], Vec(20, Real), lambda x: vec(20, Real, lambda k: share(x[k])))
-    args = [[wave(phase=k) for k in range(20)]]
-    assert repr(compile(f)(*args)) == repr(interp(f)(*args))
-    assert len(calls(unrolled(Expansion(f.func).root), "exp")) == 1
+    assert len(calls(same(f, wave(20, N)), "exp")) == 1
 
 
 def test_three_loops_take_turns() -> None:
@@ -106,7 +98,7 @@ def test_three_loops_take_turns() -> None:
         ),
     )
     assert len(calls(lowered(f), "exp")) == 1
-    assert compile(f)(wave(), wave(phase=1.0)) == interp(f)(wave(), wave(phase=1.0))
+    assert compile(f)(wave(N), wave(N, phase=1.0)) == interp(f)(wave(N), wave(N, phase=1.0))
 
 
 def test_a_result_may_be_what_is_given() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from rose_core.encode import (
     END,
     F64X2_SPLAT,
+    I32_SHL,
     IF,
     IN_LANES,
     RETURN,
@@ -21,7 +22,6 @@ from rose_core.encode import (
     simd,
 )
 from tests.libm.translation import (
-    I32_SHL,
     I32_WRAP,
     Function,
     Get,

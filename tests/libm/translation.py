@@ -12,7 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from rose_core.encode import ELSE, END, IF, RETURN, SELECT, i32_const, local_get, local_set, local_tee, sint
+from rose_core.encode import (
+    ELSE,
+    END,
+    F64_ADD,
+    I32_SHL,
+    IF,
+    RETURN,
+    SELECT,
+    i32_const,
+    local_get,
+    local_set,
+    local_tee,
+    sint,
+)
 from rose_core.libm import floats
 
 Function = Callable[..., Any]
@@ -60,7 +73,7 @@ _CALLS: dict[Function, tuple[str, str, bytes]] = {
 }
 """Functions that are an instruction, or none: operands, result, code."""
 
-F64_ADD, F64_MUL, I32_WRAP, I32_SHL, I64_CONST = b"\xa0", b"\xa2", b"\xa7", b"\x74", b"\x42"
+F64_MUL, I32_WRAP, I64_CONST = b"\xa2", b"\xa7", b"\x42"
 
 Give = Callable[["Scope", ast.expr, bool], None]
 """What to do with the expression that a function returns, and whether nothing follows there."""

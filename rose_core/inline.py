@@ -1,108 +1,209 @@
-"""Functions of arrays that are called in one place, in line there, before anything is differentiated.
+"""Calls in line, before anything is differentiated: the code of what is called in place of the call.
 
-Such a function reads elements that its caller and others have read, and its derivative adds to them through
-memory; what both need is computed twice, or passed on for the way back. In line, all of that is shared, and
-the code does not grow. Functions of numbers stay as they are, as their calls cost little; and so do all where
-nothing much would be shared, since what stays a function is not compiled anew when another is edited
+A call costs what its arguments and results cost, on the way forward and on the way back, and hides from
+each side what the other has computed. So these are put in line:
+
+- short functions, unless they are called often (`SHORT`, `MOST_ADDED`), and the shortest always;
+- functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
+  read elements that their callers and others have read.
+
+All others stay as they are, as what stays a function is not compiled anew when another is edited
 (`rose_core.known`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
 
 from rose_core.builder import Builder
-from rose_core.ir import CALL, VJP, Func, callees
+from rose_core.ir import CALL, COND, LOOP, VJP, Func, callees
 from rose_core.layout import is_memory
 from rose_core.ops import TABLE_END
 from rose_core.replay import Replay, copied
 from rose_core.types import leaves
 
+SHORTEST = 8
+"""The most instructions of a function that is in line wherever it is called: as many as a call takes."""
+
+SHORT = 25
+"""The most instructions of one that is in line if it is not called often."""
+
+MOST_ADDED = 100
+"""The most instructions that a program may gain by having such a function in line."""
+
 DEEPEST = 20
-"""The most functions in line in each other."""
+"""The most functions in line in each other that are not short."""
 
 LONGEST_IN_LOOP = 200
 """The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.parts`)."""
 
 FEWEST_SAVED = 0.05
-"""The least part of the operations that must be shared then."""
+"""The least part of the operations that must be shared where functions are in line that are not short."""
+
+_CALLING = frozenset((CALL, VJP, COND, LOOP))
+
+_versions = count(1)
 
 
 def in_line(root: Func) -> Func:
-    """``root`` with such functions in line, in it and in those that it calls, if that saves something."""
-    chosen = _chosen(root)
-    if not chosen:
-        return root
-    copies = Copies(chosen.__contains__)
-    found = copies.of(root)
-    changed = {f: copy for f, copy in copies.done.items() if copy is not f}
-    before = _operations(chosen | changed.keys())
-    return found if _operations(changed.values()) <= (1 - FEWEST_SAVED) * before else root
+    """``root`` with functions in line, in it and in those that it calls."""
+    calls = _Calls(root)
+    more = calls.not_short()
+    if more:
+        found = Copies((calls.short | more).__contains__).of(root)
+        after = set(_callees_first(found))
+        copies = sum(map(_operations, after.difference(calls.order)))
+        if copies <= (1 - FEWEST_SAVED) * calls.operations_besides(after):
+            return found
+    return Copies(calls.short.__contains__).of(root)
 
 
-def _operations(functions: Iterable[Func]) -> int:
-    return sum(ins[0] < TABLE_END for f in functions for ins in f.code)
+def _operations(f: Func) -> int:
+    return sum(ins[0] < TABLE_END for ins in f.code)
 
 
-def _chosen(root: Func) -> set[Func]:
-    """The functions to be put in line."""
-    references: Counter[Func] = Counter()
-    order = [root]
-    seen = {root}
-    caller: dict[Func, Func] = {}
-    in_loop = set()
-    for f in order:
-        for v, ins in enumerate(f.code):
-            for g in {f.callees[k] for k in callees(ins)}:
-                references[g] += 1 if ins[0] == CALL else 2
-                caller[g] = f
-                if f.home[v]:
-                    in_loop.add(g)
-        derived = [g for g in (f.jvp, f.origin and f.origin[1]) if g]
-        references.update(2 * derived)
-        for g in (*f.callees, *derived):
-            if g not in seen:
-                seen.add(g)
-                order.append(g)
-    depth: dict[Func, int] = {}
-    for g in order:
-        if (
-            references[g] == 1
-            and not stays(g)
-            and not stays(caller[g])
-            and not (g in in_loop and len(g.code) > LONGEST_IN_LOOP)
-            and any(is_memory(leaf) for t in g.param_types for leaf in leaves(t))
-            and (nested := depth.get(caller[g], 0) + 1) <= DEEPEST
-        ):
-            depth[g] = nested
-    return set(depth)
+def _callees_first(root: Func) -> list[Func]:
+    """All functions of a program, those with derivatives by their authors before what these call."""
+    order: list[Func] = []
+    seen: set[Func] = set()
+    stack = [(root, False)]
+    while stack:
+        f, finished = stack.pop()
+        if finished:
+            order.append(f)
+        elif f not in seen:
+            seen.add(f)
+            stack.append((f, True))
+            stack += [(g, False) for g in (*f.callees, *_derived(f))]
+    return order
+
+
+def _derived(f: Func) -> list[Func]:
+    """The derivative that its author gave a function, and what it is the derivative of."""
+    return [g for g in (f.jvp, f.origin and f.origin[1]) if g]
 
 
 def stays(f: Func) -> bool:
     """Whether it is the host's, has a derivative of its own or none, is not made yet, or is run again."""
-    return bool(f.host or f.jvp or f.fault or f.origin or f.instance or f.remat)
+    return bool(f.host or f.jvp or f.fault or f.opaque or f.origin or f.instance or f.remat)
+
+
+class _Calls:
+    """The calls of a program, and what may be put in line."""
+
+    def __init__(self, root: Func) -> None:
+        self.order = _callees_first(root)
+        self.calls: dict[Func, list[Func]] = {f: [] for f in self.order}
+        """What each function calls, once for each call."""
+        self.kept = {root}
+        """What is not only called."""
+        self.in_loop: set[Func] = set()
+        """What is called in the turns of a loop."""
+        for f in self.order:
+            self._look_at(f)
+        self.number = Counter(g for called in self.calls.values() for g in called)
+        """How often each function is called."""
+        self.short: set[Func] = set()
+        length: dict[Func, int] = {}
+        for f in self.order:
+            n = length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in self.short)
+            if n <= SHORT and (n <= SHORTEST or (self.number[f] - 1) * n <= MOST_ADDED) and not stays(f):
+                self.short.add(f)
+
+    def _look_at(self, f: Func) -> None:
+        self.kept.update(_derived(f))
+        if stays(f):
+            self.kept.add(f)
+        if not f.callees:
+            return
+        for v, ins in enumerate(f.code):
+            if ins[0] == CALL:
+                g = f.callees[ins[1]]
+                self.calls[f].append(g)
+                if f.home[v]:
+                    self.in_loop.add(g)
+            elif ins[0] in _CALLING:
+                self.kept.update(f.callees[k] for k in callees(ins))
+
+    def not_short(self) -> set[Func]:
+        """The functions to put in line besides short ones: those of arrays that are called in one place."""
+        depth = dict.fromkeys(self.order, 0)
+        chosen = set()
+        for f in reversed(self.order):
+            if (
+                self.number[f] == 1
+                and f not in self.kept
+                and f not in self.short
+                and not (f in self.in_loop and len(f.code) > LONGEST_IN_LOOP)
+                and depth[f] < DEEPEST
+                and _takes_arrays(f)
+            ):
+                chosen.add(f)
+                for g in self.calls[f]:
+                    depth[g] = max(depth[g], depth[f] + 1)
+        return chosen
+
+    def operations_besides(self, others: set[Func]) -> int:
+        """The operations of all functions but ``others``, with only short ones in line."""
+        number: dict[Func, int] = {}
+        for f in self.order:
+            number[f] = _operations(f) + sum(number[g] for g in self.calls[f] if g in self.short)
+        in_line = self.short - self.kept
+        return sum(number[f] for f in self.order if f not in others and f not in in_line)
+
+
+def _takes_arrays(f: Func) -> bool:
+    return any(is_memory(leaf) for t in f.param_types for leaf in leaves(t))
 
 
 class Copies:
-    """Functions with others in line: those that are ``chosen``, none of which `stays`."""
+    """Functions with others in line: those that are ``chosen``, none of which `stays`.
+
+    A copy is remembered until others are chosen, so that what is known of it stays known.
+    """
 
     def __init__(self, chosen: Callable[[Func], bool]) -> None:
         self.chosen = chosen
-        self.done: dict[Func, Func] = {}
+        self.versions: dict[Func, int] = {}
 
     def of(self, f: Func) -> Func:
         """``f``, or a copy of it if anything in it changes."""
-        found = self.done.get(f)
+        if not self._version(f):
+            return f
+        made = f.memo["in line"]
+        assert isinstance(made, _Copy)
+        if made.copy is None:
+            made.copy = copied(f, lambda b, args: _InLine(f, b, args, self))
+        return made.copy
+
+    def _version(self, f: Func) -> int:
+        """A number for what is in line in ``f``; 0 if nothing is."""
+        found = self.versions.get(f)
         if found is None:
-            self.done[f] = found = self._copy(f) if self._changes(f) else f
+            inside = () if stays(f) else tuple((self.chosen(g), self._version(g)) for g in f.callees)
+            made = f.memo.get("in line")
+            if not any(chosen or version for chosen, version in inside):
+                found = 0
+            elif isinstance(made, _Copy) and made.inside == inside:
+                found = made.version
+            else:
+                found = next(_versions)
+                f.memo["in line"] = _Copy(inside, found)
+            self.versions[f] = found
         return found
 
-    def _changes(self, f: Func) -> bool:
-        return not stays(f) and any(self.chosen(g) or self.of(g) is not g for g in f.callees)
 
-    def _copy(self, f: Func) -> Func:
-        return copied(f, lambda b, args: _InLine(f, b, args, self))
+@dataclass(slots=True)
+class _Copy:
+    """A function with others in line."""
+
+    inside: tuple[tuple[bool, int], ...]
+    """Which of its callees are, and their versions."""
+    version: int
+    copy: Func | None = None
 
 
 class Verbatim(Replay):

@@ -33,7 +33,7 @@ END = TABLE_END + len(STRUCTURAL_NAMES)
 CONTROL_HEADS = {COND: 3, LOOP: 7}
 """How many numbers stand before the operands in a row of control flow."""
 
-FEWEST = 8
+FEWEST = 32
 """Calls that are worth a loop."""
 
 

@@ -1,4 +1,4 @@
-"""Functions of arrays that are called in one place are in line there; all others are called."""
+"""Short functions are in line, and functions of arrays that are called in one place; others are called."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import pytest
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
-from rose_core.expand import Expansion
-from rose_core.inline import DEEPEST, LONGEST_IN_LOOP, in_line
+from rose_core.expand import DerivativeError, Expansion
+from rose_core.inline import DEEPEST, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
 
 N = 4
 V = Vec(N, Real)
@@ -25,14 +25,25 @@ def names(f) -> set[str]:
     return found - {f.func.name}
 
 
+def waves(x, count: int):
+    for _ in range(count):
+        x = sin(x)
+    return x
+
+
 @fn
 def norm(x: V) -> Real:
-    return x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
+    return waves(x[0], SHORT) * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
 
 
 def part(x):
     """What `norm` computes, too."""
-    return x[0] * x[0] + x[1] * x[1]
+    return waves(x[0], SHORT) * x[0] + x[1] * x[1]
+
+
+@fn
+def wave(x: Real) -> Real:
+    return waves(x, SHORT)
 
 
 @fn
@@ -50,16 +61,61 @@ def check(f) -> None:
         assert slope == pytest.approx((interp(f)(up) - interp(f)(down)) / 2e-5, rel=1e-7, abs=1e-8)
 
 
+def test_the_shortest() -> None:
+    def often(x):
+        for k in range(4 * MOST_ADDED):
+            x = half(x) + 1.0 / (k + 1)
+        return x
+
+    assert len(half.func.code) <= SHORTEST
+    f = fn([V], Real, lambda x: often(x[0]) * wave(x[1]))
+    assert names(f) == {"wave"}
+    check(f)
+
+
+@pytest.mark.parametrize("calls", [2, MOST_ADDED])
+def test_short_ones_unless_they_are_called_often(calls: int) -> None:
+    short = fn([Real], Real, lambda x: waves(x, SHORT // 2))
+
+    def often(x):
+        for _ in range(calls):
+            x = short(x) + 1.0
+        return x
+
+    f = fn([V], Real, lambda x: often(x[0]) + x[1])
+    assert len(in_line(f.func).callees) == (calls > 2)
+    check(f)
+
+
 def test_called_once() -> None:
-    f = fn([V], Real, lambda x: half(norm(x)) + part(x))
-    assert names(f) == {"half"}
+    f = fn([V], Real, lambda x: wave(norm(x)) + part(x))
+    assert names(f) == {"wave"}
     check(f)
 
 
 def test_called_once_but_nothing_is_shared() -> None:
-    f = fn([V], Real, lambda x: half(norm(x)) + x[0])
-    assert names(f) == {"half", "norm"}
+    f = fn([V], Real, lambda x: wave(norm(x)) + x[0])
+    assert names(f) == {"wave", "norm"}
     check(f)
+
+
+def test_copies_are_kept_until_others_are_in_line() -> None:
+    helper = fn([Real], Real, lambda x: waves(x, SHORT // 2))
+    outer = fn([V], Real, lambda x: waves(helper(x[0]), SHORT) + x[1])
+
+    def program(calls: int):
+        def body(x):
+            y = outer(x) * outer([2.0 * z for z in x])
+            for _ in range(calls):
+                y = helper(y)
+            return y
+
+        return in_line(fn([V], Real, body).func)
+
+    first, second, third = program(0), program(2), program(MOST_ADDED)
+    assert first.callees == second.callees != [outer.func]
+    assert third.callees == [outer.func, helper.func]
+    assert program(2).callees != [outer.func]
 
 
 def test_fifty_functions_of_which_one_may_be_edited() -> None:
@@ -67,7 +123,7 @@ def test_fifty_functions_of_which_one_may_be_edited() -> None:
         @fn
         def one(x: V) -> Real:
             y = x[k % N]
-            for j in range(10):
+            for j in range(SHORT):
                 y = sin(y * (k + 1)) + x[j % N]
             return y
 
@@ -105,10 +161,21 @@ def test_in_what_is_differentiated() -> None:
 def test_the_derivative_is_the_authors() -> None:
     odd = fn([V], Real, lambda x: x[0] * x[0])
     odd.jvp = fn([Vec(N, Dual)], Dual, lambda x: {"re": x[0].re, "du": 7.0 * x[0].du})
-    f = fn([V], Real, lambda x: odd(x) * 2 + part(x))
+    f = fn([V], Real, lambda x: odd(x) * 2 + x[0] + x[1] * x[1])
     assert "" not in names(f)
     assert len(in_line(f.func).callees) == 1
     assert compile(fn([V], V, lambda x: vjp(f)(x).grad(1)))(X) == [15, -2, 0, 0]
+
+
+def test_what_has_a_body_but_no_derivative() -> None:
+    """As a page's `opaque` of a function that the compiler knows."""
+    known = fn([Real], Real, sin)
+    known.func.opaque = True
+    f = fn([Real], Real, lambda x: known(x) * x)
+    assert in_line(f.func).callees == [known.func]
+    assert compile(f)(0.5) == 0.5 * math.sin(0.5)
+    with pytest.raises(DerivativeError, match="no derivative"):
+        compile(fn([Real], Real, lambda x: vjp(f)(x).grad(1)))
 
 
 def test_what_is_run_again_or_the_hosts() -> None:
@@ -147,7 +214,7 @@ def test_a_deep_chain() -> None:
     """Of functions that each call the one before: some stay, so that the work is linear."""
     f = norm
     for _ in range(10 * DEEPEST):
-        f = fn([V], Real, lambda x, g=f: g([y * math.cos(1) for y in x]) + x[0] * math.cos(1) * math.cos(1))
+        f = fn([V], Real, lambda x, g=f: g(x) * 0.5 + waves(x[0], SHORT))
     left = in_line(f.func)
     depth = 1
     while left.callees:

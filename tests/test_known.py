@@ -23,7 +23,7 @@ Piece = list[tuple[str, int, int]]
 def piece(rng: random.Random) -> Piece:
     return [
         (rng.choice(UNARY + BINARY), rng.randint(1, k + 1), rng.randint(1, k + 1))
-        for k in range(rng.randint(8, 30))
+        for k in range(rng.randint(8, 60))
     ]
 
 

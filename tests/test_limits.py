@@ -9,7 +9,7 @@ from array import array
 import pytest
 import wasmtime
 
-from rose_core import Real, SizeError, Vec, bridge, compile, encode, fn, limits, mul, sin, vec, vjp
+from rose_core import Real, SizeError, Vec, bridge, compile, encode, fn, inline, limits, mul, sin, vec, vjp
 from rose_core import sum as rose_sum
 from rose_core.expand import Expansion
 from rose_core.program import Program
@@ -66,6 +66,7 @@ def message(f) -> str:
 
 def test_too_many_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LOCALS", 100)
+    monkeypatch.setattr(inline, "SHORT", 0)
     text = message(written_out(200))
     assert text.startswith("gradient is too large: as one function of WebAssembly it has ")
     assert " local variables, of which engines take 100; of its " in text

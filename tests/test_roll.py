@@ -8,9 +8,12 @@ from rose_core.host import instantiate
 from rose_core.interp import call
 from rose_core.ir import CALL, FOR
 from rose_core.program import Program
+from rose_core.roll import FEWEST
 
 REAL, SIZE, VEC, OUT = range(4)
-N = 20
+M = FEWEST + 2
+"""Calls in a row."""
+N = M + 8
 TYPES = ["real", N, ["vec", N, 0], ["vec", N, 0]]
 V = [0.5 + 0.25 * k for k in range(N)]
 
@@ -41,38 +44,38 @@ def calls(f) -> int:
 
 
 def test_calls_with_other_literals() -> None:
-    functions = [near(k, 0.5 * k) for k in range(12)]
+    functions = [near(k, 0.5 * k) for k in range(M)]
     last = Writer("last", [VEC], REAL, [REAL])
     v, total = last.row("param", 0), last.literal(0, 0)
-    for k in range(12):
+    for k in range(M):
         total = last.row("add", total, last.row("get", last.call(k, v, last.literal(k, 0))))
     f = made(functions, last, [total])
     assert (loops(f), calls(f)) == (1, 1)
-    assert call(f, [V])[0] == pytest.approx(sum(expected(k, 0.5 * k, k) for k in range(12)))
+    assert call(f, [V])[0] == pytest.approx(sum(expected(k, 0.5 * k, k) for k in range(M)))
 
 
 def test_calls_that_need_each_other_stay_in_order() -> None:
     """Two chains of calls, each of which takes the result of the one before."""
-    functions = [near(k, 0.5) for k in range(12)]
+    functions = [near(k, 0.5) for k in range(M)]
     last = Writer("last", [VEC], REAL, [REAL])
     v = last.row("param", 0)
     x, y = last.literal(1, 0), last.literal(2, 0)
-    for k in range(12):
+    for k in range(M):
         x = last.row("get", last.call(k, v, x))
         y = last.row("get", last.call(k, v, y))
     f = made(functions, last, [last.row("mul", x, y)])
-    assert (loops(f), calls(f)) == (0, 24)
-    a = sum(expected(k, 0.5, 0) for k in range(12))
+    assert (loops(f), calls(f)) == (0, 2 * M)
+    a = sum(expected(k, 0.5, 0) for k in range(M))
     assert call(f, [V])[0] == pytest.approx((1 + a) * (2 + a))
 
 
 def layers() -> tuple:
     """Two layers of calls, the second on results of the first; sums and loops in between."""
-    functions = [near(k, 0.125 * k) for k in range(10)]
+    functions = [near(k, 0.125 * k) for k in range(M)]
     last = Writer("last", [VEC], REAL, [REAL, SIZE])
     v = last.row("param", 0)
     results = []
-    for k in range(10):
+    for k in range(M):
         x = last.row("get", last.call(k, v, last.row("index", v, last.literal(N - 1 - k, 1))))
         results.append(last.row("mul", x, x))
     total = last.row("accum", last.literal(1, 0))
@@ -80,8 +83,8 @@ def layers() -> tuple:
     last.row("add_to", total, last.row("mul", last.row("index", v, loop), results[3]))
     last.rows_of("end")
     total = last.row("resolve", total)
-    for k in range(10):
-        total = last.row("add", total, last.row("get", last.call(9 - k, v, results[k])))
+    for k in range(M):
+        total = last.row("add", total, last.row("get", last.call(M - 1 - k, v, results[k])))
     return functions, last, total
 
 
@@ -89,8 +92,8 @@ def value(v: list[float]) -> float:
     def g(k: int, x: float) -> float:
         return (v[k] - v[k + 1]) * (0.125 * k) + x
 
-    results = [g(k, v[N - 1 - k]) ** 2 for k in range(10)]
-    return 1 + sum(v) * results[3] + sum(g(9 - k, results[k]) for k in range(10))
+    results = [g(k, v[N - 1 - k]) ** 2 for k in range(M)]
+    return 1 + sum(v) * results[3] + sum(g(M - 1 - k, results[k]) for k in range(M))
 
 
 def test_layers_of_calls() -> None:
@@ -105,7 +108,7 @@ def test_their_gradient() -> None:
     functions, last, total = layers()
     gradient = Writer("gradient", [VEC], VEC, [REAL])
     pull = gradient.rows_of(
-        "pull", gradient.call(10, gradient.row("param", 0), op="vjp"), gradient.literal(1, 0)
+        "pull", gradient.call(M, gradient.row("param", 0), op="vjp"), gradient.literal(1, 0)
     )
     r = recording(
         TYPES,

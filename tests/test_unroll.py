@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, interp, real, sin, vec, vjp
+from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, inline, interp, real, sin, vec, vjp
 from rose_core import sum as total
 from rose_core.expand import Expansion
 from rose_core.ir import ACCUM, Func
@@ -89,7 +89,8 @@ def test_three_deep() -> None:
     same(grad(params, body), wave(6, 3, 2))
 
 
-def test_in_functions_that_are_called() -> None:
+def test_in_functions_that_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "SHORT", 0)
     f = logistic(9, 3)
     g = fn(f.func.param_types, Real, lambda x, *rest: f(x, *rest) * f(vec(3, Real, lambda i: -x[i]), *rest))
     code = same(g, wave(3), wave(9, 3), wave(9))

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from rose_core import Real, Vec, compile, fn, iadd, imul, interp, sin, vec, vjp
+from rose_core import Real, Vec, compile, fn, iadd, imul, inline, interp, sin, vec, vjp
 from rose_core import sum as total
 from rose_core.demand import Demand
 from rose_core.expand import Expansion
@@ -124,8 +124,9 @@ def test_in_an_inner_loop() -> None:
     assert compile(g)(values) == interp(g)(values)
 
 
-def test_of_what_others_own() -> None:
+def test_of_what_others_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two parameters of a function that add to one vector; and one that does."""
+    monkeypatch.setattr(inline, "SHORT", 0)
     n = 24
     step = fn([Vec(n, Real)], Real, lambda x: total(n - 1, lambda i: sin(x[at(n, i)]) * x[at(n, i, 1)]))
     both = fn(

@@ -21,6 +21,7 @@ import { oncePerFrame, put, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
 import { rounded } from "./region.js";
+import { write } from "./write.js";
 
 /** @typedef {import("./expression.js").Tree} Tree */
 
@@ -186,7 +187,7 @@ const pose = oncePerFrame(() => {
   slider.max = String(last);
   slider.value = String(step);
   slider.setAttribute("aria-valuetext", now().told);
-  element("play").textContent = player.isPlaying ? "Stop" : "Play";
+  write(element("play"), player.isPlaying ? "Stop" : "Play");
 });
 
 const tell = inPassing(() => {

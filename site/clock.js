@@ -1,6 +1,7 @@
 // The time within a simulation, in frames: the slider `time` of a page and its button `play`.
 
 import { element, oncePerFrame } from "./page.js";
+import { write } from "./write.js";
 
 export class Clock {
   /**
@@ -44,7 +45,7 @@ export class Clock {
     this.slider.value = String(this.frame);
     const words = `${((this.at / this.frames) * this.seconds).toFixed(2)} s`;
     this.slider.setAttribute("aria-valuetext", words);
-    element("play").textContent = this.playing ? "Stop" : "Play";
+    write(element("play"), this.playing ? "Stop" : "Play");
     this.changed();
   }
 

@@ -15,6 +15,7 @@ import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
 import { Restoration, squaredDistance } from "./restoration.js";
 import { SPECIMENS, noise } from "./specimens.js";
+import { write } from "./write.js";
 
 /** Milliseconds of steps between two pictures: for who wants little motion, more. */
 const SLICE = 8;
@@ -203,7 +204,7 @@ const tell = () => {
   const milliseconds = (/** @type {number} */ time) => `${format(time, 2)} ms`;
   for (const id of ["run", "step", "over"])
     element(id, HTMLButtonElement).disabled = !restoration;
-  element("run").textContent = running ? "Pause" : "Run";
+  write(element("run"), running ? "Pause" : "Run");
   show({
     size: format(stepSize()),
     noise: format(noiseSlider.valueAsNumber),

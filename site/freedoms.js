@@ -4,6 +4,7 @@
 import { fixed } from "./format.js";
 import { HIGH, WIDE } from "./linkage-view.js";
 import { element, show } from "./page.js";
+import { write } from "./write.js";
 
 /** In the order of the model. */
 export const NAMES = ["Ax", "Ay", "Dx", "Dy", "a", "b", "c", "u", "v"];
@@ -65,7 +66,7 @@ export const slopeTable = (body) => {
   return (/** @type {number[]} */ numbers, /** @type {number[][]} */ slopes) =>
     rows.forEach(({ cells }, k) =>
       [numbers, ...slopes].forEach((column, j) => {
-        cells[j + 1].textContent = fixed(column[k], 3);
+        write(cells[j + 1], fixed(column[k], 3));
       }),
     );
 };

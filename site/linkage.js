@@ -12,6 +12,7 @@ import { announcer, calm, element, onActs } from "./page.js";
 import { prepare, refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
+import { write } from "./write.js";
 
 /** @typedef {readonly number[]} Point */
 
@@ -185,7 +186,7 @@ const tell = () => {
     element(id, HTMLButtonElement).disabled = !place;
   element("pin", HTMLButtonElement).disabled ||= pins.length === PINS;
   element("unpin", HTMLButtonElement).disabled ||= !pins.length;
-  element("play").textContent = crank.running ? "Stop" : "Play";
+  write(element("play"), crank.running ? "Stop" : "Play");
   const angle = `${fixed(mechanism.angle, 0)}°`;
   angleSlider.value = String(mechanism.angle);
   angleSlider.setAttribute("aria-valuetext", angle);

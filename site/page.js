@@ -4,6 +4,7 @@
 import { configure } from "../rose.js";
 import { format } from "./format.js";
 import { inPassing } from "./pace.js";
+import { write } from "./write.js";
 
 // `build.py build` freezes the site: what its pages compile when they are opened lies next to them.
 configure({ frozen: "." });
@@ -31,7 +32,7 @@ export const element = (id, kind) => {
 export const show = (texts) => {
   for (const [name, text] of Object.entries(texts))
     for (const place of document.querySelectorAll(`[data-show="${name}"]`))
-      if (place.textContent !== text) place.textContent = text;
+      write(place, text);
 };
 
 /**
@@ -97,7 +98,7 @@ export const announcer = (place) => {
   let said = "";
   return (/** @type {string} */ words, /** @type {boolean} */ isBad) => {
     if (words === said) return;
-    place.textContent = said = words;
+    write(place, (said = words));
     place.classList.toggle("failed", isBad);
   };
 };

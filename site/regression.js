@@ -17,6 +17,7 @@ import {
   views,
 } from "./regression-words.js";
 import { Study } from "./study.js";
+import { write } from "./write.js";
 
 /** @typedef {import("./descent.js").Line} Line */
 
@@ -148,7 +149,7 @@ const tell = () => {
   const { land, hinge, calls } = study;
   for (const id of ["run", "step", "reset"])
     element(id, HTMLButtonElement).disabled = !descent;
-  element("run").textContent = mode === "running" ? "Pause" : "Run";
+  write(element("run"), mode === "running" ? "Pause" : "Run");
   const [low, high] = [Number(slider.min), Number(slider.max)];
   const limit = (Math.log10(land.limit) - low) / (high - low);
   element("limit").style.setProperty("--part", String(clamp(limit, [0, 1])));

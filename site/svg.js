@@ -1,5 +1,7 @@
 // Elements of SVG, made from their attributes.
 
+import { write } from "./write.js";
+
 const SPACE = "http://www.w3.org/2000/svg";
 
 /**
@@ -9,8 +11,10 @@ const SPACE = "http://www.w3.org/2000/svg";
 
 /** @param {Element} element @param {Attributes} attributes */
 const dress = (element, attributes) => {
-  for (const [name, value] of Object.entries(attributes))
-    element.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries(attributes)) {
+    const text = String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
 };
 
 /** @param {string} name @param {Attributes} attributes @param {string} [text] */
@@ -37,7 +41,7 @@ export const fill = (group, elements) => {
       return;
     }
     dress(known, attributes);
-    if (known.textContent !== text) known.textContent = text;
+    write(known, text);
   });
   while (group.children.length > elements.length)
     group.lastElementChild?.remove();

@@ -3,6 +3,7 @@
 
 import { calm, element, oncePerFrame } from "./page.js";
 import { Search } from "./search.js";
+import { write } from "./write.js";
 
 /** While the reader moves something, and so many milliseconds after, there is no new try. */
 const QUIET = 200;
@@ -136,7 +137,7 @@ export class Trainer {
     const { search, running, slider, shown } = this;
     for (const id of ["run", "step", "over"])
       element(id, HTMLButtonElement).disabled = !search;
-    element("run").textContent = running ? "Pause" : "Run";
+    write(element("run"), running ? "Pause" : "Run");
     slider.disabled = !search;
     slider.max = String(Math.max(1, this.tries.length - 1));
     slider.value = String(shown);

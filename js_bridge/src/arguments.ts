@@ -78,6 +78,7 @@ export const isNumbers = (ty: Ty): boolean =>
 const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const elem = ty.elem!;
   if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
+  if (elem.kind === "bool") return boolsWriter(ty, leaves[0]);
   const rows = elementsWriter(ty, leaves);
   return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
 };
@@ -128,6 +129,21 @@ const numbersWriter = (ty: Ty, leaf: Leaf): Writer => {
         f[start + i] = number;
       }
     } else putOther(f, start, elementsOf(x, ty), elem);
+  };
+};
+
+const boolsWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const { b } = leaf.cells;
+    const start = leaf.start + at * size;
+    for (let i = 0; i < size; ++i) {
+      const bool = array[i];
+      if (typeof bool !== "boolean")
+        throw within(wrong(bool, ty.elem!), `[${i}]`);
+      b[start + i] = bool ? 1 : 0;
+    }
   };
 };
 

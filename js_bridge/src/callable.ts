@@ -99,7 +99,7 @@ class Callee {
   into(out: unknown, values: readonly unknown[]): unknown {
     const { cells, data } = this;
     if (cells.busy) return this.meanwhile(() => this.into(out, values));
-    if (cells.shared && liesIn(out, cells.memory.buffer))
+    if (cells.shared && liesIn(out, data.ret, cells.memory.buffer))
       throw TypeError(
         `${data.name}.into: what is to be filled lies in the memory that ${data.name} itself uses`,
       );
@@ -134,8 +134,10 @@ class Callee {
     cells.refresh();
     if (cells.shared) {
       const { buffer } = cells.memory;
-      if (values.some((x) => liesIn(x, buffer)))
-        values = values.map((x) => copyOf(x, buffer));
+      const lies = (x: unknown, k: number): boolean =>
+        k < data.params.length && liesIn(x, data.params[k], buffer);
+      if (values.some(lies))
+        values = values.map((x, k) => (lies(x, k) ? copyOf(x, buffer) : x));
     }
     putArguments(data, this.writers, values);
     this.returned[0] = this.go(this.enter);

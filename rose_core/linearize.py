@@ -81,6 +81,8 @@ class Linearization(Replay):
         else:
             super().__init__(func, b, args)
         self.calls: dict[int, Transposed] = {}
+        self.inside: dict[int, Replay] = {}
+        """Call → the forward function's instructions, where they stand in its place."""
         self.control: dict[int, TakenSide | Turns | Column] = {}
         """Choices and loops with a state."""
         self.forward_block: dict[int, int] = {}
@@ -173,7 +175,7 @@ class Linearization(Replay):
         if call is not None:
             self.active[v] = call.active_results[k]
             if call.result_at[k] >= 0:
-                self.env[v] = self.b.get(self.env[of], call.result_at[k])
+                self.env[v] = self.result(of, call.result_at[k])
             return
         site = self.control.get(of)
         if isinstance(site, Column):
@@ -198,7 +200,16 @@ class Linearization(Replay):
             return
         call = self.calls[v] = self.derivatives.transposed(callee, self.varying_args(callee, args))
         passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
-        self.env[v] = self.b.call(call.fwd, passed)
+        if call.in_line:
+            inside = self.inside[v] = Replay(call.fwd, self.b, passed)
+            inside.run()
+        else:
+            self.env[v] = self.b.call(call.fwd, passed)
+
+    def result(self, call: int, k: int) -> int:
+        """Result ``k`` of the forward function at a call, of the tape if there are so many."""
+        inside = self.inside.get(call)
+        return inside.env[inside.func.results[k]] if inside else self.b.get(self.env[call], k)
 
     def involves(self, args: Sequence[int]) -> bool:
         """Whether anything active is among arguments."""

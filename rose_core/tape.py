@@ -7,6 +7,8 @@ from itertools import count
 
 from rose_core.builder import Builder
 from rose_core.ir import (
+    CALL,
+    GET,
     PARAM,
     Func,
     is_real,
@@ -15,11 +17,18 @@ from rose_core.ir import (
 from rose_core.known import Record, Request
 from rose_core.linearize import Derivatives, Linearization
 from rose_core.linearize_control import is_dual
+from rose_core.ops import TABLE_END
 from rose_core.transpose import Reverse
-from rose_core.types import REAL, TAN, UNIT, Ref, Type, ref, replace_scalar, scalar_of
+from rose_core.types import REAL, TAN, UNIT, Array, Ref, Type, ref, replace_scalar, scalar_of
 
 _SHORT_TAPE = 128
 """So long may a tape be in any case."""
+
+_SHORT = 12
+"""The most instructions of a forward or backward function of an author's derivative that is in line."""
+
+_IN_LINE = frozenset((PARAM, CALL, GET))
+"""Instructions of such a function, besides operations."""
 
 
 class Boundary:
@@ -65,6 +74,7 @@ class Backward:
         self.func = func
         self.sources = sources
         self.outputs = outputs
+        self.is_short = is_short(func)
 
 
 class Transposed:
@@ -76,6 +86,8 @@ class Transposed:
 
     record: Record | None = None
     """What was asked of it, if several functions share it."""
+    in_line = False
+    """Whether the forward function is so short that its instructions stand in place of calls."""
 
     def __init__(self, func: Func, body: Func, varying: Sequence[bool], derivatives: Derivatives) -> None:
         self.func = func
@@ -111,6 +123,8 @@ class Transposed:
         """Make the forward function: not inside of the making of the object, see `deep.py`."""
         results = self._lin.run()
         self.fwd.blocks[0].results = [results[primal] for _, primal in self._results if primal >= 0]
+        grows = self._lin.calls or self._lin.control  # it gives on what others put on the tape
+        self.in_line = self.body is not self.func and not grows and is_short(self.fwd)
         self.primal_count = len(self.fwd.results)
         """The forward function's results before the tape."""
         self.result_at: list[int] = []
@@ -211,6 +225,16 @@ class Transposed:
                     bwd.results.append(c)
         bwd.effects = any(f.effects for f in bwd.callees)
         return Backward(bwd, boundary.sources, outputs)
+
+
+def is_short(f: Func) -> bool:
+    """Whether ``f`` consists of a few operations on numbers, and calls: about as much as a call of it."""
+    return (
+        len(f.code) <= _SHORT
+        and not f.effects
+        and all(ins[0] < TABLE_END or ins[0] in _IN_LINE for ins in f.code)
+        and not any(isinstance(t, (Array, Ref)) for t in f.types)
+    )
 
 
 def _leaf_positions(func: Func, body: Func, types: Sequence[Type]) -> list[tuple[int, int]]:

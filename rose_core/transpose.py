@@ -47,6 +47,7 @@ from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
 from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import LIBRARY, TABLE_END, code
+from rose_core.replay import Replay
 from rose_core.rules import rule
 from rose_core.sweep import LoopSums, Sums, sweep
 from rose_core.types import REAL, Array, Ref, replace_scalar
@@ -541,10 +542,10 @@ class Reverse:
         if not cotangents and not given:
             return
         back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)))
-        tape = self.fb, self.lin.env[v]
-        if call.is_run_again(back):
+        again = None
+        if not call.in_line and call.is_run_again(back):
             taken = [self.value(x) for x, is_taken in zip(args, call.takes, strict=True) if is_taken]
-            tape = self.b, self.b.call(call.fwd, taken)
+            again = self.b.call(call.fwd, taken)
         passed = []
         for kind, k in back.sources:
             if kind == "cotangent":
@@ -552,15 +553,19 @@ class Reverse:
             elif kind == "given":
                 passed.append(given[k])
             elif kind == "tape":
-                taped = tape[0].get(tape[1], k)
-                passed.append(self.fetch(taped) if tape[0] is self.fb else taped)
+                taped = self.fetch(self.lin.result(v, k)) if again is None else self.b.get(again, k)
+                passed.append(taped)
             elif kind == "arg":
                 passed.append(self.value(args[k]))
             else:
                 passed.append(self.ref(args[k]))
-        result = self.b.call(back.func, passed)
-        for j, k in enumerate(back.outputs):
-            self.contribute(args[k], 1, self.b.get(result, j))
+        if call.in_line and back.is_short:
+            found = Replay(back.func, self.b, passed).run()
+        else:
+            result = self.b.call(back.func, passed)
+            found = [self.b.get(result, j) for j in range(len(back.outputs))]
+        for k, c in zip(back.outputs, found, strict=True):
+            self.contribute(args[k], 1, c)
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         taken = self.lin.control.get(v)

@@ -183,9 +183,12 @@ class Copies:
         """A number for what is in line in ``f``; 0 if nothing is."""
         found = self.versions.get(f)
         if found is None:
-            inside = () if stays(f) else tuple((self.chosen(g), self._version(g)) for g in f.callees)
+            inside: list[tuple[bool, int]] = []
+            if not stays(f):
+                for g in f.callees:
+                    inside.append((self.chosen(g), self._version(g)))
             made = f.memo.get("in line")
-            if not any(chosen or version for chosen, version in inside):
+            if not any(map(any, inside)):
                 found = 0
             elif isinstance(made, _Copy) and made.inside == inside:
                 found = made.version
@@ -200,7 +203,7 @@ class Copies:
 class _Copy:
     """A function with others in line."""
 
-    inside: tuple[tuple[bool, int], ...]
+    inside: list[tuple[bool, int]]
     """Which of its callees are, and their versions."""
     version: int
     copy: Func | None = None

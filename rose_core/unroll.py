@@ -18,6 +18,7 @@ from rose_core.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
 from rose_core.once import computed_once
 from rose_core.ops import BINARY_END
 from rose_core.replay import copied
+from rose_core.single import relinked
 from rose_core.types import REAL, TAN, Array, Fin, Ref, Type
 
 MOST_TURNS = 16
@@ -36,11 +37,11 @@ def unrolled(f: Func) -> Func:
     """``f`` with the small loops in it, and in the functions it calls, written out."""
     found = f.memo.get("unrolled")
     if found is None:
-        small, joint = _small(f) if len(f.blocks) > 2 and f.host is None else ({}, {})
-        changes = bool(small) or any(unrolled(g) is not g for g in f.callees)
-        if changes:
-            found = copied(f, lambda b, args: _Unrolling(f, b, args, small, joint))
-        found = f.memo["unrolled"] = computed_once(found or f)
+        linked = relinked(f, [unrolled(g) for g in f.callees])
+        small, joint = _small(linked) if len(f.blocks) > 2 and f.host is None else ({}, {})
+        if small:
+            found = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
+        found = f.memo["unrolled"] = computed_once(found or linked)
     assert isinstance(found, Func)
     return found
 
@@ -173,9 +174,3 @@ class _Unrolling(jam.SideBySide):
             self.env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
         else:
             super().structural(v, ins)
-
-    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        super().call(v, unrolled(callee), args)
-
-    def function(self, f: Func) -> Func:
-        return unrolled(f)

@@ -74,11 +74,12 @@ class Expressions:
         zeros: int,
         data: dict[int, int],
         codes: Codes,
+        demand: Demand | None = None,
     ) -> None:
         """``frame``: where the function's frame starts; ``zeros``: address of zeros for constant arrays;
-        ``data``: address of each constant vector."""
+        ``data``: address of each constant vector; ``demand``: on the function's values, if it is known."""
         self.func = func
-        self.demand = Demand(func)
+        self.demand = demand or Demand(func)
         self.frame_end = frame
         self.data = data
         self.codes = codes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rose_core.demand import Demand
 from rose_core.encode import (
     BR_IF_0,
     DROP,
@@ -82,12 +83,13 @@ class Body(ControlFlow):
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
         overwriting: Mapping[Func, int] | None = None,
+        demand: Demand | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
         or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
         functions that may overwrite their parameters."""
-        super().__init__(func, frame, zeros, data, codes)
+        super().__init__(func, frame, zeros, data, codes, demand)
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()

@@ -36,7 +36,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.expressions import Expressions, get_local, set_local
-from rose_core.ir import CALL, COND, GET, INDEX, ZEROS, CondSite, Func, LoopSite, callees
+from rose_core.ir import GET, INDEX, ZEROS, CondSite, Func, LoopSite, opcodes
 from rose_core.ir import LOOP as LOOP_OP
 from rose_core.layout import (
     BASE,
@@ -59,12 +59,14 @@ def takes_memory(f: Func) -> bool:
     """Whether a call of ``f`` takes memory for tapes."""
     found = f.memo.get("takes memory")
     if found is None:
-        found = any(
-            ins[0] == ZEROS
-            or (ins[0] == LOOP_OP and _keeps_tapes(LoopSite(f, ins)))
-            or any(leaves_memory(f.callees[k]) for k in callees(ins))
-            for ins in f.code
-            if ins[0] in (ZEROS, LOOP_OP, COND, CALL)
+        codes = opcodes(f)
+        found = (
+            ZEROS in codes
+            or any(leaves_memory(g) for g in f.callees)
+            or (
+                LOOP_OP in codes
+                and any(_keeps_tapes(LoopSite(f, ins)) for ins in f.code if ins[0] == LOOP_OP)
+            )
         )
         f.memo["takes memory"] = found
     return bool(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rose_core.demand import Demand
 from rose_core.encode import Function
 from rose_core.expressions import Codes
 from rose_core.ir import COND, ZEROS, Func, opcodes
@@ -37,11 +38,12 @@ def lowered(
     entry: tuple[list[int], list[int]] | None,
     runtime: Runtime,
     overwriting: Mapping[Func, int],
+    demand: Demand | None,
 ) -> Lowered:
     """``func`` in its place, which is told as to `Body`."""
 
     def make() -> Lowered:
-        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting)
+        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting, demand)
         return Lowered(body.functions, body.local_count, body.frame_end)
 
     if entry or not _stands_alone(func):

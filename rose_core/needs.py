@@ -23,6 +23,8 @@ class Needs:
     """Function → opcodes, in the order of its results."""
     in_lanes: set[str] = field(default_factory=set)
     """Those that loops call, whose turns may run in lanes."""
+    demands: dict[Func, Demand] = field(default_factory=dict)
+    """The demand on the values of functions that had to be looked through."""
 
 
 def needs(functions: Iterable[Func]) -> Needs:
@@ -40,7 +42,7 @@ def needs(functions: Iterable[Func]) -> Needs:
 
 def _look(f: Func, codes: set[int], found: Needs) -> None:
     """Add what ``f`` calls, some of it together or in loops."""
-    uses = Demand(f).uses
+    uses = found.demands.setdefault(f, Demand(f)).uses
     paired = set()
     for values in together(f, uses):
         paired.update(values)

@@ -26,7 +26,7 @@ from rose_core.layout import (
 from rose_core.libm.link import Library
 from rose_core.limits import check_body, check_memory
 from rose_core.lowered import Lowered, lowered
-from rose_core.needs import needs
+from rose_core.needs import Needs, needs
 from rose_core.ops import OPS
 from rose_core.parts import in_turn
 from rose_core.reuse import overwriting
@@ -60,7 +60,8 @@ class Program:
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)
-        imports, codes, callees, library, runtime = self._imports(order)
+        called = needs(order)
+        imports, codes, callees, library, runtime = self._imports(order, called)
         for k, f in enumerate(order):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
@@ -88,7 +89,8 @@ class Program:
         sizes = []
         for f in order:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
-            body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing)
+            demand = called.demands.pop(f, None)
+            body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing, demand)
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
@@ -120,7 +122,7 @@ class Program:
         self.bytes = encode.module(imports, functions, exported, self.pages, segments, memory, top)
 
     def _imports(
-        self, order: list[Func]
+        self, order: list[Func], called: Needs
     ) -> tuple[
         list[encode.Import],
         Codes,
@@ -154,7 +156,6 @@ class Program:
         helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
         if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
-        called = needs(order)
         library = Library(
             [*called.single.values(), *called.together], called.in_lanes, len(imports) + len(order)
         )

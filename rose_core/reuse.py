@@ -46,7 +46,7 @@ class Updates:
         """``overwriting``: as `overwriting` gives it."""
         self.func = func
         self.overwriting = overwriting
-        self.any = any(ins[0] in (SET, COND, LOOP) for ins in func.code)
+        self.any = not opcodes(func).isdisjoint((SET, COND, LOOP))
         self._users: dict[int, list[int]] | None = None
         self._parts: dict[int, list[int]] | None = None
         """Array → its parts and other names, in one step."""

@@ -51,7 +51,7 @@ _versions = count(1)
 def in_line(root: Func) -> Func:
     """``root`` with functions in line, in it and in those that it calls."""
     calls = _Calls(root)
-    more = calls.not_short()
+    more = calls.called_once()
     if more:
         found = Copies((calls.short | more).__contains__).of(root)
         after = set(_callees_first(found))
@@ -128,8 +128,8 @@ class _Calls:
             elif ins[0] in _CALLING:
                 self.kept.update(f.callees[k] for k in callees(ins))
 
-    def not_short(self) -> set[Func]:
-        """The functions to put in line besides short ones: those of arrays that are called in one place."""
+    def called_once(self) -> set[Func]:
+        """The functions of arrays that are called in one place, and may be in line there."""
         depth = dict.fromkeys(self.order, 0)
         chosen = set()
         for f in reversed(self.order):

@@ -15,7 +15,7 @@ from rose_core.deep import empty
 from rose_core.demand import Demand
 from rose_core.hoist import hoisted
 from rose_core.inline import in_line
-from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
+from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
 from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
@@ -59,18 +59,11 @@ class Expansion:
 
     def _count_sites(self, root: Func) -> None:
         """Count in how many places each function's reverse derivative is taken."""
-        seen = {root}
-        stack = [root]
-        while stack:
-            f = stack.pop()
+        for f in callees_first(root):
             for ins in f.code:
                 if ins[0] == VJP:
                     g = f.callees[ins[1]]
                     self._vjp_sites[g] = self._vjp_sites.get(g, 0) + 1
-            for h in (*f.callees, f.jvp, f.origin and f.origin[1]):
-                if h and h not in seen:
-                    seen.add(h)
-                    stack.append(h)
 
     def expand(self, f: Func) -> Func:
         """``f`` without any derivative left to be made."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from rose_core.builder import Builder
-from rose_core.ir import CALL, COND, LOOP, VJP, Func, callees
+from rose_core.ir import CALL, CALLEES, VJP, Func, callees, callees_first, derived
 from rose_core.layout import is_memory
 from rose_core.ops import TABLE_END
 from rose_core.replay import Replay, copied
@@ -43,8 +43,6 @@ LONGEST_IN_LOOP = 200
 FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
 
-_CALLING = frozenset((CALL, VJP, COND, LOOP))
-
 _versions = count(1)
 
 
@@ -53,8 +51,8 @@ def in_line(root: Func) -> Func:
     calls = _Calls(root)
     more = calls.called_once()
     if more:
-        found = Copies((calls.short | more).__contains__).of(root)
-        after = set(_callees_first(found))
+        found = Copies((calls.short | more).__contains__, "more in line").of(root)
+        after = set(callees_first(found))
         copies = sum(map(_operations, after.difference(calls.order)))
         if copies <= (1 - FEWEST_SAVED) * calls.operations_besides(after):
             return found
@@ -63,27 +61,6 @@ def in_line(root: Func) -> Func:
 
 def _operations(f: Func) -> int:
     return sum(ins[0] < TABLE_END for ins in f.code)
-
-
-def _callees_first(root: Func) -> list[Func]:
-    """All functions of a program, those with derivatives by their authors before what these call."""
-    order: list[Func] = []
-    seen: set[Func] = set()
-    stack = [(root, False)]
-    while stack:
-        f, finished = stack.pop()
-        if finished:
-            order.append(f)
-        elif f not in seen:
-            seen.add(f)
-            stack.append((f, True))
-            stack += [(g, False) for g in (*f.callees, *_derived(f))]
-    return order
-
-
-def _derived(f: Func) -> list[Func]:
-    """The derivative that its author gave a function, and what it is the derivative of."""
-    return [g for g in (f.jvp, f.origin and f.origin[1]) if g]
 
 
 def stays(f: Func) -> bool:
@@ -95,7 +72,7 @@ class _Calls:
     """The calls of a program, and what may be put in line."""
 
     def __init__(self, root: Func) -> None:
-        self.order = _callees_first(root)
+        self.order = callees_first(root)
         self.calls: dict[Func, list[Func]] = {f: [] for f in self.order}
         """What each function calls, once for each call."""
         self.kept = {root}
@@ -114,7 +91,7 @@ class _Calls:
                 self.short.add(f)
 
     def _look_at(self, f: Func) -> None:
-        self.kept.update(_derived(f))
+        self.kept.update(derived(f))
         if stays(f):
             self.kept.add(f)
         if not f.callees:
@@ -125,7 +102,7 @@ class _Calls:
                 self.calls[f].append(g)
                 if f.home[v]:
                     self.in_loop.add(g)
-            elif ins[0] in _CALLING:
+            elif ins[0] in CALLEES:
                 self.kept.update(f.callees[k] for k in callees(ins))
 
     def called_once(self) -> set[Func]:
@@ -162,18 +139,20 @@ def _takes_arrays(f: Func) -> bool:
 class Copies:
     """Functions with others in line: those that are ``chosen``, none of which `stays`.
 
-    A copy is remembered until others are chosen, so that what is known of it stays known.
+    A copy is remembered until others are chosen under the same name, so that what is known of it stays
+    known.
     """
 
-    def __init__(self, chosen: Callable[[Func], bool]) -> None:
+    def __init__(self, chosen: Callable[[Func], bool], name: str = "in line") -> None:
         self.chosen = chosen
+        self.name = name
         self.versions: dict[Func, int] = {}
 
     def of(self, f: Func) -> Func:
         """``f``, or a copy of it if anything in it changes."""
         if not self._version(f):
             return f
-        made = f.memo["in line"]
+        made = f.memo[self.name]
         assert isinstance(made, _Copy)
         if made.copy is None:
             made.copy = copied(f, lambda b, args: _InLine(f, b, args, self))
@@ -187,14 +166,14 @@ class Copies:
             if not stays(f):
                 for g in f.callees:
                     inside.append((self.chosen(g), self._version(g)))
-            made = f.memo.get("in line")
+            made = f.memo.get(self.name)
             if not any(map(any, inside)):
                 found = 0
             elif isinstance(made, _Copy) and made.inside == inside:
                 found = made.version
             else:
                 found = next(_versions)
-                f.memo["in line"] = _Copy(inside, found)
+                f.memo[self.name] = _Copy(inside, found)
             self.versions[f] = found
         return found
 

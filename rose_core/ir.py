@@ -25,7 +25,7 @@ and leave no instruction. Programs read from text may hold pairs and structs (`T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -271,18 +271,37 @@ def path_of(f: Func, r: int) -> tuple[list[int], int]:
     return indices[::-1], r
 
 
+CALLEES = {CALL: slice(1, 2), VJP: slice(1, 2), COND: slice(1, 3), LOOP: slice(2, 4)}
+"""Where instructions have the numbers of functions; -1 for none."""
+
+
 def callees(ins: tuple[int, ...]) -> Sequence[int]:
     """The numbers of the functions that an instruction calls, or may call."""
-    op = ins[0]
-    if op in (CALL, VJP):
-        return ins[1:2]
-    return (
-        [k for k in ins[1:3] if k >= 0]
-        if op == COND
-        else [k for k in ins[2:4] if k >= 0]
-        if op == LOOP
-        else ()
-    )
+    at = CALLEES.get(ins[0])
+    return [k for k in ins[at] if k >= 0] if at else ()
+
+
+def derived(f: Func) -> list[Func]:
+    """The derivative that its author gave a function, and what it is the derivative of."""
+    return [g for g in (f.jvp, f.origin and f.origin[1]) if g]
+
+
+def callees_first(
+    root: Func, needs: Callable[[Func], Iterable[Func]] = lambda f: [*f.callees, *derived(f)]
+) -> list[Func]:
+    """``root`` and all that it needs, each after what it needs itself, but for derivatives that call it."""
+    order: list[Func] = []
+    seen: set[Func] = set()
+    stack = [(root, False)]
+    while stack:
+        f, finished = stack.pop()
+        if finished:
+            order.append(f)
+        elif f not in seen:
+            seen.add(f)
+            stack.append((f, True))
+            stack += [(g, False) for g in needs(f)]
+    return order
 
 
 def opcodes(f: Func) -> set[int]:

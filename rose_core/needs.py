@@ -42,7 +42,8 @@ def needs(functions: Iterable[Func]) -> Needs:
 
 def _look(f: Func, codes: set[int], found: Needs) -> None:
     """Add what ``f`` calls, some of it together or in loops."""
-    uses = found.demands.setdefault(f, Demand(f)).uses
+    found.demands[f] = Demand(f)
+    uses = found.demands[f].uses
     paired = set()
     for values in together(f, uses):
         paired.update(values)

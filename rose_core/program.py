@@ -11,7 +11,7 @@ from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL
 from rose_core.expressions import Codes
-from rose_core.ir import LOOP, VEC, ZEROS, Func, opcodes
+from rose_core.ir import LOOP, VEC, ZEROS, Func, callees_first, opcodes
 from rose_core.layout import (
     BASE,
     MOST_SCALARS,
@@ -179,19 +179,7 @@ def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, byt
 
 def _callers_first(root: Func) -> list[Func]:
     """All transparent functions that ``root`` needs, each before those it calls."""
-    order: list[Func] = []
-    seen: set[Func] = set()
-    stack: list[tuple[Func, bool]] = [(root, False)]
-    while stack:
-        f, finished = stack.pop()
-        if finished:
-            order.append(f)
-        elif f not in seen:
-            seen.add(f)
-            stack.append((f, True))
-            stack.extend((g, False) for g in f.callees if g.host is None)
-    order.reverse()
-    return order
+    return callees_first(root, lambda f: [g for g in f.callees if g.host is None])[::-1]
 
 
 def _constant_vectors(f: Func) -> dict[int, bytes]:

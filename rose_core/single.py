@@ -7,37 +7,34 @@ stands in place of each call, and loops of it run as those of any other operatio
 
 from __future__ import annotations
 
-from rose_core.ir import CALL, COND, GET, INDEX, LOOP, PARAM, VEC, Func
+from rose_core.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, callees
 from rose_core.layout import is_memory
 from rose_core.ops import TABLE_END
 from rose_core.types import Type
 
 _STRAIGHT = frozenset((PARAM, INDEX, VEC))
 
-_CALLEES = {CALL: slice(1, 2), COND: slice(1, 3), LOOP: slice(2, 4)}
-"""Where instructions have the numbers of functions."""
 
-
-def relinked(f: Func, callees: list[Func]) -> Func:
+def relinked(f: Func, functions: list[Func]) -> Func:
     """``f``, whose derivatives are made, with calls of these functions in place of its own."""
-    single = [_operation(g) for g in callees]
+    single = [_operation(g) for g in functions]
     if not any(single):
-        return f if callees == f.callees else _like(f, f.code, f.types, callees)
+        return f if functions == f.callees else _like(f, f.code, f.types, functions)
     code, types = list(f.code), list(f.types)
     for v, ins in enumerate(f.code):
         if ins[0] == CALL and (operation := single[ins[1]]):
             # what the call gives is the operation; the call's own row is one that nobody needs
             code[v] = (operation[0], *(ins[2 + k] for k in operation[1:]))
-            types[v] = callees[ins[1]].result_types[0]
+            types[v] = functions[ins[1]].result_types[0]
         elif ins[0] == GET and f.code[ins[1]][0] == CALL and single[f.code[ins[1]][1]]:
             code[v] = code[ins[1]]
-    used = sorted({k for ins in code if ins[0] in _CALLEES for k in ins[_CALLEES[ins[0]]] if k >= 0})
+    used = sorted({k for ins in code for k in callees(ins)})
     number = {k: n for n, k in enumerate(used)}
     for v, ins in enumerate(code):
-        if ins[0] in _CALLEES:
-            at = _CALLEES[ins[0]]
+        at = CALLEES.get(ins[0])
+        if at:
             code[v] = (*ins[: at.start], *(number.get(k, k) for k in ins[at]), *ins[at.stop :])
-    return _like(f, code, types, [callees[k] for k in used])
+    return _like(f, code, types, [functions[k] for k in used])
 
 
 def _operation(g: Func) -> tuple[int, ...] | None:

@@ -17,6 +17,7 @@ import { announcer, calm, during, element } from "./page.js";
 import { oncePerFrame, onActs, show } from "./page.js";
 import { compileTrio, Mistake, ofEachKind } from "./trio.js";
 import { TRIOS } from "./trios.js";
+import { write } from "./write.js";
 
 /**
  * @typedef {import("./trio.js").Kind} Kind
@@ -217,7 +218,7 @@ const measure = (/** @type {Layout} */ layout) =>
   show(measured(layout.measure()));
 
 const refresh = oncePerFrame(() => {
-  run.textContent = running || isCompiling ? "Stop" : "Go on";
+  write(run, running || isCompiling ? "Stop" : "Go on");
   run.disabled = !isCompiling && (!layout || layout.isDone);
   element("resample", HTMLButtonElement).disabled = !layout;
   const perSecond = `${count(Math.round(stepsPerSecond()))} steps per second`;

@@ -118,6 +118,18 @@ def test_copies_are_kept_until_others_are_in_line() -> None:
     assert program(2).callees != [outer.func]
 
 
+def test_copies_are_kept_where_more_in_line_would_share_nothing() -> None:
+    lonely = fn([V], Real, lambda x: waves(x[0] * x[1], SHORT))
+    outer = fn([V], Real, lambda x: waves(half(x[2]), SHORT) + lonely(x))
+
+    def program():
+        return in_line(fn([V], Real, lambda x: outer(x) * outer([2.0 * z for z in x])).func)
+
+    (first,), (second,) = program().callees, program().callees
+    assert first is second
+    assert first.callees == [lonely.func]
+
+
 def test_fifty_functions_of_which_one_may_be_edited() -> None:
     def some(k: int):
         @fn

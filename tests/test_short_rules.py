@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from test_growth import functions
 
 from rose_core import Dual, Real, Vec, compile, cond, exp, fn, fori, interp, lt, opaque, sin, sum, tape, vjp
 from rose_core.expand import Expansion
@@ -65,12 +66,7 @@ def weighted(g):
 
 def calls(f) -> int:
     """How many calls there are of functions of numbers."""
-    found, todo = [], [Expansion(f.func).root]
-    while todo:
-        g = todo.pop()
-        if g not in found:
-            found.append(g)
-            todo += g.callees
+    found = functions(Expansion(f.func).root)
     return len([ins for g in found for ins in g.code if ins[0] == CALL])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from test_growth import functions
 
 from rose_core import (
     Bool,
@@ -25,7 +26,7 @@ from rose_core import (
     vjp,
 )
 from rose_core.expand import Expansion
-from rose_core.ir import CALL, Func
+from rose_core.ir import CALL
 from rose_core.known import Known
 from rose_core.program import Program
 from rose_core.unroll import unrolled
@@ -63,19 +64,9 @@ either.jvp = fn(
 )
 
 
-def all_functions(root: Func) -> list[Func]:
-    found, todo = [], [root]
-    while todo:
-        g = todo.pop()
-        if g not in found:
-            found.append(g)
-            todo += g.callees
-    return found
-
-
 def calls(f) -> list[str]:
     """Of a whole program, as it is lowered, what is called."""
-    found = all_functions(unrolled(Expansion(f.func).root))
+    found = functions(unrolled(Expansion(f.func).root))
     return [g.callees[ins[1]].name for g in found for ins in g.code if ins[0] == CALL]
 
 

@@ -1,7 +1,12 @@
 """The site and the core in Chromium, in Firefox and in WebKitGTK, where these are installed.
 
 What a page or a test asks for on the way is seen at the host, as not every engine tells. A test whose
-browser never answers ends its process, and is begun again once; one that fails is not.
+browser never answers ends its process, and is begun again once, and so is one where WebKit says that
+WebAssembly left its memory; any other that fails is not.
+
+WebKit says that now and then of a module that stays in its memory: WebKitGTK 2.50.6, of one in 1,800 new
+instances of the robot's gradient, all on the same numbers, while its optimising compiler replaces code that
+runs; without that compiler of none in 2,500. What is really wrong is wrong again.
 """
 
 from __future__ import annotations
@@ -24,7 +29,9 @@ from e2e.webkit import prepare
 from rose_core import compile
 from rose_core.ops import OPS
 
-pytestmark = pytest.mark.flaky(reruns=1, only_rerun="the end of a process, which no test can raise")
+pytestmark = pytest.mark.flaky(
+    reruns=1, only_rerun=["the end of a process, which no test can raise", "Out of bounds memory access"]
+)
 
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 

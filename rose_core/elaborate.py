@@ -77,13 +77,15 @@ class Elaboration:
         return self.func.type_of(v)
 
     def _let(self, tree: Tree, expected: Type | None) -> int:
-        _, _, pattern, t, value, body = tree
-        v = self.value(value, t)
         hidden = dict(self.names)
-        self.bind(pattern, v)
-        if value[0] == "vjp":
-            self.pullbacks[pattern] = self._vjp_made
-        result = self.value(body, expected)
+        while tree[0] == "let":  # one after another: long programs have thousands
+            _, _, pattern, t, value, body = tree
+            v = self.value(value, t)
+            self.bind(pattern, v)
+            if value[0] == "vjp":
+                self.pullbacks[pattern] = self._vjp_made
+            tree = body
+        result = self.value(tree, expected)
         self.names = hidden
         return result
 

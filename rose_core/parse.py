@@ -289,18 +289,23 @@ class _Parser:
 
     def body(self) -> Tree:
         """``let … in …``, ``e; …`` or an expression."""
-        at = self.tokens[self.at][2]
-        if self.accept("let"):
-            pattern = self.pattern()
-            t = self.type() if self.accept(":") else None
-            self.expect("=")
-            value = self.body()
-            self.expect("in")
-            return ("let", at, pattern, t, value, self.body())
-        first = self.choice()
-        if self.accept(";"):
-            return ("let", at, "_", None, first, self.body())
-        return first
+        lets: list[Tree] = []
+        while True:
+            at = self.tokens[self.at][2]
+            if self.accept("let"):
+                pattern = self.pattern()
+                t = self.type() if self.accept(":") else None
+                self.expect("=")
+                lets.append(("let", at, pattern, t, self.body()))
+                self.expect("in")
+            else:
+                tree = self.choice()
+                if not self.accept(";"):
+                    break
+                lets.append(("let", at, "_", None, tree))
+        for let in reversed(lets):
+            tree = (*let, tree)
+        return tree
 
     def choice(self) -> Tree:
         at = self.tokens[self.at][2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import pytest
 from random_programs import RandomProgram, duals
@@ -287,6 +288,20 @@ ERRORS = {
 def test_what_is_not_a_program(source: str) -> None:
     with pytest.raises(ParseError, match=ERRORS[source]):
         parse(source)
+
+
+def test_long_programs_are_printed_and_read() -> None:
+    long = fn([Real], Real, lambda x: reduce(lambda y, _: sin(y), range(20_000), x))
+    text = show(long.func)
+    assert text.count("let ") == 20_000
+    assert show(last(text)) == text
+
+
+def test_names_end_with_what_they_are_for() -> None:
+    inner = "(let y = 2.0 in let x = y * x in x)"
+    assert call(last(f"def f(x: Real): Real = {inner} + x"), [3.0]) == [9.0]
+    with pytest.raises(ParseError, match="y is not defined"):
+        parse(f"def f(x: Real): Real = {inner} + y")
 
 
 ILL_FORMED = {

@@ -4,9 +4,10 @@ What a page or a test asks for on the way is seen at the host, as not every engi
 browser never answers ends its process, and is begun again once, and so is one where WebKit says that
 WebAssembly left its memory; any other that fails is not.
 
-WebKit says that now and then of a module that stays in its memory: WebKitGTK 2.50.6, of one in 1,800 new
-instances of the robot's gradient, all on the same numbers, while its optimising compiler replaces code that
-runs; without that compiler of none in 2,500. What is really wrong is wrong again.
+WebKit says that now and then of a module that stays in its memory: WebKitGTK 2.50.6, of one in some thousand
+new instances of the robot's gradient, all on the same numbers, while its optimising compiler replaces code
+that runs; of such without lanes or without parameters, too; without that compiler of none in 2,500. What is
+really wrong is wrong again.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from test_growth import functions
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
 from rose_core.expand import DerivativeError, Expansion
@@ -17,12 +18,7 @@ X = [0.5, -1.0, 2.0, 0.25]
 
 def names(f) -> set[str]:
     """Of all functions that are left when ``f`` has others in line."""
-    found, todo = set(), [in_line(f.func)]
-    while todo:
-        g = todo.pop()
-        found.add(g.name)
-        todo += g.callees
-    return found - {f.func.name}
+    return {g.name for g in functions(in_line(f.func))} - {f.func.name}
 
 
 def waves(x, count: int):

@@ -11,9 +11,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from build import DIST
 from e2e.conftest import watch
-from e2e.gestures import PHONE, drag, swipe
+from e2e.gestures import PHONE, Gate, drag, swipe
 
 LONG = 30_000  # milliseconds, for the compiler to be loaded
+
+GIVEN_UP = "Given up. “Go on” takes it up again."
 
 SETTLED = re.compile(r"^Settled after [\d\u202f]+ steps")
 
@@ -240,7 +242,7 @@ def test_it_stops_and_goes_on(sets: Page) -> None:
     expect(sets.get_by_role("button", name="Go on")).to_be_disabled()
 
 
-def test_compiling_can_be_given_up(sets: Page, frozen_url: str) -> None:
+def test_compiling_can_be_given_up(sets: Page) -> None:
     was = "Disjoint(Birds, Mammals)"
     for count in (22, 25, 28):  # the first may be compiled before it is stopped
         before = picture(sets)
@@ -249,8 +251,23 @@ def test_compiling_can_be_given_up(sets: Page, frozen_url: str) -> None:
         expect(status(sets)).to_have_text(re.compile("^(Given up|Stopped after)"))
         if status(sets).inner_text().startswith("Given up"):
             break
-    expect(status(sets)).to_have_text("Given up. The picture is as it was.")
+    expect(status(sets)).to_have_text(GIVEN_UP)
     assert picture(sets) == before
+    sets.get_by_role("button", name="Go on").click()
+    settle(sets)
+    expect(sets.locator(f"circle[data-name='`s_{count}`.icon']")).to_be_attached()
+
+
+def test_the_first_compilation_can_be_given_up(page: Page, site_url: str) -> None:
+    compiler = Gate(page, "**/rose.worker.js")
+    page.goto(site_url + "site/diagram.html")
+    page.get_by_role("button", name="Stop").click()
+    expect(status(page)).to_have_text(GIVEN_UP)
+    assert "<circle" not in picture(page)
+    compiler.open()
+    page.get_by_role("button", name="Go on").click()
+    settle(page)
+    assert "<circle" in picture(page)
 
 
 def test_resampled_it_is_another(sets: Page) -> None:

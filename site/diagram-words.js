@@ -19,7 +19,7 @@ export const ending = (steps, unmet) => {
 export const lost = (steps) =>
   `After ${count(steps)} steps it still moves, so it is left as it is.`;
 
-export const GIVEN_UP = "Given up. The picture is as it was.";
+export const GIVEN_UP = "Given up. “Go on” takes it up again.";
 
 /** @param {number} steps */
 export const stopped = (steps) => `Stopped after ${count(steps)} steps.`;

@@ -111,7 +111,7 @@ def add_library(archive: bytes) -> None:
 
 
 def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes, str]:
-    recording = _recording(header, ints, reals)
+    recording = _recording(header, ints, reals, memory != "text")
     with deep_recursion():
         if memory == "text":
             return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
@@ -135,13 +135,13 @@ def _about(matrix: Sparse) -> dict[str, object]:
     return {k: getattr(matrix, k) for k in ("rows", "columns", "shape", "passes")}
 
 
-def _recording(header: str, ints: bytes, reals: bytes) -> Recording:
+def _recording(header: str, ints: bytes, reals: bytes, whole: bool = True) -> Recording:
     parts = header, _view(ints, "i"), _numbers(reals, "d")
     try:
-        return Recording(*parts, known=_known)
+        return Recording(*parts, known=_known, whole=whole)
     except Outdated:
         empty(_known.functions)
-        return Recording(*parts, known=_known)
+        return Recording(*parts, known=_known, whole=whole)
 
 
 def _view(buffer: bytes, format: str) -> memoryview:
@@ -209,7 +209,12 @@ def interpret_recording(
     for k in int_note_at:
         rows[k] = 1 + note(notes[rows[k] - 1])
     recording = Recording(
-        header, memoryview(rows), literals, host, lambda text, place: note(text + notes[place])
+        header,
+        memoryview(rows),
+        literals,
+        host,
+        lambda text, place: note(text + notes[place]),
+        whole=False,
     )
     with deep_recursion():
         _programs[number] = Expansion(recording.root).root

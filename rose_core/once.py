@@ -93,6 +93,8 @@ class _Once(Replay):
     def __init__(self, func: Func, b: Builder, args: list[int], repeated: dict[int, Source]) -> None:
         super().__init__(func, b, args)
         self.repeated = repeated
+        self.changed = {func.home[v] for v in repeated}
+        """The blocks in which something is repeated."""
         self.given: dict[int, list[Source]] = {}
         """Block → what it is to give, after its results."""
         for source in dict.fromkeys(repeated.values()):
@@ -101,6 +103,9 @@ class _Once(Replay):
         """The vectors of what is given."""
 
     def block(self, number: int) -> None:
+        if number not in self.changed:
+            super().block(number)
+            return
         func, b, env = self.func, self.b, self.env
         for v in func.blocks[number].order:
             ins = func.code[v]

@@ -36,7 +36,7 @@ from __future__ import annotations
 import functools
 import json
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import add, invert
 from types import MappingProxyType
 from typing import Any
@@ -66,6 +66,7 @@ from rose_core.ir import (
 from rose_core.known import Known, Outdated
 from rose_core.named import declare, make
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.overlap import join, reached
 from rose_core.reroll import Repeat, order, repeats
 from rose_core.roll import Row, operands_of, plan
 from rose_core.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
@@ -112,12 +113,14 @@ class Recording:
         host: Callable[[Func], Callable[..., list[Any]]] | None = None,
         note: Callable[[str, int], int] | None = None,
         known: Known | None = None,
+        whole: bool = True,
     ) -> None:
         """``host`` gives what an opaque function runs, asked in their order, if they are to be run here.
 
         ``note`` gives the number of a note that the core itself has: what it says, before the note of that
         number. Otherwise they follow upon the program's, in ``notes``. ``known`` has the functions of
-        earlier programs.
+        earlier programs. ``whole``: where functions compute much of the same, make them one
+        (`rose_core.overlap`).
         """
         self.known = known
         program = json.loads(header)
@@ -131,7 +134,17 @@ class Recording:
         self._entries = self._read(rows, ints, reals)
         derived = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
         faulty = {k for k, row in enumerate(rows) if "fault" in row}
-        self._instances = share(list(self._entries.values()), {program["root"], *derived, *faulty})
+        alone = {program["root"], *derived, *faulty}
+        self._instances = share(list(self._entries.values()), alone)
+        needed: Collection[int] = range(len(rows))
+        self.joined: Collection[int] = ()
+        """The functions in which others are in line already."""
+        if whole:
+            self.joined = join(program["root"], rows, self._entries, self._instances, alone)
+        if self.joined:
+            needed = reached(program["root"], rows, self._entries)
+            left = [entry for k, entry in self._entries.items() if k in needed]
+            self._instances = share(left, alone.union(self.joined))
         self._alone = {program["root"], *faulty}
         self._with_rule = derived
         self._rules: dict[object, int] = {}
@@ -140,19 +153,19 @@ class Recording:
         """By number, those that stand alone."""
         self._built: dict[Shape, Func] = {}
         for k, row in enumerate(rows):
-            if k not in self._entries:
+            if row["kind"] == "opaque" or (k in needed and k not in self._entries):
                 self._functions[k] = self._without_body(row, host)
-            elif self._instances[k].shape not in self._built:
+            elif k in needed and self._instances[k].shape not in self._built:
                 self._build(self._instances[k].shape)
-        for k in derived:
+        for k in derived.intersection(needed):
             f, rule = self.function(k), self.function(rows[k]["jvp"])
             if f.jvp not in (None, rule):
                 raise Outdated
             f.jvp = rule
-        for k in faulty:
+        for k in faulty.intersection(needed):
             self.function(k).fault = rows[k]["fault"]
         for k, row in enumerate(rows):
-            if row["kind"] == "named" and row["by"] != "jvp":
+            if k in needed and row["kind"] == "named" and row["by"] != "jvp":
                 self._make(self.function(k), row)
         self.root = self.function(program["root"])
 
@@ -440,7 +453,8 @@ class _Body:
 
     def _plan(self, rows: list[int]) -> Iterator[int | Row | Repeat] | None:
         """In what order to build the rows, where some of them are to be loops."""
-        if self.entry.calls:
+        # calls from all over what was joined are no row
+        if self.entry.calls and self.entry.number not in self.recording.joined:
             calls = plan(self.entry, rows, self._same)
             if calls is not None:
                 return calls

@@ -25,7 +25,7 @@ class Writer:
         self.callees: list[int] = []
         self.entry: dict[str, Any] = {
             "name": name, "kind": "fn", "params": list(params), "ret": ret, "jvp": -1,
-            "types": list(types), "captures": [], "opaque": False,
+            "types": list(types), "captures": [], "opaque": False, "remat": False,
         }  # fmt: skip
 
     def row(self, op: str, x: int, y: int = 0) -> int:
@@ -65,14 +65,15 @@ def sent(
                 "callees": f.callees,
                 "results": list(returned),
                 "calls": "v" if vjp else "c" if f.callees else "",
-                "remat": False,
             }
         )
     header = json.dumps({"types": types, "functions": entries, "root": len(functions) - 1})
     return header, array("i", ints).tobytes(), reals
 
 
-def recording(types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]]) -> Recording:
+def recording(
+    types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]], *, whole: bool = True
+) -> Recording:
     """The program of these functions, the last of which is the entry."""
     header, ints, reals = sent(types, functions, results)
-    return Recording(header, memoryview(ints).cast("i"), reals)
+    return Recording(header, memoryview(ints).cast("i"), reals, whole=whole)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import sys
 import threading
 import time
 import urllib.parse
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +154,17 @@ class Server(http.server.ThreadingHTTPServer):
         self.quiet = quiet
         self.asked: list[str] = []
         """The addresses on this host that were asked for so far."""
+        self.connections: set[socket.socket] = set()
         super().__init__((host, port), Handler)
         self.origin = f"http://{host}:{self.server_address[1]}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.connections.discard(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that leaves in the middle of an answer is no event."""
@@ -166,4 +177,8 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __exit__(self, *_: Any) -> None:
         self.shutdown()
+        # a browser keeps its connections, and would be served on through them
+        for connection in self.connections.copy():
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         self.server_close()

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from build import BROWSER, DIST, PYTHON, ROOT
 from e2e.server import Server
+from rose_core.cli import visit
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -125,6 +126,91 @@ def test_every_choice_of_a_page_is_frozen(tmp_path: Path) -> None:
     assert "pages/page.html: 4 programs" in done.stdout
 
 
+CONTROLS = """<!doctype html>
+<link rel="icon" href="data:,">
+<input type="radio" name="kind" value="11" checked><input type="radio" name="kind" value="12">
+<select id="some"><option value="" disabled selected>choose<option value="13"></select>
+<input id="late" type="range" min="21" max="23" value="22">
+<input id="followed" type="range" min="31" max="33" value="32">
+<input id="box" type="checkbox">
+<input id="fixed" type="number" min="51" max="53" value="52" readonly>
+<fieldset disabled><input id="off" type="range" min="61" max="63" value="62"></fieldset>
+<select onchange="location.href = this.value"><option value="page.html">1<option value="a.html">2</select>
+<iframe src="inner.html"></iframe>
+<script type="module" src="controls.js"></script>
+"""
+
+USES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+let last = new AbortController();
+const use = async (factor) => {
+    if (!(factor > 0)) throw Error("no such choice");
+    last.abort();
+    const { signal } = (last = new AbortController());
+    // who is overtaken is given up
+    await compile(fn([Real], Real, (x) => mul(factor, x)), { signal }).catch(() => {});
+};
+const on = (selector, type, act) => document.querySelector(selector).addEventListener(type, act);
+for (const radio of document.querySelectorAll("[name=kind]"))
+    radio.onchange = () => use(+document.querySelector("[name=kind]:checked").value);
+on("#some", "change", (event) => use(+event.target.value));
+let waits;
+on("#late", "input", (event) => {
+    clearTimeout(waits);
+    waits = setTimeout(use, 300, +event.target.value);
+});
+// as libraries do that draw what they are told only where it is new
+const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+let known = followed.value;
+Object.defineProperty(followed, "value", {
+    get: own.get,
+    set(value) {
+        known = `${value}`;
+        own.set.call(this, value);
+    },
+});
+on("#followed", "input", () => {
+    if (followed.value !== known) use(+(known = followed.value));
+});
+on("#box", "click", () => use(box.checked ? 41 : 42));
+on("#fixed", "input", () => use(NaN));
+on("#off", "input", () => use(NaN));
+"""
+
+INNER = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="module">
+import { Real, compile, fn, mul } from "../rose/rose.js";
+await compile(fn([Real], Real, (x) => mul(71, x)));
+</script>
+"""
+
+
+def test_what_readers_can_do_is_done(site: Frozen) -> None:
+    for name, text in (("page.html", CONTROLS), ("inner.html", INNER), ("controls.js", USES)):
+        site.write(f"pages/{name}", text)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # two radios, a choice, three and three of the sliders, two of the box, and one within
+    assert "pages/page.html: 12 programs" in done.stdout
+    assert "pages/inner.html: 1 program\n" in done.stdout
+
+
+def test_a_warm_up_that_does_not_end_is_told(
+    site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit, "LONGEST", 3000)
+    site.write("pages/page.js", SCRIPT + "export const warmUp = () => new Promise(() => {});")
+    with Server({"/": site.root}, quiet=True) as server:
+        context = visit.reader(browser, sees_frozen=False)
+        seen = visit.use(context, f"{server.origin}/pages/page.html")
+        context.close()
+    assert len(seen.artifacts) == 1
+    assert [re.sub(r"\d+", "n", error) for error in seen.errors] == [
+        "its warmUp() has not ended after n minutes"
+    ]
+
+
 def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: Page) -> None:
     # with the slider in the middle, and at both ends
     assert "pages/page.html: 3 programs" in frozen.output
@@ -201,6 +287,33 @@ def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
     assert len(frozen.files) == 3 and len(frozen.files - before) == 1
     checked = frozen.freeze("--check")
     assert checked.returncode == 0, checked.stdout
+
+
+def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
+    frozen.freeze("--offline")
+    for name in ("page.html", "page.js"):
+        (frozen.root / "pages" / name).unlink()
+    frozen.write("pages/frozen/manifest.json", "{")  # cut off
+    frozen.write("index.html", "<!doctype html><link rel=icon href=data:,>")
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 1
+    assert len(re.findall(r"pages/frozen/\w+\.wasm is stale", checked.stdout)) == 3
+    assert "rose/rose.frozen.json is out of date" in checked.stdout
+    assert frozen.freeze().returncode == 0
+    assert not frozen.files and not (frozen.root / "pages/frozen/manifest.json").exists()
+    assert json.loads(frozen.index.read_text()) == {}
+    # whoever has the service worker gets rid of it
+    assert "unregister" in (frozen.root / "rose.offline.js").read_text()
+    assert frozen.freeze("--check").returncode == 0
+
+
+def test_what_cannot_be_written_is_said(frozen: Frozen) -> None:
+    shutil.rmtree(frozen.root / "pages" / "frozen")
+    frozen.write("pages/frozen", "a file")
+    done = frozen.freeze()
+    assert done.returncode == 2
+    assert done.stderr.startswith("rose: ") and "Traceback" not in done.stderr
+    assert f"{frozen.root}/pages/frozen" in done.stderr
 
 
 def mistype(context: BrowserContext) -> None:
@@ -285,6 +398,11 @@ def test_small_programs_come_with_the_index_and_large_ones_by_themselves(site: F
         asked = [address for address in server.asked if not address.startswith("/pages/page")]
     assert asked == ["/rose/rose.js", "/rose/rose.frozen.json", f"/pages/frozen/{large.name}"]
 
+
+LONG = "{ for (let k = 0; k < 2000; ++k) x = mul(sin(x), k % 2 ? 2 : 0.5); return mul(factor, x); }"
+"""Too many operations for a place in the index."""
+
+ASKS = "globalThis.ask = async (k) => (await fetch(`data?set=${k}`)).text();"
 
 PART = """
 import { Real, fn, mul } from "../rose/rose.js";
@@ -439,6 +557,50 @@ def test_what_an_offline_page_loads_is_checked(frozen: Frozen) -> None:
     assert frozen.freeze("--check").returncode == 0
 
 
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: Page) -> None:
+    """Choices that nobody made, and what differs by its query."""
+    choices = "".join(f"<option>{k}" for k in range(1, 4))
+    site.write(
+        "pages/page.html", PAGE.replace(PAGE.split("\n")[4], f'<select id="factor">{choices}</select>')
+    )
+    site.write("pages/page.js", SCRIPT.replace("mul(factor, sin(x))", LONG) + ASKS)
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    def answer(route: Route) -> None:
+        route.fulfill(body=route.request.url.rpartition("=")[2])
+
+    page.context.route("**/data?*", answer)
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        page.reload()
+        for k in (1, 2):
+            assert page.evaluate("ask", k) == f"{k}"
+    page.context.unroute("**/data?*")
+    page.reload()
+    for k in (2, 3, 1):
+        page.locator("#factor").select_option(f"{k}")
+        expect(page).to_have_title(f"slope {k}")
+    for k in (1, 2):
+        assert page.evaluate("ask", k) == f"{k}"
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_two_sites_of_one_host_work_offline(frozen: Frozen, page: Page) -> None:
+    with Server({"/one/": frozen.root, "/two/": frozen.root}, quiet=True) as server:
+        addresses = [f"{server.origin}/{name}/pages/page.html" for name in ("one", "two")]
+        for address in addresses:
+            page.goto(address)
+            page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+            page.wait_for_function("navigator.serviceWorker.controller")
+    for address in addresses:
+        page.goto(address)
+        expect(page).to_have_title("slope 2")
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
 def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")

@@ -252,6 +252,15 @@ MISTAKES = [
                        ("v + v", "Vec(3, Real)"), ("v[v]", "Vec(3, Real)"), ("2 * t", "[Real]")]),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
+    *((f"fn([Vec(2, Real), {{ a: Real }}], Real, (v, s) => {{ {text}; return 1; }})",
+       f"TypeError: a symbolic {ty} cannot be changed; build a new one")
+      for text, ty in [("v.fill(0)", "Vec(2, Real)"), ("v.push(1)", "Vec(2, Real)"), ("delete v[0]", "Vec(2, Real)"),
+                       ("delete s.a", "{ a: Real }"), ("Object.defineProperty(s, 'a', { value: 1 })", "{ a: Real }")]),
+    ("fn([Vec(2, Real)], Real, (v) => add(v, v))", "TypeError: invalid value: expected Real, got a symbolic Vec(2, Real)"),
+    ("fn([{ a: Real }], Real, (s) => s)", "TypeError: the result of f: invalid value: expected Real, got a symbolic { a: Real }"),
+    ("fn([Real], Real, async (x) => x)", "TypeError: the result of f: invalid value: expected Real, got a promise"),
+    ("fn([Real], Real, (x) => rose.max(x, 1, x))",
+     "TypeError: this takes 2 arguments: for three, call it twice, as in max(max(x, y), z)"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental"),
     ("configure({ core: 'worker' })", "Error: configure: the core has been started; call configure before ready and compile"),
 ]  # fmt: skip
@@ -271,6 +280,29 @@ def test_mistakes(node: Run) -> None:
     assert value == 9
     for (action, expected), message in zip(MISTAKES, messages, strict=True):
         assert message == expected, action
+
+
+def test_what_an_opaque_function_gives_is_checked(node: Run) -> None:
+    body = """
+        const { Real, compile, fn, interp, opaque } = rose;
+        for (const wrong of ["5", undefined, null, [3], true, 5n]) {
+            const host = opaque([Real], Real, function host(x) { return wrong; });
+            const f = fn([Real], Real, (x) => host(x));
+            for (const g of [await compile(f), interp(f)]) attempt(() => g(1));
+        }
+        return messages;"""
+    told = ['the string "5"', "undefined", "null", "an array of 1", "true", "the bigint 5n"]
+    messages = evaluate(node, body)
+    assert messages == [f"TypeError: the result of host: expected Real, got {x}" for x in told for _ in "ab"]
+
+
+def test_sums_and_extremes_by_reduce(node: Run) -> None:
+    """What `reduce` gives its callback besides is no mistake."""
+    body = """
+        const { Real, Vec, add, fn, max, min, mul } = rose;
+        const f = fn([Vec(4, Real)], Vec(4, Real), (v) => [add, mul, max, min].map((op) => v.reduce(op)));
+        return same(f, [3, -1, 4, 2]);"""
+    assert evaluate(node, body) == [8, -24, 4, -1]
 
 
 def test_a_wrong_derivative_is_told_of_when_it_is_needed(node: Run) -> None:

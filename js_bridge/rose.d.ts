@@ -995,7 +995,7 @@ export declare const div: {
 };
 
 export declare const abs: Unary;
-/** 1, -1, or the zero that `x` is. */
+/** 1, or -1 where the sign bit is set, so also of -0; NaN of NaN. */
 export declare const sign: Unary;
 export declare const ceil: Unary;
 export declare const floor: Unary;

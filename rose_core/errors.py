@@ -7,6 +7,8 @@ used, and where. The JavaScript bridge's texts are made from these by `rose_core
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 FAIL = "fail"
 """The name of the import ``(code: i32, x: f64, y: f64)``, which does not come back."""
 
@@ -45,9 +47,9 @@ def note(text: str) -> int:
     return number
 
 
-def failure(code: int, x: float, y: float) -> RunError:
-    """The error to raise."""
-    texts = TEXTS if code < NOTED else notes
+def failure(code: int, x: float, y: float, said: Sequence[str] = notes) -> RunError:
+    """The error to raise, of a program that has these notes."""
+    texts = TEXTS if code < NOTED else said
     number = code if code < NOTED else code - NOTED
     text = texts[number] if number < len(texts) else TEXTS[UNDEFINED]
     return RunError(text.replace("{x}", _number(x)).replace("{y}", _number(y)))

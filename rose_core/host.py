@@ -27,6 +27,7 @@ class Module(Protocol):
     args: list[Slot]
     results: list[Slot]
     hosts: list[Func]
+    notes: list[str]
 
 
 class Instance:
@@ -125,11 +126,12 @@ class _Wasmtime(Instance):
         super().__init__(program)
         self._store = w.Store()
         module = w.Module(self._store.engine, program.bytes)
+        fail = _fails(program)
         imports = []
         for item in module.imports:
             assert isinstance(item.type, w.FuncType)
             name = item.name or ""
-            run = self.host(int(name)) if name.isdigit() else failed if name == FAIL else _math(name)
+            run = self.host(int(name)) if name.isdigit() else fail if name == FAIL else _math(name)
             imports.append(w.Func(self._store, item.type, run))
         exports = w.Instance(self._store, module, imports).exports(self._store)
         f, memory = exports["f"], exports["m"]
@@ -146,9 +148,14 @@ class _Wasmtime(Instance):
         return bytes(self._memory.read(self._store, address, address + size))
 
 
-def failed(code: int, x: float, y: float) -> None:
+def _fails(program: Module) -> Callable[[int, float, float], None]:
     """What a program calls when it cannot go on."""
-    raise failure(code, x, y)
+    notes = program.notes
+
+    def fail(code: int, x: float, y: float) -> None:
+        raise failure(code, x, y, notes)
+
+    return fail
 
 
 def _math(name: str) -> Callable[..., float]:
@@ -169,7 +176,7 @@ class _JavaScript(Instance):
         self._proxies = [create_proxy(self.host(k)) for k in range(len(program.hosts))]
         for k, proxy in enumerate(self._proxies):
             setattr(functions, str(k), proxy)
-        self._proxies.append(create_proxy(failed))
+        self._proxies.append(create_proxy(_fails(program)))
         setattr(functions, FAIL, self._proxies[-1])
         imports = js.Object.new()
         setattr(imports, "", functions)

@@ -165,6 +165,7 @@ class Known:
                 return self._expanded(root)
         except BaseException:
             self._forget(self._records.values())  # of which some may be unfinished
+            self._age()
             raise
 
     def _expanded(self, root: Func) -> Func:
@@ -183,6 +184,10 @@ class Known:
             for record in self._records.values()
         ):
             raise Outdated
+        self._age()
+
+    def _age(self) -> None:
+        """Forget what no program of late had."""
         self.programs += 1
         oldest = self.programs - PROGRAMS
         self._forget(r for r in self._records.values() if r.program < oldest)

@@ -9,7 +9,7 @@ import struct
 
 from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
-from rose_core.errors import FAIL
+from rose_core.errors import FAIL, notes
 from rose_core.expressions import Codes
 from rose_core.ir import LOOP, VEC, ZEROS, Func, callees_first, opcodes
 from rose_core.layout import (
@@ -49,6 +49,7 @@ class Program:
             constants in place (see `encode.module`).
         args, results: where the host puts arguments and finds results, leaf by leaf.
         hosts: the opaque functions, by number.
+        notes: what it says of values that are not defined, by number.
         pages: how much memory it needs.
 
     Raises:
@@ -57,6 +58,7 @@ class Program:
 
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
+        self.notes = notes
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)

@@ -18,7 +18,8 @@ export type Writer = (x: unknown, at: number) => void;
 /** Up to this size a loop is faster than `set`. */
 export const FEW = 24;
 
-const wrong = (x: unknown, ty: Ty): Error =>
+/** The error for a value that is none of a type. */
+export const wrong = (x: unknown, ty: Ty): Error =>
   TypeError(`expected ${ty.text}, got ${describe(x)}`);
 
 /** A writer of values of type `ty` into `leaves`, which are those of the type. */

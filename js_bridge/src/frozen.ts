@@ -81,7 +81,8 @@ export const frozenFiles = (): Promise<Files> | undefined => {
   if (address === undefined) return undefined;
   if (address !== asked) {
     asked = address;
-    files = read(address);
+    // one that is damaged names nothing
+    files = read(address).catch(() => new Map());
   }
   return files;
 };

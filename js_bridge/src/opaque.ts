@@ -1,6 +1,6 @@
 // Opaque functions as what calls them sees them: with numbers and addresses, or with numbers in a row.
 
-import { type Writer, writerOf } from "./arguments";
+import { type Writer, writerOf, wrong } from "./arguments";
 import {
   type Cells,
   type Kind,
@@ -31,7 +31,13 @@ export const hostImport = (
 ): ((...passed: number[]) => number | void) => {
   const host = f.host!;
   if ([...f.params, f.ret].every((ty) => ty === REAL))
-    return host as (...passed: number[]) => number;
+    return function () {
+      // as they are given, without an array in between
+      const x: unknown = host.apply(undefined, arguments as never);
+      if (typeof x !== "number")
+        throw within(wrong(x, REAL), `the result of ${f.name}`);
+      return x;
+    };
   const scalars = rowCells(new Float64Array(args.length));
   const returned = rowCells(new Float64Array(1));
   const leafOf = ([, , position, inMemory]: HostSlot): Leaf => {

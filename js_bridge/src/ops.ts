@@ -41,6 +41,17 @@ const binary = (op: number, x: Real, y: Real, ty: Ty = REAL): Var => {
   return result(r, ty, r.row(op, a, realId(r, y)));
 };
 
+/** Refuse a third value, which some of JavaScript's functions take; `reduce` gives its callback a number. */
+const two = (more: unknown): undefined => {
+  if (more instanceof Var)
+    throw TypeError(
+      "this takes 2 arguments: for three, call it twice, as in max(max(x, y), z)",
+    );
+};
+
+/** What takes two, and refuses more. */
+type Two = (x: unknown, y: unknown) => Var;
+
 const comparison = (op: number, x: Real, y: Real): Var =>
   binary(op, x, y, BOOL);
 
@@ -108,11 +119,14 @@ export const log2 = (x: Real) => unary(OP.log2, x);
 export const log10 = (x: Real) => unary(OP.log10, x);
 export const cbrt = (x: Real) => unary(OP.cbrt, x);
 
-export const min = (x: Real, y: Real) => binary(OP.min, x, y);
-export const max = (x: Real, y: Real) => binary(OP.max, x, y);
+export const min: Two = (x, y, more?: unknown) =>
+  two(more) ?? binary(OP.min, x, y);
+export const max: Two = (x, y, more?: unknown) =>
+  two(more) ?? binary(OP.max, x, y);
 export const pow = (x: Real, y: Real) => binary(OP.pow, x, y);
 export const atan2 = (x: Real, y: Real) => binary(OP.atan2, x, y);
-export const hypot = (x: Real, y: Real) => binary(OP.hypot, x, y);
+export const hypot: Two = (x, y, more?: unknown) =>
+  two(more) ?? binary(OP.hypot, x, y);
 export const neq = (x: Real, y: Real) => comparison(OP.neq, x, y);
 export const lt = (x: Real, y: Real) => comparison(OP.lt, x, y);
 export const leq = (x: Real, y: Real) => comparison(OP.leq, x, y);
@@ -120,9 +134,11 @@ export const eq = (x: Real, y: Real) => comparison(OP.eq, x, y);
 export const gt = (x: Real, y: Real) => comparison(OP.gt, x, y);
 export const geq = (x: Real, y: Real) => comparison(OP.geq, x, y);
 
-export const add = (x: unknown, y: unknown) => linear(OP.add, true, x, y);
+export const add: Two = (x, y, more?: unknown) =>
+  two(more) ?? linear(OP.add, true, x, y);
 export const sub = (x: unknown, y: unknown) => linear(OP.sub, true, x, y);
-export const mul = (x: unknown, y: unknown) => linear(OP.mul, false, x, y);
+export const mul: Two = (x, y, more?: unknown) =>
+  two(more) ?? linear(OP.mul, false, x, y);
 export const div = (x: unknown, y: unknown) => linear(OP.div, false, x, y);
 
 /** `-x`, of a number or a tangent. */
@@ -143,8 +159,10 @@ export const not = (p: Bool): Var => {
   const r = recorder();
   return result(r, BOOL, r.row(OP.not, boolId(r, p), 0));
 };
-export const and = (p: Bool, q: Bool) => logic(OP.and, p, q);
-export const or = (p: Bool, q: Bool) => logic(OP.or, p, q);
+export const and: Two = (p, q, more?: unknown) =>
+  two(more) ?? logic(OP.and, p, q);
+export const or: Two = (p, q, more?: unknown) =>
+  two(more) ?? logic(OP.or, p, q);
 export const iff = (p: Bool, q: Bool) => logic(OP.iff, p, q);
 export const xor = (p: Bool, q: Bool) => logic(OP.xor, p, q);
 

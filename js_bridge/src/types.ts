@@ -202,7 +202,7 @@ export const tyOf = (type: unknown): Ty => {
     ++sizesRead;
     return fin(type.valueOf());
   }
-  if (typeof type !== "object" || type === null || isSymbolic(type))
+  if (typeof type !== "object" || type === null || symbolicType(type))
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
@@ -274,9 +274,14 @@ export const isReal = (leaf: Ty): boolean =>
 export const sizeOf = (leaf: Ty): number =>
   leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
 
-/** Whether `x` is a symbolic scalar. */
-const isSymbolic = (x: object): x is { ty: Ty } =>
-  "ty" in x && typeof x.ty === "object" && isTy(x.ty!);
+/** Under which a symbolic vector or struct has what it stands for. */
+export const VIEW = Symbol("view");
+
+/** The type of a symbolic value; undefined for any other object. */
+const symbolicType = (x: object): Ty | undefined => {
+  const { ty } = ((x as { [VIEW]?: object })[VIEW] ?? x) as { ty?: unknown };
+  return typeof ty === "object" && isTy(ty!) ? ty : undefined;
+};
 
 /** Whether `x` is an array, or a typed one. */
 export const isArray = (x: unknown): x is ArrayLike<unknown> =>
@@ -300,8 +305,10 @@ export const describe = (x: unknown): string => {
           ? `a symbolic ${x.description}`
           : "a symbol";
     case "object": {
+      const ty = symbolicType(x);
+      if (ty) return `a symbolic ${ty.text}`;
+      if (x instanceof Promise) return "a promise";
       const fields = Object.keys(x);
-      if (isSymbolic(x)) return `a symbolic ${x.ty.text}`;
       return fields.length
         ? `an object with ${fields.slice(0, 6).join(", ")}`
         : "an empty object";

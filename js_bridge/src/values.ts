@@ -16,7 +16,16 @@ import {
   within,
   ZERO,
 } from "./recorder";
-import { fin, isArray, numbersOf, sizesIn, TAN, type Ty, tyOf } from "./types";
+import {
+  fin,
+  isArray,
+  numbersOf,
+  sizesIn,
+  TAN,
+  type Ty,
+  tyOf,
+  VIEW,
+} from "./types";
 import { isIndex, placesOf } from "./updates";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
@@ -56,8 +65,6 @@ class View {
     readonly ty: Ty,
   ) {}
 }
-
-const VIEW = Symbol("view");
 
 /**
  * A struct type with the fields of `fields`. In a body these may be values, too: programs for `rose` 0.4.10,
@@ -158,6 +165,21 @@ const refusePrimitive = ({ ty }: View): never => {
   throw noPrimitive(ty);
 };
 
+const refuseChange = ({ ty }: View): never => {
+  throw TypeError(`a symbolic ${ty.text} cannot be changed; build a new one`);
+};
+
+/** A method of arrays, on the elements that there are. */
+const methodOf = (view: View, key: string, parts: () => unknown[]): unknown => {
+  const method = (Array.prototype as unknown as Record<string, unknown>)[key];
+  if (typeof method !== "function") return undefined;
+  return CHANGES.test(key) ? () => refuseChange(view) : method.bind(parts());
+};
+
+/** The methods that change an array. */
+const CHANGES =
+  /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
+
 const vector: ProxyHandler<View> = {
   get(view, key, v) {
     if (key === VIEW) return view;
@@ -169,17 +191,15 @@ const vector: ProxyHandler<View> = {
     if (isForeign(key)) return undefined;
     if (typeof key === "symbol") return element(view, key);
     if (isIndex(key)) return element(view, Number(key));
-    const method = (Array.prototype as unknown as Record<string, unknown>)[key];
-    if (typeof method === "function") return method.bind(elements(view));
+    const method = methodOf(view, key, () => elements(view));
+    if (method) return method;
     throw noSuchKey(view.ty, key);
   },
   has: (view, key) =>
     typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
-  set(view) {
-    throw TypeError(
-      `a symbolic ${view.ty.text} cannot be changed; build a new one`,
-    );
-  },
+  set: refuseChange,
+  deleteProperty: refuseChange,
+  defineProperty: refuseChange,
 };
 
 const object: ProxyHandler<View> = {
@@ -203,7 +223,9 @@ const object: ProxyHandler<View> = {
     object.has!(view, key)
       ? { enumerable: true, configurable: true }
       : undefined,
-  set: vector.set,
+  set: refuseChange,
+  deleteProperty: refuseChange,
+  defineProperty: refuseChange,
 };
 
 const tuple: ProxyHandler<View> = {
@@ -215,8 +237,7 @@ const tuple: ProxyHandler<View> = {
     const parts = (): unknown[] => order.map(at);
     if (key === Symbol.iterator) return () => parts()[Symbol.iterator]();
     if (typeof key === "symbol" || isForeign(key)) return at(key);
-    const method = (Array.prototype as unknown as Record<string, unknown>)[key];
-    return typeof method === "function" ? method.bind(parts()) : at(key);
+    return methodOf(view, key, parts) ?? at(key);
   },
 };
 

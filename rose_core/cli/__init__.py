@@ -44,3 +44,6 @@ def main(arguments: list[str] | None = None) -> int:
     except CommandError as error:
         print(f"rose: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # of a file that is to be written
+        print(f"rose: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2

@@ -65,7 +65,7 @@ def _find(path: Path, name: str) -> Function:
     sys.path.insert(0, str(path.resolve().parent))  # for what it imports
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise CommandError(f"{path} does not run:\n{traceback.format_exc(limit=-1)}") from error
     found = getattr(module, name, None)
     if isinstance(found, Generic):

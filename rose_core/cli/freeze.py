@@ -11,17 +11,17 @@ import base64
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from rose_core.cli import offline as offline_worker
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import serve
-from rose_core.cli.visit import Visit, chromium, look, reader, use
+from rose_core.cli.visit import INDEX, Visit, chromium, look, reader, use
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -84,11 +84,14 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        pages = self.root.rglob("*.html")
+        pages = [*self.root.rglob("*.html"), *self.root.rglob("*.htm")]
         self.pages = sorted(p for p in pages if FOLDER not in p.relative_to(self.root).parts)
         if not self.pages:
             raise CommandError(f"{root} holds no pages")
-        self.frozen: dict[Path, Frozen] = {page.parent: Frozen() for page in self.pages}
+        # where there are no pages any more, there is nothing to be frozen any more
+        old = (path.parent.parent for path in self.root.rglob(f"{FOLDER}/{MANIFEST}"))
+        folders = dict.fromkeys((*(page.parent for page in self.pages), *sorted(old)))
+        self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
         self.indices: dict[Path, set[Path]] = defaultdict(set)
         """By the path of an index, the folders of the pages that look there."""
         self.problems: list[str] = []
@@ -140,9 +143,24 @@ class Site:
         found: list[Change] = []
         for folder, frozen in self.frozen.items():
             found += self._folder_changes(folder / FOLDER, frozen)
+        for path in self.root.rglob(INDEX):
+            if _json_of(path):
+                self.indices.setdefault(path, set())  # where nobody looks any more, it becomes empty
         for path in self.indices:
             found += self.text_change(path, self.index(path, offline))
+        script = self.root / offline_worker.SCRIPT
+        if script.exists() and not offline:
+            found += self.text_change(script, offline_worker.FAREWELL)
         return found
+
+    def separate(self) -> Iterator[Path]:
+        """The files that indices do not hold, which are asked for when a page needs them."""
+        for path, folders in self.indices.items():
+            held = _small(a for folder in folders for a in self.frozen[folder].artifacts.values())
+            for folder in folders:
+                artifacts = self.frozen[folder].artifacts.values()
+                yield from (folder / FOLDER / a.file_name for a in artifacts if a.key not in held)
+            yield path
 
     def look(self, browser: Browser, address: Mapping[Path, str]) -> set[str]:
         """Open the pages at these addresses when all is frozen; the addresses of what they load."""
@@ -159,13 +177,12 @@ class Site:
 
     def works_offline(self) -> bool:
         """Whether it was frozen so."""
-        texts = [path.read_text() for path in self.indices if path.exists()]
-        return any("offline" in json.loads(text) for text in texts)
+        return any("offline" in _json_of(path) for path in self.indices)
 
     def _folder_changes(self, folder: Path, frozen: Frozen) -> list[Change]:
         found: list[Change] = []
         manifest = folder / MANIFEST
-        old = json.loads(manifest.read_text()) if manifest.exists() else {}
+        old = _json_of(manifest)
         for key, artifact in frozen.artifacts.items():
             path = folder / artifact.file_name
             if path.exists() and path.read_bytes() == artifact.data:
@@ -174,10 +191,10 @@ class Site:
             pages = self.names(folder, frozen.pages[key])
             text = f"{self.name(path)} {state}: {artifact.name} of {pages}, {len(artifact.data)} bytes"
             found.append(Change(path, artifact.data, text))
-        for name, entry in old.items():
-            path = folder / name
-            if path.stem not in frozen.artifacts and path.exists():
-                pages = self.names(folder, entry["pages"])
+        for path in sorted(folder.glob("*.wasm")) if manifest.exists() else ():
+            if path.stem not in frozen.artifacts:
+                entry = old.get(path.name) or {"name": "a program", "pages": []}
+                pages = self.names(folder, entry["pages"]) or "no page"
                 text = f"{self.name(path)} is stale: {entry['name']}, which {pages} no longer compile"
                 found.append(Change(path, None, text + ("" if "," in pages else "s")))
         if frozen.artifacts:
@@ -215,7 +232,10 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> 
         # what pages load is known once all is in place
         if not check or (offline and is_right):
             loaded = site.look(browser, address)
+            if offline and not site.indices:
+                site.problems.append("no page asks for what is frozen, so none of them gets to work offline")
             if offline:
+                loaded |= {urljoin(origin, quote(site.name(path))) for path in site.separate()}
                 script = offline_worker.script(loaded, origin)
                 changes = site.text_change(site.root / offline_worker.SCRIPT, script)
                 is_right = _put_right(changes, check) and is_right
@@ -224,6 +244,15 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> 
     if check and not is_right:
         print(f"! out of date: run `rose freeze {root}`")
     return 1 if site.problems or (check and not is_right) else 0
+
+
+def _json_of(path: Path) -> dict[str, Any]:
+    """What a file of ours holds; nothing if it is not there, or damaged."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _put_right(changes: list[Change], check: bool) -> bool:

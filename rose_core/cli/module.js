@@ -107,9 +107,11 @@ const callable = async (url) => {
 /** The functions, from the files in `folder`, else in that of this module. */
 export const load = async (folder = new URL(".", import.meta.url)) => {
   const found = {};
+  // a relative address is one for the page
+  const base = new URL(folder, globalThis.location);
   await Promise.all(
     Object.keys(FILES).map(async (name) => {
-      found[name] = await callable(new URL(FILES[name], folder));
+      found[name] = await callable(new URL(FILES[name], base));
     }),
   );
   return found;

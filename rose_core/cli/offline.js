@@ -2,7 +2,8 @@
 //
 // With a network, all is asked from the network, so that nothing is ever out of date.
 
-const CACHE = "rose-offline";
+/** Other sites of the same host have their own. */
+const CACHE = `rose-offline ${registration.scope}`;
 
 /** All that the pages load, which is kept from the start; what else they ask for is kept when it comes. */
 const FILES = ["FILES"].map((path) => new URL(path, location.href).href);
@@ -22,16 +23,21 @@ const clean = async () => {
 
 self.addEventListener("activate", (event) => event.waitUntil(clean()));
 
-const answer = async (request) => {
+const answer = async (event) => {
+  const { request } = event;
   const cache = await caches.open(CACHE);
   try {
     const response = await fetch(request);
-    // what cannot be kept (the disk is full) is shown all the same
+    // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
     if (response.status === 200)
-      await cache.put(request, response.clone()).catch(() => {});
+      event.waitUntil(cache.put(request, response.clone()).catch(() => {}));
     return response;
   } catch (error) {
-    const kept = await cache.match(request, { ignoreSearch: true });
+    // only of a page is the query as a rule for its scripts, which read it themselves
+    const ignoreSearch = request.mode === "navigate";
+    const kept =
+      (await cache.match(request)) ??
+      (await cache.match(request, { ignoreSearch }));
     if (kept) return kept;
     throw error;
   }
@@ -39,9 +45,11 @@ const answer = async (request) => {
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
+  const isStream = request.headers.get("accept") === "text/event-stream";
   if (
     request.method === "GET" &&
+    !isStream &&
     new URL(request.url).origin === location.origin
   )
-    event.respondWith(answer(request));
+    event.respondWith(answer(event));
 });

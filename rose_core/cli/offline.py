@@ -10,6 +10,13 @@ SCRIPT = "rose.offline.js"
 """Its name at the root of the site: it serves what is below it."""
 
 
+FAREWELL = """// Written by `rose freeze`: this site does not work offline any more.
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(registration.unregister()));
+"""
+"""What takes its place where it is not wanted any more: browsers keep what they have until another comes."""
+
+
 def script(addresses: Iterable[str], origin: str) -> str:
     """Its source, for pages that load these addresses."""
     paths = {address.removeprefix(origin) for address in addresses if address.startswith(origin)}

@@ -13,7 +13,8 @@
         const file = await promise;
         if (key) work.files[key] = file;
       } catch (error) {
-        work.errors.push(error.message);
+        // what a page gives up itself is no mistake of its
+        if (error.name !== "AbortError") work.errors.push(error.message);
       }
       --work.pending;
     };
@@ -37,13 +38,51 @@
     };
     addEventListener("error", failed, { capture: true });
     addEventListener("unhandledrejection", ({ reason }) => thrown(reason));
+    // what a page is to do a little later, as when a slider rests
+    const { setTimeout, clearTimeout } = globalThis;
+    work.later = setTimeout;
+    work.due = new Map();
+    globalThis.setTimeout = (f, delay = 0, ...args) => {
+      const run = () => {
+        work.due.delete(timer);
+        f(...args);
+      };
+      if (typeof f !== "function") return setTimeout(f, delay, ...args);
+      const timer = setTimeout(run, delay);
+      work.due.set(timer, performance.now() + delay);
+      return timer;
+    };
+    globalThis.clearTimeout = (timer) => {
+      work.due.delete(timer);
+      clearTimeout(timer);
+    };
+
+    // other pages have their own turn
+    globalThis.navigation?.addEventListener("navigate", (event) => {
+      if (!event.destination.sameDocument) event.preventDefault();
+    });
   },
 
-  /** Wait until nothing has been under way for a while, in milliseconds. */
-  async settled(quiet = 500) {
+  /** Begin one of the other actions, whose end `roseEnd` tells. */
+  begin(action) {
+    const end = (globalThis.roseEnd = {});
+    const settle = (key) => (value) =>
+      Object.assign(end, { [key]: value ?? null });
+    this[action]().then(settle("value"), (error) =>
+      settle("error")(error?.message ?? `${error}`),
+    );
+  },
+
+  /** Wait until nothing has been under way for a while, and for what is due soon, in milliseconds. */
+  async settled(quiet = 500, soon = 2000) {
+    const { later, due } = globalThis.roseWork;
+    const wait = (time) => new Promise((wake) => later(wake, time));
+    const now = performance.now();
+    const times = [...due.values()].map((time) => time - now);
+    await wait(Math.max(0, ...times.filter((time) => time <= soon)));
     const step = 20;
     for (let still = 0; still < quiet; still += step) {
-      await new Promise((wake) => setTimeout(wake, step));
+      await wait(step);
       if (globalThis.roseWork.pending) still = 0;
     }
   },
@@ -63,19 +102,31 @@
 
   /** Move what can be moved, and put it back. */
   async use() {
-    const tell = (element) => {
+    const all = (selector) =>
+      [...document.querySelectorAll(selector)].filter(
+        (element) => element.matches(":enabled") && !element.readOnly,
+      );
+    /** A page may wait for the end of a movement. */
+    const pause = () => this.settled(100, 500);
+    const tell = async (element) => {
       for (const type of ["input", "change"])
         element.dispatchEvent(new Event(type, { bubbles: true }));
+      await pause();
     };
-    const all = (selector) =>
-      [...document.querySelectorAll(selector)].filter((e) => !e.disabled);
     const turn = async (element, key, values) => {
       const before = element[key];
-      for (const value of [...values, before]) {
-        element[key] = value;
-        tell(element);
-        await this.settled(100); // a page may wait for the end of a movement
+      // as it comes with the element: libraries put their own in front of it, to know what is new
+      const { set } = Object.getOwnPropertyDescriptor(
+        Object.getPrototypeOf(element),
+        key,
+      );
+      for (const value of values) {
+        set.call(element, value);
+        await tell(element);
       }
+      set.call(element, before);
+      // a choice that nobody can make may have been made at first
+      if (!element.selectedOptions?.[0]?.disabled) await tell(element);
     };
     for (const input of all("input[type=range]")) {
       const low = +(input.min || 0);
@@ -86,13 +137,18 @@
       const values = [input.min, input.max].filter((x) => x !== "");
       if (values.length) await turn(input, "value", values);
     }
-    for (const select of all("select"))
-      await turn(select, "selectedIndex", [...select.options].keys());
-    for (const box of all("input[type=checkbox]"))
-      await turn(box, "checked", [!box.checked]);
+    for (const select of all("select")) {
+      const choices = [...select.options].keys();
+      const open = [...choices].filter((k) => !select.options[k].disabled);
+      await turn(select, "selectedIndex", open);
+    }
     const chosen = all("input[type=radio]:checked");
-    for (const radio of [...all("input[type=radio]"), ...chosen])
-      await turn(radio, "checked", [true]);
+    const radios = [...all("input[type=radio]"), ...chosen];
+    const boxes = all("input[type=checkbox]").flatMap((box) => [box, box]);
+    for (const input of [...radios, ...boxes]) {
+      input.click();
+      await pause();
+    }
   },
 
   /** The files, in base 64, where they were looked for, and what went wrong. */

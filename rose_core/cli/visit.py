@@ -12,20 +12,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 
 try:
-    from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, sync_playwright
+    from playwright.sync_api import (
+        Browser,
+        BrowserContext,
+        Error,
+        Frame,
+        Page,
+        Response,
+        TimeoutError,
+        sync_playwright,
+    )
 except ImportError:
     raise CommandError("freezing takes Playwright: pip install 'rose_core[freeze]'") from None
 
 INDEX = "rose.frozen.json"
-USE = (Path(__file__).parent / "use.js").read_text()
+_USE = (Path(__file__).parent / "use.js").read_text().strip().rstrip(";")
 NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
 PATIENCE = 120_000
-"""Milliseconds for everything that one page does at once."""
+"""Milliseconds for a page to open."""
+
+LONGEST = 600_000
+"""Milliseconds for everything that it compiles at once, or while it is used."""
 
 
 @dataclass
@@ -66,7 +80,7 @@ def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
     context = browser.new_context(service_workers="block")
     if not sees_frozen:
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
-    context.add_init_script(_do("watch"))
+    context.add_init_script(f"{_USE}.watch()")
     return context
 
 
@@ -78,19 +92,52 @@ def use(context: BrowserContext, address: str) -> Visit:
     page.expose_function("roseProblem", lambda text: visit.errors.append(text))
     try:
         _open(page, address)
-        if not page.evaluate(_do("warmUp")):
-            page.evaluate(_do("use"))
-        page.evaluate(_do("settled"))
-        found = page.evaluate(_do("found"))
-    except Error as error:
-        visit.errors.append(error.message.splitlines()[0])
-    else:
-        visit.indices = set(found["indices"])
-        visit.artifacts = [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
-        # what a page does not catch has been told with its place
-        visit.errors += [text for text in found["errors"] if not any(text in error for error in visit.errors)]
+        for frame in page.frames:
+            if frame is page.main_frame or _belongs_to(frame, page):
+                _use(frame, visit)
+    except (Error, _PageError) as error:
+        visit.errors.append(str(error).splitlines()[0])
     page.close()
     return visit
+
+
+def _belongs_to(frame: Frame, page: Page) -> bool:
+    """Whether a frame shows something of the same host."""
+    return frame.url == "about:srcdoc" or urlsplit(frame.url)[:2] == urlsplit(page.url)[:2]
+
+
+def _use(frame: Frame, visit: Visit) -> None:
+    """Use what is in a frame."""
+    try:
+        if not _done(frame, "warmUp"):
+            _done(frame, "use")
+        _done(frame, "settled")
+    except _PageError as error:
+        visit.errors.append(str(error))
+    found = _done(frame, "found")
+    visit.indices |= set(found["indices"])
+    visit.artifacts += [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
+    # what a page does not catch has been told with its place
+    visit.errors += [text for text in found["errors"] if not any(text in error for error in visit.errors)]
+
+
+class _PageError(Exception):
+    """What a page throws, or takes too long for."""
+
+
+def _done(frame: Frame, action: str) -> Any:
+    """What an action of `use.js` gives. Unlike `evaluate`, this ends however long the page takes."""
+    frame.evaluate(f"{_USE}.begin('{action}')")
+    try:
+        end = frame.wait_for_function(
+            "() => 'value' in roseEnd || 'error' in roseEnd ? roseEnd : undefined", timeout=LONGEST
+        ).json_value()
+    except TimeoutError:
+        doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
+        raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes") from None
+    if "error" in end:
+        raise _PageError(end["error"])
+    return end["value"]
 
 
 def look(browser: Browser, address: str) -> Visit:
@@ -102,20 +149,16 @@ def look(browser: Browser, address: str) -> Visit:
     try:
         _open(page, address)
         visit.started_python = page.evaluate("roseWork.started")
-    except Error as error:
-        visit.errors.append(error.message.splitlines()[0])
+    except (Error, _PageError) as error:
+        visit.errors.append(str(error).splitlines()[0])
     context.close()
     return visit
-
-
-def _do(action: str) -> str:
-    return f"{USE.strip().rstrip(';')}.{action}()"
 
 
 def _open(page: Page, address: str) -> None:
     page.set_default_timeout(PATIENCE)
     page.goto(address, wait_until="load")
-    page.evaluate(_do("settled"))
+    _done(page.main_frame, "settled")
 
 
 def _note(page: Page, visit: Visit) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from playwright.sync_api import Page
 import build
 from build import BRIDGE, PYTHON, ROOT
 from e2e.server import Server
-from rose_core import load
+from rose_core import RunError, load
 
 MODEL = """
 from rose_core import Bool, Real, Vec, fn, index, opaque, pow, sin, struct, sum, vec
@@ -211,6 +212,9 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
     line = MODEL[: MODEL.index("index(3, x)")].count("\n") + 1
     failed = f"index: 3 cannot be an index, expected a whole number from 0 to 2 (model.py, line {line})"
     assert in_node(folder, "chosen", start + calls + says) == [3, f"RangeError: {failed}"]
+    # what a file says is its own, whatever else this process has compiled
+    with pytest.raises(RunError, match=re.escape(failed)):
+        load(folder / "out" / "chosen.wasm")([1.0, 2.0, 3.0], 3)
 
 
 def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
@@ -251,10 +255,12 @@ def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
         ("model.py:copied --grad", "copied gives [3]{mass: Real"),
         ("model.py:none --hessian", "none takes no Real, so it has no gradient"),
         ("broken.py:f", "ZeroDivisionError"),
+        ("leaves.py:f", "SystemExit"),
     ],
 )
 def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str) -> None:
     (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     done = rose("compile", *words.split(), "-o", "nowhere")
     assert done.returncode == 2 and done.stderr.startswith("rose: ") and message in done.stderr
     assert not (folder / "nowhere").exists()
@@ -264,3 +270,23 @@ def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str
 def test_other_files_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"was not made by|no WebAssembly"):
         load(data)
+
+
+def test_where_nothing_can_be_written(folder: Path, rose: Run) -> None:
+    (folder / "file").write_text("")
+    done = rose("compile", "model.py:none", "-o", "file/out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rose: ") and "Not a directory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_says_where_the_files_are(folder: Path, rose: Run, page: Page) -> None:
+    """By an address as it would write it elsewhere."""
+    compiled(rose, "none")
+    (folder / "out" / "page.html").write_text("<link rel=icon href=data:,>")
+    (folder / "out" / "inner").mkdir()
+    (folder / "out" / "none.wasm").rename(folder / "out" / "inner" / "none.wasm")
+    with Server({"/": folder / "out"}, quiet=True) as server:
+        page.goto(f"{server.origin}/page.html")
+        ask = "async (at) => (await (await import('/none.js')).load(at)).none()"
+        assert [page.evaluate(ask, at) for at in ("./inner/", "inner/", "/inner/")] == [7, 7, 7]

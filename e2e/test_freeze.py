@@ -457,6 +457,17 @@ def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_inde
         assert "run `rose freeze` again" in told
 
 
+@pytest.mark.parametrize(
+    "index",
+    ["null", '{"folders": null}', '{"folders": {"x/": 5}}', '{"small": null, "folders": {"x/": [""]}}'],
+)
+def test_an_index_of_another_form_names_nothing(frozen: Frozen, page: Page, index: str) -> None:
+    frozen.index.write_text(index)
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2", timeout=30_000)
+
+
 def test_what_another_build_froze_is_named(frozen: Frozen, page: Page) -> None:
     frozen.change_index(build="older", folders={})
     said = listen(page)

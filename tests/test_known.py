@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from array import array
 
@@ -9,6 +10,7 @@ import pytest
 from recordings import Writer, sent
 
 from rose_core import bridge, lowered
+from rose_core.expand import DerivativeError
 from rose_core.known import Known
 
 REAL, DUAL = 0, 2
@@ -127,3 +129,16 @@ def test_random_edits(core, monkeypatch, seed):
             pieces[at] = pieces[rng.randrange(len(pieces))]
         given = program(pieces)
         assert bridge.compile_recording(*given) == as_new(monkeypatch, given)
+
+
+def test_what_cannot_be_compiled_is_forgotten(core):
+    """However often in a row, as while somebody edits what is wrong."""
+    rng = random.Random(3)
+    known = bridge._known
+    for _ in range(30):
+        header, *rest = program([piece(rng) for _ in range(3)])
+        content = json.loads(header)
+        content["functions"][-2]["fault"] = "no"
+        with pytest.raises(DerivativeError):
+            bridge.compile_recording(json.dumps(content), *rest)
+        assert len(known.functions) < 40

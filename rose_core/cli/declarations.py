@@ -25,7 +25,7 @@ def declare(functions: Mapping[str, Func]) -> str:
         lines.append(f"  {_key(name)}({listed}): {_output(f.ret)};")
     lines += [
         "}",
-        "/** The functions, from the files in `folder`, else in that of this module. */",
+        "/** The functions, from the files in `folder`, which ends in /, else next to this module. */",
         "export declare const load: (folder?: string | URL) => Promise<Functions>;",
     ]
     return "\n".join(lines) + "\n"

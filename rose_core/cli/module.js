@@ -104,10 +104,9 @@ const callable = async (url) => {
   };
 };
 
-/** The functions, from the files in `folder`, else in that of this module. */
+/** The functions, from the files in `folder`. */
 export const load = async (folder = new URL(".", import.meta.url)) => {
   const found = {};
-  // a relative address is one for the page
   const base = new URL(folder, globalThis.location);
   await Promise.all(
     Object.keys(FILES).map(async (name) => {

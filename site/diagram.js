@@ -102,11 +102,9 @@ const go = () => {
 
 // ---- new programs --------------------------------------------------------
 
-/** Gives up what is being compiled. */
+/** Gives up what is being compiled, or has done so. */
 let giveUp = new AbortController();
 let isCompiling = false;
-/** Whether the reader did not want to wait for the programs that are there now. */
-let isGivenUp = false;
 /** Whether the programs are others than those of the picture, so that it has to begin anew. */
 let isOther = true;
 
@@ -133,15 +131,12 @@ const compile = latest(async (/** @type {void} */ _, isLatest) => {
   const texts = ofEachKind((kind) => programs[kind].text);
   const words = "Penrose and the compiler are at work…";
   isCompiling = true;
-  isGivenUp = false;
   refresh();
   const made = await during(status, words, compileOrMistake(texts));
   isCompiling = false;
   refresh();
   if (!isLatest()) return made instanceof Layout ? made.dispose() : undefined;
-  isGivenUp = !made && giveUp.signal.aborted;
-  if (isGivenUp) say(GIVEN_UP, false);
-  if (!made) return undefined;
+  if (!made) return giveUp.signal.aborted ? say(GIVEN_UP, false) : undefined;
   for (const kind of KINDS) programs[kind].right();
   if (made instanceof Mistake)
     return programs[made.kind].wrong(made.message, made.range);
@@ -195,8 +190,8 @@ kinds.addEventListener("change", choose);
 element("resample").addEventListener("click", resample);
 run.addEventListener("click", () => {
   if (isCompiling) giveUp.abort();
-  else if (isGivenUp) start();
   else if (running && layout) halt(stopped(layout.steps));
+  else if (giveUp.signal.aborted) start();
   else go();
 });
 withArrows.addEventListener("change", () => refresh());
@@ -224,7 +219,8 @@ const measure = (/** @type {Layout} */ layout) =>
 
 const refresh = oncePerFrame(() => {
   write(run, running || isCompiling ? "Stop" : "Go on");
-  run.disabled = !isCompiling && !isGivenUp && (!layout || layout.isDone);
+  const isStill = !layout || layout.isDone;
+  run.disabled = !isCompiling && !giveUp.signal.aborted && isStill;
   element("resample", HTMLButtonElement).disabled = !layout;
   const perSecond = `${count(Math.round(stepsPerSecond()))} steps per second`;
   pace.setAttribute("aria-valuetext", perSecond);

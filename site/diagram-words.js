@@ -19,6 +19,9 @@ export const ending = (steps, unmet) => {
 export const lost = (steps) =>
   `After ${count(steps)} steps it still moves, so it is left as it is.`;
 
+/** @param {Error} error */
+export const broken = ({ message }) => `It cannot go on: ${message}.`;
+
 export const GIVEN_UP = "Given up. “Go on” takes it up again.";
 
 /** @param {number} steps */

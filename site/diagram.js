@@ -3,6 +3,7 @@
 import { DiagramView } from "./diagram-view.js";
 import {
   GIVEN_UP,
+  broken,
   ending,
   energyOf,
   lost,
@@ -76,10 +77,7 @@ const goOnSoon = oncePerFrame(() => {
       due--;
     }
   } catch (error) {
-    return halt(
-      `It cannot go on: ${/** @type {Error} */ (error).message}.`,
-      true,
-    );
+    return halt(broken(/** @type {Error} */ (error)), true);
   }
   if (!Number.isFinite(due)) due = 0;
   if (layout.isDone && !holds) {

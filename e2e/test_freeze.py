@@ -307,6 +307,18 @@ def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
     assert frozen.freeze("--check").returncode == 0
 
 
+def test_what_others_have_made_stays(frozen: Frozen) -> None:
+    """Though it has the same name."""
+    others = {"manifest.json": '{"name": "an app", "icons": []}', "0123456789abcdef.wasm": "of others"}
+    (frozen.root / "frozen").mkdir()
+    for name, text in others.items():
+        frozen.write(f"frozen/{name}", text)
+    frozen.write("pages/frozen/other.wasm", "not in the manifest")
+    assert frozen.freeze("--offline").returncode == 0
+    assert {path.name: path.read_text() for path in (frozen.root / "frozen").iterdir()} == others
+    assert (frozen.root / "pages" / "frozen" / "other.wasm").exists()
+
+
 def test_what_cannot_be_written_is_said(frozen: Frozen) -> None:
     shutil.rmtree(frozen.root / "pages" / "frozen")
     frozen.write("pages/frozen", "a file")

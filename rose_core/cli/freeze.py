@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ MANIFEST = "manifest.json"
 ROOM = 16384
 """How many bytes of files an index holds itself, so that they need not be asked for: what, compressed, a host
 sends at once."""
+
+_FILE = re.compile(r"[0-9a-f]{16}\.wasm")
+"""The name of a program's file."""
 
 
 @dataclass
@@ -89,8 +93,9 @@ class Site:
         if not self.pages:
             raise CommandError(f"{root} holds no pages")
         # where there are no pages any more, there is nothing to be frozen any more
-        old = (path.parent.parent for path in self.root.rglob(f"{FOLDER}/{MANIFEST}"))
-        folders = dict.fromkeys((*(page.parent for page in self.pages), *sorted(old)))
+        old = (path.parent for path in self.root.rglob(f"{FOLDER}/{MANIFEST}"))
+        left = sorted(folder.parent for folder in old if _made(folder))
+        folders = dict.fromkeys((*(page.parent for page in self.pages), *left))
         self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
         self.indices: dict[Path, set[Path]] = defaultdict(set)
         """By the path of an index, the folders of the pages that look there."""
@@ -121,19 +126,16 @@ class Site:
     def index(self, path: Path, offline: bool) -> str:
         """The content of an index."""
         folders = {}
-        builds = set()
+        builds = {a.build for _, a in self._named(path)}
         for folder in sorted(self.indices[path]):
             frozen = self.frozen[folder].artifacts
             if frozen:
                 folders[_relative(folder / FOLDER, path) + "/"] = sorted(frozen)
-            builds |= {a.build for a in frozen.values()}
         content: dict[str, object] = {}
         if len(builds) == 1:
             content |= {"build": builds.pop()}
         if folders:
-            content |= {"folders": folders}
-            artifacts = [a for folder in self.indices[path] for a in self.frozen[folder].artifacts.values()]
-            content |= {"small": _small(artifacts)}
+            content |= {"folders": folders, "small": _small(a for _, a in self._named(path))}
         if offline:
             content |= {"offline": _relative(self.root / offline_worker.SCRIPT, path)}
         return json.dumps(content, separators=(",", ":")) + "\n"
@@ -143,11 +145,11 @@ class Site:
         found: list[Change] = []
         for folder, frozen in self.frozen.items():
             found += self._folder_changes(folder / FOLDER, frozen)
-        for path in self.root.rglob(INDEX):
-            if _json_of(path):
-                self.indices.setdefault(path, set())  # where nobody looks any more, it becomes empty
         for path in self.indices:
             found += self.text_change(path, self.index(path, offline))
+        for path in sorted(self.root.rglob(INDEX)):
+            if path not in self.indices and _json_of(path):
+                found += self.text_change(path, "{}\n")  # nobody looks there any more
         script = self.root / offline_worker.SCRIPT
         if script.exists() and not offline:
             found += self.text_change(script, offline_worker.FAREWELL)
@@ -155,12 +157,16 @@ class Site:
 
     def separate(self) -> Iterator[Path]:
         """The files that indices do not hold, which are asked for when a page needs them."""
-        for path, folders in self.indices.items():
-            held = _small(a for folder in folders for a in self.frozen[folder].artifacts.values())
-            for folder in folders:
-                artifacts = self.frozen[folder].artifacts.values()
-                yield from (folder / FOLDER / a.file_name for a in artifacts if a.key not in held)
+        for path in self.indices:
             yield path
+            held = _small(a for _, a in self._named(path))
+            yield from (folder / FOLDER / a.file_name for folder, a in self._named(path) if a.key not in held)
+
+    def _named(self, path: Path) -> Iterator[tuple[Path, Artifact]]:
+        """What an index names, with the folders of the pages that compile it."""
+        for folder in self.indices[path]:
+            for artifact in self.frozen[folder].artifacts.values():
+                yield folder, artifact
 
     def look(self, browser: Browser, address: Mapping[Path, str]) -> set[str]:
         """Open the pages at these addresses when all is frozen; the addresses of what they load."""
@@ -182,7 +188,7 @@ class Site:
     def _folder_changes(self, folder: Path, frozen: Frozen) -> list[Change]:
         found: list[Change] = []
         manifest = folder / MANIFEST
-        old = _json_of(manifest)
+        old = _made(folder)
         for key, artifact in frozen.artifacts.items():
             path = folder / artifact.file_name
             if path.exists() and path.read_bytes() == artifact.data:
@@ -191,15 +197,15 @@ class Site:
             pages = self.names(folder, frozen.pages[key])
             text = f"{self.name(path)} {state}: {artifact.name} of {pages}, {len(artifact.data)} bytes"
             found.append(Change(path, artifact.data, text))
-        for path in sorted(folder.glob("*.wasm")) if manifest.exists() else ():
-            if path.stem not in frozen.artifacts:
-                entry = old.get(path.name) or {"name": "a program", "pages": []}
+        for name, entry in old.items():
+            path = folder / name
+            if path.stem not in frozen.artifacts and path.exists():
                 pages = self.names(folder, entry["pages"]) or "no page"
                 text = f"{self.name(path)} is stale: {entry['name']}, which {pages} no longer compile"
                 found.append(Change(path, None, text + ("" if "," in pages else "s")))
         if frozen.artifacts:
             found += self.text_change(manifest, frozen.manifest)
-        elif manifest.exists():
+        elif old:
             found.append(Change(manifest, None, f"{self.name(manifest)} is stale"))
         return found
 
@@ -253,6 +259,20 @@ def _json_of(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _made(folder: Path) -> dict[str, Any]:
+    """The entries of the manifest in a folder; of one that is damaged, what can be known of the files.
+
+    Only what is named here was made by freezing, and may be removed.
+    """
+    manifest = folder / MANIFEST
+    if not manifest.exists():
+        return {}
+    if found := _json_of(manifest):
+        return {name: entry for name, entry in found.items() if _FILE.fullmatch(name)}
+    files = filter(_FILE.fullmatch, sorted(path.name for path in folder.iterdir()))
+    return {name: {"name": "a program", "pages": []} for name in files}
 
 
 def _put_right(changes: list[Change], check: bool) -> bool:

@@ -39,8 +39,8 @@ _COMMUTES = [op.commutes for op in OPS]
 _STRUCTURAL = frozenset((PARAM, INDEX, VEC, CALL, GET))
 
 
-class _TooManyError(Exception):
-    """More rows are left, or had to be looked at, than it is worth."""
+class _StaysError(Exception):
+    """A function cannot be put in line, or too many rows are left, or had to be looked at, to be worth it."""
 
 
 def join(
@@ -68,7 +68,7 @@ def join(
     effects = {k for k, row in enumerate(rows) if row["kind"] == "opaque" and not row["pure"]}
     for number in tried:
         entry = entries.get(number)
-        if entry is None or not entry.calls or number in stay or not _is_plain(entry):
+        if entry is None or not entry.calls:
             continue
         called = reached(number, rows, entries)
         own = called - reached(root, rows, entries, without=number)
@@ -79,7 +79,7 @@ def join(
         try:
             entries[number] = _Rows(entries, stay, built).whole(entry)
             joined.add(number)
-        except _TooManyError:
+        except _StaysError:
             pass
     return joined
 
@@ -126,7 +126,6 @@ def _is_plain(entry: Entry) -> bool:
 class _Body:
     """A function that is put in line."""
 
-    entry: Entry
     rows: list[tuple[int, int, int]]
     literals: list[int]
     """Their values, the last first: they are at the end of the list of all values."""
@@ -161,7 +160,7 @@ class _Rows:
         """A function with all rows that it needs of its own."""
         results = self.of(entry, [self._row(PARAM, k, 0) for k in range(len(entry.leaves))])
         if self.left < len(self._numbers):
-            raise _TooManyError
+            raise _StaysError
         return replace(
             entry,
             rows=memoryview(array("i", self.rows)),
@@ -177,14 +176,13 @@ class _Rows:
     def of(self, entry: Entry, args: Sequence[int]) -> list[int]:
         """The values of the results of a function that is called on these values."""
         body = self._body(entry.number)
-        assert body
-        self.unseen -= len(body.rows)
-        self.depth += 1
         numbers, rows = self._numbers, self.rows
         known = numbers.setdefault
         n = len(numbers)
-        if self.unseen < 0 or n > self.left or self.depth > DEEPEST:
-            raise _TooManyError
+        if body is None or self.unseen < len(body.rows) or n > self.left or self.depth == DEEPEST:
+            raise _StaysError
+        self.unseen -= len(body.rows)
+        self.depth += 1
         given: dict[int, list[int]] = {}
         """The results of calls that are in line."""
         env = [0] * len(body.rows) + body.literals
@@ -265,7 +263,7 @@ class _Rows:
             else:
                 rows = entry.rows.tolist()
                 columns = zip(rows[0::3], rows[1::3], rows[2::3], strict=True)
-                self._bodies[number] = _Body(entry, list(columns), self._literals_of(entry))
+                self._bodies[number] = _Body(list(columns), self._literals_of(entry))
         return self._bodies[number]
 
     def _literals_of(self, entry: Entry) -> list[int]:

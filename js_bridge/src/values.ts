@@ -169,16 +169,16 @@ const refuseChange = ({ ty }: View): never => {
   throw TypeError(`a symbolic ${ty.text} cannot be changed; build a new one`);
 };
 
+/** The methods that change an array. */
+const CHANGES =
+  /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
+
 /** A method of arrays, on the elements that there are. */
 const methodOf = (view: View, key: string, parts: () => unknown[]): unknown => {
   const method = (Array.prototype as unknown as Record<string, unknown>)[key];
   if (typeof method !== "function") return undefined;
   return CHANGES.test(key) ? () => refuseChange(view) : method.bind(parts());
 };
-
-/** The methods that change an array. */
-const CHANGES =
-  /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
 
 const vector: ProxyHandler<View> = {
   get(view, key, v) {

@@ -45,5 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"rose: {error}", file=sys.stderr)
         return 2
     except OSError as error:  # of a file that is to be written
-        print(f"rose: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(
+            f"rose: {error.filename}: {error.strerror}" if error.filename else f"rose: {error}",
+            file=sys.stderr,
+        )
         return 2

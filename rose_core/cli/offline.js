@@ -33,12 +33,13 @@ const answer = async (event) => {
       event.waitUntil(cache.put(request, response.clone()).catch(() => {}));
     return response;
   } catch (error) {
-    // only of a page is the query as a rule for its scripts, which read it themselves
-    const ignoreSearch = request.mode === "navigate";
-    const kept =
-      (await cache.match(request)) ??
-      (await cache.match(request, { ignoreSearch }));
+    const kept = await cache.match(request);
     if (kept) return kept;
+    // the query of a page is as a rule for its scripts, which read it themselves
+    const page =
+      request.mode === "navigate" &&
+      (await cache.match(request, { ignoreSearch: true }));
+    if (page) return page;
     throw error;
   }
 };

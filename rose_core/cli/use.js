@@ -65,11 +65,15 @@
 
   /** Begin one of the other actions, whose end `roseEnd` tells. */
   begin(action) {
-    const end = (globalThis.roseEnd = {});
-    const settle = (key) => (value) =>
-      Object.assign(end, { [key]: value ?? null });
-    this[action]().then(settle("value"), (error) =>
-      settle("error")(error?.message ?? `${error}`),
+    // an action that takes too long may end during the next
+    const end = (globalThis.roseEnd = { isOver: false });
+    this[action]().then(
+      (value) => Object.assign(end, { isOver: true, value }),
+      (error) =>
+        Object.assign(end, {
+          isOver: true,
+          error: error?.message ?? `${error}`,
+        }),
     );
   },
 

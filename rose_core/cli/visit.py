@@ -129,15 +129,13 @@ def _done(frame: Frame, action: str) -> Any:
     """What an action of `use.js` gives. Unlike `evaluate`, this ends however long the page takes."""
     frame.evaluate(f"{_USE}.begin('{action}')")
     try:
-        end = frame.wait_for_function(
-            "() => 'value' in roseEnd || 'error' in roseEnd ? roseEnd : undefined", timeout=LONGEST
-        ).json_value()
+        end = frame.wait_for_function("() => roseEnd.isOver && roseEnd", timeout=LONGEST).json_value()
     except TimeoutError:
         doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
         raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes") from None
     if "error" in end:
         raise _PageError(end["error"])
-    return end["value"]
+    return end.get("value")
 
 
 def look(browser: Browser, address: str) -> Visit:

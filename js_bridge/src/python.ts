@@ -178,8 +178,11 @@ export const load = async (
       }
     }
     python ??= await started(assets, files);
+    const bridge = python.pyimport("rose_core.bridge");
+    // what is there now stays: whoever looks for garbage need not look there
+    python.runPython("import gc; gc.freeze()");
     say("ready");
-    return new PythonCore(python.pyimport("rose_core.bridge"), async () => {
+    return new PythonCore(bridge, async () => {
       const library = await files.bytes(STDLIB);
       say("ready");
       return library;

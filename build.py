@@ -364,7 +364,8 @@ def build() -> None:
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
     core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
     identity = fingerprint(core)[:12]
-    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, runtime / "rose_core.snapshot.wasm"]}
+    others = [runtime / name for name in ("rose_core.snapshot.wasm", "pyodide.mjs", "pyodide.asm.mjs")]
+    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, *others]}
     inputs = [
         BRIDGE / "src",
         BRIDGE / "rose.d.ts",

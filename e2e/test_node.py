@@ -262,7 +262,13 @@ MISTAKES = [
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
      "TypeError: this takes 2 arguments: for three, call it twice, as in max(max(x, y), z)"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental"),
-    ("configure({ core: 'worker' })", "Error: configure: the core has been started; call configure before ready and compile"),
+    ("configure({ assets: './elsewhere' })", "Error: configure: the core has been started; call configure before ready and compile"),
+    ("configure({ core: 'worker' })", 'RangeError: configure: expected core to be "main", where there are no pages, got the string "worker"'),
+    ("fn([Vec(0, Real)], Real, (v) => v[0])",
+     "RangeError: invalid value: 0 is out of range, expected no index, since there are no elements"),
+    ("{ const knot = {}; knot.a = [Real, knot]; fn([knot], Real, () => 1); }", "TypeError: invalid type: it is a part of itself"),
+    ("rose.functional(square, [Real], Real, (f, x) => f(x))", "TypeError: functional: expected an array of functions, got a function"),
+    ("rose.functional([square], [Real], Real, (f, x) => f(x))", "TypeError: functional: its derivative: expected a function, got undefined"),
 ]  # fmt: skip
 
 
@@ -280,6 +286,19 @@ def test_mistakes(node: Run) -> None:
     assert value == 9
     for (action, expected), message in zip(MISTAKES, messages, strict=True):
         assert message == expected, action
+
+
+def test_options_of_compile_are_checked(node: Run) -> None:
+    body = """
+        const { Real, compile, fn } = rose;
+        const f = fn([Real], Real, (x) => x);
+        const wrong = [{ previous: f }, { signal: "stop" }, { memory: new ArrayBuffer(65536) }];
+        return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
+    assert evaluate(node, body) == [
+        "TypeError: compile: there is no option previous; the options are memory, signal",
+        'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
+        "RangeError: compile: expected memory to be a WebAssembly.Memory, got an empty object",
+    ]
 
 
 def test_what_an_opaque_function_gives_is_checked(node: Run) -> None:

@@ -89,6 +89,17 @@ def test_a_damaged_runtime_is_named(page: Page, site_url: str, damage: Any) -> N
     assert page.evaluate(BODY, ["", "return gives();"]) == 12
 
 
+@pytest.mark.parametrize("script", ["pyodide.mjs", "pyodide.asm.mjs"])
+def test_a_damaged_script_is_named(page: Page, site_url: str, script: str) -> None:
+    def damaged(route: Route) -> None:
+        data = (PYODIDE / script).read_bytes()
+        route.fulfill(body=data[: len(data) // 2], content_type="text/javascript")
+
+    page.context.route(f"**/{script}", damaged)
+    message = run(page, site_url, "return gives().catch((error) => error.message);")
+    assert f"{script}: it is not the file that belongs to this build" in message
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream"])
 def test_any_type_will_do_for_the_runtime(page: Page, site_url: str, kind: str) -> None:
     def answer(route: Route) -> None:

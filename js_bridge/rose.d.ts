@@ -713,7 +713,7 @@ export interface Configuration {
 }
 
 /** Say how the bridge is to work; where the core runs, before it is first needed. */
-export declare const configure: (configuration: Configuration) => void;
+export declare const configure: (configuration?: Configuration) => void;
 
 /**
  * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to

@@ -8,6 +8,7 @@ import {
   define,
   type Fn,
   FnData,
+  functionFor,
   ofAnySize,
   recorded,
   results,
@@ -67,11 +68,6 @@ const typeFor = (name: string, type: unknown): Ty => {
   } catch (error) {
     throw within(error, name);
   }
-};
-
-const functionFor = (x: unknown, what: string): void => {
-  if (typeof x !== "function")
-    throw TypeError(`${what}: expected a function, got ${describe(x)}`);
 };
 
 /**

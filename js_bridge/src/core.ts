@@ -72,7 +72,9 @@ let running: Core | MainCore | undefined;
  */
 export const ready = async ({ idle = false } = {}): Promise<void> => {
   if (idle) {
-    const { connection } = navigator as { connection?: { saveData?: boolean } };
+    const { connection } = (globalThis.navigator ?? {}) as {
+      connection?: { saveData?: boolean };
+    };
     if (connection?.saveData) return;
     // Safari has no such callback
     await new Promise<unknown>((wake) =>

@@ -35,6 +35,17 @@ export class Files {
     return found;
   }
 
+  /** What is wrong with the first of these files that is missing, or not as it was built. */
+  async fault(names: readonly Name[]): Promise<unknown> {
+    for (const name of names)
+      try {
+        await this.bytes(name);
+      } catch (error) {
+        return error;
+      }
+    return undefined;
+  }
+
   private async read(name: Name): Promise<Bytes> {
     const address = this.assets[name];
     if (isLocal(address)) {

@@ -7,6 +7,7 @@ import {
   dataOf,
   define,
   type Fn,
+  functionFor,
   makeFn,
   results,
   types,
@@ -15,6 +16,7 @@ import {
 import { S } from "./opcodes.gen";
 import { recorder, Var } from "./recorder";
 import {
+  describe,
   dualOf,
   isReal,
   mapScalars,
@@ -38,6 +40,12 @@ export const functional = (
   body: (...args: any[]) => unknown,
   rule: (...args: any[]) => unknown,
 ): Fn => {
+  if (!Array.isArray(functions))
+    throw TypeError(
+      `functional: expected an array of functions, got ${describe(functions)}`,
+    );
+  functionFor(body, "functional: what it computes");
+  functionFor(rule, "functional: its derivative");
   const fs = functions.map((f) => dataOf(f, "functional"));
   const declared = types(params, "functional");
   const result = tyOf(ret);

@@ -196,6 +196,12 @@ export let epoch = 0;
 export const isFn = (f: unknown): f is Fn =>
   typeof f === "function" && KNOWN in f;
 
+/** Throw unless `x` is a function; `what` is what it is for. */
+export const functionFor = (x: unknown, what: string): void => {
+  if (typeof x !== "function")
+    throw TypeError(`${what}: expected a function, got ${describe(x)}`);
+};
+
 /** What the bridge knows of `f`; throws if it is no function of ours. */
 export const knownOf = (f: unknown, what: string): FnData | Generic => {
   if (isFn(f)) return f[KNOWN]!;
@@ -433,8 +439,7 @@ export const opaque = (
 ): Fn => {
   const paramTypes = types(params, "opaque");
   const retType = tyOf(ret);
-  if (typeof host !== "function")
-    throw TypeError(`opaque: expected a function, got ${describe(host)}`);
+  functionFor(host, "opaque");
   const name = host.name || "opaque";
   const op = ON_REALS[nameInMath(host) ?? ""];
   if (

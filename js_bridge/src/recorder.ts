@@ -6,7 +6,16 @@
 import type { FnData } from "./functions";
 import { numbering } from "./numbering";
 import { OP, OUT_OF_RANGE, S } from "./opcodes.gen";
-import { ANY, BOOL, describe, INDEX_NAME, REAL, TAN, type Ty } from "./types";
+import {
+  ANY,
+  BOOL,
+  describe,
+  INDEX_NAME,
+  indicesBelow,
+  REAL,
+  TAN,
+  type Ty,
+} from "./types";
 import { place } from "./where";
 
 /** A symbolic Real, Tan or Bool. */
@@ -189,7 +198,7 @@ export class Recorder {
     if (high < 0 || low >= index.size)
       throw RangeError(
         `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
-          `expected an index from 0 to ${index.size - 1}`,
+          `expected ${indicesBelow(index.size)}`,
       );
     const i = this.use(number, number.ty);
     const id = this.check(OP.bound, i, index.size, name, OUT_OF_RANGE);
@@ -348,7 +357,7 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
   if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)
     throw RangeError(
-      `invalid value: ${x} is out of range, expected an index from 0 to ${ty.size - 1}`,
+      `invalid value: ${x} is out of range, expected ${indicesBelow(ty.size)}`,
     );
   return r.literal(x, ty);
 };

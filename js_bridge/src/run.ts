@@ -17,6 +17,7 @@ import {
 import { compiled, lookAhead } from "./known";
 import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
+import { checkOptions, type Option } from "./options";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { instantiate } from "./probe";
 import { checkStandsAlone, programOf } from "./program";
@@ -48,11 +49,24 @@ export interface CompileOptions {
   signal?: AbortSignal;
 }
 
+/** Those of another window are as good as this one's. */
+const like = (property: string, expected: string): Option => [
+  (x) => property in Object(x),
+  expected,
+];
+
+const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
+  memory: like("grow", "a WebAssembly.Memory"),
+  signal: like("throwIfAborted", "an AbortSignal"),
+};
+
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
 export const compile = async (
   f: unknown,
-  { memory: given, signal }: CompileOptions = {},
+  options: CompileOptions = {},
 ): Promise<Compiled> => {
+  checkOptions("compile", options, OPTIONS);
+  const { memory: given, signal } = options;
   signal?.throwIfAborted();
   const data = dataOf(f, "compile");
   lookAhead();

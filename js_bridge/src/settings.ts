@@ -51,7 +51,9 @@ export const fix = (fixed: boolean): void => {
 const ANYTHING: Option = [() => true, ""];
 
 const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
-  core: oneOf(["worker", "main"]),
+  core: inNode
+    ? [(where) => where === "main", '"main", where there are no pages']
+    : oneOf(["worker", "main"]),
   assets: ANYTHING,
   frozen: ANYTHING,
   cache: [
@@ -70,7 +72,7 @@ const read: Readonly<Record<string, (given: any) => unknown>> = {
 };
 
 /** Say how the bridge is to work; where the core runs, before it is first needed. */
-export const configure = (configuration: Configuration): void => {
+export const configure = (configuration: Configuration = {}): void => {
   checkOptions("configure", configuration, OPTIONS);
   const given = Object.entries(configuration)
     .filter(([, x]) => x !== undefined)

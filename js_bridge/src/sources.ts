@@ -14,10 +14,11 @@ const nameOf = (address: string): string =>
   new URL(address).pathname.replace(/.*\//, "") || "the page";
 
 /** A script that is given as text. */
-export const sourceOf = (text: string): Source => ({
-  text,
-  place: async (line) => `line ${line} of the Python source`,
-});
+export const sourceOf = (text: string): Source => {
+  if (typeof text !== "string")
+    throw TypeError("python: expected the source as text");
+  return { text, place: async (line) => `line ${line} of the Python source` };
+};
 
 /** The scripts in the page, in order; they are there when the page has been read. */
 export const sourcesIn = async (): Promise<Source[]> => {

@@ -54,17 +54,20 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
 export const sizesIn = (
   type: unknown,
   found = new Set<SizeVar>(),
+  seen = new Set<unknown>(),
 ): Set<SizeVar> => {
   if (type instanceof SizeVar) {
     if (type.value === undefined) found.add(type);
   } else if (
     typeof type === "object" &&
     type !== null &&
-    !keys.has(type as Ty)
+    !keys.has(type as Ty) &&
+    !seen.has(type)
   ) {
-    if (INDEX in type) sizesIn(type[INDEX], found);
-    if (ELEM in type) sizesIn(type[ELEM], found);
-    for (const field of Object.values(type)) sizesIn(field, found);
+    seen.add(type);
+    if (INDEX in type) sizesIn(type[INDEX], found, seen);
+    if (ELEM in type) sizesIn(type[ELEM], found, seen);
+    for (const field of Object.values(type)) sizesIn(field, found, seen);
   }
   return found;
 };
@@ -183,6 +186,12 @@ export const structOf = (entries: [string, Ty][]): Ty => {
 /** Whether `type` is in the interned form already. */
 export const isTy = (type: object): type is Ty => keys.has(type as Ty);
 
+/** The indices below a size, as errors say them. */
+export const indicesBelow = (size: number): string =>
+  size
+    ? `an index from 0 to ${size - 1}`
+    : "no index, since there are no elements";
+
 /** The largest size: indices are 32-bit integers. */
 export const LARGEST = 2 ** 31;
 
@@ -191,6 +200,9 @@ export const ANY = fin(LARGEST);
 
 /** How often a type was read whose size varies. */
 let sizesRead = 0;
+
+/** The types that are being read. */
+const reading = new Set<object>();
 
 /** The interned form of a type; throws if `type` is none. */
 export const tyOf = (type: unknown): Ty => {
@@ -208,13 +220,20 @@ export const tyOf = (type: unknown): Ty => {
     );
   let ty = known.get(type);
   if (ty === undefined) {
+    if (reading.has(type))
+      throw TypeError("invalid type: it is a part of itself");
     const before = sizesRead;
-    if (ELEM in type && INDEX in type)
-      ty = vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]));
-    else
-      ty = structOf(
-        Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
-      );
+    reading.add(type);
+    try {
+      if (ELEM in type && INDEX in type)
+        ty = vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]));
+      else
+        ty = structOf(
+          Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
+        );
+    } finally {
+      reading.delete(type);
+    }
     // what has a size that varies is another type every time
     if (sizesRead === before) known.set(type, ty);
   }

@@ -133,7 +133,7 @@ class Replay:
         site = CondSite(self.func, ins)
         env = self.env
         f_args, g_args = ([env[a] for a in args] for args in site.args)
-        f, g = map(self.function, site.functions)
+        f, g = [self.function(side) for side in site.functions]  # `map` would use the machine's stack
         env[v] = self.b.cond(env[site.p], f, f_args, g, g_args)
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from itertools import pairwise
 
 import pytest
@@ -107,6 +108,27 @@ def test_a_deep_chain_of_calls() -> None:
         f = (lambda g: fn([Real], Real, lambda x: g(x) + 1))(f)
     assert interp(f)(2) == 2003
     assert compile(grad(f))(2) == 1.5
+
+
+def test_choices_deep_in_each_other_need_no_stack() -> None:
+    """A thread of a browser has little."""
+    f = fn([Real], Real, lambda x: x * 1.5)
+    for k in range(1000):
+        f = (lambda g, k: fn([Real], Real, lambda x: cond(lt(x, k), Real, lambda: g(sin(x)), lambda: x * k)))(
+            f, k
+        )
+    done = []
+
+    def work() -> None:
+        with deep_recursion():
+            done.append(Program(Known().expanded(f.func)))
+
+    size = threading.stack_size(2**18)
+    thread = threading.Thread(target=work)
+    thread.start()
+    threading.stack_size(size)
+    thread.join()
+    assert done
 
 
 def unrolled(n: int):

@@ -112,11 +112,13 @@ def test_a_deep_chain_of_calls() -> None:
 
 def test_choices_deep_in_each_other_need_no_stack() -> None:
     """A thread of a browser has little."""
+
+    def choice(g, k: int):
+        return fn([Real], Real, lambda x: cond(lt(x, k), Real, lambda: g(sin(x)), lambda: x * k))
+
     f = fn([Real], Real, lambda x: x * 1.5)
     for k in range(1000):
-        f = (lambda g, k: fn([Real], Real, lambda x: cond(lt(x, k), Real, lambda: g(sin(x)), lambda: x * k)))(
-            f, k
-        )
+        f = choice(f, k)
     done = []
 
     def work() -> None:

@@ -5,6 +5,7 @@ A function exists only when its body has returned; a mistake in it leaves nothin
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -216,6 +217,8 @@ def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tupl
     """The types in a function's annotations; ``local`` are the names where it is defined."""
     written = dict(body.__annotations__)
     code = body.__code__
+    if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        raise TypeError(f"@fn: {body.__name__} can only have parameters by position, each with its type")
     scope = {**body.__globals__, **local}
 
     def type_of(name: str, what: str) -> object:

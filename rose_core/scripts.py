@@ -60,6 +60,8 @@ class _Scripts:
         script, line, column = self._place(error)
         complaint = error.msg if isinstance(error, SyntaxError) else str(error)
         message = f"{type(error).__name__}: {complaint}".removesuffix(": ")
+        if isinstance(error, ModuleNotFoundError):
+            message += " (in a page there is what the core needs of Python's library, and no packages)"
         if not script:
             return ScriptError(message)
         text = self._lines[script][line - 1] if line <= len(self._lines[script]) else ""

@@ -80,6 +80,17 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("a symbolic value has no truth value while its function is traced; use select")
 
+    def __float__(self) -> float:
+        raise TypeError(
+            f"{self.described()} has no value while its function is traced; "
+            "write sin(x) for math.sin(x), fori or vec for a loop over range(x), and so on"
+        )
+
+    def __int__(self) -> int:
+        return int(float(self))
+
+    __index__ = __int__
+
     # operators stand here, and not with scalars, so that vectors and structs are refused by name
 
     __hash__ = object.__hash__
@@ -223,6 +234,9 @@ class VecValue(Value):
         at = self._position(trace, i)
         return wrap(trace, [trace.builder.index(v, at) for v in ids], t.elem)
 
+    def __setitem__(self, i: object, x: object) -> None:
+        raise TypeError(f"{self.described()} cannot be changed; v = v.set(i, x) has x at i")
+
     def __iter__(self) -> Iterator[object]:
         return (self[i] for i in range(len(self)))
 
@@ -265,6 +279,12 @@ class StructValue(Value):
 
     def __repr__(self) -> str:
         return f"<symbolic {self.type}>"
+
+    def __setattr__(self, name: str, x: object) -> None:
+        try:
+            super().__setattr__(name, x)
+        except AttributeError:
+            raise TypeError(f"{self.described()} cannot be changed; build a new one") from None
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_fields":

@@ -52,7 +52,10 @@ def test_scripts_may_be_indented_as_markup_is() -> None:
     ("texts", "expected"),
     [
         ([HEAD, "x = (1,\n"], "script 2, line 1: SyntaxError: '(' was never closed\n    x = (1,\n        ^"),
-        (["\n\nimport nowhere.at_all"], "script 1, line 3: ModuleNotFoundError: No module named 'nowhere'"),
+        (
+            ["\n\nimport nowhere.at_all"],
+            "script 1, line 3: ModuleNotFoundError: No module named 'nowhere' (in a page there is",
+        ),
         (["raise SystemExit"], "script 1, line 1: SystemExit\n    raise SystemExit"),
         (["x = '\0'"], "SyntaxError: source code string cannot contain null bytes"),
         (

@@ -302,6 +302,14 @@ MISTAKES = {
         lambda: fn([Real], Real, lambda x: fn_square()(x, x)), TypeError, "square takes 1 argument, got 2"),
     "a branch on a symbolic value": (
         lambda: fn([Real], Real, lambda x: x if x > 0 else -x), TypeError, "use select"),
+    "math of numbers": (
+        lambda: fn([Real], Real, lambda x: math.sin(x)), TypeError, r"Real has no value.*write sin\(x\)"),
+    "a range of an index": (
+        lambda: fn([3], Real, lambda i: sum(range(i))), TypeError, "3 has no value.*write.*fori"),
+    "an element that is set": (
+        lambda: fn([Vec(2, Real)], Real, lambda v: v.__setitem__(0, 1)), TypeError, r"v = v.set\(i, x\) has"),
+    "a field that is set": (
+        lambda: fn([Point], Real, lambda p: setattr(p, "x", 1)), TypeError, "y: Real} cannot be changed"),
     "a value from another function": (
         lambda: fn([Real], Real, lambda x: x + outside_value), RuntimeError, "used outside of it"),
     "an index after its loop": (leaked_index, RuntimeError, "outside of the loop"),
@@ -321,6 +329,8 @@ MISTAKES = {
     "a negative size": (lambda: Vec(-1, Real), ValueError, "-1"),
     "a derivative of another signature": (lambda: set_jvp(), TypeError, r"expected a function \(\{re"),
     "no annotation": (lambda: fn(lambda x: x), TypeError, "parameter x of <lambda> has no type"),
+    "any number of parameters": (
+        lambda: fn(lambda *x: x[0]), TypeError, "can only have parameters by position"),
     "grad out of its place": (lambda: stray_grad(), RuntimeError, "grad of square"),
 }  # fmt: skip
 

@@ -151,8 +151,8 @@ def thrice(x):
         ("fn([Bool], Real, thrice)", "tools.py, line 5: TypeError: add: expected Real, got a symbolic Bool"),
         (
             "import numpy",
-            "made.html, line 13: ModuleNotFoundError: No module named 'numpy' (in a page there is what the core "
-            "needs of Python's library, and no packages)\n    import numpy",
+            "made.html, line 13: ModuleNotFoundError: No module named 'numpy' (in a page there is what "
+            "the core needs of Python's library, and no packages)\n    import numpy",
         ),
     ],
 )

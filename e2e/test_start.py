@@ -96,8 +96,10 @@ def test_a_damaged_script_is_named(page: Page, site_url: str, script: str) -> No
         route.fulfill(body=data[: len(data) // 2], content_type="text/javascript")
 
     page.context.route(f"**/{script}", damaged)
-    message = run(page, site_url, "return gives().catch((error) => error.message);")
+    work = "return [await gives().catch((error) => error.message), seen];"
+    message, seen = run(page, site_url, work, PROGRESS % "")
     assert f"{script}: it is not the file that belongs to this build" in message
+    assert seen[-1]["stage"] == "failed"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream"])

@@ -8,7 +8,7 @@ author's line, in the author's terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rose_core import ops
 from rose_core.builder import Builder
@@ -80,16 +80,13 @@ class Value:
     def __bool__(self) -> bool:
         raise TypeError("a symbolic value has no truth value while its function is traced; use select")
 
-    def __float__(self) -> float:
+    def __float__(self) -> NoReturn:
         raise TypeError(
             f"{self.described()} has no value while its function is traced; "
             "write sin(x) for math.sin(x), fori or vec for a loop over range(x), and so on"
         )
 
-    def __int__(self) -> int:
-        return int(float(self))
-
-    __index__ = __int__
+    __int__ = __index__ = __float__
 
     # operators stand here, and not with scalars, so that vectors and structs are refused by name
 

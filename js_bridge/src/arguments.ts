@@ -7,7 +7,15 @@ import type { Leaf } from "./cells";
 import type { FnData } from "./functions";
 import { count } from "./functions";
 import { within } from "./recorder";
-import { describe, isArray, isReal, partsOf, sizeOf, type Ty } from "./types";
+import {
+  describe,
+  indicesBelow,
+  isArray,
+  isReal,
+  partsOf,
+  sizeOf,
+  type Ty,
+} from "./types";
 
 /**
  * Puts `x` into its leaves, behind as many other values of its type as `at` says; throws what is wrong
@@ -67,9 +75,7 @@ const indexWriter =
       x < 0 ||
       x >= (size || 1)
     )
-      throw RangeError(
-        `expected an index from 0 to ${size - 1}, got ${describe(x)}`,
-      );
+      throw RangeError(`expected ${indicesBelow(size)}, got ${describe(x)}`);
     leaf.cells.i[leaf.start + at] = x;
   };
 

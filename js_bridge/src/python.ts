@@ -78,7 +78,8 @@ const bytesOf = (view: ArrayBufferView): Uint8Array =>
 const STDLIB = "pyodide/python_stdlib.zip";
 const SNAPSHOT = "pyodide/rose_core.snapshot.wasm";
 const MODULE = "pyodide/pyodide.asm.wasm";
-const SCRIPTS = ["pyodide/pyodide.mjs", "pyodide/pyodide.asm.mjs"] as const;
+const ENTRY = "pyodide/pyodide.mjs";
+const GLUE = "pyodide/pyodide.asm.mjs";
 
 /** An archive of nothing. */
 const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
@@ -102,7 +103,7 @@ const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
 /** Start Python; once more where the engine itself has failed, as WebKit's does now and then on a page's thread. */
 const start = async (assets: Assets, options: object): Promise<Pyodide> => {
   const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(
-    [import(assets[SCRIPTS[0]]), import(assets[SCRIPTS[1]])],
+    [import(assets[ENTRY]), import(assets[GLUE])],
   );
   const begin = (): Promise<Pyodide> =>
     loadPyodide({
@@ -186,9 +187,9 @@ export const load = async (
       return library;
     });
   } catch (error) {
-    say("failed");
     // of a damaged script an engine tells a line at best
-    const cause = (await files.fault([MODULE, ...SCRIPTS])) ?? error;
+    const cause = (await files.fault([MODULE, ENTRY, GLUE])) ?? error;
+    say("failed");
     throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
   }
 };

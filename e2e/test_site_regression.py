@@ -80,7 +80,7 @@ def test_descent_finds_the_best_line_of_each_data_set(still: Page) -> None:
         expect(shown(still, "b0")).to_have_text(b0)
         expect(shown(still, "b")).to_have_text(b)
         expect(still.locator("#status")).to_have_text(AT_REST)
-    row = still.get_by_role("row").nth(1).inner_text().split()
+    row = still.get_by_role("row").nth(1).locator("th, td").all_text_contents()
     assert row == ["I", "3.000", "0.500", "13.76", "2021.6"]
 
 

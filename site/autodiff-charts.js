@@ -24,24 +24,37 @@ export const errorAt = ({ f, t, h, exact }) => [
   clamp(Math.abs(onwards(f, t, h) - exact), errorsSeen(exact)),
 ];
 
+const DIFFERENCES = [
+  { slope: around, colour: "--soft" },
+  { slope: onwards, colour: "--rose" },
+];
+
+/** The errors of a difference, for these steps. @param {Slopes} slopes @param {typeof around} slope @param {number[]} hs */
+const errorsOf = ({ f, t, exact }, slope, hs) =>
+  valley((step) => slope(f, t, step), exact, hs).map(
+    ({ h, error }) => /** @type {Pair} */ ([h, error]),
+  );
+
+/** Of steps of all sizes, by function, which is another one at another point. @type {WeakMap<Slopes["f"], Pair[][]>} */
+const known = new WeakMap();
+
 /** The errors of both differences, for steps of all sizes, and for the one that is taken. @param {Slopes} slopes @returns {Chart} */
-export const errors = ({ f, t, h, exact }) => ({
-  x: { name: "h", log: true, domain: powers(RANGE) },
-  y: { name: "error", log: true, domain: errorsSeen(exact) },
-  series: [
-    { slope: around, colour: "--soft" },
-    { slope: onwards, colour: "--rose" },
-  ].flatMap(({ slope, colour }) => {
-    const points = (/** @type {number[]} */ hs) =>
-      valley((step) => slope(f, t, step), exact, hs).map(
-        ({ h, error }) => /** @type {Pair} */ ([h, error]),
-      );
-    return [
-      { colour, points: points(steps(12)) },
-      { colour, points: points([h]), dots: [0] },
-    ];
-  }),
-});
+export const errors = (slopes) => {
+  const { f, h, exact } = slopes;
+  const all =
+    known.get(f) ??
+    DIFFERENCES.map(({ slope }) => errorsOf(slopes, slope, steps(12)));
+  known.set(f, all);
+  return {
+    x: { name: "h", log: true, domain: powers(RANGE) },
+    y: { name: "error", log: true, domain: errorsSeen(exact) },
+    still: true,
+    series: DIFFERENCES.flatMap(({ slope, colour }, k) => [
+      { colour, points: all[k] },
+      { colour, points: errorsOf(slopes, slope, [h]), dots: [0] },
+    ]),
+  };
+};
 
 /**
  * Sizes of formulas and of programs, as a function is put into itself.

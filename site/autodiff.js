@@ -15,13 +15,13 @@ import { drawGraph } from "./graph.js";
 import { Lesson } from "./lesson.js";
 import { drawChart, scalesOf } from "./line-chart.js";
 import { showListing } from "./listing.js";
-import { announcer, choice, element, judge, onActs } from "./page.js";
 import { inPassing } from "./pace.js";
+import { announcer, choice, element, judge, onActs } from "./page.js";
 import { oncePerFrame, put, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
 import { rounded } from "./region.js";
-import { write } from "./write.js";
+import { label, write } from "./write.js";
 
 /** @typedef {import("./expression.js").Tree} Tree */
 
@@ -133,22 +133,19 @@ const placeStep = new Handles(element("valley-stage")).add("Size of the step", {
 // ---- what the reader sees ------------------------------------------------
 
 const slopes = () => {
-  const { along: f, t, exact } = lesson.known;
+  const { along: f, t, exact, seen } = lesson.known;
   const h = sizeAt(lesson.reached.differences);
-  return { f, t, exact, h, name: lesson.by };
+  return { f, t, exact, seen, h, name: lesson.by };
 };
 
 const curve = new Picture("curve", (ctx, size) => {
-  drawCurve(ctx, size, slopes());
+  const { x, y } = drawCurve(ctx, size, slopes());
   const { known, by } = lesson;
-  const { x, y } = curveScales(slopes(), size);
   const height = Number.isFinite(known.value) ? y.at(known.value) : y.range[0];
   placePoint(x.at(known.t), height, `${by} ${format(known.t)}`);
 });
 const hills = new Picture("valley", (ctx, size) => {
-  const chart = errors(slopes());
-  drawChart(ctx, size, chart);
-  const { x, y } = scalesOf(size, chart);
+  const { x, y } = drawChart(ctx, size, errors(slopes()));
   const [h, error] = errorAt(slopes());
   placeStep(x.at(h), y.at(error), `h ${format(h, 2)}`);
 });
@@ -186,7 +183,7 @@ const pose = oncePerFrame(() => {
   chooseVariable(by);
   slider.max = String(last);
   slider.value = String(step);
-  slider.setAttribute("aria-valuetext", now().told);
+  label(slider, "aria-valuetext", now().told);
   write(element("play"), player.isPlaying ? "Stop" : "Play");
 });
 

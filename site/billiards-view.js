@@ -1,11 +1,13 @@
 // The picture of the billiard table.
 
+import { layer } from "./layer.js";
 import { RADIUS } from "./rack.js";
-import { font, token } from "./picture.js";
+import { font, token } from "./theme.js";
 import { arrow, dot, evenScales, line, polyline } from "./plot.js";
 
 /**
  * @typedef {import("./picture.js").Size} Size
+ * @typedef {import("./layer.js").Context} Context
  * @typedef {import("./plot.js").Pair} Pair
  * @typedef {{ x: number[], v: number[] }} Shot
  * @typedef {{ cue: Pair[], target: Pair[] }} Trail
@@ -46,27 +48,35 @@ export const drawTable = (ctx, size, scene) => {
   const spot = ([px, py]) => [x.at(px), y.at(py)];
   const radius = RADIUS * x.unit;
 
-  ctx.lineWidth = 1;
-  const step = Math.ceil(earlier.length / SEEN);
-  ctx.globalAlpha = 0.22;
-  for (let k = 0; k < earlier.length; k += step) {
-    ctx.strokeStyle = token("--rose");
-    polyline(ctx, earlier[k].cue.map(spot));
-    ctx.strokeStyle = token("--blue");
-    polyline(ctx, earlier[k].target.map(spot));
-  }
+  layer(ctx, "earlier", [...earlier], (still) => {
+    still.lineWidth = 1;
+    const step = Math.ceil(earlier.length / SEEN);
+    still.globalAlpha = 0.22;
+    for (let k = 0; k < earlier.length; k += step) {
+      still.strokeStyle = token("--rose");
+      polyline(still, earlier[k].cue.map(spot));
+      still.strokeStyle = token("--blue");
+      polyline(still, earlier[k].target.map(spot));
+    }
+  });
 
-  for (const [ball] of frames[0].entries()) {
-    const way = frames.map((balls) => spot(balls[ball]));
-    const colour =
-      ball === 0 ? "--rose" : ball === target ? "--blue" : "--edge";
-    ctx.strokeStyle = token(colour);
-    ctx.lineWidth = ball === 0 || ball === target ? 2.25 : 1;
-    ctx.globalAlpha = 0.35;
-    polyline(ctx, way.slice(frame));
-    ctx.globalAlpha = 1;
-    polyline(ctx, way.slice(0, frame + 1));
-  }
+  // the ways of all balls to the end, faintly, and what they have gone of them
+  const ways = (/** @type {Context} */ on, /** @type {number} */ end) => {
+    for (const [ball] of frames[0].entries()) {
+      const colour =
+        ball === 0 ? "--rose" : ball === target ? "--blue" : "--edge";
+      on.strokeStyle = token(colour);
+      on.lineWidth = ball === 0 || ball === target ? 2.25 : 1;
+      polyline(on, moving(frames, ball, end).map(spot));
+    }
+  };
+  const last = frames.length - 1;
+  if (frame < last)
+    layer(ctx, "ways", [frames, target], (still) => {
+      still.globalAlpha = 0.35;
+      ways(still, last);
+    });
+  ways(ctx, frame);
 
   ring(ctx, spot(goal), radius);
   ctx.strokeStyle = token("--rose");
@@ -103,6 +113,23 @@ export const drawTable = (ctx, size, scene) => {
     ctx.fillStyle = token(ball === target ? "--picture" : "--ink");
     if (ball) ctx.fillText(String(ball), px, py + 0.5);
   }
+};
+
+/**
+ * Where a ball is until a frame, and each place once where it stands still.
+ *
+ * @param {number[][][]} frames
+ * @param {number} ball
+ * @param {number} end
+ */
+const moving = (frames, ball, end) => {
+  const found = [frames[0][ball]];
+  for (let k = 1; k <= end; ++k) {
+    const at = frames[k][ball];
+    const [x, y] = found[found.length - 1];
+    if (at[0] !== x || at[1] !== y) found.push(at);
+  }
+  return found;
 };
 
 /** @param {CanvasRenderingContext2D} ctx @param {Pair} at @param {number} radius */

@@ -170,10 +170,14 @@ const distance = {
   domain: [1e-3, 1],
   log: true,
 };
-const distances = new Picture("distances", (ctx, size) => {
-  const values = trainer.tries.map(({ loss }) => Math.sqrt(loss));
-  drawProgress(ctx, size, distance, values, trainer.shown);
-});
+const distances = new Picture(
+  "distances",
+  (ctx, size) => {
+    const values = trainer.tries.map(({ loss }) => Math.sqrt(loss));
+    drawProgress(ctx, size, distance, values, trainer.shown);
+  },
+  { of: () => trainer.progress },
+);
 
 const say = announcer(status);
 const tell = () => {

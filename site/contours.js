@@ -1,14 +1,14 @@
 // Heights over a plane as a map: tints, and lines of equal height.
 
-import { rgb, token } from "./picture.js";
+import { layer } from "./layer.js";
+import { rgb, token } from "./theme.js";
 
-/** @typedef {import("./plot.js").Scale} Scale */
+/**
+ * @typedef {import("./layer.js").Context} Context
+ * @typedef {import("./plot.js").Scale} Scale
+ */
 
 const CELLS = 96;
-
-/** The map that a picture had last: what it was of, where and in which colours, and itself. */
-/** @type {WeakMap<CanvasRenderingContext2D, { of: object, how: string, layer: OffscreenCanvas }>} */
-const drawn = new WeakMap();
 
 /**
  * Draw a map, which takes its time only where it is another than in the frame before.
@@ -22,29 +22,10 @@ const drawn = new WeakMap();
  *   for the colour of valleys, 1 for that of hills
  */
 export const drawHeights = (ctx, x, y, of, f, heights) => {
-  const { width, height } = ctx.canvas;
-  const colours = ["--valley", "--hill", "--contour"].map(token);
   const axes = [x, y].flatMap(({ domain, range }) => [...domain, ...range]);
-  const how = [width, height, ...axes, ...colours].join();
-  const before = drawn.get(ctx);
-  const layer = before?.layer ?? new OffscreenCanvas(width, height);
-  if (before?.of !== of || before.how !== how) {
-    [layer.width, layer.height] = [width, height]; // which empties it
-    const canvas = contextOf(layer);
-    canvas.setTransform(ctx.getTransform());
-    paint(canvas, x, y, f, heights);
-    drawn.set(ctx, { of, how, layer });
-  }
-  ctx.save();
-  ctx.resetTransform();
-  ctx.drawImage(layer, 0, 0);
-  ctx.restore();
+  const draw = (/** @type {Context} */ still) => paint(still, x, y, f, heights);
+  layer(ctx, "heights", [of, ...axes], draw, true);
 };
-
-/** @typedef {OffscreenCanvasRenderingContext2D} Context */
-
-const contextOf = (/** @type {OffscreenCanvas} */ canvas) =>
-  /** @type {Context} */ (canvas.getContext("2d"));
 
 /**
  * @param {Context} ctx
@@ -143,7 +124,10 @@ const tints = (ctx, x, y, heights, tint) => {
         data[at + c] = low[c] + t * (high[c] - low[c]);
       data[at + 3] = 255;
     }
-  contextOf(small).putImageData(image, 0, 0);
+  const room = /** @type {OffscreenCanvasRenderingContext2D} */ (
+    small.getContext("2d")
+  );
+  room.putImageData(image, 0, 0);
   ctx.imageSmoothingQuality = "high";
   // samples are pixels' centres: half a pixel of each border stands over
   const width = x.range[1] - x.range[0];

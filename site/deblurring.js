@@ -42,6 +42,7 @@ let givenError = 0;
 let [running, paused] = [false, false];
 let next = 0; // frame that is asked for
 let since = 0; // the reader changed something: so many steps
+let isNew = false; // nobody has seen yet where it begins
 
 // ---- the descent ---------------------------------------------------------
 
@@ -67,6 +68,7 @@ const begin = (steps) => {
     givenError = squaredDistance(restoration.given, truth);
     restoration.begin(STARTS[starts.value](), steps);
     since = 0;
+    isNew = true;
     if (!paused) run();
   }
   refresh();
@@ -95,6 +97,12 @@ const step = () => {
 
 const frame = () => {
   if (!restoration) return;
+  if (isNew) {
+    // while the reader moves something, there is time for no more than that
+    isNew = false;
+    next = requestAnimationFrame(frame);
+    return;
+  }
   const deadline = performance.now() + (calm.matches ? CALM_SLICE : SLICE);
   // slowly at first
   let most = calm.matches ? Infinity : 1 + Math.floor(since / 50);
@@ -177,7 +185,9 @@ onActs({
 // ---- what the reader sees ------------------------------------------------
 
 const posed = [
-  new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth)),
+  new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth), {
+    of: () => [truth],
+  }),
   new Picture("given", (ctx, size) => {
     if (restoration) drawPixels(ctx, size, restoration.given);
   }),

@@ -4,6 +4,7 @@ import { evaluate, inOrder, tangents, whole } from "./calculus.js";
 import { around, onwards, steps, valley } from "./differences.js";
 import { evaluator } from "./expression.js";
 import { derivation, different, expressions, written } from "./formula.js";
+import { heightsOf } from "./region.js";
 import { backward, forward, gradientOf } from "./sweep.js";
 
 /**
@@ -14,6 +15,9 @@ import { backward, forward, gradientOf } from "./sweep.js";
 
 /** How often the function is put into itself, at most. */
 const NESTED = 8;
+
+/** Of the function, so much is seen on both sides of the point. */
+const HALF = 2;
 
 /** Differences have so many steps to a power of ten. */
 const EACH = 2;
@@ -63,6 +67,7 @@ export const study = (tree, at, by) => {
   const t = at[by];
   const along = (/** @type {number} */ s) =>
     by === "x" ? f(s, at.y) : f(at.x, s);
+  const seen = /** @type {const} */ ([t - HALF, t + HALF]);
   const duals = forward(formula, at, by);
   const reverse = backward(formula, at);
   const formulas = derivation(o, formula, by);
@@ -70,6 +75,7 @@ export const study = (tree, at, by) => {
   const errors = valley((h) => onwards(along, t, h), exact, steps(EACH));
   return {
     ...{ tree, formula, along, t, duals, reverse, formulas, exact },
+    seen: { t: seen, f: heightsOf(along, seen, [0, 1]) ?? [-1, 1] },
     value: f(at.x, at.y),
     derivative: formulas[formulas.length - 1].formula,
     gradient: { x: gradientOf(reverse, "x"), y: gradientOf(reverse, "y") },

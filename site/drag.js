@@ -14,6 +14,8 @@
  * @property {() => void} [end]  the handle has been let go
  */
 
+import { label } from "./write.js";
+
 const KEYS = /** @type {Record<string, readonly [number, number]>} */ ({
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -73,15 +75,16 @@ export class Handles {
     element.setAttribute("aria-roledescription", "point to drag");
     element.setAttribute("aria-label", name);
     element.setAttribute("aria-valuenow", "0");
-    const handle = { element, move, x: 0, y: 0 };
+    const handle = { element, move, x: Infinity, y: Infinity };
     this.all.push(handle);
     onArrows(element, move.by);
     this.stage.append(element);
     return (x, y, value) => {
+      if (handle.x !== x || handle.y !== y)
+        element.style.transform = `translate(${x}px, ${y}px)`;
       handle.x = x;
       handle.y = y;
-      element.style.transform = `translate(${x}px, ${y}px)`;
-      element.setAttribute("aria-valuetext", value);
+      label(element, "aria-valuetext", value);
     };
   }
 

@@ -2,7 +2,8 @@
 // shows of the point above it.
 
 import { HALF } from "./camera.js";
-import { font, token } from "./picture.js";
+import { layer } from "./layer.js";
+import { font, token } from "./theme.js";
 import { Scale, arrow, label, line } from "./plot.js";
 import { clamp } from "./region.js";
 
@@ -10,6 +11,7 @@ import { clamp } from "./region.js";
  * @typedef {import("./camera.js").Pair} Pair
  * @typedef {import("./camera.js").Box} Box
  * @typedef {import("./camera.js").Look} Look
+ * @typedef {import("./layer.js").Context} Context
  */
 
 /** The floor is a little below the box. */
@@ -24,6 +26,13 @@ const CORNERS = /** @type {Pair[]} */ ([
 
 /** @param {CanvasRenderingContext2D} ctx @param {Look} look @param {Box} box */
 export const drawFloor = (ctx, look, box) => {
+  const { sin, cos, up, back, scale } = look;
+  const of = [sin, cos, up, back, scale, ...box.x, ...box.y, ...box.z];
+  layer(ctx, "floor", of, (still) => floor(still, look, box));
+};
+
+/** @param {Context} ctx @param {Look} look @param {Box} box */
+const floor = (ctx, look, box) => {
   // names stand at the sides that are nearer
   const nearU = look.sin > 0 ? -1 : 1;
   const nearV = look.cos > 0 ? -1 : 1;
@@ -55,7 +64,7 @@ export const drawFloor = (ctx, look, box) => {
   heights(ctx, look, box);
 };
 
-/** The scale of heights, at the edge that is furthest to the left. @param {CanvasRenderingContext2D} ctx @param {Look} look @param {Box} box */
+/** The scale of heights, at the edge that is furthest to the left. @param {Context} ctx @param {Look} look @param {Box} box */
 const heights = (ctx, look, box) => {
   const [u, v] = CORNERS.reduce((a, b) =>
     look.right(...b) < look.right(...a) ? b : a,

@@ -4,7 +4,7 @@
 import { fixed } from "./format.js";
 import { HIGH, WIDE } from "./linkage-view.js";
 import { element, show } from "./page.js";
-import { write } from "./write.js";
+import { label, write } from "./write.js";
 
 /** In the order of the model. */
 export const NAMES = ["Ax", "Ay", "Dx", "Dy", "a", "b", "c", "u", "v"];
@@ -52,7 +52,7 @@ export const showNumbers = (numbers) =>
   sliders.forEach((slider, k) => {
     const text = fixed(numbers[PIVOTS + k], 3);
     slider.value = String(numbers[PIVOTS + k]);
-    slider.setAttribute("aria-valuetext", text);
+    label(slider, "aria-valuetext", text);
     show({ [NAMES[PIVOTS + k]]: text });
   });
 

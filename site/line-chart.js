@@ -1,6 +1,7 @@
 // Charts of one or more series of numbers, as curves over two axes.
 
-import { font, token } from "./picture.js";
+import { layer } from "./layer.js";
+import { font, token } from "./theme.js";
 import { Scale, axes, dot, polyline } from "./plot.js";
 import { clamp } from "./region.js";
 
@@ -19,7 +20,13 @@ import { clamp } from "./region.js";
  * @property {string} [name]
  * @property {boolean} [isPast]  it is drawn faintly
  *
- * @typedef {{ x: Axis, y: Axis, series: readonly Series[], margin?: typeof MARGIN }} Chart
+ * @typedef {object} Chart
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {readonly Series[]} series
+ * @property {boolean} [still]  whether points that are the same are in the same arrays, so that curves that are
+ *   as they were need not be drawn again
+ * @property {typeof MARGIN} [margin]
  */
 
 const MARGIN = { left: 48, right: 14, top: 26, bottom: 26 };
@@ -31,6 +38,8 @@ export const scalesOf = ({ width, height }, { x, y, margin = MARGIN }) => ({
 });
 
 /**
+ * Draw a chart; gives its scales.
+ *
  * @param {CanvasRenderingContext2D} ctx
  * @param {import("./picture.js").Size} size
  * @param {Chart} chart
@@ -38,25 +47,35 @@ export const scalesOf = ({ width, height }, { x, y, margin = MARGIN }) => ({
 export const drawChart = (ctx, size, chart) => {
   const { x, y } = scalesOf(size, chart);
   axes(ctx, x, y, { x: chart.x.name, y: chart.y.name });
-  let right = x.range[1];
-  for (const { colour, points, dots = [], name = "", isPast } of chart.series) {
-    const spots = points.map(
-      ([px, py]) =>
-        /** @type {Pair} */ ([
-          x.at(clamp(px, x.domain)),
-          y.at(clamp(py, y.domain)),
-        ]),
-    );
-    ctx.strokeStyle = ctx.fillStyle = token(colour);
-    ctx.font = font();
-    ctx.textAlign = "right";
-    ctx.textBaseline = "top";
-    ctx.fillText(name, right, y.range[1] - 20);
-    if (name) right -= ctx.measureText(name).width + 14;
-    ctx.globalAlpha = isPast ? 0.35 : 1;
-    ctx.lineWidth = isPast ? 1.5 : 2;
-    polyline(ctx, spots);
-    ctx.globalAlpha = 1;
-    for (const k of dots) if (spots[k]) dot(ctx, spots[k], 4.5, token(colour));
-  }
+  /** @param {Pair} point @returns {Pair} */
+  const spot = ([px, py]) => [
+    x.at(clamp(px, x.domain)),
+    y.at(clamp(py, y.domain)),
+  ];
+  const curves = chart.series.filter(
+    ({ points, name }) => name || points.length > 1,
+  );
+  const draw = (/** @type {import("./layer.js").Context} */ still) => {
+    let right = x.range[1];
+    for (const { colour, points, name = "", isPast } of curves) {
+      still.strokeStyle = still.fillStyle = token(colour);
+      still.font = font();
+      still.textAlign = "right";
+      still.textBaseline = "top";
+      still.fillText(name, right, y.range[1] - 20);
+      if (name) right -= still.measureText(name).width + 14;
+      still.globalAlpha = isPast ? 0.35 : 1;
+      still.lineWidth = isPast ? 1.5 : 2;
+      polyline(still, points.map(spot));
+      still.globalAlpha = 1;
+    }
+  };
+  const of = curves.flatMap((one) => [one.points, one.name, one.isPast]);
+  if (chart.still)
+    layer(ctx, "curves", [...of, ...x.domain, ...y.domain], draw);
+  else draw(ctx);
+  for (const { colour, points, dots = [] } of chart.series)
+    for (const k of dots)
+      if (points[k]) dot(ctx, spot(points[k]), 4.5, token(colour));
+  return { x, y };
 };

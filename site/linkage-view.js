@@ -1,6 +1,7 @@
 // The picture of a linkage: its bars, the curve of its pen, and how each number would move that.
 
-import { font, token } from "./picture.js";
+import { layer } from "./layer.js";
+import { font, token } from "./theme.js";
 import { arrow, dot, evenScales, line, polyline } from "./plot.js";
 
 /** @typedef {import("./plot.js").Pair} Pair */
@@ -36,26 +37,27 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
     spot,
   );
 
-  scene.curves.forEach((curve, k) => {
-    const isNow = k === scene.curves.length - 1;
-    ctx.strokeStyle = token(isNow ? "--rose" : "--line");
-    ctx.lineWidth = 2;
-    for (const part of whole(curve)) polyline(ctx, part.map(spot));
+  layer(ctx, "curves and pivots", [...scene.curves, ...A, ...D], (still) => {
+    scene.curves.forEach((curve, k) => {
+      const isNow = k === scene.curves.length - 1;
+      still.strokeStyle = token(isNow ? "--rose" : "--line");
+      still.lineWidth = 2;
+      for (const part of whole(curve)) polyline(still, part.map(spot));
+    });
+    still.strokeStyle = token("--edge");
+    still.lineWidth = 1.5;
+    // the pivots, on the ground
+    for (const [px, py] of [A, D]) {
+      polyline(still, [
+        [px, py],
+        [px + 9, py + 16],
+        [px - 9, py + 16],
+        [px, py],
+      ]);
+      for (let k = -9; k <= 9; k += 6)
+        line(still, [px + k, py + 16], [px + k - 4, py + 21]);
+    }
   });
-
-  // the pivots, on the ground
-  for (const [px, py] of [A, D]) {
-    ctx.strokeStyle = token("--edge");
-    ctx.lineWidth = 1.5;
-    polyline(ctx, [
-      [px, py],
-      [px + 9, py + 16],
-      [px - 9, py + 16],
-      [px, py],
-    ]);
-    for (let k = -9; k <= 9; k += 6)
-      line(ctx, [px + k, py + 16], [px + k - 4, py + 21]);
-  }
 
   ctx.fillStyle = token("--rose-wash");
   ctx.strokeStyle = token("--rose");

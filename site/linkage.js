@@ -12,7 +12,7 @@ import { announcer, calm, element, onActs } from "./page.js";
 import { prepare, refresher, show, showSource } from "./page.js";
 import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
-import { write } from "./write.js";
+import { label, write } from "./write.js";
 
 /** @typedef {readonly number[]} Point */
 
@@ -182,14 +182,16 @@ const say = announcer(status);
 const tell = () => {
   const { numbers, pins, rounds, calls } = mechanism;
   const place = mechanism.penAt();
-  for (const id of ["play", "pin", "unpin", "over"])
-    element(id, HTMLButtonElement).disabled = !place;
-  element("pin", HTMLButtonElement).disabled ||= pins.length === PINS;
-  element("unpin", HTMLButtonElement).disabled ||= !pins.length;
+  const can = {
+    ...{ play: true, over: true },
+    ...{ pin: pins.length < PINS, unpin: pins.length > 0 },
+  };
+  for (const [id, isPossible] of Object.entries(can))
+    element(id, HTMLButtonElement).disabled = !place || !isPossible;
   write(element("play"), crank.running ? "Stop" : "Play");
   const angle = `${fixed(mechanism.angle, 0)}°`;
   angleSlider.value = String(mechanism.angle);
-  angleSlider.setAttribute("aria-valuetext", angle);
+  label(angleSlider, "aria-valuetext", angle);
   freedoms.showNumbers(numbers);
   show({ angle, freeCount: count(freeCount()) });
   if (!place) return;

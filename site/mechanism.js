@@ -44,6 +44,12 @@ export class Mechanism {
     /** Rounds to the last goal that was reached. */
     this.rounds = 0;
     this.calls = 0;
+    /** The curve of the pen that was asked for last. */
+    this.drawn = {
+      /** @type {number[]} */ numbers: [],
+      /** @type {typeof this.joints} */ joints: undefined,
+      /** @type {(Point | undefined)[]} */ points: [],
+    };
   }
 
   /** Derive and compile. */
@@ -66,8 +72,13 @@ export class Mechanism {
 
   /** All places of the pen; gaps where the crank cannot get. */
   curve() {
-    const points = Array.from({ length: 360 / GRAIN }, (_, k) => k * GRAIN);
-    return points.map((angle) => this.jointsAt(angle)?.pen);
+    const { numbers, joints, drawn } = this;
+    if (drawn.numbers === numbers && drawn.joints === joints)
+      return drawn.points;
+    const angles = Array.from({ length: 360 / GRAIN }, (_, k) => k * GRAIN);
+    const points = angles.map((angle) => this.jointsAt(angle)?.pen);
+    this.drawn = { numbers, joints, points };
+    return points;
   }
 
   /** Turn the crank; false if it cannot get there. @param {number} angle */

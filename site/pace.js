@@ -6,6 +6,24 @@ const BUDGET = 12;
 /** How long to wait with what does not fit, in milliseconds: nobody reads numbers faster. */
 const REST = 100;
 
+/** @type {((now: number) => void)[]} */
+let acts = [];
+
+/** As `requestAnimationFrame`, which takes its time, and is called once per frame here. @param {(now: number) => void} act */
+export const atNextFrame = (act) => {
+  if (acts.push(act) > 1) return;
+  requestAnimationFrame((now) => {
+    const all = acts;
+    acts = [];
+    for (const act of all)
+      try {
+        act(now);
+      } catch (error) {
+        reportError(error); // the others go on
+      }
+  });
+};
+
 /** @type {((ended: number) => void)[]} */
 let listeners = [];
 const { port1, port2 } = new MessageChannel();
@@ -51,8 +69,8 @@ export const inPassing = (act) => {
     if (isPending) return;
     isPending = true;
     const wait = next - performance.now();
-    if (wait > 0) setTimeout(requestAnimationFrame, wait, run);
-    else requestAnimationFrame(run);
+    if (wait > 0) setTimeout(atNextFrame, wait, run);
+    else atNextFrame(run);
   };
   return ask;
 };
@@ -77,6 +95,6 @@ export const roughly = (draw) => {
     clearTimeout(end);
     if (!isSlow) return fine(now);
     draw(true);
-    end = setTimeout(requestAnimationFrame, REST, fine);
+    end = setTimeout(atNextFrame, REST, fine);
   };
 };

@@ -3,8 +3,8 @@
 
 import { configure } from "../rose.js";
 import { format } from "./format.js";
-import { inPassing } from "./pace.js";
-import { write } from "./write.js";
+import { atNextFrame, inPassing } from "./pace.js";
+import { label, write } from "./write.js";
 
 // `build.py build` freezes the site: what its pages compile when they are opened lies next to them.
 configure({ frozen: "." });
@@ -72,7 +72,7 @@ export const oncePerFrame = (act) => {
   return () => {
     if (asked) return;
     asked = true;
-    requestAnimationFrame((now) => {
+    atNextFrame((now) => {
       asked = false;
       act(now);
     });
@@ -165,11 +165,20 @@ export const put = (field, value) => {
 
 /** Say whether what is in a field makes sense. @param {HTMLElement} field @param {boolean} isGood */
 export const judge = (field, isGood) =>
-  field.setAttribute("aria-invalid", String(!isGood));
+  label(field, "aria-invalid", String(!isGood));
+
+/** Once the browser knows how high everything is: see style.css. */
+const settle = () => {
+  // the next frame lays out what there is, and the one after that finds it so
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => document.body.classList.add("settled")),
+  );
+};
 
 /** Show the text of a file next to the page, so that what is shown is what runs. @param {string} name */
 export const showSource = async (name) => {
   const response = await fetch(new URL(name, import.meta.url));
   if (response.ok)
     element("source").textContent = (await response.text()).trim();
+  settle();
 };

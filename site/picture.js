@@ -1,7 +1,9 @@
 // A canvas that stays sharp: drawn again when its size, the screen's resolution or the theme change.
 
-import { roughly } from "./pace.js";
+import { isSame } from "./layer.js";
+import { atNextFrame, roughly } from "./pace.js";
 import { element } from "./page.js";
+import { onTheme } from "./theme.js";
 
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
 
@@ -11,37 +13,9 @@ const LATER = 300;
 /** @type {Set<Picture>} */
 const pictures = new Set();
 
-/** @type {Map<string, string>} */
-const tokens = new Map();
-
-/** The value of a custom property of style.css. @param {string} name */
-export const token = (name) => {
-  let value = tokens.get(name);
-  if (value === undefined) {
-    value = getComputedStyle(document.documentElement)
-      .getPropertyValue(name)
-      .trim();
-    tokens.set(name, value);
-  }
-  return value;
-};
-
-/** A colour of style.css as red, green, blue. @param {string} name */
-export const rgb = (name) => {
-  const code = Number.parseInt(token(name).slice(1), 16);
-  return [code >> 16, (code >> 8) & 255, code & 255];
-};
-
-/** The font for what is written on a canvas. @param {number} [pixels] */
-export const font = (pixels = 12) => `${pixels}px ${token("--ui")}`;
-
-const themeChanged = () => {
-  tokens.clear();
+onTheme(() => {
   for (const picture of pictures) picture.paint();
-};
-
-for (const media of ["(prefers-color-scheme: dark)", "print"])
-  matchMedia(media).addEventListener("change", themeChanged);
+});
 
 const watchResolution = () => {
   for (const picture of pictures) picture.fit();
@@ -55,12 +29,18 @@ export class Picture {
    * @param {string} id  of the canvas
    * @param {(ctx: CanvasRenderingContext2D, size: Size, isRough: boolean) => void} draw  called in CSS
    *   pixels, on an empty canvas
-   * @param {{ rough?: boolean }} [options]  whether there is a rough drawing, for while things move
+   * @param {object} [options]
+   * @param {boolean} [options.rough]  whether there is a rough drawing, for while things move
+   * @param {() => readonly unknown[]} [options.of]  all that it is a picture of: while these are the same, it
+   *   need not be drawn again
    */
-  constructor(id, draw, { rough = false } = {}) {
+  constructor(id, draw, { rough = false, of = () => [{}] } = {}) {
     const canvas = element(id, HTMLCanvasElement);
     this.canvas = canvas;
     this.draw = draw;
+    this.of = of;
+    /** @type {readonly unknown[]} */
+    this.shown = [];
     // asking the element for its size would have the page laid out each time
     this.width = 0;
     this.height = 0;
@@ -86,10 +66,12 @@ export class Picture {
     if (this.asked) return;
     this.asked = true;
     const frame = (/** @type {number} */ now) => {
-      if (this.asked) this.frame(now);
+      if (!this.asked) return;
+      if (isSame(this.of(), this.shown)) this.asked = false;
+      else this.frame(now);
     };
-    if (this.isInView) requestAnimationFrame(frame);
-    else setTimeout(requestAnimationFrame, LATER, frame);
+    if (this.isInView) atNextFrame(frame);
+    else setTimeout(atNextFrame, LATER, frame);
   }
 
   fit() {
@@ -109,6 +91,7 @@ export class Picture {
     this.asked = false;
     const { canvas, ctx, width, height } = this;
     if (!width || !height) return;
+    this.shown = this.of();
     ctx.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
     ctx.clearRect(0, 0, width, height);
     ctx.lineJoin = "round";

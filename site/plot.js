@@ -1,8 +1,12 @@
 // Pictures with two axes: scales, ticks, curves and dots.
 
-import { font, token } from "./picture.js";
+import { layer } from "./layer.js";
+import { font, token } from "./theme.js";
 
-/** @typedef {readonly [number, number]} Pair */
+/**
+ * @typedef {import("./layer.js").Context} Context
+ * @typedef {readonly [number, number]} Pair
+ */
 
 /** From values on an axis to pixels, and back. */
 export class Scale {
@@ -107,6 +111,14 @@ export const label = (value, log) => {
  * @param {{ x: string, y: string, grid?: boolean }} names
  */
 export const axes = (ctx, x, y, names) => {
+  const of = [x, y].flatMap((s) => [...s.domain, ...s.range, s.log]);
+  layer(ctx, "axes", [...of, ...Object.values(names)], (still) =>
+    drawAxes(still, x, y, names),
+  );
+};
+
+/** @param {Context} ctx @param {Scale} x @param {Scale} y @param {{ x: string, y: string, grid?: boolean }} names */
+const drawAxes = (ctx, x, y, names) => {
   const [left, right] = x.range;
   const [bottom, top] = y.range;
   ctx.font = font();
@@ -142,7 +154,7 @@ export const axes = (ctx, x, y, names) => {
 /**
  * Draw within two axes only.
  *
- * @param {CanvasRenderingContext2D} ctx
+ * @param {Context} ctx
  * @param {{ x: Scale, y: Scale }} scales
  * @param {() => void} draw
  */
@@ -159,7 +171,7 @@ export const clipped = (ctx, { x, y }, draw) => {
 /**
  * The curve of a function, with gaps where it has no finite value.
  *
- * @param {CanvasRenderingContext2D} ctx
+ * @param {Context} ctx
  * @param {{ x: Scale, y: Scale }} scales
  * @param {(x: number) => number} f
  */
@@ -179,16 +191,21 @@ export const curve = (ctx, { x, y }, f) => {
   polyline(ctx, piece);
 };
 
-/** @param {CanvasRenderingContext2D} ctx @param {Pair} from @param {Pair} to */
-export const line = (ctx, from, to) => {
+/** @param {Context} ctx @param {Pair} from @param {Pair} to */
+export const line = (ctx, from, to) => lines(ctx, [[from, to]]);
+
+/** Lines that look alike, all at once. @param {Context} ctx @param {readonly (readonly [Pair, Pair])[]} all */
+export const lines = (ctx, all) => {
   ctx.beginPath();
-  ctx.moveTo(...from);
-  ctx.lineTo(...to);
+  for (const [from, to] of all) {
+    ctx.moveTo(...from);
+    ctx.lineTo(...to);
+  }
   ctx.stroke();
 };
 
 /**
- * @param {CanvasRenderingContext2D} ctx
+ * @param {Context} ctx
  * @param {readonly Pair[]} points  in pixels
  */
 export const polyline = (ctx, points) => {
@@ -197,15 +214,24 @@ export const polyline = (ctx, points) => {
   ctx.stroke();
 };
 
+/** @param {Context} ctx @param {Pair} centre @param {number} radius @param {string} fill */
+export const dot = (ctx, centre, radius, fill) =>
+  dots(ctx, [centre], radius, fill);
+
 /**
- * @param {CanvasRenderingContext2D} ctx
- * @param {Pair} centre
+ * Dots that look alike, all at once.
+ *
+ * @param {Context} ctx
+ * @param {readonly Pair[]} centres
  * @param {number} radius
  * @param {string} fill
  */
-export const dot = (ctx, centre, radius, fill) => {
+export const dots = (ctx, centres, radius, fill) => {
   ctx.beginPath();
-  ctx.arc(...centre, radius, 0, 2 * Math.PI);
+  for (const [x, y] of centres) {
+    ctx.moveTo(x + radius, y);
+    ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  }
   ctx.fillStyle = fill;
   ctx.fill();
   ctx.lineWidth = 1.5;
@@ -216,7 +242,7 @@ export const dot = (ctx, centre, radius, fill) => {
 /**
  * An arrow of pixels; too short a one is left out.
  *
- * @param {CanvasRenderingContext2D} ctx
+ * @param {Context} ctx
  * @param {Pair} from
  * @param {Pair} to
  * @param {string} colour

@@ -1,9 +1,9 @@
 // The three pictures of the regression page: the data, the landscape of the loss, and its decline.
 
 import { drawHeights } from "./contours.js";
-import { token } from "./picture.js";
-import { Scale, arrow, axes, clipped, dot } from "./plot.js";
-import { line, polyline } from "./plot.js";
+import { token } from "./theme.js";
+import { Scale, arrow, axes, clipped, dot, dots } from "./plot.js";
+import { line, lines, polyline } from "./plot.js";
 import { drawChart } from "./line-chart.js";
 
 /**
@@ -50,13 +50,12 @@ export const drawData = (ctx, size, { x, y, hinge, land }, at) => {
   ctx.clip();
   ctx.strokeStyle = token("--gold");
   ctx.lineWidth = 1.5;
-  x.forEach((xi, i) => {
-    line(
-      ctx,
-      [scale.x.at(xi), scale.y.at(y[i])],
-      [scale.x.at(xi), scale.y.at(height(at, xi))],
-    );
-  });
+  /** @param {number} px @param {number} py @returns {Pair} */
+  const spot = (px, py) => [scale.x.at(px), scale.y.at(py)];
+  lines(
+    ctx,
+    x.map((xi, i) => [spot(xi, y[i]), spot(xi, height(at, xi))]),
+  );
   /** @param {Line} l */
   const across = (l) => {
     const [a, b] = DATA_X;
@@ -75,9 +74,8 @@ export const drawData = (ctx, size, { x, y, hinge, land }, at) => {
   ctx.lineWidth = 3;
   across(at);
   ctx.restore();
-  x.forEach((xi, i) =>
-    dot(ctx, [scale.x.at(xi), scale.y.at(y[i])], 6, token("--blue")),
-  );
+  const places = x.map((xi, i) => spot(xi, y[i]));
+  dots(ctx, places, 6, token("--blue"));
   // the hinge, on the axis that the line turns about
   const h = scale.x.at(hinge);
   ctx.fillStyle = token("--rose");
@@ -168,13 +166,13 @@ export const drawMap = (
 
 /** Mark the first steps, but for those too close to the one before. @param {CanvasRenderingContext2D} ctx @param {Pair[]} spots */
 const footprints = (ctx, spots) => {
-  /** @type {Pair} */
-  let last = [-99, -99];
+  /** @type {Pair[]} */
+  const apart = [];
   for (const spot of spots) {
-    if (Math.hypot(spot[0] - last[0], spot[1] - last[1]) < 7) continue;
-    dot(ctx, spot, 3, token("--rose"));
-    last = spot;
+    const [x, y] = apart[apart.length - 1] ?? [-99, -99];
+    if (Math.hypot(spot[0] - x, spot[1] - y) >= 7) apart.push(spot);
   }
+  dots(ctx, apart, 3, token("--rose"));
 };
 
 /**

@@ -17,7 +17,7 @@ import {
   views,
 } from "./regression-words.js";
 import { Study } from "./study.js";
-import { write } from "./write.js";
+import { label, write } from "./write.js";
 
 /** @typedef {import("./descent.js").Line} Line */
 
@@ -153,7 +153,7 @@ const tell = () => {
   const [low, high] = [Number(slider.min), Number(slider.max)];
   const limit = (Math.log10(land.limit) - low) / (high - low);
   element("limit").style.setProperty("--part", String(clamp(limit, [0, 1])));
-  slider.setAttribute("aria-valuetext", format(eta));
+  label(slider, "aria-valuetext", format(eta));
   show({
     ...numbers(playback, land),
     ...views(study.views),

@@ -44,6 +44,8 @@ export class Restoration {
     );
     /** @type {Float64Array} */
     this.truth = new Float64Array(guess.length);
+    /** The truth, blurred. */
+    this.noiseless = this.truth;
     /** The quickest calls, in milliseconds. */
     this.took = { descent: Infinity, blur: Infinity };
     this.calls = 0;
@@ -73,9 +75,12 @@ export class Restoration {
    * @param {Float64Array} [noise]  is added after the blur
    */
   pose(truth, kernel, noise = new Float64Array()) {
-    this.truth = truth;
-    this.kernel.set(kernel);
-    this.given.set(this.blurred(truth));
+    if (truth !== this.truth || kernel.some((w, k) => w !== this.kernel[k])) {
+      this.truth = truth;
+      this.kernel.set(kernel);
+      this.noiseless = this.blurred(truth).slice();
+    }
+    this.given.set(this.noiseless);
     noise.forEach((x, k) => (this.given[k] += x));
   }
 

@@ -1,7 +1,8 @@
 // The picture of the robot: its body, the ground, and the ways of a foot.
 
-import { font, rgb, token } from "./picture.js";
-import { dot, evenScales, line, polyline } from "./plot.js";
+import { font, rgb, token } from "./theme.js";
+import { layer } from "./layer.js";
+import { dot, dots, evenScales, line, lines, polyline } from "./plot.js";
 import { GROUND } from "./walker.js";
 
 /**
@@ -37,34 +38,38 @@ export const drawRobot = (ctx, size, scene) => {
   const { x, y } = evenScales(size, WIDE, HIGH);
   /** @param {readonly number[]} p @returns {Pair} */
   const spot = ([px, py]) => [x.at(px), y.at(py)];
-  ground(ctx, size, x, y);
-
-  ctx.strokeStyle = token("--rose");
-  ctx.lineWidth = 1;
-  ctx.globalAlpha = 0.25;
-  const step = Math.ceil(trails.length / SEEN);
-  for (let k = 0; k < trails.length; k += step)
-    polyline(ctx, trails[k].map(spot));
-  ctx.globalAlpha = 1;
-  ctx.lineWidth = 2;
-  if (trail) polyline(ctx, trail.map(spot));
+  layer(ctx, "ground and trails", [...trails, trail], (still) => {
+    ground(still, size, x, y);
+    still.strokeStyle = token("--rose");
+    still.lineWidth = 1;
+    still.globalAlpha = 0.25;
+    const step = Math.ceil(trails.length / SEEN);
+    for (let k = 0; k < trails.length; k += step)
+      polyline(still, trails[k].map(spot));
+    still.globalAlpha = 1;
+    still.lineWidth = 2;
+    if (trail) polyline(still, trail.map(spot));
+  });
 
   const unit = Math.max(1, size.width / 500);
   const masses = frame.x.map(spot);
   ctx.strokeStyle = token("--edge");
   ctx.lineWidth = 1.5 * unit;
-  for (const { a, b } of body.struts) line(ctx, masses[a], masses[b]);
+  lines(
+    ctx,
+    body.struts.map(({ a, b }) => [masses[a], masses[b]]),
+  );
   ctx.lineWidth = 5 * unit;
   for (const [k, { a, b }] of body.muscles.entries()) {
     ctx.strokeStyle = tint(frame.signals[k]);
     line(ctx, masses[a], masses[b]);
   }
-  for (const mass of masses) dot(ctx, mass, 2.5 * unit, token("--ink"));
+  dots(ctx, masses, 2.5 * unit, token("--ink"));
   dot(ctx, masses[0], 5 * unit, token("--rose"));
 };
 
 /**
- * @param {CanvasRenderingContext2D} ctx
+ * @param {import("./layer.js").Context} ctx
  * @param {import("./picture.js").Size} size
  * @param {import("./plot.js").Scale} x
  * @param {import("./plot.js").Scale} y

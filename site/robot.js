@@ -124,10 +124,14 @@ const picture = new Picture("robot", (ctx, size) => {
 
 /** @type {import("./line-chart.js").Axis} */
 const reach = { name: "where the foot gets to", domain: [0, 0.8] };
-const distances = new Picture("distances", (ctx, size) => {
-  const values = trainer.tries.map(({ loss }) => -loss);
-  drawProgress(ctx, size, reach, values, trainer.shown);
-});
+const distances = new Picture(
+  "distances",
+  (ctx, size) => {
+    const values = trainer.tries.map(({ loss }) => -loss);
+    drawProgress(ctx, size, reach, values, trainer.shown);
+  },
+  { of: () => trainer.progress },
+);
 
 const say = announcer(status);
 const tell = () => {

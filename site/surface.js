@@ -3,7 +3,7 @@
 
 import { HALF } from "./camera.js";
 import { drawFloor, drawShadow } from "./floor.js";
-import { rgb, token } from "./picture.js";
+import { rgb, token } from "./theme.js";
 import { dot, line } from "./plot.js";
 import { HUGE, clamp } from "./region.js";
 

@@ -61,6 +61,11 @@ export class Trainer {
     return this.search?.tries ?? [];
   }
 
+  /** What changes with every try, and with the one that is shown. */
+  get progress() {
+    return [this.search, this.tries.length, this.shown];
+  }
+
   /** The try that is shown. */
   get current() {
     return this.tries[this.shown];

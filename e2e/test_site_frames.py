@@ -63,7 +63,9 @@ def calm(new_page: Callable[..., Page]) -> Page:
 def test_a_movement_leaves_nothing_behind(calm: Page, frozen_url: str, name: str) -> None:
     opened(calm, f"{frozen_url}site/{name}.html")
     # a search, which remembers its steps, is to rest
-    calm.evaluate("for (const b of document.querySelectorAll('#run')) if (b.textContent === 'Pause') b.click()")
+    calm.evaluate(
+        "for (const b of document.querySelectorAll('#run')) if (b.textContent === 'Pause') b.click()"
+    )
     assert growth(calm, name) < LEAST
 
 

@@ -135,7 +135,8 @@ def _sort(members: list[Entry], instances: dict[int, Instance]) -> None:
         groups.setdefault(shapes, []).append(entry)
     for group in groups.values():
         columns = list(_columns(group[0], instances))
-        values = [list(_values(entry, columns, instances)) for entry in group]
+        called = _called(group[0])
+        values = [list(_values(entry, called, instances)) for entry in group]
         fixed = [k for k, column in enumerate(columns) if column.param is None]
         apart: dict[object, list[int]] = {}
         for n, row in enumerate(values):
@@ -194,12 +195,21 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
                 yield Column(k, j, param, -1)
 
 
-def _values(entry: Entry, columns: list[Column], instances: dict[int, Instance]) -> Iterator[float]:
+def _called(entry: Entry) -> list[int]:
+    """Which of its callees a function calls, call by call: the same in all of one structure."""
+    if not entry.calls:
+        return []
+    rows = entry.rows.tolist()
+    return [entry.extra[x] for op, x in zip(rows[0::3], rows[1::3], strict=True) if op == CALL]
+
+
+def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> Iterator[float]:
     """The values of all columns in one function, in their order."""
     yield from entry.values
-    for _, callee, _ in calls(entry):
-        if callee in instances:
-            yield from instances[callee].values
+    callees = entry.callees
+    for k in called:
+        if callees[k] in instances:
+            yield from instances[callees[k]].values
 
 
 def calls(entry: Entry) -> Iterator[tuple[int, int, list[int]]]:

@@ -196,6 +196,72 @@ def test_what_readers_can_do_is_done(site: Frozen) -> None:
     assert "pages/inner.html: 1 program\n" in done.stdout
 
 
+SCALES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
+"""
+
+HIDDEN = """<!doctype html>
+<link rel="icon" href="data:,">
+<div id="open"></div><div id="closed"></div><input id="more" type="checkbox">
+<script type="module">
+import { scale } from "./scales.js";
+for (const mode of ["open", "closed"]) {
+    const root = document.getElementById(mode).attachShadow({ mode });
+    root.innerHTML = `<input type="range" min="${mode.length}1" max="${mode.length}3">`;
+    root.addEventListener("input", ({ target }) => scale(target.value));
+}
+// one appears when the page has the data for it, one when it is asked for
+const appear = (min) => {
+    const input = Object.assign(document.createElement("input"), { type: "number", min });
+    input.oninput = () => scale(input.value || 1);
+    document.body.append(input);
+};
+fetch("late.txt").then(() => appear(71));
+more.onclick = () => appear(81);
+</script>
+"""
+
+WORKING = """<!doctype html>
+<link rel="icon" href="data:,">
+<input id="factor" type="range" min="91" max="93" value="92">
+<script type="module">
+const worker = new Worker("worker.js", { type: "module" });
+factor.oninput = () => worker.postMessage(factor.value);
+// who has something else to do lets a worker go
+const other = new Worker("worker.js?other", { type: "module" });
+other.postMessage(94);
+other.onmessage = () => other.terminate();
+</script>
+"""
+
+WORKER = """import { scale } from "./scales.js";
+onmessage = ({ data }) => {
+    postMessage("begins");
+    scale(data);
+};
+"""
+
+
+def test_inputs_in_shadows_and_those_that_come_late_are_used(site: Frozen) -> None:
+    site.write("pages/page.html", HIDDEN)
+    site.write("pages/scales.js", SCALES)
+    site.write("pages/late.txt", "")
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # three in each shadow; 71 and 1, and 81 of the two that a box makes
+    assert "pages/page.html: 9 programs" in done.stdout
+
+
+def test_what_a_page_compiles_in_its_own_workers_is_frozen(site: Frozen) -> None:
+    site.write("pages/page.html", WORKING)
+    site.write("pages/scales.js", SCALES)
+    site.write("pages/worker.js", WORKER)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 3 programs" in done.stdout
+
+
 def test_a_warm_up_that_does_not_end_is_told(
     site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

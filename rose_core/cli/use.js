@@ -5,9 +5,8 @@
     const work = { pending: 0, started: false, files: {}, errors: [] };
     work.indices = new Set();
     globalThis.roseWork = work;
-    globalThis.roseFreezer = async (promise, key, index) => {
+    const during = async (promise, key, index) => {
       ++work.pending;
-      if (!key) work.started = true; // told of Python itself
       if (index) work.indices.add(index);
       try {
         const file = await promise;
@@ -17,6 +16,70 @@
         if (error.name !== "AbortError") work.errors.push(error.message);
       }
       --work.pending;
+    };
+    globalThis.roseFreezer = (promise, key, index) => {
+      if (!key) work.started = true; // told of Python itself
+      return during(promise, key, index);
+    };
+
+    // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word
+    const others = new Map();
+    const PATIENCE = 3000;
+    const expect = (id, note, ...what) => {
+      const other = {};
+      const made = new Promise((...ends) => {
+        [other.resolve, other.reject] = ends;
+      });
+      others.set(id, other);
+      note(made, ...what);
+      return other;
+    };
+    const hear = (id, note, ...what) => {
+      const other = others.get(id) ?? expect(id, note, ...what);
+      other.until = performance.now() + PATIENCE;
+      return other;
+    };
+    const BEGINS = "a worker begins";
+    let begun = 0;
+    const { Worker, setInterval } = globalThis;
+    globalThis.Worker = new Proxy(Worker, {
+      construct(target, [address, ...words], as) {
+        const url = new URL(address, document.baseURI);
+        const isOwn = !url.pathname.endsWith("/rose.worker.js");
+        if (isOwn && /^http/.test(url.protocol)) {
+          // so that it is known what this is, see visit.py
+          url.search += `${url.search && "&"}rose-freeze`;
+          hear(`${BEGINS} ${++begun}`, during);
+        }
+        return Reflect.construct(target, [url, ...words], as);
+      },
+    });
+    new BroadcastChannel("rose freeze").onmessage = ({ data }) => {
+      const { isThere, isOver, file, error, key, index } = data;
+      const first = [...others.keys()].find((id) => id.startsWith(BEGINS));
+      const id = isThere ? first : data.id;
+      if (id === undefined) return;
+      const other = hear(id, globalThis.roseFreezer, key, index);
+      if (!isThere && !isOver) return;
+      others.delete(id);
+      if (error) other.reject(Object.assign(Error(error.message), error));
+      else other.resolve(file);
+    };
+    setInterval(() => {
+      for (const [id, { until, reject }] of others)
+        if (until < performance.now()) {
+          others.delete(id); // a worker that was ended says nothing more
+          reject(new DOMException("", "AbortError"));
+        }
+    }, 500);
+
+    // whose inputs nobody else finds, where they are closed
+    work.shadows = new Set();
+    const { attachShadow } = Element.prototype;
+    Element.prototype.attachShadow = function (...words) {
+      const root = attachShadow.apply(this, words);
+      work.shadows.add(root);
+      return root;
     };
 
     const tell = (message, file, line) =>
@@ -104,17 +167,33 @@
     return functions.length > 0;
   },
 
-  /** Move what can be moved, and put it back. */
-  async use() {
-    const all = (selector) =>
-      [...document.querySelectorAll(selector)].filter(
-        (element) => element.matches(":enabled") && !element.readOnly,
-      );
+  /** Move what can be moved, and put it back: also what appears meanwhile, but not forever. */
+  async use(rounds = 3) {
+    const { shadows } = globalThis.roseWork;
+    /** The document, and what is hidden in its elements. */
+    const roots = (root) => [
+      root,
+      ...[...root.querySelectorAll("*")].flatMap(({ shadowRoot }) =>
+        shadowRoot ? roots(shadowRoot) : [],
+      ),
+    ];
+    const used = new WeakSet();
+    /** What can be moved, and was not moved before. */
+    const all = (selector) => {
+      const closed = [...shadows].filter(({ host }) => host.isConnected);
+      const places = new Set([document, ...closed].flatMap(roots));
+      return [...places]
+        .flatMap((root) => [...root.querySelectorAll(selector)])
+        .filter((element) => element.matches(":enabled") && !element.readOnly)
+        .filter((element) => !used.has(element));
+    };
     /** A page may wait for the end of a movement. */
     const pause = () => this.settled(100, 500);
     const tell = async (element) => {
-      for (const type of ["input", "change"])
-        element.dispatchEvent(new Event(type, { bubbles: true }));
+      for (const type of ["input", "change"]) {
+        const composed = type === "input"; // it leaves shadow roots
+        element.dispatchEvent(new Event(type, { bubbles: true, composed }));
+      }
       await pause();
     };
     const turn = async (element, key, values) => {
@@ -132,27 +211,43 @@
       // a choice that nobody can make may have been made at first
       if (!element.selectedOptions?.[0]?.disabled) await tell(element);
     };
-    for (const input of all("input[type=range]")) {
-      const low = +(input.min || 0);
-      const high = +(input.max || 100);
-      await turn(input, "value", [low, (low + high) / 2, high]);
-    }
-    for (const input of all("input[type=number]")) {
-      const values = [input.min, input.max].filter((x) => x !== "");
-      if (values.length) await turn(input, "value", values);
-    }
-    for (const select of all("select")) {
-      const choices = [...select.options].keys();
-      const open = [...choices].filter((k) => !select.options[k].disabled);
-      await turn(select, "selectedIndex", open);
-    }
-    const chosen = all("input[type=radio]:checked");
-    const radios = [...all("input[type=radio]"), ...chosen];
-    const boxes = all("input[type=checkbox]").flatMap((box) => [box, box]);
-    for (const input of [...radios, ...boxes]) {
-      input.click();
+    let found = 0;
+    const each = async (selector, act) => {
+      const elements = all(selector);
+      found += elements.length;
+      for (const element of elements) {
+        used.add(element);
+        await act(element);
+      }
+    };
+    const press = async (element) => {
+      element.click();
       await pause();
-    }
+    };
+    do {
+      found = 0;
+      await each("input[type=range]", (input) => {
+        const low = +(input.min || 0);
+        const high = +(input.max || 100);
+        return turn(input, "value", [low, (low + high) / 2, high]);
+      });
+      await each("input[type=number]", async (input) => {
+        const values = [input.min, input.max].filter((x) => x !== "");
+        if (values.length) await turn(input, "value", values);
+      });
+      await each("select", (select) => {
+        const choices = [...select.options].keys();
+        const open = [...choices].filter((k) => !select.options[k].disabled);
+        return turn(select, "selectedIndex", open);
+      });
+      const chosen = all("input[type=radio]:checked");
+      await each("input[type=radio]", press);
+      for (const radio of chosen) await press(radio);
+      await each("input[type=checkbox]", async (box) => {
+        await press(box);
+        await press(box);
+      });
+    } while (found && --rounds);
   },
 
   /** The files, in base 64, where they were looked for, and what went wrong. */

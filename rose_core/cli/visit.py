@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ try:
         Frame,
         Page,
         Response,
+        Route,
         TimeoutError,
         sync_playwright,
     )
@@ -33,10 +35,16 @@ except ImportError:
     raise CommandError("freezing takes Playwright: pip install 'rose_core[freeze]'") from None
 
 INDEX = "rose.frozen.json"
-_USE = (Path(__file__).parent / "use.js").read_text().strip().rstrip(";")
+_HERE = Path(__file__).parent
+_USE = (_HERE / "use.js").read_text().strip().rstrip(";")
+_WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text().splitlines()) + " "
+"""In one line: what comes after it keeps the numbers of its lines."""
 NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
 PATIENCE = 120_000
 """Milliseconds for a page to open."""
+
+LATE = 5_000
+"""Milliseconds to wait for what a page loads once it is there."""
 
 LONGEST = 600_000
 """Milliseconds for everything that it compiles at once, or while it is used."""
@@ -81,7 +89,19 @@ def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
     if not sees_frozen:
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
     context.add_init_script(f"{_USE}.watch()")
+    context.route(lambda address: _unmarked(address) != address, _listen)
     return context
+
+
+def _unmarked(address: str) -> str:
+    """An address without what `use.js` puts behind that of a worker."""
+    return re.sub(r"[?&]rose-freeze(?=#|$)", "", address)
+
+
+def _listen(route: Route) -> None:
+    """Have a worker tell what it compiles."""
+    response = route.fetch(url=_unmarked(route.request.url))
+    route.fulfill(response=response, body=_WORKER + response.text())
 
 
 def use(context: BrowserContext, address: str) -> Visit:
@@ -156,12 +176,14 @@ def look(browser: Browser, address: str) -> Visit:
 def _open(page: Page, address: str) -> None:
     page.set_default_timeout(PATIENCE)
     page.goto(address, wait_until="load")
+    with suppress(TimeoutError):  # it may go on for ever
+        page.wait_for_load_state("networkidle", timeout=LATE)
     _done(page.main_frame, "settled")
 
 
 def _note(page: Page, visit: Visit) -> None:
     def answered(response: Response) -> None:
         if response.ok:
-            visit.loaded.add(response.url)
+            visit.loaded.add(_unmarked(response.url))
 
     page.on("response", answered)

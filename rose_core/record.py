@@ -309,7 +309,8 @@ class Recording:
                 literals[column.source] = 0.0
         passed = {(column.source, column.callee_column) for column in shape.columns}
         called = []
-        for k, number, _ in calls(entry):
+        for k, which, _ in calls(entry):
+            number = entry.callees[which]
             instance = self._instances.get(number)
             values = instance.values if instance else ()
             fixed = [(j, key_of(x)) for j, x in enumerate(values) if (k, j) not in passed]

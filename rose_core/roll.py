@@ -56,8 +56,8 @@ def plan(
     if rows[0::3].count(CALL) < FEWEST:
         return None
     alike: dict[object, list[int]] = {}
-    for k, callee, args in calls(entry):
-        if (key := same(callee, args)) is not None:
+    for k, which, args in calls(entry):
+        if (key := same(entry.callees[which], args)) is not None:
             alike.setdefault(key, []).append(k)
     if max(map(len, alike.values()), default=0) < FEWEST:
         return None

@@ -135,7 +135,7 @@ def _sort(members: list[Entry], instances: dict[int, Instance]) -> None:
         groups.setdefault(shapes, []).append(entry)
     for group in groups.values():
         columns = list(_columns(group[0], instances))
-        called = _called(group[0])
+        called = [which for _, which, _ in calls(group[0])]
         values = [list(_values(entry, called, instances)) for entry in group]
         fixed = [k for k, column in enumerate(columns) if column.param is None]
         apart: dict[object, list[int]] = {}
@@ -185,7 +185,8 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
         else:
             row, param = picks.get(number, (-1, None))
             yield Column(number, -1, param, row)
-    for k, callee, args in calls(entry):
+    for k, which, args in calls(entry):
+        callee = entry.callees[which]
         if callee in instances:
             for j, column in enumerate(instances[callee].shape.columns):
                 param = column.param
@@ -195,16 +196,8 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
                 yield Column(k, j, param, -1)
 
 
-def _called(entry: Entry) -> list[int]:
-    """Which of its callees a function calls, call by call: the same in all of one structure."""
-    if not entry.calls:
-        return []
-    rows = entry.rows.tolist()
-    return [entry.extra[x] for op, x in zip(rows[0::3], rows[1::3], strict=True) if op == CALL]
-
-
 def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> Iterator[float]:
-    """The values of all columns in one function, in their order."""
+    """The values of all columns in one function, in their order; ``called``: its callees, call by call."""
     yield from entry.values
     callees = entry.callees
     for k in called:
@@ -213,10 +206,10 @@ def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> 
 
 
 def calls(entry: Entry) -> Iterator[tuple[int, int, list[int]]]:
-    """The calls of a function: row, number of the callee, arguments."""
+    """The calls of a function: row, which of its callees, arguments; the same in all of one structure."""
     rows, extra = entry.rows, entry.extra
     if entry.calls:
         for k, op in enumerate(rows[0::3]):
             if op == CALL:
                 x, y = rows[3 * k + 1], rows[3 * k + 2]
-                yield k, entry.callees[extra[x]], extra[x + 1 : x + y]
+                yield k, extra[x], extra[x + 1 : x + y]

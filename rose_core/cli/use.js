@@ -25,17 +25,15 @@
     // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word
     const others = new Map();
     const PATIENCE = 3000;
-    const expect = (id, note, ...what) => {
-      const other = {};
-      const made = new Promise((...ends) => {
-        [other.resolve, other.reject] = ends;
-      });
-      others.set(id, other);
-      note(made, ...what);
-      return other;
-    };
     const hear = (id, note, ...what) => {
-      const other = others.get(id) ?? expect(id, note, ...what);
+      let other = others.get(id);
+      if (!other) {
+        const made = new Promise((resolve, reject) => {
+          other = { resolve, reject };
+        });
+        others.set(id, other);
+        note(made, ...what);
+      }
       other.until = performance.now() + PATIENCE;
       return other;
     };
@@ -168,7 +166,7 @@
   },
 
   /** Move what can be moved, and put it back: also what appears meanwhile, but not forever. */
-  async use(rounds = 3) {
+  async use() {
     const { shadows } = globalThis.roseWork;
     /** The document, and what is hidden in its elements. */
     const roots = (root) => [
@@ -211,7 +209,7 @@
       // a choice that nobody can make may have been made at first
       if (!element.selectedOptions?.[0]?.disabled) await tell(element);
     };
-    let found = 0;
+    let [found, rounds] = [0, 3];
     const each = async (selector, act) => {
       const elements = all(selector);
       found += elements.length;

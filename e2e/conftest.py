@@ -183,7 +183,7 @@ def watch(context: BrowserContext, problems: list[str]) -> None:
 
     def failed(request: Any) -> None:
         # Firefox tells of what a page was still asking for when it was left
-        if request.failure != "NS_BINDING_ABORTED":
+        if request.failure not in ("NS_BINDING_ABORTED", "NS_BASE_STREAM_CLOSED"):
             problems.append(f"failed {request.url}: {request.failure}")
 
     def said(message: Any) -> None:

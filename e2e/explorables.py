@@ -47,16 +47,16 @@ def billiards(tab: Tab) -> None:
 def robot(tab: Tab) -> None:
     tab.until("!document.querySelector('#step').disabled")
     reached = text("[data-show=reached]")
-    tab.changes(reached, lambda: tab.drag("#step"))
+    tab.changes(reached, lambda: tab.click("#step"))
     tab.changes(reached, lambda: tab.press("#step", "Enter"))
 
 
 def deblurring(tab: Tab) -> None:
     steps = text("[data-show=steps]")
     tab.until(f"+{steps} > 0")
-    tab.drag("#run")  # has it rest
+    tab.click("#run")  # has it rest
     tab.until(f"{text('#run')} === 'Run'")
-    tab.changes(steps, lambda: tab.drag("#step"))
+    tab.changes(steps, lambda: tab.click("#step"))
     tab.changes(steps, lambda: tab.press("#step", "Enter"))
 
 
@@ -78,14 +78,14 @@ def diagram(tab: Tab) -> None:
 def autodiff(tab: Tab) -> None:
     slope = text("[data-show=rosex]")
     tab.until(slope)
-    tab.changes(slope, lambda: tab.drag('[data-act="preset x^y"]'))
+    tab.changes(slope, lambda: tab.click('[data-act="preset x^y"]'))
     tab.changes(slope, lambda: tab.press("#x", "ArrowUp"))
 
 
 def playground(tab: Tab) -> None:
     slope = text("#numbers dd:nth-of-type(2)")
     tab.until(f"{text('[data-show=both]')}.startsWith('Both record')")
-    tab.changes(slope, lambda: tab.drag('[data-act="preset valley"]'))
+    tab.changes(slope, lambda: tab.click('[data-act="preset valley"]'))
     tab.changes(slope, lambda: tab.press('[data-act="preset waves"]', "Enter"))
 
 
@@ -93,13 +93,13 @@ def benchmark(tab: Tab) -> None:
     tab.until(text("[data-show=date]"))
     tab.until("document.querySelector('[value=sincos]')")  # and nothing is on its way to its place
     is_open = "document.querySelector('#tables details').open"
-    tab.changes(is_open, lambda: tab.drag("#tables summary", at=(0.1, 0.5)))
+    tab.changes(is_open, lambda: tab.click("#tables summary", at=(0.1, 0.5)))
     tab.changes(is_open, lambda: tab.press("#tables summary", "Enter"))
     # of what can be measured the quickest, beside one other library
     quick = "['sincos', 'rose'].includes(box.value)"
     boxes = "document.querySelectorAll('#workloads input, #peers input')"
     tab.run(f"for (const box of {boxes}) if (box.checked !== {quick}) box.click()")
-    tab.drag("#measure")
+    tab.click("#measure")
     tab.until(f"{text('#measuring')} === 'Done.'")
     tab.changes("document.querySelector('#peers input').checked", lambda: tab.press("#peers input", "Space"))
 

@@ -61,21 +61,29 @@ class Tab(abc.ABC):
         """What went wrong on its pages so far, one line each."""
 
     def drag(self, selector: str, by: tuple[float, float] = (0, 0), at: tuple[float, float] = MIDDLE) -> None:
-        """Take hold of an element, and let go some pixels further; with none, click.
+        """Take hold of an element, and let go some pixels further, or where it was."""
+        self.hit("pointerdown", selector, by, at)
 
-        Again, where in that moment something else was there: a page moves while it loads.
-        """
+    def click(self, selector: str, at: tuple[float, float] = MIDDLE) -> None:
+        """Press a button, or what else is there to be clicked."""
+        self.hit("click", selector, (0, 0), at)
+
+    def hit(self, event: str, selector: str, by: tuple[float, float], at: tuple[float, float]) -> None:
+        """Drag until the element has the event: a page moves while it loads, and something else has it then."""
         end = time.monotonic() + PATIENCE
         while True:
             x, y = self.place(selector, at)
             self.run(
-                """globalThis.missed = true;
-                const hold = ({ target }) => { missed = !target.closest(given[0]); };
-                addEventListener("pointerdown", hold, { capture: true, once: true });""",
+                """const [selector, event] = given;
+                globalThis.hit = new Promise((done) => {
+                    const hold = ({ target }) => done(Boolean(target.closest(selector)));
+                    addEventListener(event, hold, { capture: true, once: true });
+                });""",
                 selector,
+                event,
             )
             self.point([(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
-            if not self.run("return globalThis.missed"):
+            if self.run("return Promise.race([hit, new Promise((done) => setTimeout(done, 1000, false))])"):
                 return
             assert time.monotonic() < end, f"{selector} is not to be had: {self.problems()}"
 
@@ -92,8 +100,9 @@ class Tab(abc.ABC):
     def become(self, expression: str, wanted: Callable[[Any], bool]) -> None:
         end = time.monotonic() + PATIENCE
         while not wanted(found := self.look(expression)):
-            status = self.look("document.querySelector('#status')?.textContent")
-            assert time.monotonic() < end, f"{expression} stays {found!r}; {status!r}; {self.problems()}"
+            if time.monotonic() > end:
+                said = self.look("[...document.querySelectorAll('[role=status]')].map((p) => p.textContent)")
+                raise AssertionError(f"{expression} stays {found!r}; {said}; {self.problems()}")
             time.sleep(0.05)
 
     def place(self, selector: str, at: tuple[float, float]) -> tuple[float, float]:

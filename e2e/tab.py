@@ -69,7 +69,7 @@ class Tab(abc.ABC):
         self.hit("click", selector, (0, 0), at)
 
     def hit(self, event: str, selector: str, by: tuple[float, float], at: tuple[float, float]) -> None:
-        """Drag until the element has the event: a page moves while it loads, and something else has it then."""
+        """Drag until the element has the event: a page moves while it loads, so that another may have it."""
         end = time.monotonic() + PATIENCE
         while True:
             x, y = self.place(selector, at)

@@ -119,7 +119,7 @@ def _is_plain(entry: Entry) -> bool:
     """Whether it has no loops, none that are written out either, and no derivatives in it."""
     rows = entry.rows
     ops = set(rows[0::3])
-    return all(op < TABLE_END or op in _STRUCTURAL for op in ops) and not repeats(entry, rows.tolist())
+    return all(op < TABLE_END or op in _STRUCTURAL for op in ops) and not repeats(entry)
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ import functools
 import json
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from operator import add, invert
+from operator import add
 from types import MappingProxyType
 from typing import Any
 
@@ -294,7 +294,7 @@ class Recording:
 
     def _body(self, shape: Shape) -> Func:
         body = _Body(self, shape)
-        body.build(shape.members[0].rows.tolist())
+        body.build()
         body.func.blocks[0].results = [body.env[r] for r in shape.members[0].results]
         return body.func
 
@@ -399,9 +399,10 @@ class _Body:
                 v = ids[literal] = b.const(_constant(literal[0], t), t)
             env[~number] = v
 
-    def build(self, rows: list[int]) -> None:
+    def build(self) -> None:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
-        planned = self._plan(rows)
+        rows = self.entry.rows
+        planned = self._plan()
         self._make_literals(self._literals_outside(rows))
         if planned is None:
             self._rows(rows, 0, len(rows) // 3)
@@ -419,16 +420,15 @@ class _Body:
                 self._repeat(item)
         self._rows(rows, start, end)
 
-    def _rows(self, rows: list[int], start: int, end: int) -> None:
+    def _rows(self, rows: memoryview, start: int, end: int) -> None:
         """Those from one position to another, in their order."""
         env, b = self.env, self.b
         code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
         straight = not self.has_tangents and len(b.open) == 1
         positions = range(start, end)
         start, end = 3 * start, 3 * end
-        for position, op, x, y in zip(
-            positions, rows[start:end:3], rows[start + 1 : end : 3], rows[start + 2 : end : 3], strict=True
-        ):
+        columns = [rows[k:end:3].tolist() for k in range(start, start + 3)]
+        for position, op, x, y in zip(positions, *columns, strict=True):
             if op < BINARY_END and straight and _PLAIN[op]:
                 u = env[x]
                 if op >= UNARY_END:
@@ -452,26 +452,27 @@ class _Body:
                 straight = not self.has_tangents and len(b.open) == 1
         pad()
 
-    def _plan(self, rows: list[int]) -> Iterator[int | Row | Repeat] | None:
+    def _plan(self) -> Iterator[int | Row | Repeat] | None:
         """In what order to build the rows, where some of them are to be loops."""
         # calls from all over what was joined are no row
         if self.entry.calls and self.entry.number not in self.recording.joined:
-            calls = plan(self.entry, rows, self._same)
+            calls = plan(self.entry, self._same)
             if calls is not None:
                 return calls
         if self.has_tangents or self.elements or self.passed:
             return None
-        self.repeats = repeats(self.entry, rows)
-        return order(self.repeats, len(rows) // 3) if self.repeats else None
+        self.repeats = repeats(self.entry)
+        return order(self.repeats, len(self.entry.rows) // 3) if self.repeats else None
 
-    def _literals_outside(self, rows: list[int]) -> Iterable[int]:
+    def _literals_outside(self, rows: memoryview) -> Iterable[int]:
         """The numbers of the literals that are used outside of repeated rows; loops want few of them."""
         if not self.repeats:
             return range(len(self.entry.values))
         used = set(self.entry.results)
         for k in order(self.repeats, len(rows) // 3):
             if not isinstance(k, Repeat):
-                used.update(operands_of(rows[3 * k], rows[3 * k + 1], rows[3 * k + 2], self.extra))
+                op, x, y = rows[3 * k : 3 * k + 3]
+                used.update(operands_of(op, x, y, self.extra))
         return [~v for v in used if v < 0]
 
     def _row(self, position: int, op: int, x: int, y: int) -> None:
@@ -489,12 +490,12 @@ class _Body:
             return None
         return f, *(a for a, t in zip(args, f.params, strict=False) if isinstance(t, Array))
 
-    def _row_of_calls(self, rows: list[int], row: Row) -> None:
+    def _row_of_calls(self, rows: memoryview, row: Row) -> None:
         """One loop for these calls."""
         env, b, extra = self.env, self.b, self.extra
         numbers, args, literals = [], [], []
         for at in row.calls:
-            x, y = rows[3 * at + 1], rows[3 * at + 2]
+            x, y = rows[3 * at + 1 : 3 * at + 3]
             numbers.append(self.callees[extra[x]])
             args.append([env[k] for k in extra[x + 1 : x + y]])
             literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
@@ -548,28 +549,32 @@ class _Body:
             return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
         return b.index(b.vec(ids, array(size, t)), i)
 
-    def _pick_literal(self, i: int, size: Type, ids: list[int]) -> int:
+    def _pick_literal(self, i: int, size: Type, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
-        kinds = self.entry.kinds
-        numbered = list(map(invert, ids))
-        if min(numbered) >= 0 and len(set(map(kinds.__getitem__, numbered))) == 1:
-            t = self.types[kinds[numbered[0]]]
-            numbers = list(map(self.entry.values.__getitem__, numbered))
-            if numbers[0] and numbers.count(numbers[0]) == len(numbers):
+        kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
+        if kinds and kinds.count(kinds[0]) == len(kinds):
+            t = self.types[kinds[0]]
+            if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
                 ids = ids[:1]
             elif isinstance(t, Fin):
-                affine = self._affine(i, numbers, t)
+                affine = self._affine(i, values, t)
                 if affine is not None:
                     return affine
         self._make_literals(~v for v in ids if v < 0)
         return self._pick(i, size, [self.env[v] for v in ids])
 
-    def _affine(self, i: int, numbers: list[float] | list[int], t: Fin) -> int | None:
+    def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
+        """What a list has of literals; nothing if not all are literals."""
+        if max(ids[0], ids[-1]) < 0 and isinstance(ids, range):
+            return of[~ids[0] : ~ids[-1] + 1 : -ids.step] if ids.step < 0 else ()
+        return [of[~v] for v in ids] if max(ids) < 0 else ()
+
+    def _affine(self, i: int, numbers: Sequence[float], t: Fin) -> int | None:
         """Of indices that go up in equal steps, the one whose turn it is."""
         b = self.b
         first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
         step = second - first
-        if step <= 0 or numbers != list(range(first, last + 1, step)):
+        if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
             return None
         turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
         at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)

@@ -7,13 +7,15 @@ adds in the same order and so gives the same bits. Anything else that one copy h
 makes it no loop for us.
 
 Copies are found by comparing opcodes as bytes, and checked a column at a time: the operands that one row
-has in all copies are a slice of the recording.
+has in all copies are a slice of the recording. Nothing here makes a Python object for each row.
 """
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rose_core.ir import INDEX
 from rose_core.ops import BINARY_END, UNARY_END, code
@@ -50,8 +52,8 @@ class Operand:
 
     back: int = 0
     """How many rows before it in the copy its value is; 0 if it is from outside of the copies."""
-    ids: list[int] = field(default_factory=list)
-    """The values from outside, one for each copy."""
+    ids: Sequence[int] = ()
+    """The values from outside: one for each copy, a range if they go in equal steps, or one for all."""
 
 
 @dataclass(slots=True)
@@ -69,13 +71,13 @@ class Repeat:
     """Row → the copies of it that are used after the loop."""
 
 
-def repeats(entry: Entry, rows: list[int]) -> list[Repeat]:
+def repeats(entry: Entry) -> list[Repeat]:
     """The runs of copies in the rows of a function, in their order."""
-    n = len(rows) // 3
+    n = len(entry.rows) // 3
     if n < FEWEST_ROWS:
         return []
-    ops, search = rows[0::3], _Search(entry, rows)
-    tokens = bytes(ops).translate(_TOKENS)
+    search = _Search(entry)
+    tokens = search.ops.translate(_TOKENS)
     found: list[Repeat] = []
     at = 0
     while at + FEWEST_ROWS <= n:
@@ -87,9 +89,14 @@ def repeats(entry: Entry, rows: list[int]) -> list[Repeat]:
 
 
 class _Search:
-    def __init__(self, entry: Entry, rows: list[int]) -> None:
+    def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self.ops, self.xs, self.ys = rows[0::3], rows[1::3], rows[2::3]
+        rows = array("i", entry.rows.tobytes())
+        # opcodes are less than 256
+        self.ops = rows[0::3].tobytes()[
+            0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize
+        ]
+        self.xs, self.ys = rows[1::3], rows[2::3]
         self._last: dict[int, int] = {}
         """Row → the last one that uses it, as far as rows from `_seen` on tell."""
         self._seen = len(self.ops)
@@ -122,9 +129,8 @@ class _Search:
             copy = tokens[at:next_at]
             if _OTHER in copy:
                 break
-            length, count = len(copy), 1
-            while tokens.startswith(copy, at + count * length):
-                count += 1
+            length = len(copy)
+            count = _copies(tokens, at, length)
             end = max(end, at + count * length)
             found = list(self._within(at, length, count))
             if found:
@@ -143,7 +149,7 @@ class _Search:
             yield from self._within(at, length, half)
             yield from self._within(at + half * length, length, count - half)
 
-    def _columns(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
+    def _columns(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
         """The operands of one row in all copies, a list for each operand."""
         place = slice(at + row, at + row + length * count, length)
         op, xs = self.ops[at + row], self.xs[place]
@@ -151,31 +157,31 @@ class _Search:
             return [xs]
         if op < BINARY_END or op == INDEX:
             return [xs, self.ys[place]]
-        return [[self.entry.extra[x + k] for x in xs] for k in range(3)]
+        return [array("i", [self.entry.extra[x + k] for x in xs]) for k in range(3)]
 
     def _check(
         self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]
     ) -> Repeat | None:
         """The loop of these copies, perhaps from a later row on; None if they are no loop."""
-        start = self._cut(at, length, count)
+        start = self._cut(at, length)
         if start is None:
             return None
         count -= start > at
         # the first copy may differ from the others, where a sum starts
         return loop(start, length, count) or loop(start + length, length, count - 1)
 
-    def _cut(self, at: int, length: int, count: int) -> int | None:
+    def _cut(self, at: int, length: int) -> int | None:
         """The first row at which copies can start, so that none needs what the one before computed."""
         crossed = [0] * (length + 1)
         for row in range(length):
-            for column in self._columns(at, row, length, count):
-                back = at + row + length - column[1]
-                if 0 < back < length and column[2] == column[1] + length and back > row:
+            for _, second, third in self._columns(at, row, length, 3):
+                back = at + row + length - second
+                if 0 < back < length and third == second + length and back > row:
                     # from the copy before: no copy can start between the two
                     crossed[0] += 1
                     crossed[row + 1] -= 1
                     crossed[row - back + length + 1] += 1
-                elif 0 < back < length and column[2] == column[1] + length:
+                elif 0 < back < length and third == second + length:
                     crossed[row - back + 1] += 1
                     crossed[row + 1] -= 1
         total = 0
@@ -190,7 +196,7 @@ class _Search:
         for row in range(length):
             op = self.ops[start + row]
             columns = self._columns(start, row, length, count)
-            sums = [k for k, c in enumerate(columns) if _rises(c, 1, start + row, length)]
+            sums = [k for k, c in enumerate(columns) if c[1] == start + row and _step(c[1:]) == length]
             if sums:
                 # one operand is this very row in the copy before
                 if len(sums) > 1 or not (op == _ADD or (op == _SUB and sums == [0])):
@@ -201,11 +207,12 @@ class _Search:
                 repeat.sums[row] = first
             operands = []
             for column in columns:
-                back = start + row - column[0]
-                if 0 < back <= row and _rises(column, 0, column[0], length):
+                back, step = start + row - column[0], _step(column)
+                ids = _compact(column, step)
+                if 0 < back <= row and step == length:
                     operands.append(Operand(back))
-                elif max(column) < start:
-                    operands.append(Operand(0, column))
+                elif max((ids[0], ids[-1]) if step else ids) < start:
+                    operands.append(Operand(0, ids))
                 else:
                     return None
             repeat.rows.append((op, operands))
@@ -232,11 +239,44 @@ class _Search:
         return repeat
 
 
-def _rises(column: list[int], at: int, first: int, step: int) -> bool:
-    """Whether a column goes up in equal steps, from its element at a place on, which is ``first``."""
-    if column[at] != first or column[-1] != first + step * (len(column) - 1 - at):
-        return False  # as most do not, without a look at what is between
-    return column[at:] == list(range(first, column[-1] + 1, step))
+def _copies(tokens: bytes, at: int, length: int) -> int:
+    """How many times what stands at a place is there, one after the other."""
+    block, end = tokens[at : at + length], at + length
+    while len(block) >= length:
+        if tokens.startswith(block, end):
+            end += len(block)
+            block += block
+        else:
+            block = block[: len(block) // 2]
+    return (end - at) // length
+
+
+_numbers = array("i")
+"""The whole numbers from -n to n - 1, as far as they have been asked for: to compare columns with."""
+
+
+def _step(column: array[int]) -> int:
+    """By what a column goes up or down from element to element; 0 if not in equal steps, or not at all."""
+    first, last = column[0], column[-1]
+    step = column[1] - first
+    if step == 0 or last != first + step * (len(column) - 1):
+        return 0  # as most have none, without a look at what is between
+    most = max(abs(first), abs(last)) + 1
+    if most > len(_numbers) // 2:
+        _numbers[:] = array("i", range(-2 * most, 2 * most))
+    zero = len(_numbers) // 2
+    start, end = first + zero, last + zero
+    if step > 0:
+        return step if column == _numbers[start : end + 1 : step] else 0
+    # from the end, as there is nothing before the first number
+    return step if column[::-1] == _numbers[end : start + 1 : -step] else 0
+
+
+def _compact(column: array[int], step: int) -> Sequence[int]:
+    """A column as `Operand` has it."""
+    if step:
+        return range(column[0], column[-1] + step, step)
+    return column[:1] if column == column[:1] * len(column) else column
 
 
 def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:

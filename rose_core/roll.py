@@ -45,14 +45,13 @@ class Row:
     """The positions of the calls."""
 
 
-def plan(
-    entry: Entry, rows: list[int], same: Callable[[int, Sequence[int]], object]
-) -> Iterator[int | Row] | None:
+def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator[int | Row] | None:
     """An order for the rows of a function, by position, with rows of calls; None if there are none of these.
 
     ``same(number of the callee, arguments)`` is equal for calls that may be in one loop, and None for
     those that may not.
     """
+    rows = entry.rows.tolist()
     if rows[0::3].count(CALL) < FEWEST:
         return None
     alike: dict[object, list[int]] = {}

@@ -196,17 +196,29 @@ const ofGuess = [
   new Picture("guess", (ctx, size) =>
     drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
   ),
-  new Picture("again", (ctx, size) => {
-    if (restoration)
-      drawPixels(ctx, size, restoration.blurred(restoration.guess));
-  }),
-  new Picture("losses", (ctx, size) => {
-    const none = { losses: [], errors: [], nearest: 0 };
-    drawCurves(ctx, size, restoration ?? none);
-  }),
-  new Picture("gradient", (ctx, size) => {
-    if (restoration) drawSlopes(ctx, size, restoration.gradient);
-  }),
+  new Picture(
+    "again",
+    (ctx, size) => {
+      if (restoration)
+        drawPixels(ctx, size, restoration.blurred(restoration.guess));
+    },
+    { aside: true },
+  ),
+  new Picture(
+    "losses",
+    (ctx, size) => {
+      const none = { losses: [], errors: [], nearest: 0 };
+      drawCurves(ctx, size, restoration ?? none);
+    },
+    { aside: true },
+  ),
+  new Picture(
+    "gradient",
+    (ctx, size) => {
+      if (restoration) drawSlopes(ctx, size, restoration.gradient);
+    },
+    { aside: true },
+  ),
 ];
 
 const say = announcer(status);

@@ -1,7 +1,7 @@
 // A canvas that stays sharp: drawn again when its size, the screen's resolution or the theme change.
 
 import { isSame } from "./layer.js";
-import { atNextFrame, roughly } from "./pace.js";
+import { atNextFrame, inPassing, roughly } from "./pace.js";
 import { element } from "./page.js";
 import { onTheme } from "./theme.js";
 
@@ -31,10 +31,15 @@ export class Picture {
    *   pixels, on an empty canvas
    * @param {object} [options]
    * @param {boolean} [options.rough]  whether there is a rough drawing, for while things move
+   * @param {boolean} [options.aside]  whether it may be drawn less often, where there is no time for it
    * @param {() => readonly unknown[]} [options.of]  all that it is a picture of: while these are the same, it
    *   need not be drawn again
    */
-  constructor(id, draw, { rough = false, of = () => [{}] } = {}) {
+  constructor(
+    id,
+    draw,
+    { rough = false, aside = false, of = () => [{}] } = {},
+  ) {
     const canvas = element(id, HTMLCanvasElement);
     this.canvas = canvas;
     this.draw = draw;
@@ -44,9 +49,9 @@ export class Picture {
     // asking the element for its size would have the page laid out each time
     this.width = 0;
     this.height = 0;
-    this.frame = rough
-      ? roughly((isRough) => this.paint(isRough))
-      : () => this.paint();
+    this.frame = () => this.paint();
+    if (rough) this.frame = roughly((isRough) => this.paint(isRough));
+    if (aside) this.frame = inPassing(() => this.paint());
     this.ctx = /** @type {CanvasRenderingContext2D} */ (
       canvas.getContext("2d")
     );

@@ -138,8 +138,10 @@ const map = new Picture("map", (ctx, size) => {
   placeLine();
 });
 
-const losses = new Picture("losses", (ctx, size) =>
-  view.drawLosses(ctx, size, playback),
+const losses = new Picture(
+  "losses",
+  (ctx, size) => view.drawLosses(ctx, size, playback),
+  { aside: true },
 );
 
 const say = announcer(status);

@@ -110,6 +110,9 @@ export const callTimes = (contenders, { turns = 15, ...options } = {}) => {
  */
 export const ratio = (a, b) => summary(a.map((time, k) => time / b[k])).median;
 
+/** Milliseconds between turns: what an engine still sweeps or compiles for one, others need not wait for. */
+const REST = 50;
+
 /**
  * Times of the stages of tasks, in milliseconds, the tasks taking turns. A task gives the times of its
  * stages. What it does for warmth before is not counted: two turns, and as many more as it takes to have
@@ -129,8 +132,10 @@ export const stageTimes = async (tasks, { turns = 7, warm = 1_000 } = {}) => {
   /** @type {Record<string, number>[][]} */
   const times = names.map(() => []);
   for (let k = 0; k < turns; ++k)
-    for (const [task, name] of names.entries())
+    for (const [task, name] of names.entries()) {
+      await new Promise((done) => setTimeout(done, REST));
       times[task].push(await tasks[name]());
+    }
   return Object.fromEntries(
     names.map((name, k) => [
       name,

@@ -252,24 +252,24 @@ def _copies(tokens: bytes, at: int, length: int) -> int:
 
 
 _numbers = array("i")
-"""The whole numbers from -n to n - 1, as far as they have been asked for: to compare columns with."""
+"""0, 1, 2, … as far as columns have reached so far: to compare them with."""
+
+_INVERSE = bytes(range(255, -1, -1))
 
 
 def _step(column: array[int]) -> int:
     """By what a column goes up or down from element to element; 0 if not in equal steps, or not at all."""
     first, last = column[0], column[-1]
     step = column[1] - first
-    if step == 0 or last != first + step * (len(column) - 1):
+    if step == 0 or last != first + step * (len(column) - 1) or (first < 0) != (last < 0):
         return 0  # as most have none, without a look at what is between
-    most = max(abs(first), abs(last)) + 1
-    if most > len(_numbers) // 2:
-        _numbers[:] = array("i", range(-2 * most, 2 * most))
-    zero = len(_numbers) // 2
-    start, end = first + zero, last + zero
-    if step > 0:
-        return step if column == _numbers[start : end + 1 : step] else 0
-    # from the end, as there is nothing before the first number
-    return step if column[::-1] == _numbers[end : start + 1 : -step] else 0
+    if first < 0:
+        column = array("i", column.tobytes().translate(_INVERSE))
+        first, last = ~first, ~last
+    if last < first:
+        column, first, last = column[::-1], last, first
+    _numbers.extend(range(len(_numbers), last + 1))
+    return step if column == _numbers[first : last + 1 : abs(step)] else 0
 
 
 def _compact(column: array[int], step: int) -> Sequence[int]:

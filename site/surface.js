@@ -4,7 +4,7 @@
 import { HALF } from "./camera.js";
 import { drawFloor, drawShadow } from "./floor.js";
 import { rgb, token } from "./theme.js";
-import { dot, line } from "./plot.js";
+import { dot } from "./plot.js";
 import { HUGE, clamp } from "./region.js";
 
 /**
@@ -332,12 +332,15 @@ class Painter {
     ctx.strokeStyle = this.mesh;
     ctx.lineWidth = 1;
     ctx.globalAlpha = 0.4;
+    ctx.beginPath();
     drawn.forEach((is, k) => {
       if (!is) return;
       const side = this.inBox([polygon[k], polygon[(k + 1) & 3]]);
-      if (side.length > 1)
-        line(ctx, [side[0].px, side[0].py], [side[1].px, side[1].py]);
+      if (side.length < 2) return;
+      ctx.moveTo(side[0].px, side[0].py);
+      ctx.lineTo(side[1].px, side[1].py);
     });
+    ctx.stroke();
     ctx.globalAlpha = 1;
   }
 }

@@ -46,6 +46,7 @@ const LOSSES = {
   log: true,
   domain: /** @type {Pair} */ ([1e-3, 1e4]),
 };
+const NO_STEPS = { losses: [], errors: [], nearest: 0 };
 const MARGIN = { left: 36, right: 10, top: 26, bottom: 24 };
 
 /**
@@ -53,9 +54,10 @@ const MARGIN = { left: 36, right: 10, top: 26, bottom: 24 };
  *
  * @param {CanvasRenderingContext2D} ctx
  * @param {Size} size
- * @param {{ losses: number[], errors: number[], nearest: number }} run
+ * @param {{ losses: number[], errors: number[], nearest: number }} [run]  none: the axes alone
  */
-export const drawCurves = (ctx, size, { losses, errors, nearest }) => {
+export const drawCurves = (ctx, size, run = NO_STEPS) => {
+  const { losses, errors, nearest } = run;
   const last = losses.length - 1;
   const domain = /** @type {Pair} */ ([1, Math.max(1000, losses.length)]);
   const points = (/** @type {number[]} */ values) =>

@@ -83,6 +83,12 @@ const run = () => {
   refresh();
 };
 
+/** @param {number} [steps] */
+const runAnew = (steps) => {
+  paused = false;
+  begin(steps);
+};
+
 const pause = () => {
   running = false;
   paused = true;
@@ -171,53 +177,54 @@ onActs({
   noise: (level) => (noiseSlider.value = level),
   weight: (weight) => (weightSlider.value = weight),
   size: (size) => (sizeSlider.value = size),
-  run: () => {
-    paused = false;
-    begin();
-  },
+  run: () => runAnew(),
   // to where the error was least the last time
-  least: () => {
-    paused = false;
-    begin(restoration?.nearest || undefined);
-  },
+  least: () => runAnew(restoration?.nearest || undefined),
 });
 
 // ---- what the reader sees ------------------------------------------------
+
+/**
+ * A picture of the restoration, empty until there is one.
+ * @param {string} id
+ * @param {(
+ *   ctx: CanvasRenderingContext2D,
+ *   size: import("./picture.js").Size,
+ *   restoration: Restoration,
+ * ) => void} draw
+ */
+const pictureOf = (id, draw, options = {}) =>
+  new Picture(
+    id,
+    (ctx, size) => restoration && draw(ctx, size, restoration),
+    options,
+  );
 
 const posed = [
   new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth), {
     of: () => [truth],
   }),
-  new Picture("given", (ctx, size) => {
-    if (restoration) drawPixels(ctx, size, restoration.given);
-  }),
+  pictureOf("given", (ctx, size, { given }) => drawPixels(ctx, size, given)),
 ];
+const aside = { aside: true };
 const ofGuess = [
   new Picture("guess", (ctx, size) =>
     drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
   ),
-  new Picture(
+  pictureOf(
     "again",
-    (ctx, size) => {
-      if (restoration)
-        drawPixels(ctx, size, restoration.blurred(restoration.guess));
-    },
-    { aside: true },
+    (ctx, size, of) => drawPixels(ctx, size, of.blurred(of.guess)),
+    aside,
   ),
   new Picture(
     "losses",
-    (ctx, size) => {
-      const none = { losses: [], errors: [], nearest: 0 };
-      drawCurves(ctx, size, restoration ?? none);
-    },
-    { aside: true },
+    (ctx, size) => drawCurves(ctx, size, restoration),
+    aside,
   ),
-  new Picture(
+  pictureOf(
     "gradient",
-    (ctx, size) => {
-      if (restoration) drawSlopes(ctx, size, restoration.gradient);
-    },
-    { aside: true },
+    (ctx, size, { gradient }) => drawSlopes(ctx, size, gradient),
+    aside,
   ),
 ];
 

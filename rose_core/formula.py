@@ -118,6 +118,14 @@ def select(p: Primal, a: Linear, b: Linear) -> Linear:
     return ZERO if a is ZERO and b is ZERO else Linear("select", p, a, b)
 
 
+def preferred(p: Primal, a: Linear, q: Primal, b: Linear) -> Linear:
+    """``a`` where ``p`` holds, ``b`` where ``q`` does, and their mean where neither: both tangents.
+
+    ``p`` and ``q`` never hold at once.
+    """
+    return ZERO if a is ZERO and b is ZERO else Linear("preferred", p, a, q, b, 0.5)
+
+
 def choose(p: Primal, a: Primal | float, b: Primal | float) -> Primal:
     """``a`` where ``p`` holds, else ``b``: both ordinary numbers."""
     return Primal("select", p, a, b)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from rose_core import defined, indices, libm, reals
 from rose_core.encode import DROP, SELECT, Helper, f64_const, local_get
-from rose_core.formula import ZERO, Linear, Primal, choose, function, select
+from rose_core.formula import ZERO, Linear, Primal, choose, function, preferred, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
@@ -192,7 +192,7 @@ def sech2(e: Primal) -> Primal:
 
 def larger(a: Primal, b: Primal, da: Linear, db: Linear) -> Linear:
     """The tangent that goes with the larger of ``a`` and ``b``, or of equals their mean."""
-    return select(a > b, da, select(a < b, db, (da + db) * 0.5))
+    return preferred(a > b, da, a < b, db)
 
 
 def power(x: Sequence[Primal]) -> Primal:

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from rose_core.formula import ZERO, Linear, Primal
 from rose_core.ops import OPS, by_name
 
-_SELECT, _MUL, _ADD, _SUB, _NEG = (by_name[n].code for n in ("select", "mul", "add", "sub", "neg"))
+_SELECT, _OR, _MUL, _ADD, _SUB, _NEG = (by_name[n].code for n in ("select", "or", "mul", "add", "sub", "neg"))
 
 
 class Template:
@@ -63,9 +63,18 @@ class _Writer:
         slot = self.slots.get(x)
         if slot is None:
             args = [self.value(arg) for arg in x.args]
-            slot = self.emit(by_name[x.op].code, isinstance(x, Linear), *args)
+            if x.op == "preferred":
+                slot = self.preferred(*args)
+            else:
+                slot = self.emit(by_name[x.op].code, isinstance(x, Linear), *args)
             self.slots[x] = slot
         return slot
+
+    def preferred(self, p: int, a: int, q: int, b: int, half: int) -> int:
+        none = self.const(None)
+        both = a if b == none else b if a == none else self.emit(_ADD, 1, a, b)
+        mean = self.emit(_MUL, 1, both, half)
+        return self.emit(_SELECT, 1, p, a, self.emit(_SELECT, 1, q, b, mean))
 
 
 def _constants(root: Linear, with_zero: bool) -> list[float | None]:
@@ -127,7 +136,7 @@ def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Li
             order.append(node)
 
     visit(tangent)
-    has_select = any(node.op == "select" for node in order)
+    has_select = any(node.op in ("select", "preferred") for node in order)
     w = _Writer(arity + 2, given, _constants(tangent, has_select))
     sums: dict[Linear, tuple[int, int]] = {tangent: (1, arity + 1)}
 
@@ -155,6 +164,15 @@ def _transpose(tangent: Linear, arity: int, given: dict[object, int], d: list[Li
             for arg, sides in zip(node.args[1:], ((c, zero), (zero, c)), strict=True):
                 if _varies(arg):
                     contribute(arg, sign, w.emit(_SELECT, 1, p, *sides))
+        elif node.op == "preferred":
+            first, a, second, b, half = node.args
+            conditions = w.value(first), w.value(second)
+            mean = w.emit(_MUL, 1, c, w.value(half))
+            # what neither has alone is computed once
+            rest = w.emit(_SELECT, 1, w.emit(_OR, 0, *conditions), w.const(None), mean)
+            for arg, condition in zip((a, b), conditions, strict=True):
+                if _varies(arg):
+                    contribute(arg, sign, w.emit(_SELECT, 1, condition, c, rest))
     w.template.outputs = [(i, *sums[v]) for i, v in enumerate(d) if v in sums]
     return w.template
 

@@ -181,8 +181,8 @@ LANES = Access(0x00, 0x0B)
 """Neighbours, a lane each."""
 LANE = Access(0x5D, 0x5B, b"\x00")
 """The first lane alone; the second is 0."""
-SECOND_LANE = Access(0x57, load_end=b"\x01")
-"""The second lane of what is on the stack behind the address."""
+SECOND_LANE = Access(0x57, 0x5B, end=b"\x01", load_end=b"\x01")
+"""The second lane alone; what is read goes into what is on the stack behind the address."""
 SPLAT = Access(0x0A)
 """One number, into both lanes."""
 

@@ -1,9 +1,10 @@
 """Loops whose turns are independent of each other, two turns at a time: the 128-bit lanes of WebAssembly.
 
-Such a loop reads neighbouring elements in neighbouring turns, and what it computes of them goes to elements
-of its own, of arrays or accumulators. Each lane does to its numbers what the turn by itself would do, so the
-results are the same to the bit. What is added up over all turns is added lane by lane, in the order of the
-turns. Of an odd number of turns, the last one runs in a lane alone.
+Such a loop reads elements that are a step apart in neighbouring turns, and what it computes of them goes to
+elements of its own, of arrays or accumulators. These are neighbours; or they are the same coordinate of
+neighbouring points, say, and then each lane is read and written by itself. Each lane does to its numbers what
+the turn by itself would do, so the results are the same to the bit. What is added up over all turns is added
+lane by lane, in the order of the turns. Of an odd number of turns, the last one runs in a lane alone.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from rose_core.encode import (
     F64X2_SPLAT,
     I32_ADD,
     I32_LT_U,
+    I32_MUL,
     I32_SUB,
     I32X4_SPLAT,
     IN_LANES,
     LANE,
     LANES,
     LOOP,
+    SECOND_LANE,
     Access,
     extract_lane,
     f64_const,
@@ -34,9 +37,9 @@ from rose_core.encode import (
     local_set,
     local_tee,
 )
-from rose_core.ir import ADD_TO, INDEX, PARAM, REF_INDEX
-from rose_core.layout import BASE, Place
-from rose_core.ops import OPS, TABLE_END
+from rose_core.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func
+from rose_core.layout import BASE, Place, size_of
+from rose_core.ops import OPS, TABLE_END, by_name
 from rose_core.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 
 if TYPE_CHECKING:
@@ -47,6 +50,16 @@ LEAST_TURNS = 4
 
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
+
+_SLOW = {by_name[name].code: 4 for name in ("div", "sqrt")}
+"""Operations that take longer than others, by code."""
+
+_CHOICES = {by_name["min"].code: 2, by_name["max"].code: 2, by_name["select"].code: 1}
+"""Operations that choose, and how long they take. A turn by itself has branches in their place: the processor
+foretells where these go, and goes on."""
+
+_MOST_CHOICES = 5
+"""How long choices that need each other may take: in lanes they are waited for."""
 
 _CALL = 20
 """About so many operations are in a function of the library."""
@@ -62,6 +75,20 @@ def is_number(t: Type) -> bool:
 
 
 @dataclass(slots=True)
+class Element:
+    """A number in an array or accumulator from outside of a loop, which moves with its turns."""
+
+    of: int
+    """The array, or the accumulator."""
+    step: int
+    """Bytes from one turn to the next."""
+    offset: int
+    """Bytes from the first element of all to that of the first turn."""
+    ahead: int
+    """The constant in the index that moves."""
+
+
+@dataclass(slots=True)
 class Lanes:
     """What a loop consists of that can run in lanes."""
 
@@ -69,6 +96,10 @@ class Lanes:
     """Its block."""
     values: list[int] = field(default_factory=list)
     """Its operations and reads, in order."""
+    elements: dict[int, Element] = field(default_factory=dict)
+    """Those that it reads, and the places that it adds to."""
+    rows: list[int] = field(default_factory=list)
+    """Rows of arrays and accumulators that its elements are of, and those that it makes."""
     sites: list[int] = field(default_factory=list)
     """``ADD_TO`` an element that moves with the turns."""
     sums: list[int] = field(default_factory=list)
@@ -83,8 +114,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     lanes = Lanes(number)
     if block.size.size < LEAST_TURNS or any(w.width > 1 for w in body.windows.get(number, ())):
         return None
-    if not all(is_number(func.type_of(block.results[k])) for k in columns):
-        return None
+    results = {block.results[k] for k in columns}
     anchors = body.demand.anchors[number]
     added = set(anchors)
     for v in anchors:
@@ -95,18 +125,35 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     for v in block.order:
         if needed[v] and v not in added:
             t = func.types[v]
-            if is_number(t) or t is BOOL:
-                if not _is_value(body, number, v):
+            op, inner = func.code[v][0], t.inner if isinstance(t, Ref) else t
+            if op in (INDEX, REF_INDEX) and is_number(inner):
+                found = element(body, number, func.code[v])
+                if found is None:
                     return None
-                lanes.values.append(v)
-            elif isinstance(t, Ref):
-                if func.code[v][0] != REF_INDEX or not moves(body, number, func.code[v]):
+                lanes.elements[v] = found
+            elif isinstance(inner, Array):
+                if op not in (INDEX, REF_INDEX) and not (v in results and _is_row(func, number, v)):
                     return None
-            elif isinstance(t, Array) or body.affine(v) is None:
+                lanes.rows.append(v)
+            elif is_number(t) or t is BOOL:
+                if op == INDEX or not in_lanes_of(body, v):
+                    return None
+            elif isinstance(t, Ref) or body.affine(v) is None:
                 return None
+            if is_number(t) or t is BOOL:
+                lanes.values.append(v)
+    made = [r for r in results if not is_number(func.type_of(r))]
+    if not all(_is_row(func, number, r) for r in made):
+        return None
     operations = sum(_effort(func.code[v][0]) for v in lanes.values)
+    apart = sum(found.step != STEP for found in lanes.elements.values())
+    if operations < apart + sum(len(func.code[r]) - 1 for r in made):
+        return None  # to put lanes together and take them apart takes as long
+    if _choices(func, lanes.values) > _MOST_CHOICES:
+        return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway
+    lanes.sites.sort(key=lambda v: -lanes.elements[func.code[v][1]].offset)
     return lanes if _in_any_order(body, lanes) else None
 
 
@@ -114,16 +161,27 @@ def _effort(op: int) -> int:
     """About how many operations one takes."""
     if op == INDEX:
         return 0
-    return 1 if op in _INSTRUCTIONS else _CALL
+    return _SLOW.get(op, 1) if op in _INSTRUCTIONS else _CALL
 
 
-def _is_value(body: Body, number: int, v: int) -> bool:
-    """Whether ``v``, a number or a Bool, can be computed in lanes."""
-    func = body.func
-    ins = func.code[v]
-    if ins[0] == INDEX:
-        return func.types[v] is not BOOL and moves(body, number, ins)
-    return in_lanes_of(body, v) != b""
+def _choices(func: Func, values: Iterable[int]) -> int:
+    """How long those choices take that need each other."""
+    time: dict[int, int] = {}
+    for v in values:
+        op, *given = func.code[v]
+        time[v] = max((time.get(x, 0) for x in given), default=0) + _CHOICES.get(op, 0)
+    return max(time.values(), default=0)
+
+
+def _is_row(func: Func, number: int, v: int) -> bool:
+    """Whether a turn makes ``v`` of numbers."""
+    ins = func.code[v] if v >= 0 else ()
+    return (
+        bool(ins)
+        and ins[0] == VEC
+        and func.home[v] == number
+        and all(is_number(func.type_of(x)) for x in ins[1:])
+    )
 
 
 def in_lanes_of(body: Body, v: int) -> bytes:
@@ -152,25 +210,62 @@ def moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
     )
 
 
+def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
+    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
+    func, code = body.func, body.func.code
+    turn = func.blocks[number].index
+    step = offset = ahead = 0
+    while True:
+        _, of, index = ins
+        t = func.type_of(of)
+        inner = t.inner if isinstance(t, Ref) else t
+        if not isinstance(inner, Array) or is_tape(inner) or is_tape(inner.elem) or of in body.clobbered:
+            return None
+        size = size_of(inner.elem)
+        if index < 0:
+            offset += int(func.pool[~index][0]) * size
+        else:
+            at = body.affine(index)
+            if at is None or at[0] != turn or at[1] < 1 or at[2] < 0 or step:
+                return None
+            step, ahead = at[1] * size, at[2]
+            offset += ahead * size
+        if of < 0 or func.home[of] != number:
+            break
+        ins = code[of]
+        if ins[0] not in (INDEX, REF_INDEX):
+            return None
+    return Element(of, step, offset, ahead) if step else None
+
+
 def _in_any_order(body: Body, lanes: Lanes) -> bool:
-    """Whether each element gets the same additions in the same order if turns run side by side."""
+    """Whether each element gets the same additions in the same order if turns run side by side.
+
+    What is added to elements of several turns, lane by lane, comes first where its element is farthest: what
+    a turn adds to an element has been done then before a later turn adds to it.
+    """
     func, accumulators = body.func, body.demand.accumulators
-    offsets: dict[int, set[int]] = {}
+    offsets: dict[int, set[tuple[int, int]]] = {}
     for v in lanes.sites:
         r = func.code[v][1]
-        at = body.affine(func.code[r][2])
-        assert at is not None
+        site = lanes.elements[r]
         for root in accumulators(r):
-            offsets.setdefault(root, set()).add(at[2])
+            offsets.setdefault(root, set()).add((site.step, site.ahead))
     sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
     given = [root for root in offsets if func.code[root][0] == PARAM]
     of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
     return (
-        all(len(at) == 1 for at in offsets.values())
+        all(len(at) == 1 or _apart(at) for at in offsets.values())
         and len(of_given) <= 1
         and sums.isdisjoint(offsets)
         and not (given and any(func.code[root][0] == PARAM for root in sums))
     )
+
+
+def _apart(places: Iterable[tuple[int, int]]) -> bool:
+    """Whether elements, of which there are the steps, are read and written lane by lane in the same way."""
+    (step, *others) = {step for step, _ in places}
+    return step != STEP and not others
 
 
 class Writer:
@@ -192,6 +287,8 @@ class Writer:
         """Value from outside → code that pushes it."""
         self.outside: dict[int, bytes] = {}
         """Value from outside → code that pushes it in both lanes."""
+        self.steps: dict[int, int] = {}
+        """Bytes from one turn to the next → local variable with the bytes to this one."""
 
     def turn(self, count: int) -> list[bytes]:
         """The code of ``count`` turns side by side."""
@@ -279,22 +376,33 @@ class Writer:
             push = local_get(n)
         known[v] = push
 
-    def address(self, place: Place) -> bytes:
-        """Code that pushes where the element of the turn is, without the offset."""
-        return place.plus(local_get(self.i))
+    def address(self, place: Place, step: int = STEP) -> bytes:
+        """Code that pushes where the turn is that has so many bytes, without the offset."""
+        return place.plus(local_get(self.i if step == STEP else self.steps[step]))
 
-    def element(self, ins: tuple[int, ...], step: int = STEP) -> Place:
-        """What this turn reads or adds to, which is of ``step`` bytes, as an offset to its own."""
-        at = self.body.affine(ins[2])
-        assert at is not None
-        return self.body.place(ins[1]).at(at[2] * step)
-
-    def results(self, known: Mapping[int, bytes], access: Access) -> list[bytes]:
-        """Code that writes the results of a turn."""
+    def results(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
+        """Code that writes the results of ``count`` turns."""
         out = []
         for k, place in self.places.items():
-            out += [self.address(place), known[self.block.results[k]], access.store(place.offset)]
+            r = self.block.results[k]
+            if is_number(self.func.type_of(r)):
+                out += self.store(place, STEP, known[r], count)
+            else:
+                row = self.func.code[r][1:]
+                for j, x in enumerate(row):
+                    out += self.store(place.at(j * STEP), len(row) * STEP, known[x], count)
         return out
+
+    def store(self, place: Place, step: int, value: bytes, count: int) -> list[bytes]:
+        """Code that writes a number of ``count`` turns, each ``step`` bytes from the one before."""
+        here = self.address(place, step)
+        if step == STEP:
+            return [here, value, (LANES if count == 2 else LANE).store(place.offset)]
+        if count == 1:
+            return [here, value, LANE.store(place.offset)]
+        n = self.new_local()
+        first = [value, local_set(n), here, local_get(n), LANE.store(place.offset)]
+        return [*first, here, local_get(n), SECOND_LANE.store(place.offset + step)]
 
     def sums(self, added: Sequence[int], count: int, known: Mapping[int, bytes]) -> list[bytes]:
         """Code that does what is ``added`` up over the turns, lane after lane."""
@@ -321,45 +429,61 @@ class FlatWriter(Writer):
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
-        values, sites, sums = ([code[v] for v in of] for of in (lanes.values, lanes.sites, lanes.sums))
+        values, rows, sites, sums = (
+            [code[v] for v in of] for of in (lanes.values, lanes.rows, lanes.sites, lanes.sums)
+        )
         elements = [code[r] for r in dict.fromkeys(ins[1] for ins in sites)]
-        reads = [ins for ins in values if ins[0] == INDEX]
-        for of in [ins[1] for ins in (*reads, *elements, *sums)]:
+        for of in (*(found.of for found in lanes.elements.values()), *(ins[1] for ins in sums)):
             body.place(of)
-        for ins in values:
-            if ins[0] != INDEX:
+        for ins in (*values, *rows):
+            if ins[0] not in (INDEX, REF_INDEX):
                 self.bring(ins[1:])
         self.bring(ins[2] for ins in (*sites, *sums))
-        self.bring(self.block.results[k] for k in self.places)
+        self.bring(r for k in self.places if is_number(self.func.type_of(r := self.block.results[k])))
         for window in self.new.values():
             body.out[self.home] += window.before(body.place(window.accumulator))
-        self.loop([x for ins in (*values, *sites, *sums, *elements) for x in ins[1:]])
+        steps = {found.step for found in lanes.elements.values()}
+        steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
+        self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
+        self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]])
+        body.free[-1][1].extend(self.steps.values())
 
     def turn(self, count: int) -> list[bytes]:
         body, code, access = self.body, self.func.code, LANES if count == 2 else LANE
         out: list[bytes] = []
+        for step, local in self.steps.items():
+            out += [local_get(self.i), i32_const(step // STEP), I32_MUL, local_set(local)]
         known = dict(self.outside)
         for v in self.lanes.values:
-            read = b""
-            if code[v][0] == INDEX:
-                place = self.element(code[v])
-                read = self.address(place) + access.load(place.offset)
-            self.operation(v, known, out, read)
+            self.operation(v, known, out, self._load(v, count) if v in self.lanes.elements else b"")
         sums = {r: self.new_local() for r in self.new}
         out += [f64_const(0.0) + F64X2_SPLAT + local_set(n) for n in sums.values()]
         for v in self.lanes.sites:
             _, r, x = code[v]
-            place, n = self.element(code[r]), sums.get(code[r][1])
+            n = sums.get(code[r][1])
             if n is None:
-                here = self.address(place)
-                out += [here, here, access.load(place.offset), known[x], F64X2_ADD]
-                out.append(access.store(place.offset))
+                total = self._load(r, count) + known[x] + F64X2_ADD
+                out += self.store(self._place(r), self.lanes.elements[r].step, total, count)
             else:
                 out += [local_get(n), known[x], F64X2_ADD, local_set(n)]
         for r, n in sums.items():
             place = body.place(r).at(self.new[r].low * STEP)
             out += [self.address(place), local_get(n), access.store(place.offset)]
-        return out + self.results(known, access) + self.sums(self.lanes.sums, count, known)
+        return out + self.results(known, count) + self.sums(self.lanes.sums, count, known)
+
+    def _place(self, v: int) -> Place:
+        """Where an element is in the first turn."""
+        found = self.lanes.elements[v]
+        return self.body.place(found.of).at(found.offset)
+
+    def _load(self, v: int, count: int) -> bytes:
+        """Code that reads an element of ``count`` turns."""
+        place, step = self._place(v), self.lanes.elements[v].step
+        here = self.address(place, step)
+        if step == STEP:
+            return here + (LANES if count == 2 else LANE).load(place.offset)
+        first = here + LANE.load(place.offset)
+        return first if count == 1 else here + first + SECOND_LANE.load(place.offset + step)
 
 
 def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:

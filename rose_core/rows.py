@@ -140,7 +140,7 @@ class RowsWriter(Writer):
         self.k = body.new_local(True)
         starts = [body.new_local(True) for _ in rows.rows]
         for v, n in zip(rows.rows, starts, strict=True):
-            place = self.element(code[v], size_of(self.func.types[v]))
+            place = self._ahead(code[v], size_of(self.func.types[v]))
             self.row_of[v] = local_get(n), place.offset
         self.starts = starts
         self.loop([x for ins in used for x in ins[1:]])
@@ -167,10 +167,16 @@ class RowsWriter(Writer):
             else:
                 read = b""
                 if ins[0] == INDEX:
-                    place = self.element(ins)
+                    place = self._ahead(ins)
                     read = self.address(place) + access.load(place.offset)
                 self.operation(v, known, out, read)
-        return out + self.results(known, access) + self.sums(self.rows.sums, count, known)
+        return out + self.results(known, count) + self.sums(self.rows.sums, count, known)
+
+    def _ahead(self, ins: tuple[int, ...], step: int = STEP) -> Place:
+        """What this turn reads, which is of ``step`` bytes, as an offset to its own."""
+        at = self.body.affine(ins[2])
+        assert at is not None
+        return self.body.place(ins[1]).at(at[2] * step)
 
     def _inner(self, number: int, count: int, known: dict[int, bytes], sums: dict[int, int]) -> list[bytes]:
         """The loop over the elements of ``count`` rows."""
@@ -196,7 +202,7 @@ class RowsWriter(Writer):
         assert at is not None
         k = local_get(self.k)
         if ins[1] not in self.row_of:
-            place = self.element(ins)
+            place = self._ahead(ins)
             return place.plus(k) + SPLAT.load(place.offset)
         start, offset = self.row_of[ins[1]]
         here, offset = start + k + I32_ADD, offset + at[2] * STEP

@@ -183,6 +183,98 @@ def test_what_is_added_to_a_neighbour_is_not_in_lanes(written) -> None:
     assert written == []
 
 
+def points(n: int, seed: int, wide: bool = False) -> list[list[float]]:
+    """Coordinates; ``wide``: so different in size that each order of adding them up is another result."""
+    draw = random.Random(seed)
+    size = (lambda: 10.0 ** draw.randint(-9, 9)) if wide else (lambda: 1.0)
+    return [[draw.uniform(-2, 2) * size() for _ in range(2)] for _ in range(n)]
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_coordinates_of_points(n: int, written) -> None:
+    """Each is read and written by itself: of arguments, results and gradients."""
+    shape = Vec(n, Vec(2, Real))
+
+    def turned(p, c):
+        return vec(n, Vec(2, Real), lambda i: [c * p[i][0] - p[i][1], p[i][0] + c * p[i][1]])
+
+    def energy(p):
+        return total(n, lambda i: 1 / sqrt(p[i][0] * p[i][0] + p[i][1] * p[i][1] + 0.5))
+
+    same(fn([shape, Real], shape, turned), points(n, 1), 0.3)
+    f = fn([shape], Real, energy)
+    same(f, points(n, 2))
+    same(fn([shape], shape, lambda p: vjp(f)(p).grad(1.0)), points(n, 3))
+    assert written == [n] * 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neighbouring_points_are_added_to_in_order(seed: int, written) -> None:
+    """Each gets something from several turns, and from the earlier ones first."""
+    draw = random.Random(seed)
+    n, far = draw.randint(9, 12), draw.randint(1, 3)
+    shape = Vec(n, Vec(2, Real))
+    ends = [draw.randint(0, far) for _ in range(draw.randint(2, 4))]
+    weights = [draw.uniform(0.5, 2) for _ in ends]
+
+    def chain(p):
+        def term(i):
+            x = [p[iadd(n, i, k)] for k in ends]
+            lengths = [a * q[0] * q[0] / (1 + q[1] * q[1]) for a, q in zip(weights, x, strict=True)]
+            product = lengths[0]
+            for length in lengths[1:]:
+                product = product * length + length / (2 + product * product)
+            return product
+
+        return total(n - far, term)
+
+    f = fn([shape], Real, chain)
+    same(f, points(n, seed))
+    g = fn([shape], shape, lambda p: vjp(f)(p).grad(1.0))
+    for k in range(5):
+        same(g, points(n, seed + 100 * k, wide=True))
+    assert set(written) == {n - far}
+
+
+def test_every_other_element(written) -> None:
+    n = 7
+    v = Vec(2 * n, Real)
+    f = fn([v], Real, lambda x: total(n, lambda i: pair(x, imul(2 * n, i, 2), 2 * n)))
+    g = fn([v], v, lambda x: vjp(f)(x).grad(1.0))
+    same(f, numbers(2 * n, 1))
+    same(g, numbers(2 * n, 2))
+    assert written == [n] * 2
+
+
+def pair(x, i, size: int):
+    a, b = x[i], x[iadd(size, i, 1)]
+    return a * b / (1 + a * a) + b * b * b / (2 + b * b)
+
+
+def test_long_choices_are_foretold(written) -> None:
+    """Of minima, one of the other, the turns stay alone."""
+    n = 9
+    v = Vec(n, Real)
+
+    def least(count: int):
+        def f(x, y):
+            def term(i):
+                found = x[i] * x[i]
+                for k in range(1, count):
+                    d = x[i] - k * y[i]
+                    found = min(found, d * d)
+                return found
+
+            return vec(n, Real, term)
+
+        return fn([v, v], v, f)
+
+    same(least(3), numbers(n, 1), numbers(n, 2))
+    assert written == [n]
+    same(least(4), numbers(n, 1), numbers(n, 2))
+    assert written == [n]
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -247,5 +339,33 @@ def test_random_loops(seed: int) -> None:
         [[draw.uniform(-1, 1) for _ in range(n)] for _ in range(m)],
         0.5,
     )
+    same(f, *args)
+    same(g, *args)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_loops_over_points(seed: int) -> None:
+    """Random operations on coordinates of points and of their neighbours, with gradients by everything."""
+    draw = random.Random(seed)
+    n, wide, far = draw.randint(8, 11), draw.randint(1, 3), draw.randint(0, 2)
+    point = Vec(wide, Real)
+    names = [name for name in OPERATIONS if name != "sqrt"]
+
+    def value(p, x, i, c):
+        near = [p[iadd(n, i, draw.randint(0, far))][draw.randrange(wide)] for _ in range(3)]
+        found = [*near, x[iadd(n, i, 0)], c]
+        for _ in range(draw.randint(2, 9)):
+            found.append(OPERATIONS[draw.choice(names)](draw.choice(found), draw.choice(found)))
+        return found[-1] * near[0]
+
+    def f(p, x, c):
+        made = vec(n - far, point, lambda i: [value(p, x, i, c) for _ in range(wide)])
+        return total(n - far, lambda i: value(p, x, i, c) + made[i][draw.randrange(wide)] * c)
+
+    types = [Vec(n, point), Vec(n, Real), Real]
+    f = fn(types, Real, f)
+    by_all = dict(zip("pxc", types, strict=True))
+    g = fn(types, by_all, lambda *args: dict(zip("pxc", vjp(f)(*args).grad(1.0), strict=True)))
+    args = [[draw.uniform(-2, 2) for _ in range(wide)] for _ in range(n)], numbers(n, seed), 0.5
     same(f, *args)
     same(g, *args)

@@ -173,6 +173,7 @@ class Recording:
         """The functions that have a body, by number."""
         entries: dict[int, Entry] = {}
         types = self.types
+        leaves_of = functools.cache(lambda t: leaves(types[t]))
         at = literals_at = 0
         for number, row in enumerate(rows):
             if row["kind"] != "fn":
@@ -186,7 +187,7 @@ class Recording:
                 row["name"],
                 params,
                 types[row["ret"]],
-                [leaf for t in (*params, *(types[t] for t in row["captures"])) for leaf in leaves(t)],
+                [leaf for t in (*row["params"], *row["captures"]) for leaf in leaves_of(t)],
                 ints[at:end],
                 ints[end : end + extra].tolist(),
                 ints[end + extra : stop].tolist(),

@@ -349,12 +349,16 @@ def build() -> None:
         BRIDGE / "package-lock.json",
     )
     wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
+    inputs: list[Path | str]
+    # which says, too, that the scripts beside it are modules
+    inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
+    outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
+    step("package", inputs, outputs, make_package)
     for path, argv in GENERATED.items():
         # The file itself, too: what was edited by hand is written over.
         sources = [ROOT / "rose_core", ROOT / "tests" / "libm", ROOT / path]
         step(path, sources, [ROOT / path], functools.partial(generate, path, argv))
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
-    inputs: list[Path | str]
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
     outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
@@ -364,7 +368,7 @@ def build() -> None:
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
     core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
     identity = fingerprint(core)[:12]
-    others = [runtime / name for name in ("rose_core.snapshot.wasm", "pyodide.mjs", "pyodide.asm.mjs")]
+    others = [runtime / name for name in ("rose_core.snapshot.wasm", "pyodide.js", "pyodide.asm.js")]
     sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, *others]}
     inputs = [
         BRIDGE / "src",
@@ -378,9 +382,6 @@ def build() -> None:
     pyodide = (runtime / "pyodide-lock.json").read_text()
     constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity, "FILES": sizes})
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
-    inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
-    outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
-    step("package", inputs, outputs, make_package)
     # What is frozen belongs to one build, and goes with the site that it was made for.
     step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
     bundle_for_site()

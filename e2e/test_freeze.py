@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import functools
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -698,3 +701,108 @@ def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
     expect(page).to_have_title("slope 2")
     page.locator("#factor").fill("3")
     expect(page).to_have_title("slope 3")
+
+
+def test_a_slider_of_few_positions_is_moved_to_each(site: Frozen) -> None:
+    site.write("pages/page.html", PAGE.replace('max="3"', 'max="9" step="2"'))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 5 programs" in done.stdout
+
+
+def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
+    """What is hidden, what is npm's, and what comes with Rose; and who compiles on a click is told how."""
+    site.write("rose/package.json", '{"name": "rose-web"}')
+    for place in (".drafts", "node_modules/one", "rose/site", "pages/frozen"):
+        (site.root / place).mkdir(parents=True)
+        site.write(f"{place}/page.html", PAGE)
+    site.write("pages/page.html", PAGE.replace("<input", "<button>").replace("page.js", "click.js"))
+    site.write("pages/click.js", SCRIPT.replace("slider.oninput", "onclick").replace("\nshow();", ""))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"\S+\.html: \d programs.*", done.stdout) == [
+        "pages/page.html: 0 programs (what it compiles when somebody clicks or types, "
+        "a function warmUp that it exports can compile)"
+    ]
+
+
+def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> None:
+    site.write("pages/page.html", PAGE.replace("page.js", "/blog/pages/page.js"))
+    site.write("pages/page.js", SCRIPT.replace("../rose", "/blog/rose"))
+    assert "could not be loaded" in site.freeze().stdout
+    done = site.freeze("--base", "/blog")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 3 programs" in done.stdout
+    with Server({"/blog/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/blog/pages/page.html")
+        expect(page).to_have_title("slope 2")
+    assert not any("pyodide" in address for address in server.asked)
+
+
+def test_another_file_is_another_service_worker(frozen: Frozen) -> None:
+    """Though its name is the same: browsers take all files anew then."""
+    script = frozen.root / "rose.offline.js"
+    content = script.read_text()
+    frozen.write("pages/page.js", SCRIPT + "// once more")
+    assert "rose.offline.js is out of date" in frozen.freeze("--check").stdout
+    assert frozen.freeze("--offline").returncode == 0
+    assert script.read_text() != content
+
+
+class Renaming(http.server.SimpleHTTPRequestHandler):
+    """Calls pages by names without an ending, and does not publish all of them."""
+
+    protocol_version = "HTTP/1.1"
+
+    def send_head(self) -> Any:
+        path, ending = os.path.splitext(self.path)
+        if path == "/pages/draft":
+            self.send_error(404)
+            return None
+        if ending == ".html":
+            self.send_response(308)
+            self.send_header("Location", path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return None
+        if not ending and path != "/":
+            self.path += ".html"
+        return super().send_head()
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.mark.provokes(r"ERR_INTERNET_DISCONNECTED", r"pages/.*ERR_ABORTED", r"404 .*/pages/draft")
+def test_hosts_may_name_pages_as_they_like(site: Frozen, page: Page) -> None:
+    """What they do not publish is missed offline, and nothing else."""
+    for name in ("other", "draft"):
+        site.write(f"pages/{name}.html", PAGE)
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    handler = functools.partial(Renaming, directory=str(site.root))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://127.0.0.1:{server.server_address[1]}"
+        page.goto(f"{origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        page.wait_for_function("navigator.serviceWorker.controller")
+        server.shutdown()
+    page.context.set_offline(True)
+    for name in ("page", "other", "other.html", "page.html"):
+        page.goto(f"{origin}/pages/{name}")
+        expect(page).to_have_title("slope 2")
+
+
+def test_frames_that_may_not_ask_for_service_workers(frozen: Frozen, page: Page) -> None:
+    """As sandboxed ones: what is frozen serves them all the same."""
+    page.add_init_script(
+        """Object.defineProperty(navigator, "serviceWorker", {
+            get() { throw new DOMException("sandboxed", "SecurityError"); },
+        });"""
+    )
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+    assert not any("pyodide" in address for address in server.asked)

@@ -238,6 +238,10 @@ MISTAKES = [
      "TypeError: argument 1 of square: variable type mismatch: expected Real, got Bool"),
     ("fn([Tan, Tan], Tan, (a, b) => mul(a, b))",
      "TypeError: variable type mismatch: a product or quotient of two tangents is not linear"),
+    ("fn([Vec(3, Real)], Real, (v) => rose.sum(2, (i) => v[i]))",
+     "TypeError: variable type mismatch: expected an index below 3, got one below 2; index(3, i) makes it one"),
+    ("fn([Real], Real, (x) => rose.select(rose.lt(x, 0), 1, 2))",
+     "TypeError: select takes a condition, a type and two values, got 3 arguments"),
     ("fn([Tan], Tan, (a) => rose.sin(a))", "TypeError: variable type mismatch: expected Real, got Tan"),
     ("fn(Real, Real, (x) => x)", "TypeError: fn: expected an array of parameter types, got the type Real"),
     ("fn([Real], 'Real', (x) => x)", 'TypeError: invalid type: the string "Real"; expected Real, Vec(3, Real), a size or the like'),
@@ -527,6 +531,20 @@ def test_dispose_and_memory_used_again(node: Run) -> None:
     assert made == 1
     assert sums == [1, 200000, 1, 600000]
     assert messages == ["Error: f was disposed of"]
+
+
+def test_functions_that_are_disposed_of_make_room(node: Run) -> None:
+    """Though somebody still has them."""
+    body = """
+        const { Real, compile, fn, mul } = rose;
+        const twice = fn([Real], Real, (x) => mul(2, x));
+        const kept = [];
+        for (let k = 0; k < 300; ++k) {
+            kept.push(await compile(twice));
+            if (k % 100 === 99) for (const f of kept) f.dispose();
+        }
+        return (await compile(twice))(kept.length);"""
+    assert evaluate(node, body) == 600
 
 
 def test_functions_that_are_dropped_make_room(node: Run) -> None:

@@ -1,8 +1,15 @@
 """dist/ as it is served: from the root of a host, from a folder of it, and in Node."""
 
 import re
+import subprocess
 
 import pytest
+
+import build
+from build import BRIDGE, DIST
+from e2e.server import Server
+
+HEAD = "<!doctype html><meta charset=utf-8><link rel=icon href=data:,>"
 
 
 @pytest.mark.parametrize("place", ["site_url", "folder_url"])
@@ -20,6 +27,38 @@ def test_the_classic_script_defines_rose(page, folder_url):
     page.goto(folder_url + "site/index.html")
     page.add_script_tag(url="../rose.global.js")
     assert page.evaluate("typeof window.rose") == "object"
+
+
+@pytest.fixture
+def classic(tmp_path):
+    """A folder with a script that esbuild has made of a page's module as it does by itself: no module."""
+    main = 'import { Real, compile, configure, fn, mul } from "ROSE"; configure({ assets: "../rose/" });'
+    main += "window.six = compile(fn([Real], Real, (x) => mul(2, x))).then((f) => f(3));"
+    (tmp_path / "main.js").write_text(main.replace("ROSE", (DIST / "rose.js").as_posix()))
+    esbuild = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
+    words = [esbuild, tmp_path / "main.js", "--bundle", f"--outfile={tmp_path / 'out' / 'app.js'}"]
+    subprocess.run([build.node(), *words, "--log-level=error"], check=True)
+    (tmp_path / "page.html").write_text(f"{HEAD}<script src='out/app.js'></script>")
+    return tmp_path
+
+
+def test_in_a_classic_script_of_a_bundler(page, classic):
+    with Server({"/rose/": DIST, "/": classic}, quiet=True) as server:
+        page.goto(f"{server.origin}/page.html")
+        assert page.evaluate("six") == 6
+
+
+def test_the_classic_script_may_stand_in_the_page(page, tmp_path):
+    text = (DIST / "rose.global.js").read_text().replace("</script", "<\\/script")
+    (tmp_path / "page.html").write_text(f"{HEAD}<script>{text}</script>")
+    work = """() => {
+        const { Real, compile, fn, mul } = rose;
+        rose.configure({ assets: "rose" });
+        return compile(fn([Real], Real, (x) => mul(2, x))).then((f) => f(3));
+    }"""
+    with Server({"/rose/": DIST, "/": tmp_path}, quiet=True) as server:
+        page.goto(f"{server.origin}/page.html")
+        assert page.evaluate(work) == 6
 
 
 def test_the_module_loads_in_node(node):

@@ -296,7 +296,7 @@ def test_the_worker_is_missing(page: Page, site_url: str, name: str) -> None:
     expect_pictures(page, name)
 
 
-@pytest.mark.parametrize("file", ["pyodide.mjs", "pyodide.asm.wasm"])
+@pytest.mark.parametrize("file", ["pyodide.js", "pyodide.asm.wasm"])
 @pytest.mark.provokes(r"/pyodide/")
 def test_a_part_of_python_is_missing(page: Page, site_url: str, file: str) -> None:
     page.context.route(f"**/{file}", lambda route: route.fulfill(status=404))

@@ -89,7 +89,7 @@ def test_a_damaged_runtime_is_named(page: Page, site_url: str, damage: Any) -> N
     assert page.evaluate(BODY, ["", "return gives();"]) == 12
 
 
-@pytest.mark.parametrize("script", ["pyodide.mjs", "pyodide.asm.mjs"])
+@pytest.mark.parametrize("script", ["pyodide.js", "pyodide.asm.js"])
 def test_a_damaged_script_is_named(page: Page, site_url: str, script: str) -> None:
     def damaged(route: Route) -> None:
         data = (PYODIDE / script).read_bytes()
@@ -109,6 +109,45 @@ def test_any_type_will_do_for_the_runtime(page: Page, site_url: str, kind: str) 
 
     page.context.route("**/pyodide.asm.wasm", answer)
     assert run(page, site_url) == 12
+
+
+def test_no_script_has_a_name_that_hosts_do_not_know(page: Page, site_url: str) -> None:
+    names = asked(page.context)
+    assert run(page, site_url) == 12
+    assert not [name for name in names if name.endswith(".mjs")]
+
+
+def test_assets_may_be_told_twice(page: Page, site_url: str) -> None:
+    """As seen from Rose, whatever was said before; in the end nothing has changed."""
+    work = """
+        rose.configure({ assets: "./pages/.." });
+        rose.configure({ assets: "./pages/.." });
+        const value = await gives();
+        rose.configure({ assets: "./pages/../" });
+        const wrong = [{ assets: null }, { frozen: true }, { assets: "elsewhere" }].map((options) => {
+            try { rose.configure(options); } catch (error) { return error.message; }
+        });
+        const idle = await rose.ready({ idel: true }).catch((error) => error.message);
+        return [value, ...wrong, idle];"""
+    value, assets, frozen, late, idle = run(page, site_url, work)
+    assert value == 12
+    assert assets == "configure: expected assets to be the address of a folder, got null"
+    assert frozen == "configure: expected frozen to be the address of a folder, or false, got true"
+    assert late.startswith("configure: the core has been started")
+    assert idle == "ready: there is no option idel; the options are idle"
+
+
+def test_who_waits_for_the_first_byte_is_told(page: Page, site_url: str) -> None:
+    held: list[Route] = []
+    page.context.route("**/pyodide/*", lambda route: route.continue_() if shown else held.append(route))
+    shown = False
+    run(page, site_url, "globalThis.ready = rose.ready();")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    shown = True
+    for route in held:
+        route.continue_()
+    page.evaluate("ready")
+    expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
 PROGRESS = """
@@ -154,7 +193,7 @@ def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, s
 
 
 FAILS_ONCE = """
-    import * as pyodide from "./pyodide.mjs?as-it-is";
+    import * as pyodide from "./pyodide.js?as-it-is";
     let isFirst = true;
     export const loadPyodide = async (options) => {
         if (!isFirst) return pyodide.loadPyodide(options);
@@ -165,7 +204,7 @@ FAILS_ONCE = """
 
 def test_an_engine_that_fails_once_is_asked_once_more(page: Page, site_url: str) -> None:
     page.context.route(
-        "**/pyodide.mjs", lambda route: route.fulfill(body=FAILS_ONCE, content_type="text/javascript")
+        "**/pyodide.js", lambda route: route.fulfill(body=FAILS_ONCE, content_type="text/javascript")
     )
     said = listen(page)
     assert run(page, site_url, 'rose.configure({ core: "main" }); return gives();') == 12

@@ -85,7 +85,7 @@ def test_built(page: Page, tmp_path: Path) -> None:
     assert "warn" not in said.lower(), said
     # Vite puts a hash of the content into each name; what the page does not load is not there.
     names = [re.sub(r"-.{8}\.", ".", path.name) for path in (tmp_path / "assets").iterdir()]
-    loaded = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
+    loaded = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip"]
     loaded += ["rose_core.zip", "rose_core.snapshot.wasm"]
     assert sorted(names) == sorted(["index.js", "rose.worker.js", "rose.python.js", *loaded])
     with Server({"/some/folder/": tmp_path}, quiet=True) as server:

@@ -8,7 +8,7 @@ code templates built from them are checked where they are made.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 F64, I32, I64, V128, EMPTY = 0x7C, 0x7F, 0x7E, 0x7B, 0x40
@@ -209,6 +209,16 @@ class Function:
         letters = groupby(self.locals, lambda run: run[1])
         runs = [uint(sum(n for n, _ in run)) + bytes([_TYPES[letter]]) for letter, run in letters]
         return vector(runs) + self.code + END
+
+
+class InPlace:
+    """Instructions on two i32 operands that need these more than once: what to do with the two on the stack,
+    given where they may be put."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: Callable[[int, int], bytes]) -> None:
+        self.code = code
 
 
 class Helper:

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rose_core.bulk import copied
 from rose_core.demand import Demand
 from rose_core.encode import (
     I32_ADD,
     I32_MUL,
-    MEMORY_COPY,
+    InPlace,
     f64_const,
     i32_const,
     load,
@@ -64,6 +65,9 @@ def set_local(n: int) -> bytes:
     return _SETS[n] if n < 4096 else local_set(n)
 
 
+_IN_PLACE = {op.code: op.wasm for op in OPS if isinstance(op.wasm, InPlace)}
+
+
 class Expressions:
     """What is known of the values of a function while it is lowered."""
 
@@ -94,6 +98,8 @@ class Expressions:
         """Free local variables, f64 and i32: of the function's body, then of each loop being written."""
         self.lane_locals: list[int] = []
         """Local variables of two lanes, none of which is in use outside of a loop."""
+        self.apart: tuple[int, int] | tuple[()] = ()
+        """Two local variables for operands, of no use to anything else."""
         self.loops = [0]
         """The blocks being written, outermost first."""
         constants = [self._constant(value, t, zeros) for value, t in func.pool]
@@ -179,8 +185,8 @@ class Expressions:
         """Copy the whole array ``v``, unless it was made there."""
         at = self.place(v)
         size = size_of(t)
-        if size and (at.base != to.base or at.offset != to.offset):
-            self.out[block] += [to.push(), at.push(), i32_const(size), MEMORY_COPY]
+        if at.base != to.base or at.offset != to.offset:
+            self.out[block] += copied(to, at, size)
         self.used(v, block)
 
     # -- local variables ----------------------------------------------------------------------------------
@@ -337,7 +343,7 @@ class Expressions:
                 write(both[1])
                 used *= len(both[0])  # the operand is used by each
             else:
-                write(suffixes[op] if op < TABLE_END else self._load(v, ins))
+                write((suffixes[op] or self._in_place(op)) if op < TABLE_END else self._load(v, ins))
             if finish:
                 out = self.out[block]
                 out += cur
@@ -361,6 +367,25 @@ class Expressions:
         for x in used:
             self.used(x, block)
         return cur
+
+    def _in_place(self, op: int) -> bytes:
+        """The end of an operation that needs its two operands, indices, more than once."""
+        form = _IN_PLACE.get(op)
+        if form is None:
+            return b""
+        if not self.apart:
+            self.apart = self.unused_local("i"), self.unused_local("i")
+        return form.code(*self.apart)
+
+    def put_apart_anew(self) -> dict[bytes, bytes]:
+        """Have other local variables for such operands; which code takes the place of which.
+
+        Part by part, the first ones after the parameters: so code becomes another one once at most.
+        """
+        if not self.apart:
+            return {}
+        old, self.apart = self.apart, (self.unused_local("i"), self.unused_local("i"))
+        return {form.code(*old): form.code(*self.apart) for form in _IN_PLACE.values()}
 
     def _load(self, v: int, ins: tuple[int, ...]) -> bytes:
         """The end of an element read, after the array's base and a symbolic index."""

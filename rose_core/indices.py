@@ -14,9 +14,11 @@ from rose_core.encode import (
     IF,
     SELECT,
     Helper,
+    InPlace,
     f64_const,
     i32_const,
     local_get,
+    local_set,
     local_tee,
 )
 from rose_core.errors import NOTED, failure
@@ -44,14 +46,29 @@ def index(x: float, size: int, note: int) -> int:
     return int(x)
 
 
-_I, _J = local_get(0), local_get(1)
 _F64_CONVERT_S, _F64_CONVERT_U, _F64_MUL, _F64_SUB = b"\xb7", b"\xb8", b"\xa2", b"\xa1"
 _TO_I32, _TO_U32 = b"\xfc\x02", b"\xfc\x03"
 _I32_LT_U, _F64_NE, _OR = b"\x49", b"\x62", b"\x72"
 
-PRODUCT = Helper("imul", "ii", "i", "", _I + _F64_CONVERT_U + _J + _F64_CONVERT_U + _F64_MUL + _TO_I32)
-SMALLER = Helper("imin", "ii", "i", "", _I + _J + _I + _J + _I32_LT_U + SELECT)
-LARGER = Helper("imax", "ii", "i", "", _J + _I + _I + _J + _I32_LT_U + SELECT)
+
+def _product(_i: int, j: int) -> bytes:
+    return local_set(j) + _F64_CONVERT_U + local_get(j) + _F64_CONVERT_U + _F64_MUL + _TO_I32
+
+
+def _smaller(i: int, j: int) -> bytes:
+    return local_set(j) + local_tee(i) + local_get(j) + _is_less(i, j) + SELECT
+
+
+def _larger(i: int, j: int) -> bytes:
+    return local_set(j) + local_set(i) + local_get(j) + local_get(i) + _is_less(i, j) + SELECT
+
+
+def _is_less(i: int, j: int) -> bytes:
+    return local_get(i) + local_get(j) + _I32_LT_U
+
+
+# a call of a function would take several times as long
+PRODUCT, SMALLER, LARGER = InPlace(_product), InPlace(_smaller), InPlace(_larger)
 
 _SIZE, _NOTE, _X = local_get(0), local_get(1), local_get(2)  # of three operands the first is on top
 _LAST = _SIZE + _F64_CONVERT_U + f64_const(1.0) + _F64_SUB

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rose_core.bulk import zeroed
 from rose_core.demand import Demand
 from rose_core.encode import (
     BR_IF_0,
@@ -17,7 +18,6 @@ from rose_core.encode import (
     F64_SUB,
     I32_ADD,
     I32_LT_U,
-    MEMORY_FILL,
     SELECT,
     call,
     i32_const,
@@ -282,8 +282,8 @@ class Body(ControlFlow):
             place = self.room_for(v, inner)
             if init >= 0:
                 self.copy(block, place, init, inner)
-            elif size_of(inner) and v not in self.unwritten:
-                out += [place.push(), BASE, i32_const(size_of(inner)), MEMORY_FILL]
+            elif v not in self.unwritten:
+                out += zeroed(place, size_of(inner))
             self.put(v, place)
             return
         code = self.expression([init], block)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from rose_core import errors
+from rose_core.bulk import copied, zeroed
 from rose_core.encode import (
     BLOCK,
     BR_0,
@@ -27,7 +28,6 @@ from rose_core.encode import (
     IF,
     LOOP,
     MEMORY_COPY,
-    MEMORY_FILL,
     call,
     f64_const,
     global_get,
@@ -220,7 +220,7 @@ class ControlFlow(Expressions):
             for k, at in overwritten(f, self.updates.overwriting).items():
                 if gets.get(k) not in self.reused:  # it gets a copy to overwrite
                     copy = places[k] = places[k] or self.reserve(size_of(types[k]))
-                    before[-1] += [copy.push(), args[at], i32_const(size_of(types[k])), MEMORY_COPY]
+                    before[-1] += copied(copy, Place(args[at], 0), size_of(types[k]))
                     args[at] = copy.push()
             calls.append(self.invoke(f, args, places))
         sets: dict[int, bytes] = {}
@@ -325,8 +325,7 @@ class ControlFlow(Expressions):
             state.append(n)
             if is_memory(t) and k not in given:
                 here = self.reserve(size_of(t))
-                if size_of(t):
-                    out += [here.push(), code, i32_const(size_of(t)), MEMORY_COPY]
+                out += copied(here, Place(code, 0), size_of(t))
                 out += [here.push(), set_local(n)]
                 if k not in own:
                     other[k] = self.new_local(True)
@@ -435,7 +434,7 @@ class ControlFlow(Expressions):
 
     def _zeros_in_memory(self, v: int, t: Type, source: bytes) -> Place:
         place = self.room_for(v, t)
-        fill = [place.push(), BASE, i32_const(size_of(t)), MEMORY_FILL] if size_of(t) else []
+        fill = zeroed(place, size_of(t))
         inside = [place.push(), source, self.runtime.zeros_in_memory(t)] if has_tape(t) else []
         self.out[self.func.home[v]] += [*fill, *inside]
         return place
@@ -488,8 +487,8 @@ class _Rows:
             if k - first < site.spec.outputs:
                 whole = body.func.types[get]
                 place = self.arrays[k] = body.room_for(get, whole)
-                if size_of(whole) and not _is_whole(body.func, site):
-                    out += [place.push(), BASE, i32_const(size_of(whole)), MEMORY_FILL]
+                if not _is_whole(body.func, site):
+                    out += zeroed(place, size_of(whole))
                 body.put(get, place)
                 self.pointers[k] = body.new_local(True)
             else:

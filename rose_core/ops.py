@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from rose_core import defined, indices, libm, reals
-from rose_core.encode import DROP, SELECT, Helper, f64_const, local_get
+from rose_core.encode import DROP, SELECT, Helper, InPlace, f64_const, local_get
 from rose_core.formula import ZERO, Linear, Primal, choose, function, preferred, select
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
@@ -52,7 +52,7 @@ class Op:
         symbol: str,
         typing: str,
         evaluate: Callable[..., float],
-        wasm: int | bytes | str | Helper | Callable[..., float],
+        wasm: int | bytes | str | Helper | InPlace | Callable[..., float],
         jvp: Callable[..., Linear] | None = None,
         tangent: str = "",
         commutes: bool = False,
@@ -69,9 +69,9 @@ class Op:
         self.evaluate = evaluate
         """The op's meaning, on Python values."""
         self.wasm = wasm
-        """An instruction's opcode, several instructions, the name of a function of ``Math``, a helper, or a
-        function of `rose_core.libm`. Of three operands the first is on top of the stack, as WebAssembly's
-        ``select`` has it."""
+        """An instruction's opcode, several instructions, some of which need operands again, the name of a
+        function of ``Math``, a helper, or a function of `rose_core.libm`. Of three operands the first is on
+        top of the stack, as WebAssembly's ``select`` has it."""
         self.jvp = jvp
         """The derivative; None for an op whose result has no tangent."""
         self.tangent = tangent

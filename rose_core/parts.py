@@ -63,16 +63,17 @@ class Parts:
                 body.put(v, Place(BASE, at))
             else:
                 expr[v] = moved[here]
+        self.finished.append((body.runs, b"".join(out)))
+        out.clear()
+        body.runs, body.local_count, body.free = [], self.params, [([], [])]
+        body.lane_locals = []
+        moved |= body.put_apart_anew()
         for v in self.aliases:
             expr[v] = moved.get(expr[v], expr[v])  # type: ignore[arg-type]
         for code in unfinished[self._unchanged(unfinished) :]:
             code[:] = [moved.get(piece, piece) for piece in code]
         self._seen = [(code, len(code)) for code in unfinished]
-        self.finished.append((body.runs, b"".join(out)))
-        out.clear()
         self.owner, self.aliases = {}, []
-        body.runs, body.local_count, body.free = [], self.params, [([], [])]
-        body.lane_locals = []
 
     def _unchanged(self, unfinished: Sequence[list[bytes]]) -> int:
         """How many from the outermost on are as they were when the last part ended: of one that is, so

@@ -137,8 +137,8 @@ class Program:
         suffixes = []
         used = set().union(*map(opcodes, order))
         for op in OPS:
-            if isinstance(op.wasm, encode.Helper) or callable(op.wasm):
-                suffixes.append(b"")  # once it is known what number it gets
+            if isinstance(op.wasm, (encode.Helper, encode.InPlace)) or callable(op.wasm):
+                suffixes.append(b"")  # once it is known what number it gets, or what local variables
             elif not isinstance(op.wasm, str):
                 suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
             elif op.code in used:

@@ -340,6 +340,10 @@ class Recording:
         return key, number
 
 
+_LISTED = frozenset((VEC, END, CALL, VJP, COND, LOOP, SET, PULL))
+"""Structural rows with a list of operands."""
+
+
 def _constant(value: float, t: Type) -> float:
     """A literal as its type has it; one of an array type fills the array."""
     return value if is_real(t) else value != 0 if t is BOOL else int(value)
@@ -604,7 +608,7 @@ class _Body:
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
         env, b = self.env, self.b
-        operands = self.extra[x : x + y]
+        operands = self.extra[x : x + y] if op in _LISTED else []
         if op == PARAM:
             return self.params[x]
         if op == INDEX:

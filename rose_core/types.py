@@ -78,7 +78,7 @@ class Array(Type):
         return self.index.size
 
     def __str__(self) -> str:
-        return f"[{self.index}]{self.elem}"
+        return _text(self)
 
 
 class Pair(Type):
@@ -97,7 +97,7 @@ class Pair(Type):
         return hash((self.fst, self.snd))
 
     def __str__(self) -> str:
-        return f"({self.fst}, {self.snd})"
+        return _text(self)
 
 
 class Struct(Type):
@@ -118,7 +118,7 @@ class Struct(Type):
         return hash(frozenset(self.fields))
 
     def __str__(self) -> str:
-        return "{" + ", ".join(f"{k}: {t}" for k, t in self.fields.items()) + "}"
+        return _text(self)
 
 
 class Ref(Type):
@@ -134,7 +134,7 @@ class Ref(Type):
         return TYPE
 
     def __str__(self) -> str:
-        return f"&{self.inner}"
+        return _text(self)
 
 
 class TypeVar(Type):
@@ -151,6 +151,26 @@ class TypeVar(Type):
 
     def __str__(self) -> str:
         return self.name
+
+
+def _text(t: Type) -> str:
+    """Without recursion: what reverse mode keeps of calls in each other is nested as deep as they are."""
+    out: list[str] = []
+    waiting: list[Type | str] = [t]
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, Pair):
+            waiting += [")", x.snd, ", ", x.fst, "("]
+        elif isinstance(x, Struct):
+            parts = [part for k, field in x.fields.items() for part in (f"{k}: ", field, ", ")][:-1]
+            waiting += ["}", *reversed(parts), "{"]
+        elif isinstance(x, Array):
+            waiting += [x.elem, f"[{x.index}]"]
+        elif isinstance(x, Ref):
+            waiting += [x.inner, "&"]
+        else:
+            out.append(str(x))
+    return "".join(out)
 
 
 UNIT = Scalar("()")

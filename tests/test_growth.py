@@ -7,8 +7,9 @@ import threading
 from itertools import pairwise
 
 import pytest
+import recordings
 
-from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, sin, vec, vjp
+from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, record, sin, vec, vjp
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
 from rose_core.expand import Expansion
@@ -339,3 +340,40 @@ def of_rows(n: int):
 def test_effort_is_linear(program) -> None:
     small, large = (effort(program(n)) for n in (100, 400))
     assert large <= 4.4 * small
+
+
+def test_lists_of_operands_are_read_once(monkeypatch) -> None:
+    """Rows of a recording that have none, as reads of elements, look at none."""
+    seen = 0
+
+    class Counted(list):
+        def __getitem__(self, k):
+            nonlocal seen
+            found = super().__getitem__(k)
+            seen += len(found) if isinstance(k, slice) else 1
+            return found
+
+    read = record.Recording._read
+
+    def counted(self, *given):
+        entries = read(self, *given)
+        for entry in entries.values():
+            entry.extra = Counted(entry.extra)
+        return entries
+
+    monkeypatch.setattr(record.Recording, "_read", counted)
+
+    def work(n: int) -> int:
+        nonlocal seen
+        seen = 0
+        f = recordings.Writer("f", [2], 0, [0, 1])
+        v = f.row("param", 0)
+        x = f.literal(0, 0)
+        for k in range(n):
+            element = f.row("index", v, f.literal(k * k % n, 1))
+            bigger = f.row("sin" if k % 7 == 3 else "exp", x)
+            x = f.rows_of("select", f.row("lt", element, x), bigger, element)
+        recordings.recording(["real", n, ["vec", n, 0]], [f], [[x]])
+        return seen
+
+    assert 0 < work(2000) < 2.2 * work(1000)

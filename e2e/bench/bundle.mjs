@@ -21,7 +21,7 @@ const MODULES = "agree bench measure probe simulation vocabulary worker";
 /** What our own compiler needs when it starts in a worker. */
 const OURS = [
   ...["rose.js", "rose.worker.js", "rose.python.js"],
-  ...["pyodide/pyodide.mjs", "pyodide/pyodide.asm.mjs"],
+  ...["pyodide/pyodide.js", "pyodide/pyodide.asm.js"],
   ...["pyodide/pyodide.asm.wasm", "pyodide/rose_core.snapshot.wasm"],
 ];
 

@@ -1,3 +1,5 @@
 // Stands for `import.meta.url` in rose.global.js.
 export const scriptAddress =
-  globalThis.document?.currentScript?.src ?? globalThis.location?.href;
+  globalThis.document?.currentScript?.src ||
+  globalThis.document?.baseURI ||
+  globalThis.location?.href;

@@ -111,12 +111,17 @@ async function main(verb, out, wheel) {
   }
 }
 
-/** Load Pyodide from a folder; its stylised start-up notices are not for us. */
+/** Load Pyodide from a folder, ours or its own; its stylised start-up notices are not for us. */
 async function load(folder, options = {}) {
-  const { loadPyodide } = await import(
-    pathToFileURL(join(folder, "pyodide.mjs"))
-  );
-  return loadPyodide({ indexURL: folder, ...options });
+  const script = (name) =>
+    import(
+      pathToFileURL(
+        join(folder, folder === PYODIDE ? `${name}.mjs` : `${name}.js`),
+      )
+    );
+  const { loadPyodide } = await script("pyodide");
+  const { default: createPyodideModule } = await script("pyodide.asm");
+  return loadPyodide({ createPyodideModule, indexURL: folder, ...options });
 }
 
 async function runtime(out) {
@@ -131,8 +136,9 @@ async function runtime(out) {
     ['await import("ws")', "{}"],
     [/\n\/\/# sourceMappingURL=.*/, ""],
   ];
-  await copy("pyodide.mjs", out, edits);
-  await copy("pyodide.asm.mjs", out, edits.slice(0, 1));
+  // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
+  await copy("pyodide.mjs", out, edits, "pyodide.js");
+  await copy("pyodide.asm.mjs", out, edits.slice(0, 1), "pyodide.asm.js");
 
   // The lock lists Pyodide's 300 packages, of which we load none.
   const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
@@ -158,7 +164,7 @@ async function runtime(out) {
     `Pyodide ${about.version}, ${about.license}, from the npm package "pyodide".\n` +
       `Source: ${about.homepage}\n` +
       `It contains CPython ${lock.info.python}, PSF-2.0. Source: https://www.python.org\n\n` +
-      "Changed here: the import of `ws` is taken out of the two .mjs files, and\n" +
+      "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there, and\n" +
       "python_stdlib.zip holds only some modules of the standard library, compiled.\n",
   );
   const small = gzipSync(archive).length;
@@ -236,7 +242,7 @@ const stdlibPath = (python) =>
   );
 
 /** Copy a text file with replacements, each of which must apply; any other as it is. */
-async function copy(name, out, edits = []) {
+async function copy(name, out, edits = [], as = name) {
   if (!edits.length)
     return write(out, name, await readFile(join(PYODIDE, name)));
   let text = await readFile(join(PYODIDE, name), "utf8");
@@ -245,7 +251,7 @@ async function copy(name, out, edits = []) {
     if (edited === text) throw new Error(`${name} has no ${from} any more`);
     text = edited;
   }
-  return write(out, name, text);
+  return write(out, as, text);
 }
 
 const write = (out, name, data) => writeFile(join(out, name), data);

@@ -5,46 +5,49 @@
  * the file, name it as they like and put its new address here, if this is written out in full.
  */
 const beside = {
-  "rose.frozen.json": new URL("./rose.frozen.json", import.meta.url).href,
-  "rose.worker.js": new URL("./rose.worker.js", import.meta.url).href,
-  "rose.python.js": new URL("./rose.python.js", import.meta.url).href,
-  "pyodide/pyodide.mjs": new URL("./pyodide/pyodide.mjs", import.meta.url).href,
-  "pyodide/pyodide.asm.mjs": new URL(
-    "./pyodide/pyodide.asm.mjs",
-    import.meta.url,
-  ).href,
-  "pyodide/pyodide.asm.wasm": new URL(
-    "./pyodide/pyodide.asm.wasm",
-    import.meta.url,
-  ).href,
-  "pyodide/python_stdlib.zip": new URL(
-    "./pyodide/python_stdlib.zip",
-    import.meta.url,
-  ).href,
-  "pyodide/rose_core.zip": new URL("./pyodide/rose_core.zip", import.meta.url)
-    .href,
-  "pyodide/rose_core.snapshot.wasm": new URL(
-    "./pyodide/rose_core.snapshot.wasm",
-    import.meta.url,
-  ).href,
+  "rose.frozen.json": () => new URL("./rose.frozen.json", import.meta.url).href,
+  "rose.worker.js": () => new URL("./rose.worker.js", import.meta.url).href,
+  "rose.python.js": () => new URL("./rose.python.js", import.meta.url).href,
+  "pyodide/pyodide.js": () =>
+    new URL("./pyodide/pyodide.js", import.meta.url).href,
+  "pyodide/pyodide.asm.js": () =>
+    new URL("./pyodide/pyodide.asm.js", import.meta.url).href,
+  "pyodide/pyodide.asm.wasm": () =>
+    new URL("./pyodide/pyodide.asm.wasm", import.meta.url).href,
+  "pyodide/python_stdlib.zip": () =>
+    new URL("./pyodide/python_stdlib.zip", import.meta.url).href,
+  "pyodide/rose_core.zip": () =>
+    new URL("./pyodide/rose_core.zip", import.meta.url).href,
+  "pyodide/rose_core.snapshot.wasm": () =>
+    new URL("./pyodide/rose_core.snapshot.wasm", import.meta.url).href,
 };
 
 /** Addresses by the names that the files have in a folder of Rose. */
 export type Assets = Readonly<Record<keyof typeof beside, string>>;
 
-const script = import.meta.url; // named, because bundlers would take "." for a file of ours
+/** Named, because bundlers would take "." for a file of ours. Those that make a classic script know none. */
+const script: string | undefined = import.meta.url;
+const page = globalThis.document;
+
+/** The address of the script that the bridge is in; of the page, if it stands there. */
+const address =
+  script ?? ((page?.currentScript as Script)?.src || page?.baseURI || "");
+
+type Script = HTMLScriptElement | null | undefined;
 
 /** The folder of the bridge. */
-export const home = new URL(".", script);
+export const home = new URL(".", address);
 
 /** Whether the bridge is a file of its own, with the others next to it; else it is part of another script. */
 export const isAsBuilt = /\/rose(\.global)?\.js$/.test(
-  new URL(script).pathname,
+  new URL(address).pathname,
 );
 
 /** A file in a folder, or the one next to the bridge if that is its folder. */
 export const assetIn = (folder: URL, name: keyof Assets): string =>
-  folder === home ? beside[name] : new URL(name, folder).href;
+  folder === home && script !== undefined
+    ? beside[name]()
+    : new URL(name, folder).href;
 
 /** All of them. */
 export const assetsIn = (folder: URL): Assets =>

@@ -213,6 +213,7 @@ export const callable = (
     if (own === undefined) return;
     if (isViewed) own.grow(0); // empties the views
     giveBack(own);
+    own = undefined; // which lives as long as who has the function, else
   };
   Object.defineProperties(compiled, {
     name: { value: data.name },

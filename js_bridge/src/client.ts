@@ -52,6 +52,9 @@ const scriptOf = (address: string): string =>
         }),
       );
 
+/** What our worker is called, by which its script knows that it is in one. */
+export const WORKER = "rose.worker.js";
+
 /** One worker, which does one thing at a time. */
 class Running {
   /** Who waits for its answer. */
@@ -69,7 +72,7 @@ class Running {
     private readonly died: () => void,
   ) {
     this.script = scriptOf(address);
-    this.worker = new Worker(this.script, { type: "module", name: "rose" });
+    this.worker = new Worker(this.script, { type: "module", name: WORKER });
     this.worker.onerror = (event) => {
       event.preventDefault();
       if (this.isAlive) this.end();

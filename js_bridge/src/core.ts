@@ -4,6 +4,7 @@
 import type { Bytes } from "./artifact";
 import { type Assets, assetsIn } from "./assets";
 import { freezer } from "./frozen";
+import { BOOLEAN, checkOptions } from "./options";
 import { probe } from "./probe";
 import type { Program } from "./program";
 import { fix, settings } from "./settings";
@@ -70,8 +71,11 @@ let running: Core | MainCore | undefined;
  * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
  * do, and not at all where the reader asks to save data.
  */
-export const ready = async ({ idle = false } = {}): Promise<void> => {
-  if (idle) {
+export const ready = async (
+  options: { idle?: boolean } = {},
+): Promise<void> => {
+  checkOptions("ready", options, { idle: BOOLEAN });
+  if (options.idle) {
     const { connection } = (globalThis.navigator ?? {}) as {
       connection?: { saveData?: boolean };
     };

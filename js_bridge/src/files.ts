@@ -55,6 +55,7 @@ export class Files {
     }
     const [size, digest] = __FILES__[name];
     this.total += size;
+    this.count(this.loaded, this.total);
     const response = await fetch(address).catch((cause) => {
       throw Error(`Rose could not load ${address}`, { cause });
     });

@@ -38,6 +38,9 @@ let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
 
+/** Have a service worker keep the site; in some frames even to ask for one is an error. */
+const offer = async (script: URL) => navigator.serviceWorker?.register(script);
+
 /** The frozen files, by the hashes of their programs. */
 const read = async (from: string): Promise<Files> => {
   const found = new Map<string, Frozen>();
@@ -51,7 +54,7 @@ const read = async (from: string): Promise<Files> => {
   }: Index = await response.json().catch(() => ({}));
   if (offline)
     // what cannot be registered here does not work offline, and else works
-    navigator.serviceWorker?.register(new URL(offline, from)).catch(() => {});
+    void offer(new URL(offline, from)).catch(() => {});
   if (build !== undefined && build !== __BUILD__)
     console.warn(
       `Rose: what ${from} names was frozen with another build of Rose, so that Python is loaded; ` +

@@ -42,7 +42,7 @@ export const takeMemory = (
       pages,
       () => new WebAssembly.Memory({ initial: pages }),
       // room that engines have for a hundred memories or so, however small
-      " beside the functions that were not disposed of",
+      " beside those of functions that were not disposed of; many small functions can have one for all, compile(f, { memory })",
     );
   new Uint8Array(
     memory.buffer,

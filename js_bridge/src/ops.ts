@@ -274,11 +274,13 @@ export const real = (i: Nat): Var => {
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */
 export const select = (
-  p: Bool,
-  type: unknown,
-  yes: unknown,
-  no: unknown,
+  ...given: [p: Bool, type: unknown, yes: unknown, no: unknown]
 ): unknown => {
+  if (given.length !== 4)
+    throw TypeError(
+      `select takes a condition, a type and two values, got ${given.length} arguments`,
+    );
+  const [p, type, yes, no] = given;
   const r = recorder();
   const ty = tyOf(type);
   const c = boolId(r, p);

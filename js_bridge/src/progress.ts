@@ -14,7 +14,9 @@ export interface Progress {
 const PATIENCE = 400;
 
 let bar: HTMLElement | undefined;
-let began: number | undefined;
+/** What has been told last, while something goes on. */
+let now: Progress | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 const STYLE = {
   position: "fixed",
@@ -25,28 +27,39 @@ const STYLE = {
   pointerEvents: "none",
 };
 
-const show = ({ stage, loaded, total }: Progress): void => {
-  if (stage === "ready" || stage === "failed") {
-    bar?.remove();
-    bar = began = undefined;
-    return;
-  }
-  began ??= performance.now();
-  if (bar === undefined) {
-    if (performance.now() - began < PATIENCE || !document.body) return;
-    bar = document.createElement("div");
-    bar.setAttribute("role", "progressbar");
-    bar.setAttribute("aria-label", "Loading Python");
-    Object.assign(bar.style, STYLE);
-    document.body.append(bar);
-  }
+const hide = (): void => {
+  clearTimeout(timer);
+  bar?.remove();
+  bar = now = timer = undefined;
+};
+
+const show = (progress: Progress): void => {
+  now = progress;
+  // Python may start for long from files that were here at once, and tell nothing
+  timer ??= setTimeout(begin, PATIENCE);
+  if (bar) fill(bar, now);
+};
+
+const begin = (): void => {
+  if (!document.body || !now) return;
+  bar = document.createElement("div");
+  bar.setAttribute("role", "progressbar");
+  bar.setAttribute("aria-label", "Loading Python");
+  Object.assign(bar.style, STYLE);
+  fill(bar, now);
+  document.body.append(bar);
+};
+
+const fill = (bar: HTMLElement, { loaded, total }: Progress): void => {
   const done = Math.round((100 * loaded) / (total || 1));
-  bar.style.width = `${done}%`;
+  bar.style.width = `${Math.max(done, 1)}%`; // seen before the first byte, too
   bar.setAttribute("aria-valuenow", `${done}`);
 };
 
 export const report = (detail: Progress): void => {
   if (typeof document !== "object") return;
   const init = { detail, cancelable: true };
-  if (dispatchEvent(new CustomEvent("rose-progress", init))) show(detail);
+  const isOurs = dispatchEvent(new CustomEvent("rose-progress", init));
+  if (isOurs && /download|start/.test(detail.stage)) show(detail);
+  else hide();
 };

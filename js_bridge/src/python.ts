@@ -78,8 +78,8 @@ const bytesOf = (view: ArrayBufferView): Uint8Array =>
 const STDLIB = "pyodide/python_stdlib.zip";
 const SNAPSHOT = "pyodide/rose_core.snapshot.wasm";
 const MODULE = "pyodide/pyodide.asm.wasm";
-const ENTRY = "pyodide/pyodide.mjs";
-const GLUE = "pyodide/pyodide.asm.mjs";
+const ENTRY = "pyodide/pyodide.js";
+const GLUE = "pyodide/pyodide.asm.js";
 
 /** An archive of nothing. */
 const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));

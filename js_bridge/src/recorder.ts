@@ -300,8 +300,11 @@ export class Recorder {
       return ReferenceError(
         `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
       );
+    const areIndices = x.ty.kind === "fin" && /^\d+$/.test(expected);
     return TypeError(
-      `variable type mismatch: expected ${expected}, got ${x.ty.text}`,
+      areIndices
+        ? `variable type mismatch: expected an index below ${expected}, got one below ${x.ty.text}; index(${expected}, i) makes it one`
+        : `variable type mismatch: expected ${expected}, got ${x.ty.text}`,
     );
   }
 }

@@ -48,14 +48,18 @@ export const fix = (fixed: boolean): void => {
   isFixed = fixed;
 };
 
-const ANYTHING: Option = [() => true, ""];
+const isAddress = (x: any): boolean =>
+  typeof x === "string" || typeof x?.href === "string";
 
 const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
   core: inNode
     ? [(where) => where === "main", '"main", where there are no pages']
     : oneOf(["worker", "main"]),
-  assets: ANYTHING,
-  frozen: ANYTHING,
+  assets: [isAddress, "the address of a folder"],
+  frozen: [
+    (x) => x === false || isAddress(x),
+    "the address of a folder, or false",
+  ],
   cache: [
     (limit) => typeof limit === "boolean" || limit >= 0,
     "true, false or a number of bytes",
@@ -65,7 +69,7 @@ const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
 
 /** The settings that are not what an author says. */
 const read: Readonly<Record<string, (given: any) => unknown>> = {
-  assets: (given) => folder(given, settings.assets),
+  assets: (given) => folder(given, home),
   frozen: (given) =>
     given !== false && folder(given, globalThis.document?.baseURI ?? home),
   cache: (limit) => (limit === true ? CACHE : +limit),
@@ -80,7 +84,7 @@ export const configure = (configuration: Configuration = {}): void => {
   const next: Settings = { ...settings, ...Object.fromEntries(given) };
   if (
     isFixed &&
-    (next.core !== settings.core || next.assets !== settings.assets)
+    (next.core !== settings.core || `${next.assets}` !== `${settings.assets}`)
   )
     throw Error(
       "configure: the core has been started; call configure before ready and compile",

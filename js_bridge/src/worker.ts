@@ -2,7 +2,7 @@
 // its own thread or in a worker, and the script of that worker.
 
 import type { Assets } from "./assets";
-import { Blocked, Client, isOwn, type Message } from "./client";
+import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 
@@ -67,7 +67,7 @@ const serve = async (): Promise<void> => {
 if (
   typeof WorkerGlobalScope === "function" &&
   self instanceof WorkerGlobalScope &&
-  self.name === "rose"
+  self.name === WORKER
 )
   void serve();
 

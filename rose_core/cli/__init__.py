@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from pathlib import Path
 
@@ -19,9 +20,12 @@ def main(arguments: list[str] | None = None) -> int:
         "next to it, so that its readers load no Python. Its sources are not changed. A page is used by the "
         "function warmUp that one of its modules exports, or else by moving its sliders.",
     )
-    freeze.add_argument("site", type=Path, help="the folder that is served as the root of a host")
+    freeze.add_argument("site", type=Path, help="the folder of the site, as it is published")
     freeze.add_argument("--check", action="store_true", help="change nothing; say what is out of date")
     freeze.add_argument("--offline", action="store_true", help="let the site work without a network, too")
+    freeze.add_argument(
+        "--base", default="/", help="where the site is on its host, such as /blog/, if pages say so"
+    )
     freeze.add_argument("--browser", help="the Chromium to use; else $CHROMIUM, Playwright's, the system's")
     compile = commands.add_parser(
         "compile",
@@ -33,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     compile.add_argument("--hessian", action="store_true", help="with its matrix of second derivatives")
     compile.add_argument("-o", "--output", type=Path, default=Path(), help="the folder for the files")
     chosen = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may have what a terminal cannot show
     try:
         if chosen.command == "compile":
             from rose_core.cli.compile import compile_function
@@ -40,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
             return compile_function(chosen.function, chosen.grad, chosen.hessian, chosen.output)
         from rose_core.cli.freeze import freeze_site
 
-        return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser)
+        return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser, chosen.base)
     except CommandError as error:
         print(f"rose: {error}", file=sys.stderr)
         return 2

@@ -47,7 +47,8 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     for made, data in files.items():
         _write(folder / f"{names[made]}.wasm", data)
     table = json.dumps({made: f"{file}.wasm" for made, file in names.items()}, indent=2)
-    source = _TEMPLATE.read_text().replace("{}", table, 1).replace("NAME", f"{name} of {Path(path).name}", 1)
+    source = _TEMPLATE.read_text("utf-8").replace("{}", table, 1)
+    source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())
     _write(folder / f"{name}.d.ts", declare({made: g.func for made, g in functions.items()}).encode())
     return 0

@@ -33,6 +33,9 @@ ROOM = 16384
 """How many bytes of files an index holds itself, so that they need not be asked for: what, compressed, a host
 sends at once."""
 
+PACKAGE = "rose-web"
+"""The name of the package that a copy of Rose is."""
+
 _FILE = re.compile(r"[0-9a-f]{16}\.wasm")
 """The name of a program's file."""
 
@@ -88,8 +91,7 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        pages = [*self.root.rglob("*.html"), *self.root.rglob("*.htm")]
-        self.pages = sorted(p for p in pages if FOLDER not in p.relative_to(self.root).parts)
+        self.pages = sorted(_pages(self.root))
         if not self.pages:
             raise CommandError(f"{root} holds no pages")
         # where there are no pages any more, there is nothing to be frozen any more
@@ -115,7 +117,7 @@ class Site:
             )
         for url in visit.indices:
             if url.startswith(origin):
-                path = self.root / unquote(urlsplit(url).path).lstrip("/")
+                path = self.root / unquote(urlsplit(url.removeprefix(origin)).path)
                 self.indices[path].add(page.parent)
             elif visit.artifacts:
                 self.problems.append(
@@ -152,7 +154,8 @@ class Site:
                 found += self.text_change(path, "{}\n")  # nobody looks there any more
         script = self.root / offline_worker.SCRIPT
         if script.exists() and not offline:
-            found += self.text_change(script, offline_worker.FAREWELL)
+            text = "ends what --offline has begun: the site no longer works without a network"
+            found += self.text_change(script, offline_worker.FAREWELL, text)
         return found
 
     def separate(self) -> Iterator[Path]:
@@ -213,25 +216,31 @@ class Site:
         """The pages next to a folder `frozen`, as the site knows them."""
         return ", ".join(self.name(folder.parent / page) for page in sorted(pages))
 
-    def text_change(self, path: Path, text: str) -> list[Change]:
-        if path.exists() and path.read_text() == text:
+    def text_change(self, path: Path, text: str, state: str = "is out of date") -> list[Change]:
+        if path.exists() and path.read_bytes() == text.encode():
             return []
-        state = "is out of date" if path.exists() else "is new"
+        if not path.exists():
+            state = "is new"
         return [Change(path, text.encode(), f"{self.name(path)} {state}")]
 
 
-def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> int:
-    """The command; its exit status is 1 if something is out of date, or went wrong on a page."""
+def freeze_site(
+    root: Path, check: bool = False, offline: bool = False, program: str | None = None, base: str = "/"
+) -> int:
+    """The command; its exit status is 1 if something is out of date, or went wrong on a page.
+
+    ``base``: where the site is on its host.
+    """
     if not root.is_dir():
         raise CommandError(f"{root} is no folder")
     site = Site(root)
-    with serve(site.root) as origin, chromium(program) as browser:
+    with serve(site.root, base) as origin, chromium(program) as browser:
         address = {page: urljoin(origin, quote(site.name(page))) for page in site.pages}
         context = reader(browser, sees_frozen=False)
         for page in site.pages:
             visit = use(context, address[page])
             site.take(page, visit, origin)
-            print(f"{site.name(page)}: {_count(len(visit.artifacts), 'program')}", flush=True)
+            print(f"{site.name(page)}: {_count(len(visit.artifacts), 'program')}{_hint(visit)}", flush=True)
         if check:
             offline = site.works_offline()
         is_right = _put_right(site.changes(offline), check)
@@ -242,7 +251,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> 
                 site.problems.append("no page asks for what is frozen, so none of them gets to work offline")
             if offline:
                 loaded |= {urljoin(origin, quote(site.name(path))) for path in site.separate()}
-                script = offline_worker.script(loaded, origin)
+                script = offline_worker.script(loaded, origin, site.root)
                 changes = site.text_change(site.root / offline_worker.SCRIPT, script)
                 is_right = _put_right(changes, check) and is_right
     for problem in site.problems:
@@ -252,10 +261,31 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None) -> 
     return 1 if site.problems or (check and not is_right) else 0
 
 
+def _pages(root: Path) -> Iterator[Path]:
+    """The pages of a site: not what is hidden, nor what npm installed, nor what comes with Rose itself."""
+    for place, folders, names in os.walk(root):
+        folder = Path(place)
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in (FOLDER, "node_modules")
+            and _json_of(folder / name / "package.json").get("name") != PACKAGE
+        ]
+        yield from (folder / name for name in names if name.endswith((".html", ".htm")))
+
+
+def _hint(visit: Visit) -> str:
+    """What an author may not know of a page that has Rose and compiles nothing."""
+    if visit.artifacts or visit.errors or not visit.has_rose:
+        return ""
+    return " (what it compiles when somebody clicks or types, a function warmUp that it exports can compile)"
+
+
 def _json_of(path: Path) -> dict[str, Any]:
     """What a file of ours holds; nothing if it is not there, or damaged."""
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

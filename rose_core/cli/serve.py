@@ -35,15 +35,21 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """The address of the host, which ends with a slash."""
+def serve(folder: Path, base: str = "/") -> Iterator[str]:
+    """The address of the folder, which ends with a slash; ``base``: where it is on its host."""
+    base = f"/{base.strip('/')}/".replace("//", "/")
+
+    class Based(_Handler):
+        def translate_path(self, path: str) -> str:
+            # what lies elsewhere on the host is not here
+            return super().translate_path(path.removeprefix(base[:-1]) if path.startswith(base) else "/\0")
 
     def handler(*args: object) -> _Handler:
-        return _Handler(*args, directory=str(folder))  # type: ignore[arg-type]
+        return Based(*args, directory=str(folder))  # type: ignore[arg-type]
 
     with _Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
+            yield f"http://127.0.0.1:{server.server_address[1]}{base}"
         finally:
             server.shutdown()

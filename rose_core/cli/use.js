@@ -209,6 +209,7 @@
       // a choice that nobody can make may have been made at first
       if (!element.selectedOptions?.[0]?.disabled) await tell(element);
     };
+    const FEW = 10;
     let [found, rounds] = [0, 3];
     const each = async (selector, act) => {
       const elements = all(selector);
@@ -227,6 +228,15 @@
       await each("input[type=range]", (input) => {
         const low = +(input.min || 0);
         const high = +(input.max || 100);
+        const step = input.step === "any" ? 0 : +(input.step || 1);
+        const steps = Math.floor((high - low) / step);
+        // where there are few, each may be a program of its own
+        if (steps > 0 && steps <= FEW)
+          return turn(
+            input,
+            "value",
+            Array.from({ length: steps + 1 }, (_, k) => low + k * step),
+          );
         return turn(input, "value", [low, (low + high) / 2, high]);
       });
       await each("input[type=number]", async (input) => {

@@ -36,8 +36,8 @@ except ImportError:
 
 INDEX = "rose.frozen.json"
 _HERE = Path(__file__).parent
-_USE = (_HERE / "use.js").read_text().strip().rstrip(";")
-_WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text().splitlines()) + " "
+_USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
+_WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
 """In one line: what comes after it keeps the numbers of its lines."""
 NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
 PATIENCE = 120_000
@@ -61,6 +61,12 @@ class Visit:
     """Addresses that were answered."""
     errors: list[str] = field(default_factory=list)
     started_python: bool = False
+
+    @property
+    def has_rose(self) -> bool:
+        """Whether it has Rose, as far as that can be seen."""
+        files = INDEX, "rose.js", "rose.global.js"
+        return any(urlsplit(address).path.rpartition("/")[2] in files for address in self.loaded)
 
 
 @contextmanager

@@ -617,7 +617,10 @@ export interface Compiled<A extends readonly unknown[], B> {
 }
 
 export interface CompileOptions {
-  /** The memory to use, which is grown as needed; else the function gets one of its own. */
+  /**
+   * The memory to use, which is grown as needed; else the function gets one of its own, of which browsers have
+   * some 100 for a page.
+   */
   memory?: WebAssembly.Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
@@ -702,13 +705,13 @@ export declare const inspect: <P extends readonly unknown[], R>(
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`; else that of the module itself. */
+  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`, as seen from Rose's own, which it else is. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
   /** Whether a program is compiled only where it differs from the ones before, which is so by default. */
   incremental?: boolean;
-  /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
+  /** The folder of `rose.frozen.json`, as seen from the page, else `assets`; false: to look for nothing frozen. */
   frozen?: string | URL | false;
 }
 

@@ -18,6 +18,7 @@ Either way a backward loop gets a forward loop's values as arrays, or computes a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 
@@ -50,7 +51,7 @@ from rose_core.ops import LIBRARY, TABLE_END, code
 from rose_core.replay import Replay
 from rose_core.rules import rule
 from rose_core.sweep import LoopSums, Sums, sweep
-from rose_core.types import REAL, Array, Ref, replace_scalar
+from rose_core.types import REAL, Array, Fin, Ref, replace_scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ class Reverse:
         """Source accumulator → the value whose elements are the cotangents of what is added to it."""
         self.outputs: dict[int, dict[int, int]] = {}
         """Loop or call → result number → cotangent."""
+        self.reads: Counter[int] | None = None
+        """How many elements are read of arrays of the forward pass that are updated, once that is asked."""
 
     # -- values of the forward pass --------------------------------------------------------------------
 
@@ -171,8 +174,26 @@ class Reverse:
         """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
         op = self.fb.code[w][0]
         if op == INDEX:
-            return True
+            return not self._changes(w)
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def _changes(self, w: int) -> bool:
+        """Whether ``w`` is one of few elements that are read of an array that is updated.
+
+        To keep these takes less than to keep the array, and leaves it to be updated in place.
+        """
+        reads = self.reads
+        if reads is None:
+            code, home = self.fb.code, self.fb.home
+            updated = {ins[1] for ins in code if ins[0] == SET}
+            reads = self.reads = Counter(
+                ins[1] for v, ins in enumerate(code) if ins[0] == INDEX and not home[v] and ins[1] in updated
+            )
+        of = self.fb.code[w][1]
+        if of not in reads or self.fb.home[w]:
+            return False
+        t = self.fb.types[of]
+        return isinstance(t, Array) and isinstance(t.index, Fin) and reads[of] < t.size
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""

@@ -18,6 +18,7 @@ from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite, Spec, is_real
 from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import code
+from rose_core.settled import settled
 from rose_core.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
 
 if TYPE_CHECKING:
@@ -209,6 +210,7 @@ class _BackwardBody:
         after += [b.op(_ADD, s, results[k]) for s, k in zip(sums, self.sums, strict=True)]
         self.func.blocks[0].results = after
         self.func.effects = back.func.effects
+        self.func = settled(self.func)
 
     def _plan(self, kind: str, k: int) -> tuple[str, int] | None:
         """Where from outside a parameter of the backward function comes; None: it is made in the loop."""

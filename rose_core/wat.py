@@ -88,6 +88,7 @@ _SATURATING = dict(
 _SIMD = 0xFD
 _SIMD_PLAIN = {
     0x11: "i32x4.splat",
+    0x12: "i64x2.splat",
     0x14: "f64x2.splat",
     **dict(enumerate(_of("f64x2", _FLOAT_COMPARISONS), 0x47)),
     0x53: "v128.any_true",

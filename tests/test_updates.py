@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import pytest
@@ -15,11 +16,13 @@ from rose_core import (
     fori,
     iadd,
     imax,
+    imod,
     index,
     interp,
     isub,
     jvp,
     real,
+    sin,
     struct,
     sum,
     vec,
@@ -28,7 +31,9 @@ from rose_core import (
 from rose_core.check import check
 from rose_core.encode import MEMORY_COPY
 from rose_core.expand import Expansion
+from rose_core.ir import ACCUM, ADD_TO
 from rose_core.program import Program
+from rose_core.types import Array
 
 V4, V9 = Vec(4, Real), Vec(9, Real)
 
@@ -207,3 +212,115 @@ def test_both_sides_of_a_choice():
 
     assert same(f, [1, 2, 3, 4], 2.0) == [[2, 4, 6, 8], [2, 4, 6, 8], [2, 4, 2, 8]]
     assert same(f, [1, 2, 3, 4], -1.0) == [[2, 4, 6, 8], [2, -1, 6, 8], [2, 4, 6, 8]]
+
+
+def changed_in_turns(n: int, turns: int, seed: int):
+    """A loop that changes some elements of its state in each turn, by what it reads of it; the same here."""
+    draw = Random(seed)
+    count = draw.randint(1, 3)
+    plan = [
+        (draw.choice(["set", "add"]), *(draw.randrange(n) for _ in range(4)), draw.uniform(-1, 1))
+        for _ in range(count)
+    ]
+    late = draw.random() < 0.5
+
+    def step(i: int, x, place, wave, put, add):
+        old = x
+        for kind, a, b, c, d, weight in plan:
+            seen = old if late else x
+            y = wave(seen[place(i, a)] * weight + seen[place(i, b)]) * seen[place(i, c)]
+            x = put(x, place(i, d), y) if kind == "set" else add(x, place(i, d), y)
+        return x
+
+    def here(x: list[float]) -> float:
+        for i in range(turns):
+            x = step(
+                i,
+                x,
+                lambda i, k: (i + k) % n,
+                math.sin,
+                lambda x, k, y: [*x[:k], y, *x[k + 1 :]],
+                lambda x, k, y: [*x[:k], x[k] + y, *x[k + 1 :]],
+            )
+        return math.fsum(v * v for v in x)
+
+    def there(x):
+        def turn(i, x):
+            return step(
+                i,
+                x,
+                lambda i, k: imod(n, iadd(turns + n, i, k)),
+                sin,
+                lambda x, k, y: x.set(k, y),
+                lambda x, k, y: x.at[k].add(y),
+            )
+
+        x = fori(turns, Vec(n, Real), x, turn)
+        return sum(n, lambda k: x[k] * x[k])
+
+    return here, fn([Vec(n, Real)], Real, there)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_gradient_of_a_loop_that_changes_its_state(seed: int) -> None:
+    n, turns = 24, 30
+    here, f = changed_in_turns(n, turns, seed)
+    draw = Random(seed)
+    x = [draw.uniform(-1, 1) for _ in range(n)]
+    assert same(f, x) == pytest.approx(here(x), rel=1e-12)
+    slope = same(fn([Vec(n, Real)], Vec(n, Real), lambda x: vjp(f)(x).grad(1)), x)
+    step = 1e-5
+    for k in range(0, n, 5):
+        low, high = ([*x[:k], x[k] + d, *x[k + 1 :]] for d in (-step, step))
+        assert slope[k] == pytest.approx((here(high) - here(low)) / (2 * step), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_backward_turn_touches_what_the_turn_has_changed(seed: int) -> None:
+    """Of a state of any size: it is not kept, filled, added up, or copied unless forward, as a whole."""
+    n = 100
+    _, f = changed_in_turns(n, 30, seed)
+    root = Expansion(fn([Vec(n, Real)], Vec(n, Real), lambda x: vjp(f)(x).grad(1)).func).root
+    for g in root.callees:
+        arrays = [t for t in (*g.params, *g.result_types) if isinstance(t, Array)]
+        assert not any(isinstance(t.elem, Array) for t in arrays)
+        assert not any(ins[0] in (ACCUM, ADD_TO) for ins in g.code)
+    # of which there is one more: into the state of the loop
+    assert copies(fn([Vec(n, Real)], Vec(n, Real), lambda x: vjp(f)(x).grad(1))) == copies(f) + 1
+
+
+def test_the_gradient_of_a_loop_that_changes_a_matrix() -> None:
+    """Rows and elements of it, of which some are read."""
+    n, turns = 6, 9
+    M = Vec(n, Vec(n, Real))
+
+    def here(m):
+        m = [list(row) for row in m]
+        for i in range(turns):
+            j, k = i % n, (i + 1) % n
+            m[j][k] = math.sin(m[j][k] * m[k][j])
+            m[k] = [0.5 * a * b for a, b in zip(m[j], m[k], strict=True)]
+            m[j][j] += m[k][j] * m[0][0]
+        return math.fsum(x * x for row in m for x in row)
+
+    def there(m):
+        def turn(i, m):
+            j, k = imod(n, i), imod(n, iadd(turns + 1, i, 1))
+            m = m.at[j, k].set(sin(m[j][k] * m[k][j]))
+            row = vec(n, Real, lambda c: 0.5 * m[j][c] * m[k][c])
+            m = m.set(k, row)
+            return m.at[j, j].add(m[k][j] * m[0][0])
+
+        m = fori(turns, M, m, turn)
+        return sum(n, lambda a: sum(n, lambda b: m[a][b] * m[a][b]))
+
+    f = fn([M], Real, there)
+    start = [[0.9 * math.cos(a * n + b) for b in range(n)] for a in range(n)]
+    assert same(f, start) == pytest.approx(here(start), rel=1e-12)
+    slope = same(fn([M], M, lambda m: vjp(f)(m).grad(1)), start)
+    for a, b in [(0, 0), (1, 2), (3, 3), (5, 0), (2, 4)]:
+        low, high = (
+            here([[x + d * ((p, q) == (a, b)) for q, x in enumerate(row)] for p, row in enumerate(start)])
+            for d in (-1e-5, 1e-5)
+        )
+        assert slope[a][b] == pytest.approx((high - low) / 2e-5, rel=1e-6, abs=1e-8)

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,8 +78,13 @@ def build_libm(folder: Path) -> bool:
 
 
 def make(clang: str, source: str, flags: tuple[str, ...], output: Path) -> None:
-    command = [clang, *BASE, *LINK, *flags, source, "-o", str(output)]
-    subprocess.run(command, cwd=HERE, check=True)
+    linked = [flag for flag in flags if flag.startswith("-Wl,") or flag.endswith(".a")]
+    own = [flag for flag in flags if flag not in linked]
+    with tempfile.NamedTemporaryFile(suffix=".o") as part:
+        subprocess.run([clang, *BASE, *own, "-c", source, "-o", part.name], cwd=HERE, check=True)
+        # without -O3, with which clang has Binaryen work on it where there is one
+        command = [clang, BASE[0], *LINK, *linked, part.name, "-o", str(output)]
+        subprocess.run(command, cwd=HERE, check=True)
     output.chmod(0o644)
 
 

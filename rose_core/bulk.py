@@ -5,7 +5,9 @@ The instructions of WebAssembly that do it for any length take as long as some t
 
 from __future__ import annotations
 
-from rose_core.encode import LANE, LANES, MEMORY_COPY, MEMORY_FILL, i32_const, simd
+from collections.abc import Iterator
+
+from rose_core.encode import LANE, LANES, MEMORY_COPY, MEMORY_FILL, Access, i32_const, simd
 from rose_core.layout import BASE, Place
 
 _LONGEST = 128
@@ -22,8 +24,7 @@ def copied(to: Place, of: Place, size: int) -> list[bytes]:
     if size > _LONGEST or size % 8:
         return [to.push(), of.push(), i32_const(size), MEMORY_COPY]
     out = []
-    for at in range(0, size, 16):
-        access = LANES if at + 16 <= size else LANE
+    for at, access in _pieces(size):
         out += [to.base, of.base, access.load(of.offset + at), access.store(to.offset + at)]
     return out
 
@@ -35,7 +36,12 @@ def zeroed(place: Place, size: int) -> list[bytes]:
     if size > _LONGEST or size % 8:
         return [place.push(), BASE, i32_const(size), MEMORY_FILL]
     out = []
-    for at in range(0, size, 16):
-        access = LANES if at + 16 <= size else LANE
+    for at, access in _pieces(size):
         out += [place.base, _ZEROS, access.store(place.offset + at)]
     return out
+
+
+def _pieces(size: int) -> Iterator[tuple[int, Access]]:
+    """Two numbers at a time, and perhaps one in the end."""
+    for at in range(0, size, 16):
+        yield at, LANES if at + 16 <= size else LANE

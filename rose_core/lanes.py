@@ -193,23 +193,6 @@ def in_lanes_of(body: Body, v: int) -> bytes:
     return body.codes.in_lanes.get(code, b"")
 
 
-def moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
-    """Whether an element or its place is one of something from outside, a step further in every turn."""
-    func = body.func
-    _, of, index = ins
-    at = body.affine(index) if index >= 0 else None
-    t = func.type_of(of)
-    return (
-        at is not None
-        and at[0] == func.blocks[number].index
-        and at[1] == 1
-        and at[2] >= 0
-        and (of < 0 or func.home[of] != number)
-        and of not in body.clobbered
-        and not is_tape(t.inner if isinstance(t, Ref) else t)
-    )
-
-
 def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
     """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
     func, code = body.func, body.func.code

@@ -29,9 +29,9 @@ from rose_core.encode import (
     local_tee,
 )
 from rose_core.ir import ACCUM, ADD_TO, FOR, INDEX, RESOLVE
-from rose_core.lanes import LEAST_TURNS, STEP, Writer, in_lanes_of, is_number, moves
+from rose_core.lanes import LEAST_TURNS, STEP, Writer, in_lanes_of, is_number
 from rose_core.layout import BASE, Place, size_of
-from rose_core.types import BOOL, Array, Fin
+from rose_core.types import BOOL, Array, Fin, is_tape
 
 if TYPE_CHECKING:
     from rose_core.lower import Body
@@ -78,7 +78,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
             rows.order.append(v)
         elif ins[0] == INDEX:
             is_row = isinstance(t, Array) and is_number(t.elem)
-            if not (is_row or is_number(t)) or not moves(body, number, ins):
+            if not (is_row or is_number(t)) or not _moves(body, number, ins):
                 return None
             (rows.rows if is_row else rows.order).append(v)
         elif is_number(t) or t is BOOL:
@@ -103,7 +103,7 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             if func.code[ins[1]][0] != ACCUM or func.home[ins[1]] != rows.number:
                 return False
         elif ins[0] == INDEX:
-            if not is_number(t) or not moves(body, number, ins):
+            if not is_number(t) or not _moves(body, number, ins):
                 return False
         elif not (is_number(t) or t is BOOL):
             if body.affine(v) is None:
@@ -113,6 +113,22 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             return False
         inner.append(v)
     return True
+
+
+def _moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
+    """Whether an element is one of something from outside, a step further in every turn."""
+    func = body.func
+    _, of, index = ins
+    at = body.affine(index) if index >= 0 else None
+    return (
+        at is not None
+        and at[0] == func.blocks[number].index
+        and at[1] == 1
+        and at[2] >= 0
+        and (of < 0 or func.home[of] != number)
+        and of not in body.clobbered
+        and not is_tape(func.type_of(of))
+    )
 
 
 class RowsWriter(Writer):

@@ -48,6 +48,8 @@ def _totals(f: Func) -> dict[int, _Total]:
         for v, ins in enumerate(f.code)
         if ins[0] == ACCUM and not f.home[v] and _is_vector(f, v)
     }
+    if not found:
+        return found
     for v, ins in enumerate(f.code):
         for x in operands(ins, f.blocks):
             ref = f.code[x] if x >= 0 else ()

@@ -64,9 +64,7 @@ const outputs = [
     file: "rose.global.js",
     format: "iife",
     globalName: "rose",
-    // A classic script knows its own address only while it is first run.
-    inject: [join(HERE, "address.js")],
-    define: { ...common.define, "import.meta.url": "scriptAddress" },
+    define: { ...common.define, "import.meta.url": "undefined" },
   },
 ];
 

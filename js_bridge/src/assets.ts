@@ -25,13 +25,19 @@ const beside = {
 /** Addresses by the names that the files have in a folder of Rose. */
 export type Assets = Readonly<Record<keyof typeof beside, string>>;
 
-/** Named, because bundlers would take "." for a file of ours. Those that make a classic script know none. */
+/** Named, because bundlers would take "." for a file of ours. A classic script has none. */
 const script: string | undefined = import.meta.url;
 const page = globalThis.document;
 
-/** The address of the script that the bridge is in; of the page, if it stands there. */
+/**
+ * The address of the script that the bridge is in, which a classic one knows only while it is first run; of the
+ * page, if it stands there.
+ */
 const address =
-  script ?? ((page?.currentScript as Script)?.src || page?.baseURI || "");
+  script ??
+  ((page?.currentScript as Script)?.src ||
+    page?.baseURI ||
+    globalThis.location?.href);
 
 type Script = HTMLScriptElement | null | undefined;
 

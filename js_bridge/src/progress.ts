@@ -41,7 +41,10 @@ const show = (progress: Progress): void => {
 };
 
 const begin = (): void => {
-  if (!document.body || !now) return;
+  if (!document.body || !now) {
+    timer = setTimeout(begin, PATIENCE); // the page itself is still on its way
+    return;
+  }
   bar = document.createElement("div");
   bar.setAttribute("role", "progressbar");
   bar.setAttribute("aria-label", "Loading Python");

@@ -224,9 +224,7 @@ class Site:
         return [Change(path, text.encode(), f"{self.name(path)} {state}")]
 
 
-def freeze_site(
-    root: Path, check: bool = False, offline: bool = False, program: str | None = None, base: str = "/"
-) -> int:
+def freeze_site(root: Path, check: bool, offline: bool, program: str | None, base: str) -> int:
     """The command; its exit status is 1 if something is out of date, or went wrong on a page.
 
     ``base``: where the site is on its host.

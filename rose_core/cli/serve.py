@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.server
+import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
@@ -40,9 +42,14 @@ def serve(folder: Path, base: str = "/") -> Iterator[str]:
     base = f"/{base.strip('/')}/".replace("//", "/")
 
     class Based(_Handler):
+        def send_head(self) -> io.BytesIO | BinaryIO | None:
+            if self.path.startswith(base):
+                return super().send_head()
+            self.send_error(404)  # what lies elsewhere on the host is not here
+            return None
+
         def translate_path(self, path: str) -> str:
-            # what lies elsewhere on the host is not here
-            return super().translate_path(path.removeprefix(base[:-1]) if path.startswith(base) else "/\0")
+            return super().translate_path(path.removeprefix(base[:-1]))
 
     def handler(*args: object) -> _Handler:
         return Based(*args, directory=str(folder))  # type: ignore[arg-type]

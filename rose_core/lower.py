@@ -109,6 +109,8 @@ class Body(ControlFlow):
         for v, place in zip(func.results, self.result_places, strict=True):
             if place is not None and v >= 0 and is_memory(func.types[v]):
                 self.want(v, place, 0)
+                if func.code[v][0] == INDEX:
+                    self.row_results.setdefault(v, []).append(place)
         self.anchors(0)
         self._return()
         out = self.out[0]
@@ -190,7 +192,9 @@ class Body(ControlFlow):
             if place is None:
                 returned.append(v)
             elif is_memory(t):
-                self.copy(0, place, v, t)
+                is_row = v >= 0 and self.func.code[v][0] == INDEX
+                for to in self.row_results.pop(v, ()) if is_row else [place]:
+                    self.copy(0, to, v, t)
             else:
                 code = self.expression([v], 0)
                 out += [place.base, *code, store(kind_of(t), place.offset)]
@@ -277,6 +281,10 @@ class Body(ControlFlow):
         out = self.out[block]
         if has_tape(inner):
             self.accum_tapes(v, init, inner)
+            return
+        if v in self.reused:
+            self.put(v, self.overwrite(init))
+            self.name(v, init)
             return
         if is_memory(inner):
             place = self.room_for(v, inner)

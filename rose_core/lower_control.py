@@ -96,13 +96,19 @@ class ControlFlow(Expressions):
         """Updates in place → the array whose place they take."""
         self.readers: dict[int, list[int]] = {}
         """Arrays that are overwritten → what has to happen before."""
+        self.row_results: dict[int, list[Place]] = {}
+        """Rows that are results → where these go, until they are there."""
         for v, old in self.reused.items():
             update = self.func.code[v][1] if self.func.code[v][0] == GET else v
             anchors = self.demand.anchors[self.func.home[old]]
             readers = {u for u in self.updates.users(old) if needed[u] or u in anchors}
             self.readers[old] = sorted(readers - {update})
             self.clobbered.update(self.updates.names(old))
-            for u in self.readers[old]:
+        for v, (row, first) in self.updates.put_back.items():  # whoever reads the matrix may read the row
+            readers = {*self.readers[row], *self.readers[self.func.code[v][1]]}
+            self.readers[row] = sorted(u for u in readers if u < first)
+        for readers in self.readers.values():
+            for u in readers:
                 self.demand.rooted[u] = 1
 
     def overwrite(self, old: int) -> Place:
@@ -115,6 +121,8 @@ class ControlFlow(Expressions):
                     self.settle(u, self.func.home[u])
                 else:
                     self.statement(u)
+            for result in self.row_results.pop(u, ()):
+                self.copy(0, result, u, self.func.types[u])
         return place
 
     # -- calls of branches and bodies ----------------------------------------------------------------
@@ -365,7 +373,7 @@ class ControlFlow(Expressions):
         out = self.out[block]
         if is_memory(t.elem):
             row = [place.push(), at, i32_const(step), I32_MUL, I32_ADD]
-            out += [*row, value, i32_const(step), MEMORY_COPY]
+            out += [*row, value, i32_const(step), MEMORY_COPY] if v not in self.updates.put_back else []
         else:
             row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
             out += [*row, value, store(kind_of(t), place.offset)]

@@ -1,7 +1,8 @@
 """Which arrays may be overwritten: an update takes the place of an array that nobody reads after it.
 
-An *update* is a ``SET``; a result of a choice both of whose sides update the same argument, or give it
-back as it is; or the state of a loop whose body updates it. An array may be overwritten by an update in
+An *update* is a ``SET``; what is read of an accumulator that starts from an array; a result of a choice
+both of whose sides update the same argument, or give it back as it is; or the state of a loop whose body
+updates it. Of a row that is updated and put back, the elements are updated where they are. An array may be overwritten by an update in
 its own block when all its other users come before that, which their order in the function tells: users
 that come before an instruction cannot depend on it. The compiled program keeps to that order.
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rose_core.ir import (
+    ACCUM,
     COND,
     FOR,
     GET,
@@ -46,7 +48,15 @@ class Updates:
         """``overwriting``: as `overwriting` gives it."""
         self.func = func
         self.overwriting = overwriting
-        self.any = not opcodes(func).isdisjoint((SET, COND, LOOP))
+        codes = opcodes(func)
+        self.any = not codes.isdisjoint((SET, COND, LOOP)) or (
+            ACCUM in codes and any(map(self._starts, func.code))
+        )
+        self.put_back: dict[int, tuple[int, int]] = {}
+        """``SET`` of a row that is updated in its place → the row before, and its first update.
+
+        It is filled by `planned`.
+        """
         self._users: dict[int, list[int]] | None = None
         self._parts: dict[int, list[int]] | None = None
         """Array → its parts and other names, in one step."""
@@ -70,14 +80,22 @@ class Updates:
         for number, block in enumerate(func.blocks):
             for x in block.results:
                 if x >= 0 and is_memory(func.types[x]):
-                    own = func.home[x] == number
-                    found.setdefault(x, []).append(_NEVER if own else self._at(block.owner, func.home[x]))
+                    at = _NEVER if func.home[x] == number else self._at(block.owner, func.home[x])
+                    found.setdefault(x, []).append(x if self._is_early(number, x) else at)
         for u, x in reversed(names):  # who reads a part reads the whole
             found[x] += [self._outside(w, u, x) for w in found.get(u, ())]
         return found
 
+    def _is_early(self, number: int, x: int) -> bool:
+        """Whether ``x`` is a row and a result: what is given of it is copied before it is overwritten."""
+        return not number and self.func.code[x][0] == INDEX
+
     def _outside(self, w: int, u: int, x: int) -> int:
-        return w if w == _NEVER or self.func.home[u] == self.func.home[x] else self._at(w, self.func.home[x])
+        """Where ``x`` is read by a reader of ``u``, a name of it."""
+        func = self.func
+        if func.home[u] == func.home[x]:
+            return w
+        return self._at(func.blocks[func.home[u]].owner if w == _NEVER else w, func.home[x])
 
     def _at(self, u: int, block: int) -> int:
         """The instruction of ``block`` in which ``u`` happens: itself, or a loop that it is in."""
@@ -92,6 +110,10 @@ class Updates:
         ins = func.code[v]
         if ins[0] == SET:
             return ins[1], v
+        if ins[0] == RESOLVE:
+            r = ins[1]
+            is_own = func.code[r][0] == ACCUM and func.home[r] == func.home[v]
+            return (func.code[r][1], r) if is_own else None
         if ins[0] != GET:
             return None
         of, k = ins[1], ins[2]
@@ -128,16 +150,44 @@ class Updates:
         Arrays in ``data`` are constants.
         """
         func = self.func
+        found: dict[int, int] = {}
+        if not self.any:
+            return found
         own = set(overwritten(func, self.overwriting).values())
-        found = {}
-        if self.any:
-            for v, t in enumerate(func.types):
-                if needed[v] and is_memory(t) and (update := self.update(v)) and self.may_overwrite(*update):
-                    old = update[0]
-                    ins = func.code[old]
-                    made = ins[0] in _MADE and old not in data
-                    if made or (ins[0] == PARAM and ins[1] in own):
-                        found[v] = old
+        for v, t in enumerate(func.types):
+            if needed[v] and is_memory(t) and (update := self.update(v)) and self.may_overwrite(*update):
+                old, at = update
+                ins = func.code[old]
+                made = ins[0] in _MADE and old not in data
+                if made or (ins[0] == PARAM and ins[1] in own):
+                    found[at if func.code[v][0] == RESOLVE else v] = old
+        for v in [v for v in found if func.code[v][0] == SET]:
+            found.update(self._inside(v))
+        return found
+
+    def _starts(self, ins: tuple[int, ...]) -> bool:
+        """Whether an instruction is an accumulator that starts from an array."""
+        return ins[0] == ACCUM and ins[1] >= 0 and is_memory(self.func.types[ins[1]])
+
+    def _inside(self, v: int) -> dict[int, int]:
+        """The updates of a row that the update ``v`` of a matrix puts back, if that may be done in it.
+
+        Nobody reads the matrix between them.
+        """
+        func = self.func
+        _, whole, i, row = func.code[v]
+        if row < 0 or not is_memory(func.types[row]) or self.users(row) != [v]:
+            return {}
+        found: dict[int, int] = {}
+        while row >= 0 and (update := self.update(row)) and self.may_overwrite(*update):
+            old, at = update
+            found[at if func.code[row][0] == RESOLVE else row] = old
+            row = old
+        if not found or func.code[row] != (INDEX, whole, i) or func.home[row] != func.home[v]:
+            return {}
+        if any(u > at for u in self.users(whole) if u != v):
+            return {}
+        self.put_back[v] = row, at
         return found
 
     def names(self, v: int) -> set[int]:

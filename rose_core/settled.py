@@ -1,120 +1,207 @@
 """Backward loops whose state, the cotangent of an array, changes in few places: it is updated there.
 
 In general what a turn adds to the cotangent of an array is collected in an accumulator of its own, which
-takes as long as the array is. Where a turn gives the cotangent from after it on, as a whole or updated, and
-adds to some elements of that, these elements are updated, too; and updates of what nobody needs any more are
-done in its place (`rose_core.reuse`).
+takes as long as the array is. Where a turn adds a whole array to it but once, the accumulator starts from
+that array, and where nobody needs that any more, in its place (`rose_core.reuse`). A choice whose sides
+both add a whole array to the same accumulator has a result instead, for the accumulator to start from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rose_core.builder import Builder
-from rose_core.ir import ACCUM, ADD_TO, PARAM, REF_INDEX, RESOLVE, SET, Func, operands
-from rose_core.ops import by_name
-from rose_core.replay import Replay, copied
-from rose_core.types import REAL, Array, Fin
+from rose_core.ir import ACCUM, ADD_TO, COND, FOR, PARAM, REF_INDEX, RESOLVE, CondSite, Func, operands
+from rose_core.ops import TABLE_END
+from rose_core.replay import Replay
+from rose_core.types import UNIT, Array, Ref, is_tape
 
-_ADD = by_name["add"].code
-
-_PART = 4
-"""An array has so many times the elements, at least, that are updated."""
+_DEEPEST = 32
+"""The most choices in each other that are looked through."""
 
 
 @dataclass(slots=True)
-class _Total:
-    """What is added to an accumulator."""
+class _Start:
+    """What an accumulator may start from."""
 
-    whole: list[int] = field(default_factory=list)
-    """Arrays: the one that it starts from, unless these are zeros, and those that are added to all of it."""
-    added: list[int] = field(default_factory=list)
-    """``ADD_TO`` all of it."""
-    elements: list[int] = field(default_factory=list)
-    """``ADD_TO`` one of its elements."""
+    by: int
+    """The only instruction that adds a whole array: an ``ADD_TO``, or a ``COND``."""
+    known: int
+    """Where that array is known; what is added to elements before can be added later."""
 
 
 def settled(f: Func) -> Func:
     """A function like ``f``, the body of a backward loop, that updates where it can."""
-    totals = _totals(f)
-    return copied(f, lambda b, args: _Updating(f, b, args, totals)) if totals else f
+    zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)]
+    starts = _starts(f, zeros, 0) if zeros else {}
+    return _settled(f, starts, []) if starts else f
 
 
-def _totals(f: Func) -> dict[int, _Total]:
-    """The accumulators that are not needed, and what is added to each."""
-    found = {
-        v: _Total([ins[1]] if ins[1] >= 0 else [])
-        for v, ins in enumerate(f.code)
-        if ins[0] == ACCUM and not f.home[v] and _is_vector(f, v)
-    }
-    if not found:
-        return found
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
-            ref = f.code[x] if x >= 0 else ()
-            if x in found:
-                if ins[0] == ADD_TO and not f.home[v]:
-                    found[x].whole.append(ins[2])
-                    found[x].added.append(v)
-                elif ins[0] not in (REF_INDEX, RESOLVE):
-                    del found[x]
-            elif ref and ref[0] == REF_INDEX and ref[1] in found:
-                if ins[0] == ADD_TO and not f.home[v]:
-                    found[ref[1]].elements.append(v)
-                else:
-                    del found[ref[1]]
-    return {r: total for r, total in found.items() if _pays(f, r, found)}
-
-
-def _is_vector(f: Func, r: int) -> bool:
-    """Whether it is for numbers in a row, and starts from zeros or others."""
-    t, start = f.types[r].inner, f.code[r][1]  # type: ignore[attr-defined]
-    if not isinstance(t, Array) or t.elem is not REAL or not isinstance(t.index, Fin):
+def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:
+    """Whether ``v`` is an accumulator of an array, and starts from zeros."""
+    if ins[0] != ACCUM or f.home[v] or ins[1] >= 0:
         return False
-    return start >= 0 or not f.pool[~start][0]
+    return _is_array(f, v) and not f.pool[~ins[1]][0]
 
 
-def _pays(f: Func, r: int, totals: dict[int, _Total]) -> bool:
-    """Whether it is a parameter, perhaps updated, to which little is added."""
-    elements = 0
-    while True:
-        total = totals[r]
-        if len(total.whole) != 1:
-            return False
-        elements += len(total.elements)
-        x = total.whole[0]
-        while x >= 0 and f.code[x][0] == SET:
-            x = f.code[x][1]
-        if x < 0 or f.code[x][0] != RESOLVE or f.code[x][1] not in totals:
-            break
-        r = f.code[x][1]
-    size = f.types[r].inner.size  # type: ignore[attr-defined]
-    return x >= 0 and f.code[x][0] == PARAM and _PART * elements <= size
+def _is_array(f: Func, r: int) -> bool:
+    t = f.types[r].inner  # type: ignore[attr-defined]
+    return isinstance(t, Array) and not is_tape(t)
 
 
-class _Updating(Replay):
-    """Copies a function without some of its accumulators."""
+def _starts(f: Func, accumulators: Sequence[int], depth: int) -> dict[int, _Start]:
+    """What accumulators may start from, as far as they may."""
+    wholes: dict[int, list[int]] = {r: [] for r in accumulators}
+    first = dict.fromkeys(accumulators, len(f.code))
+    """The first use that cannot be delayed."""
+    roots = {r: r for r in accumulators}
+    """Accumulators and places in them → the accumulator."""
+    for v, ins in enumerate(f.code):
+        op = ins[0]
+        if op == RESOLVE:
+            continue
+        for x in {x for x in operands(ins, f.blocks) if x in roots}:
+            r = roots[x]
+            if x == r and not f.home[v] and (op == ADD_TO or (op == COND and _both(f, ins, x, depth))):
+                wholes[r].append(v)
+            elif f.home[v] or op not in (REF_INDEX, ADD_TO):
+                # places that are chosen are not followed
+                first[r] = min(first[r], _at_top(f, v) if op >= TABLE_END else -1)
+            if op == REF_INDEX:
+                roots[v] = r
+    found = {}
+    for r, by in wholes.items():
+        if len(by) == 1:
+            known = f.code[by[0]][2] if f.code[by[0]][0] == ADD_TO else by[0]
+            if 0 <= known < first[r]:
+                found[r] = _Start(by[0], known)
+    return found
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], totals: dict[int, _Total]) -> None:
+
+def _at_top(f: Func, v: int) -> int:
+    """The instruction of the body itself in which ``v`` happens."""
+    while f.home[v]:
+        v = f.blocks[f.home[v]].owner
+    return v
+
+
+def _both(f: Func, ins: tuple[int, ...], r: int, depth: int) -> bool:
+    """Whether both sides of a choice could have a result for the accumulator ``r`` to start from."""
+    site = CondSite(f, ins)
+    return depth < _DEEPEST and all(
+        args.count(r) == 1 and _given(side, args.index(r), depth + 1)
+        for side, args in zip(site.functions, site.args, strict=True)
+    )
+
+
+def _given(f: Func, k: int, depth: int) -> dict[int, _Start]:
+    """What the accumulator that is parameter ``k`` of a function may start from, by its id."""
+    key = "given", k
+    found = f.memo.get(key)
+    if not isinstance(found, dict):
+        r = _params(f)[k]
+        found = f.memo[key] = _starts(f, [r], depth) if _is_array(f, r) else {}
+    return found
+
+
+def _params(f: Func) -> dict[int, int]:
+    return {ins[1]: v for v, ins in enumerate(f.code) if ins[0] == PARAM}
+
+
+def _settled(f: Func, starts: dict[int, _Start], given: Sequence[int]) -> Func:
+    """A copy of ``f`` whose accumulators start so; those that are its parameters ``given`` are results."""
+    copy = Func(f.name, [], UNIT)
+    b = Builder(copy)
+    args = [-1 if k in given else b.param(t) for k, t in enumerate(f.params)]
+    copy.param_names = [name for k, name in enumerate(f.param_names) if k not in given]
+    replay = _Settling(f, b, args, starts)
+    copy.blocks[0].results = [*replay.run(), *replay.totals([_params(f)[k] for k in given])]
+    copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
+    return copy
+
+
+class _Settling(Replay):
+    """Copies a function whose accumulators start from what is added to them."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], starts: dict[int, _Start]) -> None:
         super().__init__(func, b, args)
-        self.totals = totals
-        self.skipped = {v for total in totals.values() for v in (*total.added, *total.elements)}
+        self.starts = starts
+        self.by: dict[int, list[int]] = {}
+        """The accumulators that start from what a choice gives, or an addition adds."""
+        for r, start in starts.items():
+            self.by.setdefault(start.by, []).append(r)
+        self.whole: dict[int, int] = {}
+        """What choices give for them to start from."""
+        self.roots = {r: r for r in starts}
+        """Accumulators and places in them → the accumulator."""
+        self.delayed: dict[int, list[int]] = {r: [] for r in starts}
+        """Accumulators that have not begun → what is to be done then."""
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
-        is_place = ins[0] == REF_INDEX and ins[1] in self.totals
-        if v in self.totals or v in self.skipped or is_place:
+        if v in self.starts or (ins[0] == ADD_TO and v in self.by):
             return
-        if ins[0] == RESOLVE and ins[1] in self.totals:
-            self.env[v] = self.updated(self.totals[ins[1]])
+        if ins[0] == RESOLVE and ins[1] in self.starts:
+            (self.env[v],) = self.totals(ins[1:])
+            return
+        if ins[0] == FOR:
+            used = self._used_in(ins[1])
         else:
-            super().structural(v, ins)
+            used = {self.roots[x] for x in operands(ins, self.func.blocks) if x in self.roots}
+        if ins[0] == REF_INDEX and used:
+            (self.roots[v],) = used
+        for r in used - set(self.by.get(v, ())):
+            if r in self.delayed and v > self.starts[r].known:
+                self._begin(r)
+            elif r in self.delayed:
+                self.delayed[r].append(v)
+                return
+        super().structural(v, ins)
 
-    def updated(self, total: _Total) -> int:
-        code, env, b = self.func.code, self.env, self.b
-        whole = env[total.whole[0]]
-        for v in total.elements:
-            _, r, c = code[v]
-            at = env[code[r][2]]
-            whole = b.set(whole, at, b.binary(_ADD, b.index(whole, at), env[c]))
-        return whole
+    def _used_in(self, number: int) -> set[int]:
+        """The accumulators that are used in a loop."""
+        found: set[int] = set()
+        for v in self.func.blocks[number].order:
+            ins = self.func.code[v]
+            if ins[0] == FOR:
+                found |= self._used_in(ins[1])
+            else:
+                found.update(self.roots[x] for x in operands(ins, self.func.blocks) if x in self.roots)
+        return found
+
+    def _begin(self, r: int) -> None:
+        self.env[r] = self.b.accum(self._start(r))
+        for v in self.delayed.pop(r):
+            super().structural(v, self.func.code[v])
+
+    def totals(self, accumulators: Sequence[int]) -> list[int]:
+        """What accumulators have in the end."""
+        found = []
+        for r in accumulators:
+            if self.delayed.get(r):
+                self._begin(r)
+            found.append(self._start(r) if r in self.delayed else self.b.resolve(self.env[r]))
+        return found
+
+    def _start(self, r: int) -> int:
+        by = self.func.code[self.starts[r].by]
+        return self.env[by[2]] if by[0] == ADD_TO else self.whole[r]
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        accumulators = self.by.get(v)
+        if accumulators is None:
+            super().cond(v, ins)
+            return
+        site = CondSite(self.func, ins)
+        sides, passed = [], []
+        for side, args in zip(site.functions, site.args, strict=True):
+            given = [args.index(r) for r in accumulators]
+            starts: dict[int, _Start] = {}
+            for k in given:
+                starts |= _given(side, k, 0)
+            sides.append(_settled(side, starts, given))
+            passed.append([self.env[a] for a in args if a not in accumulators])
+        self.env[v] = self.b.cond(self.env[site.p], sides[0], passed[0], sides[1], passed[1])
+        before = len(site.functions[0].results)
+        for k, r in enumerate(accumulators, before):
+            self.whole[r] = self.b.get(self.env[v], k)

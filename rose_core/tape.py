@@ -55,6 +55,11 @@ class Boundary:
             return self.param("arg", self.forward.args[ins[1]], t)
         return self.param("tape", self.forward.keep(w), t)
 
+    def limits(self) -> dict[int, int]:
+        """Parameter of the forward function → how many numbers may be kept in its place."""
+        of = self.forward.limits
+        return {n: of[k] for n, k in enumerate(self.forward.args) if k in of}
+
     def ref_param(self, body_param: int) -> int:
         """The parameter for the accumulator of the cotangent of the body's array parameter."""
         k = self.forward.leaf_of_param[body_param]
@@ -116,6 +121,11 @@ class Transposed:
         """Value of the forward function → the number of the result that is for the tape."""
         self._empty: list[int] = []
         """The results of the forward function that are there for the tape of another one (`align`)."""
+        self.limits: dict[int, int] = {}
+        """Parameter of ``func`` that is another array in every turn → how many numbers may be kept in its place.
+
+        Whoever wants the first backward function says so.
+        """
         self.done: dict[Request, Backward] = {}
         """The backward functions so far."""
 

@@ -44,6 +44,7 @@ from rose_core.ir import (
     LoopSite,
     operands,
 )
+from rose_core.kept import kept_elements, numbers_in
 from rose_core.layout import has_tape
 from rose_core.linearize import Linearization
 from rose_core.linearize_control import Column, TakenSide, Turns
@@ -51,7 +52,7 @@ from rose_core.ops import LIBRARY, TABLE_END, code
 from rose_core.replay import Replay
 from rose_core.rules import rule
 from rose_core.sweep import LoopSums, Sums, sweep
-from rose_core.types import REAL, Array, Fin, Ref, replace_scalar
+from rose_core.types import REAL, Array, Ref, replace_scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,8 +110,10 @@ class Reverse:
         """Source accumulator → the value whose elements are the cotangents of what is added to it."""
         self.outputs: dict[int, dict[int, int]] = {}
         """Loop or call → result number → cotangent."""
-        self.reads: Counter[int] | None = None
-        """How many elements are read of arrays of the forward pass that are updated, once that is asked."""
+        self.uses: Counter[int] | None = None
+        """How often values are used, once that is asked."""
+        self.kept: set[int] | None = None
+        """The elements that are kept in place of arrays of the forward pass, once that is asked."""
 
     # -- values of the forward pass --------------------------------------------------------------------
 
@@ -174,26 +177,10 @@ class Reverse:
         """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
         op = self.fb.code[w][0]
         if op == INDEX:
-            return not self._changes(w)
+            if self.kept is None:
+                self.kept = kept_elements(self.fb.func, self.boundary.limits()) if self.boundary else set()
+            return w not in self.kept
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
-
-    def _changes(self, w: int) -> bool:
-        """Whether ``w`` is one of few elements that are read of an array that is updated.
-
-        To keep these takes less than to keep the array, and leaves it to be updated in place.
-        """
-        reads = self.reads
-        if reads is None:
-            code, home = self.fb.code, self.fb.home
-            updated = {ins[1] for ins in code if ins[0] == SET}
-            reads = self.reads = Counter(
-                ins[1] for v, ins in enumerate(code) if ins[0] == INDEX and not home[v] and ins[1] in updated
-            )
-        of = self.fb.code[w][1]
-        if of not in reads or self.fb.home[w]:
-            return False
-        t = self.fb.types[of]
-        return isinstance(t, Array) and isinstance(t.index, Fin) and reads[of] < t.size
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""
@@ -209,6 +196,17 @@ class Reverse:
             block.results.append(w)
         taped = self.fb.get(block.owner, block.results.index(w))
         return self.b.index(self.fetch(taped), loop.index)
+
+    def limit(self, v: int) -> int:
+        """How many numbers may be kept in place of the array ``v``, where its elements are read."""
+        t = self.func.type_of(v)
+        if v < 0 or not self.boundary or len(self.stack) > 1 or not isinstance(t, Array):
+            return 0
+        ins = self.func.code[v]
+        if ins[0] == PARAM:
+            forward = self.boundary.forward
+            return forward.limits.get(forward.leaf_of_param.get(ins[1], -1), 0)
+        return numbers_in(t)
 
     # -- cotangents --------------------------------------------------------------------------------------
 
@@ -607,14 +605,33 @@ class Reverse:
         c = self.total(v)
         if c is None:
             return
-        _, whole, at, x = ins
+        after = self._set_back(v, c)
+        if self.lin.active[ins[1]]:
+            self.contribute_array(ins[1], after)
+
+    def _set_back(self, v: int, c: int) -> int:
+        """From the cotangent after an update that before it, but for what the new element is made of."""
+        _, whole, at, x = self.func.code[v]
+        t = replace_scalar(self.func.types[v], REAL)
+        assert isinstance(t, Array)
         i = self.value(at)
+        old = self.b.index(c, i)
+        if self._is_put_back(whole, at, x):
+            return self.b.set(c, i, self._set_back(x, old))
         if self.lin.active[x]:
-            self.contribute_any(x, self.b.index(c, i))
-        if self.lin.active[whole]:
-            t = replace_scalar(self.func.types[v], REAL)
-            assert isinstance(t, Array)
-            self.contribute_array(whole, self.b.set(c, i, self.b.const(0.0, t.elem)))
+            # an array of its own, as there are zeros in its place at once
+            self.contribute_any(x, self.b.resolve(self.b.accum(old)) if isinstance(t.elem, Array) else old)
+        return self.b.set(c, i, self.b.const(0.0, t.elem))
+
+    def _is_put_back(self, whole: int, at: int, x: int) -> bool:
+        """Whether ``x`` is element ``at`` of ``whole``, updated, which nobody else uses."""
+        code = self.func.code
+        if x < 0 or code[x][0] != SET or code[code[x][1]] != (INDEX, whole, at):
+            return False
+        if self.uses is None:
+            self.uses = Counter(u for ins in code for u in operands(ins, self.func.blocks))
+            self.uses.update(self.func.results)
+        return self.uses[x] == 1
 
     def accum(self, v: int, ins: tuple[int, ...]) -> None:
         c = self.ref_cotangents.get(v)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rose_core.adapt import Ids, adapted, inlined
 from rose_core.builder import Builder
 from rose_core.ir import CondSite, Func, LoopSite, Spec, is_real
+from rose_core.kept import numbers_in
 from rose_core.linearize_control import Column, TakenSide, Turns
 from rose_core.ops import code
 from rose_core.settled import settled
@@ -52,7 +53,8 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
         return
     f, g = taken.sides
     backward: list[Backward] = []
-    for side, behind in zip(taken.sides, given, strict=True):
+    for side, args, behind in zip(taken.sides, site.args, given, strict=True):
+        side.limits = {k: limit for k, a in enumerate(args) if (limit := reverse.limit(a))}
         results = tuple(k for k in sorted(cotangents) if side.active_results[k])
         backward.append(side.backward(results, tuple(sorted(behind))))
         f.align(g)
@@ -120,6 +122,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     active = [k for k in range(spec.carries) if turns.varying[k]]
     kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
     results = [k for k in active if body.active_results[k]] + sorted(kept)
+    body.limits = _limits(reverse, site)
     back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)))
     made = _BackwardBody(body, back, spec, active)
     start = []
@@ -148,6 +151,16 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
         reverse.contribute_any(site.state[k], b.get(result, j))
     for j, k in enumerate(made.sums, len(active)):
         reverse.contribute(args[k], 1, b.get(result, j))
+
+
+def _limits(reverse: Reverse, site: LoopSite) -> dict[int, int]:
+    """Parameter of the body of a loop → how many numbers a turn may keep in its place."""
+    found = {k: numbers_in(t) for k, t in enumerate(site.body.params[: 1 + site.spec.carries])}
+    turns = reverse.func.pool[~site.count][0] if site.count < 0 else 0
+    if turns:
+        for k, a in enumerate(site.args, 1 + site.spec.carries):
+            found[k] = reverse.limit(a) // int(turns)
+    return {k: limit for k, limit in found.items() if limit > 1}
 
 
 def column(reverse: Reverse, v: int, made: Column) -> None:

@@ -17,10 +17,14 @@ def kept_elements(f: Func, limits: Mapping[int, int]) -> set[int]:
 
     ``limits``: of parameters that change with every turn, how many numbers may be kept at most.
     """
+    if not limits and {ins[0] for ins in f.code}.isdisjoint((SET, LOOP, COND)):
+        return set()
     return _Elements(f, limits).found
 
 
 class _Elements:
+    """What is read of the arrays of a function."""
+
     def __init__(self, f: Func, limits: Mapping[int, int]) -> None:
         self.func = f
         self.found: set[int] = set()

@@ -106,7 +106,7 @@ class ControlFlow(Expressions):
             self.clobbered.update(self.updates.names(old))
         for v, (row, first) in self.updates.put_back.items():  # whoever reads the matrix may read the row
             readers = {*self.readers[row], *self.readers[self.func.code[v][1]]}
-            self.readers[row] = sorted(u for u in readers if u < first)
+            self.readers[row] = sorted(u for u in readers if self.updates.can_precede(u, first))
         for readers in self.readers.values():
             for u in readers:
                 self.demand.rooted[u] = 1

@@ -2,9 +2,11 @@
 
 An *update* is a ``SET``; what is read of an accumulator that starts from an array; a result of a choice
 both of whose sides update the same argument, or give it back as it is; or the state of a loop whose body
-updates it. Of a row that is updated and put back, the elements are updated where they are. An array may be overwritten by an update in
-its own block when all its other users come before that, which their order in the function tells: users
-that come before an instruction cannot depend on it. The compiled program keeps to that order.
+updates it. Of a row that is updated and put back, the elements are updated where they are.
+
+An array may be overwritten by an update in its own block when all its other users can come before that:
+users that stand before an instruction cannot depend on it, nor can reads of elements whose indices do. The
+compiled program keeps to that order.
 
 The functions of branches and bodies of loops may overwrite their own parameters; whoever calls them
 passes a copy where that must not be.
@@ -136,13 +138,19 @@ class Updates:
         func = self.func
         if old < 0 or func.home[old] != func.home[at]:
             return False
-        others = [u for u in self.users(old) if u != at]
-        if any(u > at for u in others):
+        if not all(self.can_precede(u, at) for u in self.users(old) if u != at):
             return False
         ins = func.code[at]
         if ins[0] == COND:
             return all(args.count(old) == 1 for args in CondSite(func, ins).args)
         return list(operands(ins, func.blocks)).count(old) == 1
+
+    def can_precede(self, u: int, at: int) -> bool:
+        """Whether the reader ``u`` of an array can read it before the update ``at``, at least."""
+        if u < at or u == _NEVER:
+            return u < at
+        ins = self.func.code[u]  # a read that does not wait for the update
+        return ins[0] == INDEX and ins[2] < at and self.func.home[u] == self.func.home[at]
 
     def planned(self, needed: Sequence[int], data: Collection[int]) -> dict[int, int]:
         """The updates in place among the values that are ``needed``, and the arrays that they overwrite.
@@ -185,7 +193,7 @@ class Updates:
             row = old
         if not found or func.code[row] != (INDEX, whole, i) or func.home[row] != func.home[v]:
             return {}
-        if any(u > at for u in self.users(whole) if u != v):
+        if not all(u == at or self.can_precede(u, at) for u in self.users(whole) if u != v):
             return {}
         self.put_back[v] = row, at
         return found

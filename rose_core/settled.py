@@ -15,7 +15,7 @@ from rose_core.builder import Builder
 from rose_core.ir import ACCUM, ADD_TO, COND, FOR, PARAM, REF_INDEX, RESOLVE, CondSite, Func, operands
 from rose_core.ops import TABLE_END
 from rose_core.replay import Replay
-from rose_core.types import UNIT, Array, Ref, is_tape
+from rose_core.types import UNIT, Array, is_tape
 
 _DEEPEST = 32
 """The most choices in each other that are looked through."""

@@ -122,7 +122,7 @@ class Transposed:
         self._empty: list[int] = []
         """The results of the forward function that are there for the tape of another one (`align`)."""
         self.limits: dict[int, int] = {}
-        """Parameter of ``func`` that is another array in every turn → how many numbers may be kept in its place.
+        """Parameter of ``func`` that is another array in every turn → how many numbers may be kept for it.
 
         Whoever wants the first backward function says so.
         """

@@ -1,162 +1,81 @@
-"""Random programs that change vectors and matrices in loops: compiled, interpreted, forward, and backward."""
+"""Random programs that change vectors and matrices in loops: compiled = interpreted, backward = forward."""
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import pytest
+from random_programs import flat
+from random_updates import M, N, State, V, program
 
-from rose_core import (
-    Real,
-    Vec,
-    compile,
-    cond,
-    fn,
-    fori,
-    iadd,
-    igt,
-    imod,
-    imul,
-    interp,
-    jvp,
-    select,
-    sin,
-    struct,
-    sum,
-    vec,
-    vjp,
-)
+from rose_core import Real, compile, fn, interp, jvp, vjp
 from rose_core.check import check
 from rose_core.expand import Expansion
 
-N = 4
-V = Vec(N, Real)
-M = Vec(N, V)
-State = struct({"m": M, "v": V})
+
+def same(f, *args):
+    """What ``f`` gives, compiled and interpreted."""
+    check(Expansion(f.func).root)
+    found = compile(f)(*args)
+    assert repr(found) == repr(interp(f)(*args))
+    return found
 
 
-class Steps:
-    """What a turn does to a matrix and a vector: the same each time that it is asked, by the draws."""
+def duals(x, dx):
+    if isinstance(x, float):
+        return {"re": x, "du": dx}
+    return [duals(a, b) for a, b in zip(x, dx, strict=True)]
+
+
+class Point:
+    """A point, and a direction."""
 
     def __init__(self, seed: int) -> None:
-        self.draw = Random(seed)
+        draw = Random(seed)
 
-    def index(self, turn, *others):
-        """Some index: of the turns, or a constant."""
-        draw = self.draw
-        if others and draw.random() < 0.5:
-            return draw.choice(others)
-        if draw.random() < 0.2:
-            return draw.randrange(N)
-        return imod(N, iadd(99, imul(99, turn, draw.randrange(1, 4)), draw.randrange(N)))
+        def row():
+            return [draw.uniform(-1, 1) for _ in range(N)]
 
-    def number(self, turn, m, v, depth=2):
-        """Some number that the state gives, smaller than 2."""
-        draw = self.draw
-        kind = draw.randrange(7 if depth else 4)
-        i, j = self.index(turn), self.index(turn)
-        if kind < 2:
-            return m[i][j]
-        if kind < 4:
-            return v[i]
-        if kind == 4:
-            return sin(self.number(turn, m, v, depth - 1)) * self.number(turn, m, v, depth - 1)
-        if kind == 5:
-            row = m[i]
-            return 0.2 * sum(N, lambda k: row[k] * v[k])
-        start = self.number(turn, m, v, 0)
-        return fori(2, Real, start, lambda k, s: 0.5 * s + 0.3 * m[imod(N, k)][j] * v[imod(N, k)])
+        self.m, self.dm = ([row() for _ in range(N)] for _ in range(2))
+        self.v, self.dv = row(), row()
 
-    def element(self, turn, m, v, i, j):
-        """The matrix with another element, or with more in it."""
-        x = sin(self.number(turn, m, v))
-        if self.draw.random() < 0.4:
-            return m.at[i, j].add(0.3 * x)
-        return m.at[i, j].set(x * m[i][j] if self.draw.random() < 0.5 else x)
-
-    def row(self, turn, m, v, i):
-        """The matrix with another row."""
-        j, x = self.index(turn), self.number(turn, m, v)
-        kind = self.draw.randrange(4)
-        if kind == 0:
-            return m.set(i, m[j]).set(j, m[i])
-        if kind == 1:
-            return m.set(i, v)
-        if kind == 2:
-            row = m[i]
-            for k in range(self.draw.randrange(1, 4)):
-                row = row.set(self.index(turn), sin(x + k))
-            return m.set(i, row)
-        return m.set(i, vec(N, Real, lambda k: 0.5 * m[i][k] - 0.4 * sin(x) * m[j][k]))
-
-    def turn(self, turn, m, v, depth):
-        """What is done in a turn, in a few steps."""
-        draw = self.draw
-        before = m, v
-        for _ in range(draw.randrange(1, 4)):
-            kind = draw.randrange(7 if depth else 4)
-            i, j = self.index(turn), self.index(turn)
-            old_m, old_v = (m, v) if draw.random() < 0.8 else before
-            if kind == 0:
-                v = v.set(i, sin(self.number(turn, old_m, old_v)))
-            elif kind == 1:
-                v = v.at[i].add(0.4 * self.number(turn, old_m, old_v)).at[j].add(0.1)
-            elif kind == 2:
-                m = self.row(turn, m, v, i)
-            elif kind == 3:
-                m = self.element(turn, m, v, i, j)
-            elif kind == 4:
-                steps = Random(draw.random())
-                sides = [steps.random(), steps.random()]
-
-                def side(k, m=m, v=v, sides=sides):
-                    self.draw, outer = Random(sides[k]), self.draw
-                    found = self.turn(turn, m, v, depth - 1) if sides[k] < 0.7 else (m, v)
-                    self.draw = outer
-                    return {"m": found[0], "v": found[1]}
-
-                p = igt(N, i, j) if draw.random() < 0.5 else m[i][j] > 0.1
-                s = cond(p, State, lambda side=side: side(0), lambda side=side: side(1))
-                m, v = s.m, s.v
-            elif kind == 5:
-                seed = draw.random()
-
-                def inner(k, s, seed=seed):
-                    self.draw, outer = Random(seed), self.draw
-                    found = self.turn(k, s.m, s.v, depth - 1)
-                    self.draw = outer
-                    return {"m": found[0], "v": found[1]}
-
-                s = fori(draw.randrange(4), State, {"m": m, "v": v}, inner)
-                m, v = s.m, s.v
-            else:
-                x = self.number(turn, m, v)
-                m = vec(N, V, lambda a, m=m, v=v, x=x: vec(N, Real, lambda b: 0.6 * m[a][b] + 0.2 * x * v[b]))
-        return m, v
+    def along(self, gradient) -> float:
+        """The directional derivative that a gradient says."""
+        pairs = zip(flat([gradient["m"], gradient["v"]]), flat([self.dm, self.dv]), strict=True)
+        return math.fsum(a * b for a, b in pairs)
 
 
-def program(seed: int):
-    """A function of a matrix and a vector, which are changed in turns."""
-    steps = Steps(seed)
-
-    def body(m, v):
-        def turn(k, s):
-            steps.draw = Random(seed + 1)
-            after = steps.turn(k, s.m, s.v, 2)
-            return {"m": after[0], "v": after[1]}
-
-        s = fori(7, State, {"m": m, "v": v}, turn)
-        first = select(s.v[0] > 0, s.v[1], s.m[0][0])
-        return first + sum(N, lambda i: s.v[i] * sum(N, lambda j: sin(s.m[i][j]) * (1.0 + s.m[j][i])))
-
-    return fn([M, V], Real, body)
+def gradient_of(f):
+    return fn([M, V], State, lambda m, v: dict(zip("mv", vjp(f)(m, v).grad(1), strict=True)))
 
 
-def agree(f, m, v):
-    """Check everything about ``f`` at a point."""
-    check(Expansion(f.func).root)
-    assert repr(compile(f)(m, v)) == repr(interp(f)(m, v))
-    backward = fn([M, V], struct({"m": M, "v": V}), lambda m, v: vjp(f)(m, v).grad(1))
-    found = compile(backward)(m, v)
-    assert repr(found) == repr(interp(backward)(m, v))
-    return found
+@pytest.mark.parametrize("seed", range(100))
+def test_values_and_gradients(seed) -> None:
+    f, at = program(seed), Point(seed)
+    value = same(f, at.m, at.v)
+    gradient = same(gradient_of(f), at.m, at.v)
+    dual = same(jvp(f), duals(at.m, at.dm), duals(at.v, at.dv))
+    assert dual.re == value
+    assert at.along(gradient) == pytest.approx(dual.du, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_second_derivatives(seed) -> None:
+    """Of the gradient, along a direction: forward of backward, and backward of backward."""
+    f, at = program(seed), Point(seed)
+    gradient = gradient_of(f)
+
+    def slope(m, v):
+        g = gradient(m, v)
+        total = 0.0
+        for i in range(N):
+            total += g.v[i] * at.dv[i]
+            for j in range(N):
+                total += g.m[i][j] * at.dm[i][j]
+        return total
+
+    twice = same(gradient_of(fn([M, V], Real, slope)), at.m, at.v)
+    dual = same(jvp(gradient), duals(at.m, at.dm), duals(at.v, at.dv))
+    forward = at.along({"m": [[x.du for x in row] for row in dual.m], "v": [x.du for x in dual.v]})
+    assert at.along(twice) == pytest.approx(forward, rel=1e-8, abs=1e-8)

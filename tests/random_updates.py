@@ -1,0 +1,144 @@
+"""Random programs that change vectors and matrices in loops."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rose_core import (
+    Real,
+    Vec,
+    cond,
+    fn,
+    fori,
+    iadd,
+    igt,
+    imod,
+    imul,
+    select,
+    sin,
+    struct,
+    sum,
+    vec,
+)
+
+N = 4
+V = Vec(N, Real)
+M = Vec(N, V)
+State = struct({"m": M, "v": V})
+
+
+class Steps:
+    """What a turn does to a matrix and a vector: the same each time that it is asked, by the draws."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = Random(seed)
+
+    def index(self, turn, *others):
+        """Some index: of the turns, or a constant."""
+        draw = self.draw
+        if others and draw.random() < 0.5:
+            return draw.choice(others)
+        if draw.random() < 0.2:
+            return draw.randrange(N)
+        return imod(N, iadd(99, imul(99, turn, draw.randrange(1, 4)), draw.randrange(N)))
+
+    def number(self, turn, m, v, depth=2):
+        """Some number that the state gives, smaller than 2."""
+        draw = self.draw
+        kind = draw.randrange(7 if depth else 4)
+        i, j = self.index(turn), self.index(turn)
+        if kind < 2:
+            return m[i][j]
+        if kind < 4:
+            return v[i]
+        if kind == 4:
+            return sin(self.number(turn, m, v, depth - 1)) * self.number(turn, m, v, depth - 1)
+        if kind == 5:
+            row = m[i]
+            return 0.2 * sum(N, lambda k: row[k] * v[k])
+        start = self.number(turn, m, v, 0)
+        return fori(2, Real, start, lambda k, s: 0.5 * s + 0.3 * m[imod(N, k)][j] * v[imod(N, k)])
+
+    def element(self, turn, m, v, i, j):
+        """The matrix with another element, or with more in it."""
+        x = sin(self.number(turn, m, v))
+        if self.draw.random() < 0.4:
+            return m.at[i, j].add(0.3 * x)
+        return m.at[i, j].set(x * m[i][j] if self.draw.random() < 0.5 else x)
+
+    def row(self, turn, m, v, i):
+        """The matrix with another row."""
+        j, x = self.index(turn), self.number(turn, m, v)
+        kind = self.draw.randrange(4)
+        if kind == 0:
+            return m.set(i, m[j]).set(j, m[i])
+        if kind == 1:
+            return m.set(i, v)
+        if kind == 2:
+            row = m[i]
+            for k in range(self.draw.randrange(1, 4)):
+                row = row.set(self.index(turn), sin(x + k))
+            return m.set(i, row)
+        return m.set(i, vec(N, Real, lambda k: 0.5 * m[i][k] - 0.4 * sin(x) * m[j][k]))
+
+    def turn(self, turn, m, v, depth):
+        """What is done in a turn, in a few steps."""
+        draw = self.draw
+        before = m, v
+        for _ in range(draw.randrange(1, 4)):
+            kind = draw.randrange(7 if depth else 4)
+            i, j = self.index(turn), self.index(turn)
+            old_m, old_v = (m, v) if draw.random() < 0.8 else before
+            if kind == 0:
+                v = v.set(i, sin(self.number(turn, old_m, old_v)))
+            elif kind == 1:
+                v = v.at[i].add(0.4 * self.number(turn, old_m, old_v)).at[j].add(0.1)
+            elif kind == 2:
+                m = self.row(turn, m, v, i)
+            elif kind == 3:
+                m = self.element(turn, m, v, i, j)
+            elif kind == 4:
+                steps = Random(draw.random())
+                sides = [steps.random(), steps.random()]
+
+                def side(k, m=m, v=v, sides=sides):
+                    self.draw, outer = Random(sides[k]), self.draw
+                    found = self.turn(turn, m, v, depth - 1) if sides[k] < 0.7 else (m, v)
+                    self.draw = outer
+                    return {"m": found[0], "v": found[1]}
+
+                p = igt(N, i, j) if draw.random() < 0.5 else m[i][j] > 0.1
+                s = cond(p, State, lambda side=side: side(0), lambda side=side: side(1))
+                m, v = s.m, s.v
+            elif kind == 5:
+                seed = draw.random()
+
+                def inner(k, s, seed=seed):
+                    self.draw, outer = Random(seed), self.draw
+                    found = self.turn(k, s.m, s.v, depth - 1)
+                    self.draw = outer
+                    return {"m": found[0], "v": found[1]}
+
+                s = fori(draw.randrange(4), State, {"m": m, "v": v}, inner)
+                m, v = s.m, s.v
+            else:
+                x = self.number(turn, m, v)
+                m = vec(N, V, lambda a, m=m, v=v, x=x: vec(N, Real, lambda b: 0.6 * m[a][b] + 0.2 * x * v[b]))
+        return m, v
+
+
+def program(seed: int):
+    """A function of a matrix and a vector, which are changed in turns."""
+    steps = Steps(seed)
+
+    def body(m, v):
+        def turn(k, s):
+            steps.draw = Random(seed + 1)
+            after = steps.turn(k, s.m, s.v, 2)
+            return {"m": after[0], "v": after[1]}
+
+        s = fori(7, State, {"m": m, "v": v}, turn)
+        first = select(s.v[0] > 0, s.v[1], s.m[0][0])
+        return first + sum(N, lambda i: s.v[i] * sum(N, lambda j: sin(s.m[i][j]) * (1.0 + s.m[j][i])))
+
+    return fn([M, V], Real, body)

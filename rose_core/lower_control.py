@@ -105,10 +105,10 @@ class ControlFlow(Expressions):
             self.readers[old] = sorted(readers - {update})
             self.clobbered.update(self.updates.names(old))
         for v, (row, first) in self.updates.put_back.items():  # whoever reads the matrix may read the row
-            readers = {*self.readers[row], *self.readers[self.func.code[v][1]]}
-            self.readers[row] = sorted(u for u in readers if self.updates.can_precede(u, first))
-        for readers in self.readers.values():
-            for u in readers:
+            before = {*self.readers[row], *self.readers[self.func.code[v][1]]}
+            self.readers[row] = sorted(u for u in before if self.updates.can_precede(u, first))
+        for rooted in self.readers.values():
+            for u in rooted:
                 self.demand.rooted[u] = 1
 
     def overwrite(self, old: int) -> Place:

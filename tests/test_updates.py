@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from random import Random
 
 import pytest
@@ -10,19 +11,25 @@ import pytest
 from rose_core import (
     Real,
     Vec,
+    abs,
     compile,
     cond,
     fn,
     fori,
     iadd,
+    ieq,
+    igt,
     imax,
     imod,
     index,
+    inspect,
     interp,
     isub,
     jvp,
+    log,
     real,
     sin,
+    sqrt,
     struct,
     sum,
     vec,
@@ -324,3 +331,59 @@ def test_the_gradient_of_a_loop_that_changes_a_matrix() -> None:
             for d in (-1e-5, 1e-5)
         )
         assert slope[a][b] == pytest.approx((high - low) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+def eliminated(n, M):
+    """Gaussian elimination, of rows: the logarithm of the determinant."""
+
+    def body(a):
+        def row(i, k, m):
+            factor = m[i][k] / m[k][k]
+            return m.set(i, vec(n, Real, lambda j: m[i][j] - factor * m[k][j]))
+
+        def column(k, m):
+            return fori(n, M, m, lambda i, m: cond(igt(n, i, k), M, lambda: row(i, k, m), lambda: m))
+
+        m = fori(n, M, a, column)
+        return sum(n, lambda i: log(abs(m[i][i])))
+
+    return fn([M], Real, body)
+
+
+def cholesky(n, M):
+    """Of elements, which other choices and loops read: the logarithm of the determinant."""
+
+    def body(a):
+        def element(i, j, m):
+            rest = a[i][j] - fori(n, Real, 0.0, lambda k, s: s + m[i][k] * m[j][k])
+            return m.at[i, j].set(cond(ieq(n, i, j), Real, lambda: sqrt(rest), lambda: rest / m[j][j]))
+
+        def row(i, m):
+            return fori(n, M, m, lambda j, m: cond(igt(n, j, i), M, lambda: m, lambda: element(i, j, m)))
+
+        zeros = vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: 0.0))
+        m = fori(n, M, zeros, row)
+        return 2.0 * sum(n, lambda i: log(m[i][i]))
+
+    return fn([M], Real, body)
+
+
+@pytest.mark.parametrize("program", [eliminated, cholesky])
+def test_factorings_cost_what_they_do(program) -> None:
+    """No turn keeps the matrix, or adds to all of its cotangent."""
+    n = 5
+    M = Vec(n, Vec(n, Real))
+    a = [[(n if i == j else 0.0) + math.cos(i - j) for j in range(n)] for i in range(n)]
+    f = program(n, M)
+    gradient = fn([M], M, lambda m: vjp(f)(m).grad(1))
+    slope = same(gradient, a)
+    for i, j in product(range(n), repeat=2):  # which is the inverse, though Cholesky's looks at one half only
+        low, high = (
+            same(f, [[x + d * ((p, q) == (i, j)) for q, x in enumerate(row)] for p, row in enumerate(a)])
+            for d in (-1e-5, 1e-5)
+        )
+        assert slope[i][j] == pytest.approx((high - low) / 2e-5, rel=1e-6, abs=1e-8)
+    turns = inspect(gradient).ir.rpartition("\ndef ")[0]
+    assert "[?]" in turns
+    assert "[?][5][5]Real" not in turns
+    assert "from [for _: 5, [for _: 5, 0.0]]" not in turns

@@ -1,0 +1,119 @@
+"""Products of matrices: sums over rows and columns, and their gradients, two at a time, to the same bits."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from rose_core import Real, Vec, compile, cos, fn, interp, max, rows, sin, struct, sum, vec, vjp
+from rose_core.rows import Site
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """How loops are written from then on."""
+    noted = []
+    in_rows = rows.RowsWriter.__init__
+
+    def note(self, body, of, places):
+        noted.append(of)
+        in_rows(self, body, of, places)
+
+    monkeypatch.setattr(rows.RowsWriter, "__init__", note)
+    return noted
+
+
+def same(f, *args):
+    value = compile(f)(*args)
+    assert repr(value) == repr(interp(f)(*args))
+    return value
+
+
+def gradient(f, M, V):
+    State = struct({"a": M, "b": M, "x": V})
+    return fn([M, M, V], State, lambda a, b, x: dict(zip("abx", vjp(f)(a, b, x).grad(1), strict=True)))
+
+
+def point(n: int, seed: int):
+    draw = random.Random(seed)
+
+    def row():
+        return [draw.uniform(-2, 2) for _ in range(n)]
+
+    return [row() for _ in range(n)], [row() for _ in range(n)], row()
+
+
+@pytest.mark.parametrize("n", [18, 19])
+def test_columns(n: int, found) -> None:
+    """Of a matrix times a vector, and of a product; what the gradient adds to, in each way that there is."""
+    V = Vec(n, Real)
+    M = Vec(n, V)
+
+    def product(a, b):
+        return vec(n, V, lambda i: vec(n, Real, lambda j: sum(n, lambda k: a[i][k] * b[k][j])))
+
+    def body(a, b, x):
+        c = product(a, b)
+        d = product(b, c)
+        y = vec(n, Real, lambda j: sum(n, lambda i: d[i][j] * x[i]))
+        return sum(n, lambda j: sin(y[j]) * x[j])
+
+    f = fn([M, M, V], Real, body)
+    a, b, x = point(n, n)
+    c = same(fn([M, M], M, product), a, b)
+    for i, j in (0, 0), (3, n - 1), (n - 1, 1):
+        assert c[i][j] == pytest.approx(sum_of(a[i][k] * b[k][j] for k in range(n)), rel=1e-12)
+    assert [len(of.lines) for of in found] == [1]
+    same(f, a, b, x)
+    del found[:]
+    same(gradient(f, M, V), a, b, x)
+    assert {site for of in found for site in of.sites.values()} >= {Site.COLUMN, Site.SAME}
+
+
+def sum_of(terms) -> float:
+    total = 0.0
+    for term in terms:
+        total += term
+    return total
+
+
+def test_two_additions_to_one_matrix_keep_their_order(found) -> None:
+    n = 18
+    M = Vec(n, Vec(n, Real))
+    f = fn([M], Real, lambda a: sum(n, lambda i: sum(n, lambda j: cos(sum(n, lambda k: a[k][i] * a[k][j])))))
+    a = point(n, 1)[0]
+    same(fn([M], M, lambda a: vjp(f)(a).grad(1)), a)
+    assert not any(of.sites for of in found)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_products(seed: int) -> None:
+    draw = random.Random(seed)
+    n = draw.choice([17, 18])
+    V = Vec(n, Real)
+    M = Vec(n, V)
+
+    def body(a, b, x):
+        def term(i, j, k):
+            leaves = [a[i][k], b[k][j], a[k][j], b[j][k], x[k], x[j], x[i], b[i][j]]
+            leaves = draw.sample(leaves, 2)
+            t = draw.choice(leaves)
+            for _ in range(draw.randrange(1, 3)):
+                u = draw.choice(leaves)
+                t = draw.choice([lambda t, u: t * u, lambda t, u: t + u, lambda t, u: t - sin(u), max])(t, u)
+            return t
+
+        outer = draw.choice([cos, lambda s: s * s, lambda s: s])
+
+        def element(i, j):
+            s = sum(n, lambda k: term(i, j, k))
+            return outer(s * sum(n, lambda k: term(i, j, k)) if draw.random() < 0.3 else s)
+
+        c = vec(n, V, lambda i: vec(n, Real, lambda j: element(i, j)))
+        return sum(n, lambda i: sum(n, lambda j: c[i][j] * x[j]))
+
+    f = fn([M, M, V], Real, body)
+    at = point(n, seed)
+    same(f, *at)
+    same(gradient(f, M, V), *at)

@@ -120,10 +120,13 @@ def _is_row(t: Type) -> bool:
 def _keep_order(body: Body, rows: Rows) -> bool:
     """Whether what is added to elements is added to each in the order of the turns.
 
-    That is so where no other addition of these loops is to the same accumulator.
+    That is so where no other addition of these loops is to the same accumulator. Without columns it is not
+    tried: the loops within go along the rows, and run in lanes themselves.
     """
     if not rows.sites:
         return True
+    if not rows.lines:
+        return False
     func = body.func
     added = [v for of in rows.inner.values() for v in of if func.code[v][0] == ADD_TO]
     roots = [path_of(func, func.code[v][1])[1] for v in (*added, *rows.sums)]

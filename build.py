@@ -616,7 +616,8 @@ def test(args: list[str]) -> int:
     """Run pytest: everything, files side by side, unless the arguments name files or tests of their own."""
     runs: list[list[str]] = [args]
     if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
-        side_by_side = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "tests", "e2e"]
+        workers = min((os.cpu_count() or 1) + 1, 4)  # the tests of pages wait for much
+        side_by_side = ["-n", f"{workers}", "--dist", "loadfile", "tests", "e2e"]
         # in a process of its own, too, so that one that has to be ended can be begun again
         runs = [[*side_by_side, f"--ignore={UNDISTURBED}", *args], ["-n", "1", UNDISTURBED, *args]]
     codes = [subprocess.call([PYTHON, "-m", "pytest", *words], cwd=ROOT) for words in runs]

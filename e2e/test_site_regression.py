@@ -197,6 +197,7 @@ def test_centred_data_are_fitted_in_a_few_steps(still: Page) -> None:
     assert number(still, "limit") == 0.00909
     still.get_by_role("button", name="Back to the valley").click()
     expect(shown(still, "b0")).to_have_text("3.00009")
+    expect(still.locator("#status")).to_have_text(AT_REST)
     assert number(still, "steps") > 10_000
 
 

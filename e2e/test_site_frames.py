@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -81,12 +82,10 @@ def test_what_is_left_behind_is_seen(calm: Page, frozen_url: str) -> None:
     assert growth(calm, "linkage") > LEAST
 
 
-HURRY = """async ([selector, values, frames]) => {
-    const input = document.querySelector(selector);
+HURRY = """async ([move, frames]) => {
     const seen = new Set();
     for (let k = 0; k < frames; ++k) {
-        input.value = values[k % values.length];
-        input.dispatchEvent(new Event("input", { bubbles: true }));
+        new Function("k", move)(k);
         await new Promise(requestAnimationFrame);
         // on this machine every frame takes long
         for (const end = performance.now() + 30; performance.now() < end; );
@@ -95,22 +94,58 @@ HURRY = """async ([selector, values, frames]) => {
     return [...seen];
 }"""
 
+SLIDE = """
+    const input = document.getElementById("x");
+    input.value = k % 2 ? 1 : 0.5;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+
+TURN = """
+    const key = k % 2 ? "ArrowLeft" : "ArrowRight";
+    document.getElementById("surface").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+"""
+
 SHOWN = """() => [
     document.getElementById("surface").toDataURL(),
     ...[...document.querySelectorAll("[data-show]")].map((place) => place.textContent),
 ]"""
 
 
-def test_a_slow_machine_draws_roughly_until_it_stands(calm: Page, frozen_url: str) -> None:
+@pytest.mark.parametrize("move", [SLIDE, TURN], ids=["slide", "turn"])
+def test_a_slow_machine_draws_the_surface_roughly_while_it_turns(
+    calm: Page, frozen_url: str, move: str
+) -> None:
     opened(calm, f"{frozen_url}site/quadratic.html")
-    standing = {}
-    for value in "0.5", "1":
-        calm.evaluate(HURRY, ["#x", [value], 1])
+    standing = []
+    for k in 0, 1:
+        calm.evaluate(f"new Function('k', {json.dumps(move)})({k})")
         settle(calm)
-        standing[value] = calm.evaluate(SHOWN)
-    assert standing["0.5"] != standing["1"]
-    moving = calm.evaluate(HURRY, ["#x", ["0.5", "1"], 20])
-    assert set(moving) - {picture for picture, *_ in standing.values()}
+        standing.append(calm.evaluate(SHOWN))
+    assert standing[0] != standing[1]
+    moving = set(calm.evaluate(HURRY, [move, 20]))
+    # where only the point moves, the fine picture of the surface is kept
+    assert (moving <= {picture for picture, *_ in standing}) == (move == SLIDE)
     # the picture and the numbers are in the end those of a machine that never hurries
     settle(calm)
-    assert calm.evaluate(SHOWN) == standing["1"]
+    assert calm.evaluate(SHOWN) == standing[1]
+
+
+TURNS = """async () => {
+    const { inTurn } = await import("./pace.js");
+    const seen = [];
+    const asks = [0, 1, 2].map((k) => inTurn((now) => {
+        seen.push([now, k]);
+        for (const end = performance.now() + 14; performance.now() < end; );
+        if (seen.length < 12) asks[k]();
+    }));
+    for (const ask of asks) ask(), ask();
+    while (seen.length < 12) await new Promise(requestAnimationFrame);
+    return seen.slice(0, 12);
+}"""
+
+
+def test_what_makes_frames_long_has_one_to_itself(calm: Page, frozen_url: str) -> None:
+    opened(calm, f"{frozen_url}site/quadratic.html")
+    frames, acts = zip(*calm.evaluate(TURNS), strict=True)
+    assert acts == (0, 1, 2) * 4
+    assert len(set(frames[-6:])) == 6

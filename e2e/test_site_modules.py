@@ -17,7 +17,7 @@ Run = Callable[[str], object]
 @pytest.fixture
 def run(node: Callable[[str], str]) -> Run:
     """What the body of an async function returns, as JSON; it has the site's modules by name."""
-    names = ("camera", "descent", "format", "landscape", "latest", "region", "search", "taylor", "tree")
+    names = "camera descent format landscape latest region relief search taylor tree".split()
     imports = "".join(f'import * as {name} from "./site/{name}.js";' for name in names)
     imports += 'import { ending as shot } from "./site/billiards-words.js";'
     imports += 'import { ending as walk } from "./site/robot-words.js";'
@@ -139,6 +139,31 @@ def test_what_is_under_a_pixel(run: Run) -> None:
         return misses"""
     )
     assert max(misses) < 0.2  # type: ignore[call-overload]
+
+
+def test_what_a_surface_hides(run: Run) -> None:
+    """A wall across the line of sight hides what is low behind it, and nothing that is high or before it."""
+    gaps = run(
+        """const f = (x, y) => (Math.abs(y) < 0.2 ? 1 : -1);
+        const box = { x: [-1, 1], y: [-1, 1], z: [-1, 1] };
+        const look = new camera.Camera(0, 0.3).look({ width: 500, height: 400 }, box);
+        const seen = relief.reliefOf(f, box);
+        if (relief.reliefOf(f, { ...box }) !== seen) throw Error("made anew");
+        const gap = (v, w) => seen.passes(look, 0, v, camera.HALF * w)[0];
+        return [gap(0.7, -0.9), gap(0.7, 0.99), gap(-0.5, -0.9), gap(0, 0.5)]"""
+    )
+    hidden, high, before, inside = gaps  # type: ignore[misc]
+    assert hidden < 0 < min(high, before)
+    assert inside < 0
+    # what lies under a surface is seen from below where the line of sight leaves the box under it
+    below = run(
+        """const box = { x: [-1, 1], y: [-1, 1], z: [-1, 1] };
+        const look = new camera.Camera(0, 0.3).look({ width: 500, height: 400 }, box);
+        const seen = relief.reliefOf((x, y) => 0, box);
+        return [-0.9, 0.9].map((v) => seen.passes(look, 0, v, -0.2)[1])"""
+    )
+    front, back = below  # type: ignore[misc]
+    assert back < 0 < front
 
 
 def test_the_approximation_of_a_quadratic_is_exact(run: Run) -> None:

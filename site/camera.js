@@ -79,6 +79,11 @@ export class Look {
     this.top = height / 2 - margin / 2.7;
   }
 
+  /** All that it depends on, but for the box. */
+  get of() {
+    return [this.sin, this.cos, this.back, this.scale, this.left, this.top];
+  }
+
   /** How far a point of the unit box is to the right. @param {number} u @param {number} v */
   right(u, v) {
     return u * this.cos - v * this.sin;

@@ -11,6 +11,7 @@ import { announcer, calm, during, element, onActs } from "./page.js";
 import { oncePerFrame, prepare, refresher } from "./page.js";
 import { show, showSource } from "./page.js";
 import { pictureIn } from "./photo.js";
+import { inTurn } from "./pace.js";
 import { Picture } from "./picture.js";
 import { clamp } from "./region.js";
 import { Restoration, squaredDistance } from "./restoration.js";
@@ -40,7 +41,6 @@ let limit = { of: "", size: Infinity };
 /** The error of what is given. */
 let givenError = 0;
 let [running, paused] = [false, false];
-let next = 0; // frame that is asked for
 let since = 0; // the reader changed something: so many steps
 let isNew = false; // nobody has seen yet where it begins
 
@@ -79,7 +79,7 @@ const run = () => {
   since = 0;
   if (!restoration || running) return;
   running = true;
-  next = requestAnimationFrame(frame);
+  goOn();
   refresh();
 };
 
@@ -92,7 +92,6 @@ const runAnew = (steps) => {
 const pause = () => {
   running = false;
   paused = true;
-  cancelAnimationFrame(next);
   refresh();
 };
 
@@ -101,12 +100,12 @@ const step = () => {
   since += 1;
 };
 
-const frame = () => {
-  if (!restoration) return;
+const goOn = inTurn(() => {
+  if (!restoration || !running) return;
   if (isNew) {
     // while the reader moves something, there is time for no more than that
     isNew = false;
-    next = requestAnimationFrame(frame);
+    goOn();
     return;
   }
   const deadline = performance.now() + (calm.matches ? CALM_SLICE : SLICE);
@@ -119,11 +118,11 @@ const frame = () => {
     performance.now() < deadline
   );
   running = restoration.outcome === "going";
-  if (running) next = requestAnimationFrame(frame);
+  if (running) goOn();
   // who wants little motion sees the way's end, not the way
   if (running && calm.matches) soon();
   else refreshGuess();
-};
+});
 
 // ---- what the reader does ------------------------------------------------
 

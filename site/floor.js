@@ -2,7 +2,6 @@
 // shows of the point above it.
 
 import { HALF } from "./camera.js";
-import { layer } from "./layer.js";
 import { font, token } from "./theme.js";
 import { Scale, arrow, label, line } from "./plot.js";
 import { clamp } from "./region.js";
@@ -24,15 +23,8 @@ const CORNERS = /** @type {Pair[]} */ ([
   [-1, 1],
 ]);
 
-/** @param {CanvasRenderingContext2D} ctx @param {Look} look @param {Box} box */
-export const drawFloor = (ctx, look, box) => {
-  const { sin, cos, up, back, scale } = look;
-  const of = [sin, cos, up, back, scale, ...box.x, ...box.y, ...box.z];
-  layer(ctx, "floor", of, (still) => floor(still, look, box));
-};
-
 /** @param {Context} ctx @param {Look} look @param {Box} box */
-const floor = (ctx, look, box) => {
+export const drawFloor = (ctx, look, box) => {
   // names stand at the sides that are nearer
   const nearU = look.sin > 0 ? -1 : 1;
   const nearV = look.cos > 0 ? -1 : 1;
@@ -84,7 +76,7 @@ const heights = (ctx, look, box) => {
 };
 
 /**
- * Under the point: the patch's reach, and the way up.
+ * Under the point: the patch's reach, and the way up. It comes last, and behind all that is there.
  *
  * @param {CanvasRenderingContext2D} ctx
  * @param {Look} look
@@ -98,6 +90,25 @@ export const drawShadow = (
   radius,
 ) => {
   const [u, v] = [look.x.to(point[0]), look.y.to(point[1])];
+  ctx.globalCompositeOperation = "destination-over";
+  const z = f(...point);
+  if (Number.isFinite(z)) {
+    ctx.strokeStyle = token("--soft");
+    ctx.lineWidth = 1.25;
+    ctx.setLineDash([3, 4]);
+    line(ctx, look.place(u, v, LEVEL), look.at(...point, clamp(z, box.z)));
+    ctx.setLineDash([]);
+  }
+  if (gradient) {
+    // as it is in the picture, whose axes have scales of their own
+    const gu = gradient[0] * (box.x[1] - box.x[0]);
+    const gv = gradient[1] * (box.y[1] - box.y[0]);
+    const size = Math.hypot(gu, gv);
+    // a steeper slope, a longer arrow, but never too long
+    const long = radius / (size + 0.6 * (box.z[1] - box.z[0]));
+    const tip = look.place(u + gu * long, v + gv * long, LEVEL);
+    arrow(ctx, look.place(u, v, LEVEL), tip, token("--gold"));
+  }
   if (patch) {
     ctx.beginPath();
     for (let angle = 0; angle < 6.3; angle += 0.13) {
@@ -110,21 +121,5 @@ export const drawShadow = (
     ctx.fill();
     ctx.globalAlpha = 1;
   }
-  if (gradient) {
-    // as it is in the picture, whose axes have scales of their own
-    const gu = gradient[0] * (box.x[1] - box.x[0]);
-    const gv = gradient[1] * (box.y[1] - box.y[0]);
-    const size = Math.hypot(gu, gv);
-    // a steeper slope, a longer arrow, but never too long
-    const long = radius / (size + 0.6 * (box.z[1] - box.z[0]));
-    const tip = look.place(u + gu * long, v + gv * long, LEVEL);
-    arrow(ctx, look.place(u, v, LEVEL), tip, token("--gold"));
-  }
-  const z = f(...point);
-  if (!Number.isFinite(z)) return;
-  ctx.strokeStyle = token("--soft");
-  ctx.lineWidth = 1.25;
-  ctx.setLineDash([3, 4]);
-  line(ctx, look.place(u, v, LEVEL), look.at(...point, clamp(z, box.z)));
-  ctx.setLineDash([]);
+  ctx.globalCompositeOperation = "source-over";
 };

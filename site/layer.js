@@ -17,6 +17,20 @@ const kept = new WeakMap();
 export const isSame = (a, b) =>
   a.length === b.length && a.every((x, k) => Object.is(x, b[k]));
 
+/** All that a part of a picture depends on. @param {Context} ctx @param {readonly unknown[]} of */
+const whole = ({ canvas: { width, height } }, of) => [
+  ...of,
+  width,
+  height,
+  theme.number,
+];
+
+/** Whether `layer` would not draw a part anew, or not another time. @param {Context} ctx @param {string} name @param {readonly unknown[]} of */
+export const isKept = (ctx, name, of) => {
+  const before = kept.get(ctx)?.get(name);
+  return before !== undefined && isSame(before.of, whole(ctx, of));
+};
+
 /**
  * Draw a part of a picture, or show what was drawn of the same before.
  *
@@ -31,7 +45,7 @@ export const layer = (ctx, name, of, draw, atOnce = false) => {
   const { width, height } = ctx.canvas;
   const all = kept.get(ctx) ?? new Map();
   kept.set(ctx, all);
-  const known = [...of, width, height, theme.number];
+  const known = whole(ctx, of);
   const before = /** @type {Kept | undefined} */ (all.get(name));
   const isKnown = before !== undefined && isSame(before.of, known);
   if (!isKnown && !atOnce) {

@@ -6,6 +6,19 @@ const BUDGET = 12;
 /** How long to wait with what does not fit, in milliseconds: nobody reads numbers faster. */
 const REST = 100;
 
+/** After a frame that was too long, those of the next milliseconds are taken for too long, too. */
+const CROWDED = 500;
+
+/** One after the other, whatever comes of each. @template T @param {readonly ((given: T) => void)[]} acts @param {T} given */
+const callAll = (acts, given) => {
+  for (const act of acts)
+    try {
+      act(given);
+    } catch (error) {
+      reportError(error);
+    }
+};
+
 /** @type {((now: number) => void)[]} */
 let acts = [];
 
@@ -15,12 +28,7 @@ export const atNextFrame = (act) => {
   requestAnimationFrame((now) => {
     const all = acts;
     acts = [];
-    for (const act of all)
-      try {
-        act(now);
-      } catch (error) {
-        reportError(error); // the others go on
-      }
+    callAll(all, now);
   });
 };
 
@@ -31,7 +39,7 @@ const { port1, port2 } = new MessageChannel();
 port1.onmessage = () => {
   const all = listeners;
   listeners = [];
-  for (const listener of all) listener(performance.now());
+  callAll(all, performance.now());
 };
 
 /**
@@ -45,9 +53,43 @@ const judgeFrame = (began, told) => {
   listeners.push((ended) => told(ended - began > BUDGET));
 };
 
+/** What waits for its turn. @type {((now: number) => void)[]} */
+let waiting = [];
+
+/** Frames are too long until then, if nothing is done about it. */
+let crowded = 0;
+
+const takeTurns = (/** @type {number} */ now) => {
+  const all = waiting.splice(0, now < crowded ? 1 : Infinity);
+  judgeFrame(now, (isLong) => {
+    if (isLong) crowded = performance.now() + CROWDED;
+  });
+  if (waiting.length) atNextFrame(takeTurns);
+  callAll(all, now);
+};
+
 /**
- * What does `act` at the next frame, however often it is asked for until then; where that makes frames too
- * long, it waits from one time to the next.
+ * What does `act` at the next frame, however often it is asked for until then; where frames are too long, each
+ * such act has one to itself.
+ *
+ * @param {(now: number) => void} act
+ */
+export const inTurn = (act) => {
+  const turn = (/** @type {number} */ now) => {
+    isAsked = false;
+    act(now);
+  };
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    if (waiting.push(turn) === 1) atNextFrame(takeTurns);
+  };
+};
+
+/**
+ * What does `act` in its turn, however often it is asked for until then; where that makes frames too long, it
+ * waits from one time to the next.
  *
  * @param {() => void} act
  */
@@ -55,22 +97,22 @@ export const inPassing = (act) => {
   let next = 0;
   let isPending = false;
   let again = false;
-  const run = (/** @type {number} */ now) => {
+  const soon = inTurn((now) => {
     judgeFrame(now, (isLong) => {
-      next = isLong ? performance.now() + REST : 0;
+      next = isLong || now < crowded ? performance.now() + REST : 0;
       isPending = false;
       // what was asked for in the meantime may have been drawn after this
       if (again) ask();
     });
     act();
-  };
+  });
   const ask = () => {
     again = isPending;
     if (isPending) return;
     isPending = true;
     const wait = next - performance.now();
-    if (wait > 0) setTimeout(atNextFrame, wait, run);
-    else atNextFrame(run);
+    if (wait > 0) setTimeout(soon, wait);
+    else soon();
   };
   return ask;
 };

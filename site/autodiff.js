@@ -181,7 +181,7 @@ const pose = oncePerFrame(() => {
   showPanel();
   chooseMethod(method);
   chooseVariable(by);
-  slider.max = String(last);
+  label(slider, "max", String(last));
   slider.value = String(step);
   label(slider, "aria-valuetext", now().told);
   write(element("play"), player.isPlaying ? "Stop" : "Play");

@@ -1,7 +1,8 @@
 // The time within a simulation, in frames: the slider `time` of a page and its button `play`.
 
 import { element, oncePerFrame } from "./page.js";
-import { write } from "./write.js";
+import { inPassing } from "./pace.js";
+import { label, write } from "./write.js";
 
 export class Clock {
   /**
@@ -23,6 +24,7 @@ export class Clock {
     this.before = 0;
     this.rest = 0;
     this.goOnSoon = oncePerFrame((now) => this.tick(now));
+    this.tellSoon = inPassing(() => this.tell());
     this.slider = element("time", HTMLInputElement);
     this.slider.max = String(frames);
     this.slider.addEventListener("input", () => {
@@ -43,10 +45,15 @@ export class Clock {
   set(at) {
     this.at = at;
     this.slider.value = String(this.frame);
-    const words = `${((this.at / this.frames) * this.seconds).toFixed(2)} s`;
-    this.slider.setAttribute("aria-valuetext", words);
+    this.tellSoon();
     write(element("play"), this.playing ? "Stop" : "Play");
     this.changed();
+  }
+
+  /** Say the time to who does not see it. */
+  tell() {
+    const words = `${((this.at / this.frames) * this.seconds).toFixed(2)} s`;
+    label(this.slider, "aria-valuetext", words);
   }
 
   stop() {

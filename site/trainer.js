@@ -3,7 +3,7 @@
 
 import { calm, element, oncePerFrame } from "./page.js";
 import { Search } from "./search.js";
-import { write } from "./write.js";
+import { label, write } from "./write.js";
 
 /** While the reader moves something, and so many milliseconds after, there is no new try. */
 const QUIET = 200;
@@ -144,7 +144,7 @@ export class Trainer {
       element(id, HTMLButtonElement).disabled = !search;
     write(element("run"), running ? "Pause" : "Run");
     slider.disabled = !search;
-    slider.max = String(Math.max(1, this.tries.length - 1));
+    label(slider, "max", String(Math.max(1, this.tries.length - 1)));
     slider.value = String(shown);
   }
 }

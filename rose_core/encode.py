@@ -157,6 +157,10 @@ IN_LANES = {
 """Instruction on f64 → what does the same in both lanes, where a Bool is a mask."""
 
 
+def lanes_const(first: float, second: float) -> bytes:
+    return simd(0x0C) + struct.pack("<dd", first, second)
+
+
 def extract_lane(lane: int) -> bytes:
     return simd(0x21) + bytes([lane])
 

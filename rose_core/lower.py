@@ -45,7 +45,8 @@ from rose_core.ir import (
     Func,
     operands,
 )
-from rose_core.lanes import FlatWriter, add_arrays, in_lanes
+from rose_core.lane_code import FlatWriter, add_arrays
+from rose_core.lanes import in_lanes
 from rose_core.layout import (
     BASE,
     Convention,

@@ -35,7 +35,8 @@ from rose_core.encode import (
     store,
 )
 from rose_core.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
-from rose_core.lanes import LEAST_TURNS, STEP, Writer, in_lanes_of, is_number
+from rose_core.lane_code import Writer
+from rose_core.lanes import LEAST_TURNS, STEP, in_lanes_of, is_number
 from rose_core.layout import BASE, Place, size_of
 from rose_core.types import BOOL, Array, Fin, Ref, Type, is_tape
 

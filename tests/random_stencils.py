@@ -1,0 +1,126 @@
+"""Random programs of stencils: clamped, wrapped and tested at the ends, in one dimension and two."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rose_core import (
+    Real,
+    Vec,
+    and_,
+    fn,
+    fori,
+    iadd,
+    ieq,
+    igeq,
+    ilt,
+    imax,
+    imin,
+    imod,
+    ineq,
+    isub,
+    not_,
+    or_,
+    real,
+    select,
+    sin,
+    sum,
+    vec,
+)
+
+
+class Stencil:
+    """What a turn reads of its neighbours: the same each time that it is asked, by the draws."""
+
+    def __init__(self, draw: Random, n: int) -> None:
+        self.draw = draw
+        self.n = n
+
+    def neighbour(self, i):
+        """A cell near the turn's."""
+        draw, n = self.draw, self.n
+        by = draw.randrange(1, 4)
+        kind = draw.randrange(6)
+        if kind == 0:
+            return imin(n, iadd(n + by, i, by), n - 1)
+        if kind == 1:
+            return isub(n, imax(n, i, by), by)
+        if kind == 2:
+            return imod(n, iadd(2 * n, i, draw.randrange(n)))
+        if kind == 3:
+            return isub(n, n - 1, i)  # backwards
+        if kind == 4:
+            return select(ilt(n, i, by), 0, isub(n, imax(n, i, by), by))
+        return imin(n, imax(n, imod(n, iadd(2 * n, i, n - by)), by), n - 1 - by)
+
+    def test(self, i):
+        """Something that is so at most cells."""
+        draw, n = self.draw, self.n
+        k = draw.randrange(3)
+        across = ineq(n, imod(n, iadd(2 * n, i, 2)), 0)
+        tests = [ieq(n, i, 0), ieq(n, i, n - 1), ilt(n, i, k), igeq(n, i, n - 1 - k), not_(across)]
+        p, q = draw.sample(tests, 2)
+        kind = draw.randrange(4)
+        return p if kind < 2 else or_(p, q) if kind == 2 else not_(and_(not_(p), not_(q)))
+
+    def number(self, i, x, y):
+        """A number of a cell, which is not large if ``x`` and ``y`` have no large ones."""
+        draw = self.draw
+        of = x if draw.random() < 0.7 else y
+        kind = draw.randrange(7)
+        if kind < 3:
+            return of[self.neighbour(i)]
+        if kind == 3:
+            return of[i]
+        if kind == 4:
+            return select(self.test(i), draw.choice([0.0, 0.5]), of[self.neighbour(i)])
+        if kind == 5:
+            return 0.1 * real(i if draw.random() < 0.5 else self.neighbour(i))
+        return of[i] * (of[self.neighbour(i)] - x[i])
+
+    def cell(self, i, x, y):
+        total = self.number(i, x, y)
+        for _ in range(self.draw.randrange(1, 4)):
+            more = self.number(i, x, y)
+            total = total + 0.3 * more if self.draw.random() < 0.7 else total * more - more
+        return total if self.draw.random() < 0.8 else sin(total)
+
+
+def line(seed: int):
+    """A function of two vectors, and the number of their elements."""
+    draw = Random(seed)
+    n = draw.choice([4, 6, 7, 9, 12, 13])
+    steps = draw.randrange(3)
+    V = Vec(n, Real)
+
+    def once(x, y, seed):
+        of = Stencil(Random(seed), n)
+        return vec(n, Real, lambda i: of.cell(i, x, y))
+
+    def loss(x, y):
+        if steps:
+            x = fori(steps, V, x, lambda _, u: vec(n, Real, lambda i: sin(once(u, y, seed)[i])))
+        last = Stencil(Random(-1 - seed), n)
+        return sum(n, lambda i: last.cell(i, once(x, y, seed + 1), x))
+
+    return fn([V, V], Real, loss), n
+
+
+def grid(seed: int):
+    """A function of two matrices, and the number of rows and columns."""
+    draw = Random(seed)
+    n = draw.choice([5, 6, 9])
+    M = Vec(n, Vec(n, Real))
+
+    def loss(x, y):
+        of = Stencil(Random(seed), n)
+
+        def row(i):
+            rows = [x[i], y[i], x[of.neighbour(i)], x[of.neighbour(i)]]
+            first, second = of.draw.sample(rows, 2)
+            return vec(n, Real, lambda j: of.cell(j, first, second) + 0.2 * of.number(j, rows[2], rows[3]))
+
+        made = vec(n, Vec(n, Real), row)
+        return sum(n, lambda i: sum(n, lambda j: made[i][j] * made[i][j] * x[j][i]))
+
+    return fn([M, M], Real, loss), n

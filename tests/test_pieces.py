@@ -1,0 +1,126 @@
+"""Stencils: indices that follow the turns by pieces, and loops that run in lanes between their ends."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from rose_core import (
+    Real,
+    Vec,
+    compile,
+    fn,
+    iadd,
+    imax,
+    imin,
+    imod,
+    interp,
+    isub,
+    jvp,
+    lane_code,
+    real,
+    vec,
+    vjp,
+)
+from rose_core import sum as total
+from tests import random_stencils
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """Of loops that are written from then on, the turns that run side by side, and how many there are."""
+    found = []
+    loop = lane_code.Writer.loop
+
+    def noted(self, used):
+        found.append((*self.ends, self.block.size.size))
+        loop(self, used)
+
+    monkeypatch.setattr(lane_code.Writer, "loop", noted)
+    return found
+
+
+def same(f, *args):
+    value = compile(f)(*args)
+    assert repr(value) == repr(interp(f)(*args))
+    return value
+
+
+def numbers(n: int, seed: int) -> list[float]:
+    draw = random.Random(seed)
+    return [draw.uniform(-1, 1) for _ in range(n)]
+
+
+def gradient(f, shape):
+    return fn([shape, shape], Vec(2, shape), lambda x, y: list(vjp(f)(x, y).grad(1.0)))
+
+
+def duals(x):
+    """Numbers that go the way of themselves."""
+    return {"re": x, "du": x} if isinstance(x, float) else [duals(v) for v in x]
+
+
+def both_ways(f, x, y, shape, flat) -> None:
+    """Compiled is interpreted, to the bit, and backward is forward."""
+    value = same(f, x, y)
+    grads = same(gradient(f, shape), x, y)
+    slope = math.fsum(d * v for d, v in zip(flat(grads[0]) + flat(grads[1]), flat(x) + flat(y), strict=True))
+    dual = same(jvp(f), duals(x), duals(y))
+    assert math.isfinite(value)
+    assert dual.re == value
+    assert dual.du == pytest.approx(slope, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_lines(seed: int) -> None:
+    f, n = random_stencils.line(seed)
+    both_ways(f, numbers(n, seed), numbers(n, -1 - seed), Vec(n, Real), list)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_grids(seed: int) -> None:
+    f, n = random_stencils.grid(seed)
+    x, y = ([numbers(n, k * (seed + 1) + i) for i in range(n)] for k in (101, -103))
+    both_ways(f, x, y, Vec(n, Vec(n, Real)), lambda m: [v for row in m for v in row])
+
+
+@pytest.mark.parametrize("n", [6, 7, 30])
+@pytest.mark.parametrize("wrapped", [False, True], ids=["clamped", "wrapped"])
+def test_between_its_ends_a_stencil_runs_in_lanes(n: int, wrapped: bool, written) -> None:
+    V = Vec(n, Real)
+
+    def before(i):
+        return imod(n, iadd(2 * n, i, n - 1)) if wrapped else isub(n, imax(n, i, 1), 1)
+
+    def after(i):
+        return imod(n, iadd(2 * n, i, 1)) if wrapped else imin(n, iadd(n + 1, i, 1), n - 1)
+
+    step = fn([V], V, lambda u: vec(n, Real, lambda i: u[i] + 0.2 * (u[before(i)] - 2 * u[i] + u[after(i)])))
+    u = [10.0 ** (k * 5 % 17) for k in range(n)]
+    x = same(step, u)
+    assert x[0] == u[0] + 0.2 * (u[n - 1 if wrapped else 0] - 2 * u[0] + u[1])
+    assert written == [(1, n - 1, n)]
+    del written[:]
+    same(fn([V, V], V, lambda u, d: vjp(step)(u).grad(d)), u, [(-1.0) ** k / u[k] for k in range(n)])
+    assert (1, n - 1, n) in written
+
+
+def test_turns_as_numbers(written) -> None:
+    n = 11
+
+    def term(h, i):
+        return (h * real(i) - 1) * (real(imin(n, i, 8)) + h) / (h + real(i))
+
+    same(fn([Real], Real, lambda h: total(n, lambda i: term(h, i))), 0.3)
+    assert written == [(0, 9, n)]
+
+
+def test_too_many_ends_are_left_alone(written) -> None:
+    """Half of the turns would run by themselves."""
+    n = 24
+    V = Vec(n, Real)
+    f = fn([V], V, lambda u: vec(n, Real, lambda i: u[imod(n, iadd(2 * n, i, n // 2))] * u[i] - u[i]))
+    same(f, numbers(n, 1))
+    assert written == []

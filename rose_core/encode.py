@@ -161,6 +161,11 @@ def lanes_const(first: float, second: float) -> bytes:
     return simd(0x0C) + struct.pack("<dd", first, second)
 
 
+def pair(first: int, second: int) -> bytes:
+    """Of two values in lanes: a lane of the one and a lane of the other."""
+    return simd(0x0D) + bytes([*range(8 * first, 8 * first + 8), *range(16 + 8 * second, 24 + 8 * second)])
+
+
 def extract_lane(lane: int) -> bytes:
     return simd(0x21) + bytes([lane])
 

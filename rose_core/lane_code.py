@@ -30,9 +30,11 @@ from rose_core.encode import (
     local_get,
     local_set,
     local_tee,
+    pair,
     store,
 )
 from rose_core.ir import INDEX, REF_INDEX, VEC
+from rose_core.lane_flow import NOTHING, Flow
 from rose_core.lanes import STEP, Lanes, in_lanes_of, is_number
 from rose_core.layout import BASE, Place
 from rose_core.ops import by_name
@@ -79,6 +81,14 @@ class Writer:
         """The code of ``count`` turns side by side."""
         raise NotImplementedError
 
+    def begin(self) -> list[bytes]:
+        """Code before turns run side by side."""
+        return []
+
+    def end(self) -> list[bytes]:
+        """Code after that."""
+        return []
+
     def loop(self, used: Iterable[int]) -> None:
         """Write the loop, which uses these values, unless they are its own."""
         body, out = self.body, self.body.out[self.home]
@@ -93,11 +103,13 @@ class Writer:
         turns = last - first
         whole = turns & -2
         step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
+        out += self.begin()
         out += [BASE, local_set(self.i), LOOP, *self.turn(2), *step]
         out += [i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
         if turns != whole:
             self.taken = self.start
             out += self.turn(1)
+        out += self.end()
         self._alone(range(last, self.block.size.size))
         body.free[-1][1].append(self.i)
         results = [self.block.results[k] for k in self.places]
@@ -246,6 +258,7 @@ class FlatWriter(Writer):
         steps = {found.step for found in lanes.elements.values()}
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
         self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
+        self.flows = {of: self._flow(of_flow) for of, of_flow in lanes.flows.items()}
         self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]])
         body.free[-1][1].extend(self.steps.values())
 
@@ -262,6 +275,7 @@ class FlatWriter(Writer):
         sums = {r: self.new_local() for r in self.new}
         out += [f64_const(0.0) + F64X2_SPLAT + local_set(n) for n in sums.values()]
         is_alone = self.origin != lanes.first
+        in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
         for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
             _, r, x = code[v]
             n = sums.get(code[r][1])
@@ -269,13 +283,30 @@ class FlatWriter(Writer):
                 out += [local_get(n), known[x], F64X2_ADD, local_set(n)]
             elif v in lanes.single:
                 out += self._add_singly(r, known[x], count)
+            elif v in in_flow:
+                rest = NOTHING + pair(0, 0) if count == 1 else b""
+                out += [known[x], rest, local_set(in_flow[v])]
             else:
                 total = self._load(r, count) + known[x] + F64X2_ADD
                 out += self.store(self._place(r), lanes.elements[r].step, total, count)
         for r, n in sums.items():
             place = body.place(r).at((self.origin + self.new[r].low) * STEP)
             out += [self.address(place), local_get(n), access.store(place.offset)]
+        for of, flow in self.flows.items() if not is_alone else ():
+            place = body.place(of).at(flow.low)
+            out += flow.add(self.address(place), place)
         return out + self.results(known, count) + self.sums(lanes.sums, count, known)
+
+    def begin(self) -> list[bytes]:
+        return [code for flow in self.flows.values() for code in flow.begin()]
+
+    def end(self) -> list[bytes]:
+        turns = self.lanes.last - self.lanes.first
+        return [code for of, flow in self.flows.items() for code in flow.end(self.body.place(of), turns)]
+
+    def _flow(self, sites: Sequence[int]) -> Flow:
+        elements = [self.lanes.elements[self.func.code[v][1]] for v in sites]
+        return Flow(sites, [e.offset(self.lanes.first) for e in elements], self.new_local)
 
     def _nearness(self, v: int) -> int:
         """Elements that a turn adds to come from the farthest to the nearest."""

@@ -10,7 +10,7 @@ some at the ends, where indices that follow the turns by pieces are others than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -42,6 +42,9 @@ foretells where these go, and goes on."""
 
 _MOST_CHOICES = 5
 """How long choices that need each other may take: in lanes they are waited for."""
+
+WIDEST = 8
+"""The most neighbours that are added to at once."""
 
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
@@ -117,6 +120,8 @@ class Lanes:
     """up to this one."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
+    flows: dict[int, list[int]] = field(default_factory=dict)
+    """By accumulator, sites that share its elements with nothing but each other (`rose_core.lane_flow`)."""
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
@@ -278,7 +283,12 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     given = [root for root in offsets if func.code[root][0] == PARAM]
     of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
     shared = {root for root, at in offsets.items() if len(at) > 1 and not _apart(at)}
-    lanes.single = {v for v in lanes.sites if not shared.isdisjoint(accumulators(func.code[v][1]))}
+    for root in shared:
+        sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
+        if all(accumulators(func.code[v][1]) == [root] for v in sites) and _is_flow(lanes, func, sites):
+            lanes.flows[lanes.elements[func.code[sites[0]][1]].of] = sites
+        else:
+            lanes.single.update(sites)
     return (
         all(alone and _alike(offsets[root]) for root in shared)
         and (len(of_given) <= 1 or len(given) == 1)
@@ -290,6 +300,17 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
 def _alike(places: Iterable[tuple[int, int]]) -> bool:
     """Whether elements, of which there are the steps, move alike."""
     return len({step for step, _ in places}) == 1
+
+
+def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
+    """Whether these sites add to neighbours in one row of numbers."""
+    elements = [lanes.elements[func.code[v][1]] for v in sites]
+    offsets = [e.offset(lanes.first) for e in elements]
+    return (
+        len({e.of for e in elements}) == 1
+        and {e.step for e in elements} == {STEP}
+        and max(offsets) - min(offsets) < WIDEST * STEP
+    )
 
 
 def _apart(places: Iterable[tuple[int, int]]) -> bool:

@@ -328,6 +328,10 @@ class _Module:
         if number in _SIMD_ACCESSES:
             name = self._access(_SIMD_ACCESSES[number], r)
             return f"{name} {r.uint()}" if "_lane" in name else name
+        if number == 0x0C:
+            return f"v128.const f64x2 {_float(r.take(8))} {_float(r.take(8))}"
+        if number == 0x0D:
+            return " ".join(["i8x16.shuffle", *map(str, r.take(16))])
         return f"{_WITH_LANE[number]} {r.uint()}"
 
     def _bulk(self, r: _Reader) -> str:

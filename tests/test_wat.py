@@ -46,6 +46,13 @@ def in_lanes(x: RN, b: Bool) -> RN:
     return rose.vec(N, Real, lambda i: rose.select(rose.and_(b, x[i] > s), -x[i], rose.floor(x[i])))
 
 
+@fn
+def stencil(x: RN) -> Real:
+    """Clamped at one end, with the turn as a number, so that its gradient adds to neighbours."""
+    near = lambda i: rose.imin(N, rose.iadd(N + 1, i, 1), N - 1)  # noqa: E731
+    return rose.sum(N, lambda i: x[i] * x[near(i)] / (1 + rose.real(i)) + x[i])
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 ROOTS = {
@@ -55,6 +62,8 @@ ROOTS = {
     "a loop that ends by itself": newton,
     "constants": constants,
     "in lanes": in_lanes,
+    "a stencil": stencil,
+    "a stencil's gradient": rose.grad(stencil),
     "a host's function": fn([Real], Real, lambda x: told(x) * x),
     "no number": fn([Real], Real, lambda x: x * float("nan")),
     **{

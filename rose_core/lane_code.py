@@ -34,7 +34,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.ir import INDEX, REF_INDEX, VEC
-from rose_core.lane_flow import NOTHING, Flow
+from rose_core.lane_flow import NOTHING, ZERO, Flow
 from rose_core.lanes import STEP, Lanes, in_lanes_of, is_number
 from rose_core.layout import BASE, Place
 from rose_core.ops import by_name
@@ -272,8 +272,8 @@ class FlatWriter(Writer):
         known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
         for v in lanes.values:
             self.operation(v, known, out, self._read(v, count))
-        sums = {r: self.new_local() for r in self.new}
-        out += [f64_const(0.0) + F64X2_SPLAT + local_set(n) for n in sums.values()]
+        sums = {r: self.new_local() for r in self.new if r not in self.flows}
+        out += [ZERO + local_set(n) for n in sums.values()]
         is_alone = self.origin != lanes.first
         in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
         for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
@@ -306,7 +306,8 @@ class FlatWriter(Writer):
 
     def _flow(self, sites: Sequence[int]) -> Flow:
         elements = [self.lanes.elements[self.func.code[v][1]] for v in sites]
-        return Flow(sites, [e.offset(self.lanes.first) for e in elements], self.new_local)
+        offsets = [e.offset(self.lanes.first) for e in elements]
+        return Flow(sites, offsets, self.new_local, elements[0].of in self.new)
 
     def _nearness(self, v: int) -> int:
         """Elements that a turn adds to come from the farthest to the nearest."""

@@ -14,14 +14,20 @@ from rose_core.encode import F64X2_ADD, F64X2_SPLAT, LANE, LANES, f64_const, loc
 from rose_core.lanes import STEP
 from rose_core.layout import Place
 
-NOTHING = f64_const(-0.0) + F64X2_SPLAT
+ZERO, NOTHING = f64_const(0.0) + F64X2_SPLAT, f64_const(-0.0) + F64X2_SPLAT
 
 
 class Flow:
     """The sites of an accumulator whose elements are neighbours."""
 
-    def __init__(self, sites: Sequence[int], offsets: Sequence[int], new_local: Callable[[], int]) -> None:
-        """``offsets``: of each site the bytes to its element in the first of the turns side by side."""
+    def __init__(
+        self, sites: Sequence[int], offsets: Sequence[int], new_local: Callable[[], int], is_new: bool
+    ) -> None:
+        """``offsets``: of each site the bytes to its element in the first of the turns side by side.
+
+        ``is_new``: all elements are 0, and nothing has written them yet.
+        """
+        self.is_new = is_new
         self.low = min(offsets)
         ahead = {v: (at - self.low) // STEP for v, at in zip(sites, offsets, strict=True)}
         self.sites = sorted(sites, key=lambda v: -ahead[v])
@@ -41,7 +47,7 @@ class Flow:
     def add(self, address: bytes, place: Place, single: bool = False) -> list[bytes]:
         """Code that adds to two elements, or to one alone, what they get of turns so far, and goes on."""
         access = LANE if single else LANES
-        out = [address, address, access.load(place.offset)]
+        out = [address, *([ZERO] if self.is_new else [address, access.load(place.offset)])]
         for v in self.sites:
             out += [self._due(v), F64X2_ADD]
         out.append(access.store(place.offset))

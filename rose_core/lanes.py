@@ -130,7 +130,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
     lanes = Lanes(number)
-    if block.size.size < LEAST_TURNS or any(w.width > 1 for w in body.windows.get(number, ())):
+    if block.size.size < LEAST_TURNS:
         return None
     results = {block.results[k] for k in columns}
     anchors = body.demand.anchors[number]
@@ -195,7 +195,7 @@ def _begin(lanes: Lanes, turns: int) -> bool:
         lanes.last - lanes.first >= LEAST_TURNS
         and alone <= _MOST_ALONE
         and alone * len(lanes.values) <= _MOST_WRITTEN
-        and all(e.begin(lanes.first) for e in elements)
+        and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
     )
 
 
@@ -254,7 +254,11 @@ def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
         else:
             if moving:
                 return None
-            moving, unit = pieces(func, number, index), size
+            line, unit = body.affine(index), size
+            if line:
+                moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
+            else:
+                moving = pieces(func, number, index)
             if not moving:
                 return None
         if of < 0 or func.home[of] != number:
@@ -290,7 +294,8 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         else:
             lanes.single.update(sites)
     return (
-        all(alone and _alike(offsets[root]) for root in shared)
+        all(_alike(offsets[root]) for root in shared)
+        and (alone or not lanes.single)
         and (len(of_given) <= 1 or len(given) == 1)
         and sums.isdisjoint(offsets)
         and not (given and any(func.code[root][0] == PARAM for root in sums))

@@ -91,17 +91,32 @@ def line(seed: int):
     draw = Random(seed)
     n = draw.choice([4, 6, 7, 9, 12, 13])
     steps = draw.randrange(3)
+    also_within = draw.random() < 0.5
     V = Vec(n, Real)
 
     def once(x, y, seed):
         of = Stencil(Random(seed), n)
         return vec(n, Real, lambda i: of.cell(i, x, y))
 
+    def within(x, y):
+        """Of cells that have neighbours on both sides."""
+        of = Stencil(Random(seed + 2), n)
+        by = [of.draw.randrange(3) for _ in range(4)]
+
+        def term(i):
+            a, b, c, d = (iadd(n, i, k) for k in by)
+            return x[a] * y[b] + x[c] * sin(x[d]) / (2 + real(i)) - (y[d] if by[0] else x[a])
+
+        return (
+            sum(n - 2, term) if by[1] else sum(n - 2, lambda i: vec(n - 2, Real, term)[i] * x[iadd(n, i, 1)])
+        )
+
     def loss(x, y):
         if steps:
             x = fori(steps, V, x, lambda _, u: vec(n, Real, lambda i: sin(once(u, y, seed)[i])))
         last = Stencil(Random(-1 - seed), n)
-        return sum(n, lambda i: last.cell(i, once(x, y, seed + 1), x))
+        total = sum(n, lambda i: last.cell(i, once(x, y, seed + 1), x))
+        return total + within(x, y) if also_within else total
 
     return fn([V, V], Real, loss), n
 

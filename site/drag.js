@@ -14,7 +14,6 @@
  * @property {() => void} [end]  the handle has been let go
  */
 
-import { inPassing } from "./pace.js";
 import { label } from "./write.js";
 
 const KEYS = /** @type {Record<string, readonly [number, number]>} */ ({
@@ -48,9 +47,8 @@ export class Handles {
   /** @param {HTMLElement} stage  the element that the picture fills */
   constructor(stage) {
     this.stage = stage;
-    /** @type {{ element: HTMLElement, move: Move, x: number, y: number, value: string, isPlaced: boolean }[]} */
+    /** @type {{ element: HTMLElement, move: Move, x: number, y: number }[]} */
     this.all = [];
-    this.placeSoon = inPassing(() => this.place());
     stage.addEventListener("pointerdown", (event) => {
       if (
         event.button === 0 &&
@@ -77,33 +75,17 @@ export class Handles {
     element.setAttribute("aria-roledescription", "point to drag");
     element.setAttribute("aria-label", name);
     element.setAttribute("aria-valuenow", "0");
-    const handle = {
-      element,
-      move,
-      x: Infinity,
-      y: Infinity,
-      value: "",
-      isPlaced: true,
-    };
+    const handle = { element, move, x: Infinity, y: Infinity };
     this.all.push(handle);
     onArrows(element, move.by);
     this.stage.append(element);
     return (x, y, value) => {
-      if (handle.x === x && handle.y === y && handle.value === value) return;
-      Object.assign(handle, { x, y, value, isPlaced: false });
-      this.placeSoon();
-    };
-  }
-
-  /** Put the elements where their handles are: they are not seen, so this may wait. */
-  place() {
-    for (const handle of this.all) {
-      if (handle.isPlaced) continue;
-      handle.isPlaced = true;
-      const { element, x, y, value } = handle;
-      element.style.transform = `translate(${x}px, ${y}px)`;
+      if (handle.x !== x || handle.y !== y)
+        element.style.transform = `translate(${x}px, ${y}px)`;
+      handle.x = x;
+      handle.y = y;
       label(element, "aria-valuetext", value);
-    }
+    };
   }
 
   /**

@@ -27,11 +27,12 @@ def spot(target: Locator, at: tuple[float, float]) -> tuple[float, float]:
 
 def settle(page: Page) -> None:
     """Wait until a page has told and drawn what had to wait (`site/pace.js`)."""
-    # the page's own clock: on a busy machine what waits there comes before this
+    # the page's own clock: on a busy machine what waits there comes before this; then everything has its turn
     page.evaluate(
-        """new Promise((done) => setTimeout(
-            () => requestAnimationFrame(() => requestAnimationFrame(done)), 300,
-        ))"""
+        """async () => {
+            await new Promise((done) => setTimeout(done, 300));
+            for (let k = 0; k < 8; ++k) await new Promise(requestAnimationFrame);
+        }"""
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
 
 from e2e.conftest import watch
-from e2e.gestures import PHONE
+from e2e.gestures import PHONE, settle
 
 SIDE = 128
 DONE = re.compile(r"^After 1\u202f000 steps the guess is [\d.]+ times as close")
@@ -188,7 +188,8 @@ def test_a_descent_runs_can_be_stopped_and_goes_on(paused: Page, screenshot: Cal
     button(paused, "Run").click()
     expect(shown(paused, "steps")).to_have_text(re.compile(r"^\d\d"))
     button(paused, "Pause").click()
-    pixels(paused, "guess")
+    expect(button(paused, "Run")).to_be_visible()
+    settle(paused)
     steps = shown(paused, "steps").inner_text()
     screenshot(paused, "deblurring-light")
     assert all(pixels(paused, name) != was for name, was in before.items())
@@ -220,6 +221,7 @@ def test_a_step_size_that_is_too_large_is_noticed(paused: Page, screenshot: Call
     paused.get_by_label("Step size").fill("0.5")
     expect(status).not_to_have_class(re.compile("failed"))
     button(paused, "Pause").click()
+    expect(button(paused, "Run")).to_be_visible()
     assert float(shown(paused, "loss").inner_text()) < best
 
 

@@ -149,3 +149,23 @@ def test_what_makes_frames_long_has_one_to_itself(calm: Page, frozen_url: str) -
     frames, acts = zip(*calm.evaluate(TURNS), strict=True)
     assert acts == (0, 1, 2) * 4
     assert len(set(frames[-6:])) == 6
+
+
+CLICKS = """async (clicked) => {
+    const { inPassing } = await import("./pace.js");
+    let times = 0;
+    const ask = inPassing(() => times++);
+    for (let k = 0; k < 20; ++k) {
+        if (clicked) document.body.click();
+        ask();
+        await new Promise(requestAnimationFrame);
+        // on this machine every frame takes long
+        for (const end = performance.now() + 30; performance.now() < end; );
+    }
+    return times;
+}"""
+
+
+def test_what_a_click_asks_for_does_not_wait(calm: Page, frozen_url: str) -> None:
+    opened(calm, f"{frozen_url}site/quadratic.html")
+    assert calm.evaluate(CLICKS, True) > calm.evaluate(CLICKS, False)

@@ -59,8 +59,25 @@ let waiting = [];
 /** Frames are too long until then, if nothing is done about it. */
 let crowded = 0;
 
+/** Until then nothing waits: the reader has pressed or chosen something, and is to see what comes of it. */
+let prompted = 0;
+
+/** What waits until its time. @type {Set<() => void>} */
+const resting = new Set();
+
+for (const act of ["click", "change"])
+  addEventListener(
+    act,
+    () => {
+      prompted = performance.now() + REST;
+      callAll([...resting], undefined);
+    },
+    true,
+  );
+
 const takeTurns = (/** @type {number} */ now) => {
-  const all = waiting.splice(0, now < crowded ? 1 : Infinity);
+  const isCrowded = prompted < now && now < crowded;
+  const all = waiting.splice(0, isCrowded ? 1 : Infinity);
   judgeFrame(now, (isLong) => {
     if (isLong) crowded = performance.now() + CROWDED;
   });
@@ -98,6 +115,7 @@ export const inPassing = (act) => {
   let isPending = false;
   let again = false;
   const soon = inTurn((now) => {
+    resting.delete(soon);
     judgeFrame(now, (isLong) => {
       next = isLong || now < crowded ? performance.now() + REST : 0;
       isPending = false;
@@ -110,9 +128,10 @@ export const inPassing = (act) => {
     again = isPending;
     if (isPending) return;
     isPending = true;
-    const wait = next - performance.now();
-    if (wait > 0) setTimeout(soon, wait);
-    else soon();
+    const now = performance.now();
+    if (next < now || now < prompted) return soon();
+    resting.add(soon);
+    setTimeout(() => resting.has(soon) && soon(), next - now);
   };
   return ask;
 };

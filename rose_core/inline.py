@@ -4,6 +4,7 @@ A call costs what its arguments and results cost, on the way forward and on the 
 each side what the other has computed. So these are put in line:
 
 - short functions, unless they are called often (`SHORT`, `MOST_ADDED`), and the shortest always;
+- functions that are called in one place by another such one, and so on (`LONGEST_CHAIN`);
 - functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
   read elements that their callers and others have read.
 
@@ -34,8 +35,8 @@ SHORT = 25
 MOST_ADDED = 100
 """The most instructions that a program may gain by having such a function in line."""
 
-DEEPEST = 20
-"""The most functions in line in each other that are not short."""
+LONGEST_CHAIN = 8
+"""The most calls in each other, of functions that are called in one place."""
 
 LONGEST_IN_LOOP = 200
 """The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.parts`)."""
@@ -49,6 +50,7 @@ _versions = count(1)
 def in_line(root: Func) -> Func:
     """``root`` with functions in line, in it and in those that it calls."""
     calls = _Calls(root)
+    calls.put_chains_in_line()
     more = calls.called_once()
     if more:
         found = Copies((calls.short | more).__contains__, "more in line").of(root)
@@ -84,11 +86,17 @@ class _Calls:
         self.number = Counter(g for called in self.calls.values() for g in called)
         """How often each function is called."""
         self.short: set[Func] = set()
-        length: dict[Func, int] = {}
+        self.length: dict[Func, int] = {}
+        """Of a function in which the short ones are in line."""
         for f in self.order:
-            n = length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in self.short)
+            n = self._measure(f)
             if n <= SHORT and (n <= SHORTEST or (self.number[f] - 1) * n <= MOST_ADDED) and not stays(f):
                 self.short.add(f)
+
+    def _measure(self, f: Func) -> int:
+        inside = (self.length[g] for g in self.calls[f] if g in self.short)
+        n = self.length[f] = len(f.code) + sum(inside)
+        return n
 
     def _look_at(self, f: Func) -> None:
         self.kept.update(derived(f))
@@ -105,22 +113,44 @@ class _Calls:
             elif ins[0] in CALLEES:
                 self.kept.update(f.callees[k] for k in callees(ins))
 
+    def put_chains_in_line(self) -> None:
+        """What is called in one place counts as short where such calls are in each other in long chains.
+
+        What a forward function keeps for the backward pass goes through all of its callers, which takes the
+        square of a chain's length.
+        """
+        alone = [
+            f
+            for f in self.order
+            if self.number[f] == 1 and f not in self.kept and f not in self.short and f not in self.in_loop
+        ]
+        links = set(alone)
+        above = dict.fromkeys(self.order, 0)
+        below = dict.fromkeys(self.order, 0)
+        for f in self.order:
+            for g in self.calls[f]:
+                below[f] = max(below[f], below[g] + (g in links))
+        for f in reversed(self.order):
+            for g in self.calls[f]:
+                above[g] = max(above[g], above[f] + (f in links))
+        chained = [f for f in alone if above[f] + 1 + below[f] > LONGEST_CHAIN]
+        if chained:
+            self.short.update(chained)
+            for f in self.order:
+                self._measure(f)
+
     def called_once(self) -> set[Func]:
         """The functions of arrays that are called in one place, and may be in line there."""
-        depth = dict.fromkeys(self.order, 0)
         chosen = set()
         for f in reversed(self.order):
             if (
                 self.number[f] == 1
                 and f not in self.kept
                 and f not in self.short
-                and not (f in self.in_loop and len(f.code) > LONGEST_IN_LOOP)
-                and depth[f] < DEEPEST
+                and not (f in self.in_loop and self.length[f] > LONGEST_IN_LOOP)
                 and _takes_arrays(f)
             ):
                 chosen.add(f)
-                for g in self.calls[f]:
-                    depth[g] = max(depth[g], depth[f] + 1)
         return chosen
 
     def operations_besides(self, others: set[Func]) -> int:

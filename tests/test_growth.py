@@ -43,8 +43,9 @@ def grad(f):
 
 def measure(f) -> tuple[int, int]:
     """Instructions of a program, and bytes of its module."""
-    root = Expansion(f.func).root
-    return sum(len(g.code) for g in functions(root)), len(Program(root).bytes)
+    with deep_recursion():
+        root = Expansion(f.func).root
+        return sum(len(g.code) for g in functions(root)), len(Program(root).bytes)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,17 @@ def test_a_deep_chain_of_calls() -> None:
         f = (lambda g: fn([Real], Real, lambda x: g(x) + 1))(f)
     assert interp(f)(2) == 2003
     assert compile(grad(f))(2) == 1.5
+
+
+def test_the_gradient_of_a_chain_of_calls_grows_with_its_length() -> None:
+    def chain(length: int):
+        f = fn([Real], Real, sin)
+        for k in range(length):
+            f = (lambda g, at: fn([Real], Real, lambda x: sin(g(x) * at) + x))(f, 1 + k / length)
+        return f
+
+    sizes = [measure(grad(chain(length)))[0] for length in (100, 200, 300)]
+    assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
 
 
 def test_choices_deep_in_each_other_need_no_stack() -> None:

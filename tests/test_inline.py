@@ -8,8 +8,8 @@ import pytest
 from test_growth import functions
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
-from rose_core.expand import DerivativeError, Expansion
-from rose_core.inline import DEEPEST, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
+from rose_core.expand import DerivativeError
+from rose_core.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
 
 N = 4
 V = Vec(N, Real)
@@ -218,16 +218,41 @@ def test_long_ones_are_called_in_loops(length: int, stays: bool) -> None:
     check(f)
 
 
-def test_a_deep_chain() -> None:
-    """Of functions that each call the one before: some stay, so that the work is linear."""
+def links(count: int, first=norm):
+    """Functions that each call the one before, in one place."""
+    f = first
+    for _ in range(count):
+        f = fn([V], Real, lambda x, g=f: waves(g(x) * 0.5 + x[1], SHORT))
+    return f
+
+
+def test_a_short_chain_stays() -> None:
+    """So that one of its functions may be edited."""
+    f = fn([Real], Real, lambda x: waves(x, SHORT))
+    for _ in range(LONGEST_CHAIN - 1):
+        f = fn([Real], Real, lambda x, g=f: g(x) * 0.5 + waves(x, SHORT))
+    assert len(functions(in_line(f.func))) == LONGEST_CHAIN
+    f = fn([Real], Real, lambda x, g=f: g(x) * 0.5 + waves(x, SHORT))
+    assert len(functions(in_line(fn([Real], Real, f).func))) == 1
+
+
+def test_a_long_chain_is_in_line() -> None:
+    f = links(LONGEST_CHAIN + 1)
+    assert names(f) == set()
+    check(f)
+
+
+def test_a_long_chain_in_a_loop_is_called() -> None:
+    """Only from there on it is in line."""
+    f = links(LONGEST_CHAIN + 1)
+    g = fn([V], Real, lambda x: sum(N, lambda i: f(vec(N, Real, lambda k: x[k] * x[i]))))
+    assert len(functions(in_line(g.func))) == 2
+    check(g)
+
+
+def test_a_chain_of_what_stays() -> None:
     f = norm
-    for _ in range(10 * DEEPEST):
-        f = fn([V], Real, lambda x, g=f: g(x) * 0.5 + waves(x[0], SHORT))
-    left = in_line(f.func)
-    depth = 1
-    while left.callees:
-        (left,) = left.callees
-        depth += 1
-    assert depth == 10
-    assert compile(f)(X) == interp(f)(X)
-    assert Expansion(f.func).root.callees
+    for _ in range(2 * LONGEST_CHAIN):
+        f = checkpoint(links(1, f))
+    assert len(functions(in_line(f.func))) > 2 * LONGEST_CHAIN
+    check(f)

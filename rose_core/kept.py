@@ -68,7 +68,7 @@ class _Elements:
         return turns
 
     def _keep(self, x: int) -> None:
-        for v in self.of[x]:
+        for v in self.of.get(x, ()):
             if self._is_row(v) and self._read(v) < numbers_in(self.func.types[v]) * self._turns(v):
                 self._keep(v)
             else:

@@ -6,9 +6,9 @@ live in memory, at fixed addresses where possible, and are made where they are w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from rose_core.bulk import zeroed
+from rose_core.bulk import copied, zeroed
 from rose_core.demand import Demand
 from rose_core.encode import (
     BR_IF_0,
@@ -61,7 +61,7 @@ from rose_core.layout import (
 )
 from rose_core.lower_control import ControlFlow, takes_memory
 from rose_core.ops import BINARY_END, OPS, TABLE_END, code
-from rose_core.reuse import overwritten
+from rose_core.reuse import Overwriting
 from rose_core.rows import RowsWriter, in_rows
 from rose_core.runtime import Runtime
 from rose_core.types import Array, Fin, Ref, is_tape
@@ -83,7 +83,7 @@ class Body(ControlFlow):
         callees: dict[Func, tuple[int, Convention | HostConvention]],
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
-        overwriting: Mapping[Func, int] | None = None,
+        overwriting: Overwriting | None = None,
         demand: Demand | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
@@ -94,7 +94,7 @@ class Body(ControlFlow):
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()
-        self.plan_updates(overwriting or {})
+        self.plan_updates(overwriting or Overwriting([]))
         self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
         self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
         """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
@@ -162,7 +162,7 @@ class Body(ControlFlow):
             n += 1
         for j, k in enumerate(convention.blocked_results):
             self.result_places[k] = Place(get_local(n), 8 * j)
-        for k, at in overwritten(self.func, self.updates.overwriting).items():
+        for k, at in self.updates.overwriting.places(self.func).items():
             self.result_places[k] = self.place(ids[at])
         return convention.params, convention.results
 
@@ -451,7 +451,18 @@ class Body(ControlFlow):
         if isinstance(convention, HostConvention):
             self._call_host(v, callee, convention)
             return
-        pointers = [self.place(args[k]).push() for k in convention.pointers]
+        taken = self.updates.overwriting.places(callee)
+        given = {k for k in taken if gets.get(k) in self.reused}
+        places = {k: self.overwrite(args[taken[k]]) for k in given}
+        for k in convention.written:
+            if k not in given:
+                places[k] = self.room_for(gets[k], types[k]) if k in gets else self.reserve(size_of(types[k]))
+        passed = {k: self.place(args[k]) for k in convention.pointers}
+        copies: list[bytes] = []
+        for k in taken.keys() - given:  # it gets a copy to overwrite
+            copies += copied(places[k], passed[taken[k]], size_of(types[k]))
+            passed[taken[k]] = places[k]
+        pointers = [place.push() for place in passed.values()]
         if convention.blocked:
             extra = self.reserve(8 * len(convention.blocked))
             for j, k in enumerate(convention.blocked):
@@ -459,10 +470,11 @@ class Body(ControlFlow):
                 out += [extra.base, *code, store(kind_of(callee.params[k]), extra.offset + 8 * j)]
             pointers.append(extra.push())
         for k in convention.written:
-            place = self.room_for(gets[k], types[k]) if k in gets else self.reserve(size_of(types[k]))
-            pointers.append(place.push())
+            pointers.append(places[k].push())
             if k in gets:
-                self.put(gets[k], place)
+                self.put(gets[k], places[k])
+            if k in given:
+                self.name(gets[k], args[taken[k]])
         if convention.blocked_results:
             extra = self.reserve(8 * len(convention.blocked_results))
             for j, k in enumerate(convention.blocked_results):
@@ -470,8 +482,8 @@ class Body(ControlFlow):
                     self.expr[gets[k]] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
             pointers.append(extra.push())
         code = self.expression([args[k] for k in convention.scalars], block)
-        out += [*code, *pointers, call(index)]
-        for k in convention.pointers:
+        out += [*copies, *code, *pointers, call(index)]
+        for k in passed.keys() - {taken[k] for k in given}:
             self.used(args[k], block)
         for k in reversed(convention.returned):
             self._take(gets.get(k), out)

@@ -7,7 +7,7 @@ record of tapes (`rose_core.runtime`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from rose_core import errors
 from rose_core.bulk import copied, zeroed
@@ -50,7 +50,7 @@ from rose_core.layout import (
     kind_of,
     size_of,
 )
-from rose_core.reuse import Updates, overwritten
+from rose_core.reuse import Overwriting, Updates
 from rose_core.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP, Runtime
 from rose_core.types import Array, Type, is_tape
 
@@ -88,7 +88,7 @@ class ControlFlow(Expressions):
     runtime: Runtime
     done: set[int]
 
-    def plan_updates(self, overwriting: Mapping[Func, int]) -> None:
+    def plan_updates(self, overwriting: Overwriting) -> None:
         """Find out which updates overwrite an array; all that is read from that before is kept."""
         self.updates = Updates(self.func, overwriting)
         needed = self.demand.uses
@@ -225,7 +225,7 @@ class ControlFlow(Expressions):
         before: list[list[bytes]] = []
         for f, args in zip(site.functions, passed, strict=True):
             before.append([])
-            for k, at in overwritten(f, self.updates.overwriting).items():
+            for k, at in self.updates.overwriting.places(f).items():
                 if gets.get(k) not in self.reused:  # it gets a copy to overwrite
                     copy = places[k] = places[k] or self.reserve(size_of(types[k]))
                     before[-1] += copied(copy, Place(args[at], 0), size_of(types[k]))
@@ -264,7 +264,7 @@ class ControlFlow(Expressions):
         rows = _Rows(self, site, gets, count, block, turn)
         number = self.new_local(True) if spec.down else turn
         starts = pushed[1 : 1 + spec.carries]
-        own = overwritten(body, self.updates.overwriting)
+        own = self.updates.overwriting.places(body)
         given = {k for k in own if gets.get(k) in self.reused}
         kept_in = {k: self.overwrite(site.state[k]) for k in given}
         state, other = self._enter(block, types[: spec.carries], starts, own, given)

@@ -6,7 +6,7 @@ the numbers of what it calls. Where these are as they were in an earlier program
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rose_core.demand import Demand
@@ -15,6 +15,7 @@ from rose_core.expressions import Codes
 from rose_core.ir import COND, ZEROS, Func, opcodes
 from rose_core.layout import Convention, HostConvention, has_tape
 from rose_core.lower import Body
+from rose_core.reuse import Overwriting
 from rose_core.runtime import Runtime
 
 
@@ -37,7 +38,7 @@ def lowered(
     callees: dict[Func, tuple[int, Convention | HostConvention]],
     entry: tuple[list[int], list[int]] | None,
     runtime: Runtime,
-    overwriting: Mapping[Func, int],
+    overwriting: Overwriting,
     demand: Demand | None,
 ) -> Lowered:
     """``func`` in its place, which is told as to `Body`."""
@@ -49,7 +50,7 @@ def lowered(
     if entry or not _stands_alone(func):
         return make()
     numbers = [callees[g][0] for g in func.callees]
-    changing = [overwriting.get(g) for g in (func, *func.callees)]
+    changing = [overwriting.places(g) for g in (func, *func.callees)]
     place = frame, zeros, sorted(data.items()), codes, numbers, changing
     known = func.memo.get("lowered")
     if not isinstance(known, tuple) or known[0] != place:

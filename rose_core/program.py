@@ -29,7 +29,7 @@ from rose_core.lowered import Lowered, lowered
 from rose_core.needs import Needs, needs
 from rose_core.ops import OPS
 from rose_core.parts import in_turn
-from rose_core.reuse import overwriting
+from rose_core.reuse import Overwriting
 from rose_core.runtime import TOP, Runtime
 from rose_core.types import Array
 from rose_core.unroll import unrolled
@@ -82,7 +82,7 @@ class Program:
                 data[f][v] = known[content]
         constants = address
         self.args, self.results, address = _interface(root, address)
-        changing = overwriting(order)
+        changing = Overwriting(order)
         frames = dict.fromkeys(order, address)
         end = address
         functions: list[encode.Function] = []

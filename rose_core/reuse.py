@@ -1,23 +1,24 @@
 """Which arrays may be overwritten: an update takes the place of an array that nobody reads after it.
 
 An *update* is a ``SET``; what is read of an accumulator that starts from an array; a result of a choice
-both of whose sides update the same argument, or give it back as it is; or the state of a loop whose body
-updates it. Of a row that is updated and put back, the elements are updated where they are.
+both of whose sides update the same argument, or give it back as it is; one of a call that updates an
+argument; or the state of a loop whose body updates it. Of a row that is updated and put back, the elements
+are updated where they are.
 
 An array may be overwritten by an update in its own block when all its other users can come before that:
 users that stand before an instruction cannot depend on it, nor can reads of elements whose indices do. The
 compiled program keeps to that order.
 
-The functions of branches and bodies of loops may overwrite their own parameters; whoever calls them
-passes a copy where that must not be.
+Functions may overwrite their own parameters; whoever calls them passes a copy where that must not be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rose_core.ir import (
     ACCUM,
+    CALL,
     COND,
     FOR,
     GET,
@@ -46,13 +47,14 @@ _MADE = frozenset((SET, GET, VEC, RESOLVE))
 class Updates:
     """The updates of a function."""
 
-    def __init__(self, func: Func, overwriting: Mapping[Func, int]) -> None:
-        """``overwriting``: as `overwriting` gives it."""
+    def __init__(self, func: Func, overwriting: Overwriting) -> None:
         self.func = func
         self.overwriting = overwriting
         codes = opcodes(func)
-        self.any = not codes.isdisjoint((SET, COND, LOOP)) or (
-            ACCUM in codes and any(map(self._starts, func.code))
+        self.any = (
+            not codes.isdisjoint((SET, COND, LOOP))
+            or (CALL in codes and any(map(overwriting.places, func.callees)))
+            or (ACCUM in codes and any(map(self._starts, func.code)))
         )
         self.put_back: dict[int, tuple[int, int]] = {}
         """``SET`` of a row that is updated in its place → the row before, and its first update.
@@ -122,14 +124,18 @@ class Updates:
         if func.code[of][0] == COND:
             site = CondSite(func, func.code[of])
             changed = {
-                args[at] if (at := overwritten(f, self.overwriting).get(k, -1)) >= 0 else -1
+                args[at] if (at := self.overwriting.places(f).get(k, -1)) >= 0 else -1
                 for f, args in zip(site.functions, site.args, strict=True)
             }
             if len(changed) == 1 and (old := changed.pop()) >= 0:
                 return old, of
+        elif func.code[of][0] == CALL:
+            _, callee, *args = func.code[of]
+            at = self.overwriting.places(func.callees[callee]).get(k, -1)
+            return (args[at], of) if at >= 0 else None
         elif func.code[of][0] == LOOP:
             loop = LoopSite(func, func.code[of])
-            if k < loop.spec.carries and overwritten(loop.body, self.overwriting).get(k) == k + 1:
+            if k < loop.spec.carries and self.overwriting.places(loop.body).get(k) == k + 1:
                 return loop.state[k], of
         return None
 
@@ -141,9 +147,12 @@ class Updates:
         if not all(self.can_precede(u, at) for u in self.users(old) if u != at):
             return False
         ins = func.code[at]
-        if ins[0] == COND:
-            return all(args.count(old) == 1 for args in CondSite(func, ins).args)
-        return list(operands(ins, func.blocks)).count(old) == 1
+        given = CondSite(func, ins).args if ins[0] == COND else [list(operands(ins, func.blocks))]
+        if ins[0] in (CALL, COND, LOOP):  # a part of it is not to be read later, either
+            others = {x for args in given for x in args if x != old and is_memory(func.type_of(x))}
+            if others and not self.names(old).isdisjoint(others):
+                return False
+        return all(args.count(old) == 1 for args in given)
 
     def can_precede(self, u: int, at: int) -> bool:
         """Whether the reader ``u`` of an array can read it before the update ``at``, at least."""
@@ -161,7 +170,7 @@ class Updates:
         found: dict[int, int] = {}
         if not self.any:
             return found
-        own = set(overwritten(func, self.overwriting).values())
+        own = set(self.overwriting.places(func).values())
         for v, t in enumerate(func.types):
             if needed[v] and is_memory(t) and (update := self.update(v)) and self.may_overwrite(*update):
                 old, at = update
@@ -221,57 +230,67 @@ class Updates:
 
 
 ANY = -1
-"""Of a side of a choice, any result may take the place of any parameter."""
+"""Of what is called, or a side of a choice: any result may take the place of any parameter."""
 
 
-def overwritten(f: Func, overwriting: Mapping[Func, int]) -> dict[int, int]:
-    """The results of a function that take the place of parameters, and the numbers of these."""
-    if f not in overwriting:
-        return {}
-    key = "overwritten", overwriting[f]
-    found = f.memo.get(key)
-    if not isinstance(found, dict):
+class Overwriting:
+    """Which functions of a program overwrite their parameters, and with which results.
+
+    Whoever calls these knows. What is called, and a side of a choice, may do so for any result (`ANY`), the
+    body of a loop for the next state; what is several of these at once, for none.
+    """
+
+    def __init__(self, functions: Collection[Func]) -> None:
+        self._found: dict[Func, dict[int, int]] = {}
+        self._kinds: dict[Func, int] = {}
+        """`ANY`, or of the body of a loop, the number of leaves of the state."""
+        others = {f for f in functions if f.host is not None}
+        for f in functions:
+            for g, kind in _called(f):
+                if self._kinds.setdefault(g, kind) != kind:
+                    others.add(g)
+        for g in others:
+            self._kinds.pop(g, None)
+
+    def places(self, f: Func) -> dict[int, int]:
+        """The results of ``f`` that take the place of parameters, and the numbers of these."""
+        found = self._found.get(f)
+        if found is None:
+            kind = self._kinds.get(f)
+            found = self._found[f] = {} if kind is None else self._find(f, kind)
+        return found
+
+    def _find(self, f: Func, kind: int) -> dict[int, int]:
         places: dict[int, int] = {}
-        found = f.memo[key] = places
-        updates = Updates(f, overwriting)
-        carries = overwriting[f]
-        for k, v in enumerate(f.results if carries == ANY else f.results[:carries]):
+        updates = Updates(f, self)
+        for k, v in enumerate(f.results if kind == ANY else f.results[:kind]):
             if v < 0 or not is_memory(f.types[v]) or f.results.count(v) > 1:
                 continue
             *_, oldest = v, *updates.chain(v)
             at = f.code[oldest][1] if f.code[oldest][0] == PARAM else -1
-            if at >= 0 and at not in places.values() and (carries == ANY or at == k + 1):
+            if at >= 0 and at not in places.values() and (kind == ANY or at == k + 1):
                 places[k] = at
-    return found
+        return places
 
 
-def overwriting(functions: Collection[Func]) -> dict[Func, int]:
-    """The functions that may overwrite their parameters, since whoever calls them knows.
+_NONE = 0
+"""Of the test of a loop: no result may take the place of a parameter."""
 
-    A side of a choice may do so for any result (`ANY`), the body of a loop for the next state: of a
-    body, this is the number of leaves of the state.
-    """
-    found: dict[Func, int] = {}
-    others = {f for f in functions if f.host is not None}
 
-    def may(f: Func, what: int) -> None:
-        if found.setdefault(f, what) != what:
-            others.add(f)
-
-    for f in functions:
-        if opcodes(f).isdisjoint((COND, LOOP)):
-            others.update(f.callees)
+def _called(f: Func) -> Iterator[tuple[Func, int]]:
+    """The functions that ``f`` calls, each with how: see `Overwriting`."""
+    if opcodes(f).isdisjoint((COND, LOOP)):
+        yield from ((g, ANY) for g in f.callees)
+        return
+    for ins in f.code:
+        if ins[0] < TABLE_END:
             continue
-        for ins in f.code:
-            if ins[0] < TABLE_END:
-                continue
-            if ins[0] == COND:
-                for side in CondSite(f, ins).functions:
-                    may(side, ANY)
-            elif ins[0] == LOOP:
-                site = LoopSite(f, ins)
-                may(site.body, site.spec.carries)
-                others.update([site.test] if site.test else [])
-            else:
-                others.update(f.callees[k] for k in callees(ins))
-    return {f: what for f, what in found.items() if f not in others and f.host is None}
+        if ins[0] == COND:
+            yield from ((side, ANY) for side in CondSite(f, ins).functions)
+        elif ins[0] == LOOP:
+            site = LoopSite(f, ins)
+            yield site.body, site.spec.carries
+            if site.test:
+                yield site.test, _NONE
+        else:
+            yield from ((f.callees[k], ANY) for k in callees(ins))

@@ -2,8 +2,9 @@
 
 In general what a turn adds to the cotangent of an array is collected in an accumulator of its own, which
 takes as long as the array is. Where a turn adds a whole array to it but once, the accumulator starts from
-that array, and where nobody needs that any more, in its place (`rose_core.reuse`). A choice whose sides
-both add a whole array to the same accumulator has a result instead, for the accumulator to start from.
+that array, and where nobody needs that any more, in its place (`rose_core.reuse`). A function that adds a
+whole array to an accumulator has a result instead, for the accumulator to start from, and so have both sides
+of a choice.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rose_core.builder import Builder
-from rose_core.ir import ACCUM, ADD_TO, COND, FOR, PARAM, REF_INDEX, RESOLVE, CondSite, Func, operands
+from rose_core.ir import ACCUM, ADD_TO, CALL, COND, FOR, PARAM, REF_INDEX, RESOLVE, CondSite, Func, operands
 from rose_core.ops import TABLE_END
 from rose_core.replay import Replay
 from rose_core.types import UNIT, Array, is_tape
@@ -26,7 +27,7 @@ class _Start:
     """What an accumulator may start from."""
 
     by: int
-    """The only instruction that adds a whole array: an ``ADD_TO``, or a ``COND``."""
+    """The only instruction that adds a whole array: an ``ADD_TO``, ``CALL`` or ``COND``."""
     known: int
     """Where that array is known; what is added to elements before can be added later."""
 
@@ -63,7 +64,7 @@ def _starts(f: Func, accumulators: Sequence[int], depth: int) -> dict[int, _Star
             continue
         for x in {x for x in operands(ins, f.blocks) if x in roots}:
             r = roots[x]
-            if x == r and not f.home[v] and (op == ADD_TO or (op == COND and _both(f, ins, x, depth))):
+            if x == r and not f.home[v] and (op == ADD_TO or _gives(f, ins, x, depth)):
                 wholes[r].append(v)
             elif f.home[v] or op not in (REF_INDEX, ADD_TO):
                 # places that are chosen are not followed
@@ -86,13 +87,22 @@ def _at_top(f: Func, v: int) -> int:
     return v
 
 
-def _both(f: Func, ins: tuple[int, ...], r: int, depth: int) -> bool:
-    """Whether both sides of a choice could have a result for the accumulator ``r`` to start from."""
-    site = CondSite(f, ins)
-    return depth < _DEEPEST and all(
-        args.count(r) == 1 and _given(side, args.index(r), depth + 1)
-        for side, args in zip(site.functions, site.args, strict=True)
+def _gives(f: Func, ins: tuple[int, ...], r: int, depth: int) -> bool:
+    """Whether a call, or both sides of a choice, could have a result for ``r`` to start from."""
+    if ins[0] not in (CALL, COND) or depth == _DEEPEST:
+        return False
+    return all(
+        args.count(r) == 1 and g.host is None and _given(g, args.index(r), depth + 1)
+        for g, args in _called(f, ins)
     )
+
+
+def _called(f: Func, ins: tuple[int, ...]) -> list[tuple[Func, Sequence[int]]]:
+    """What is called in a call or choice, on what."""
+    if ins[0] == CALL:
+        return [(f.callees[ins[1]], ins[2:])]
+    site = CondSite(f, ins)
+    return list(zip(site.functions, site.args, strict=True))
 
 
 def _given(f: Func, k: int, depth: int) -> dict[int, _Start]:
@@ -187,21 +197,39 @@ class _Settling(Replay):
         by = self.func.code[self.starts[r].by]
         return self.env[by[2]] if by[0] == ADD_TO else self.whole[r]
 
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        if v not in self.by:
+            super().call(v, callee, args)
+            return
+        ((made, passed),) = self._with_results(v)
+        self.env[v] = self.b.call(made, passed)
+        self._take(v, len(callee.results))
+
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
-        accumulators = self.by.get(v)
-        if accumulators is None:
+        if v not in self.by:
             super().cond(v, ins)
             return
         site = CondSite(self.func, ins)
-        sides, passed = [], []
-        for side, args in zip(site.functions, site.args, strict=True):
-            given = [args.index(r) for r in accumulators]
-            starts: dict[int, _Start] = {}
-            for k in given:
-                starts |= _given(side, k, 0)
-            sides.append(_settled(side, starts, given))
-            passed.append([self.env[a] for a in args if a not in accumulators])
-        self.env[v] = self.b.cond(self.env[site.p], sides[0], passed[0], sides[1], passed[1])
-        before = len(site.functions[0].results)
-        for k, r in enumerate(accumulators, before):
+        (f, of_f), (g, of_g) = self._with_results(v)
+        self.env[v] = self.b.cond(self.env[site.p], f, of_f, g, of_g)
+        self._take(v, len(site.functions[0].results))
+
+    def _with_results(self, v: int) -> list[tuple[Func, list[int]]]:
+        """What is called, with results for accumulators to start from, and what it is called on."""
+        accumulators = self.by[v]
+        found = []
+        for f, args in _called(self.func, self.func.code[v]):
+            given = tuple(args.index(r) for r in accumulators)
+            made = f.memo.get(("settled", given))
+            if not isinstance(made, Func):
+                starts: dict[int, _Start] = {}
+                for k in given:
+                    starts |= _given(f, k, 0)
+                made = f.memo["settled", given] = _settled(f, starts, given)
+            found.append((made, [self.env[a] for a in args if a not in accumulators]))
+        return found
+
+    def _take(self, v: int, before: int) -> None:
+        """Take the results for accumulators, which come after so many others."""
+        for k, r in enumerate(self.by[v], before):
             self.whole[r] = self.b.get(self.env[v], k)

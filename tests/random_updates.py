@@ -32,6 +32,8 @@ class Steps:
 
     def __init__(self, seed: int) -> None:
         self.draw = Random(seed)
+        self.rows: list[object] = []
+        """What may be read besides the state."""
 
     def index(self, turn, *others):
         """Some index: of the turns, or a constant."""
@@ -54,7 +56,7 @@ class Steps:
         if kind == 4:
             return sin(self.number(turn, m, v, depth - 1)) * self.number(turn, m, v, depth - 1)
         if kind == 5:
-            row = m[i]
+            row = draw.choice([*self.rows, m[i]])
             return 0.2 * sum(N, lambda k: row[k] * v[k])
         start = self.number(turn, m, v, 0)
         return fori(2, Real, start, lambda k, s: 0.5 * s + 0.3 * m[imod(N, k)][j] * v[imod(N, k)])
@@ -86,8 +88,11 @@ class Steps:
         draw = self.draw
         before = m, v
         for _ in range(draw.randrange(1, 4)):
-            kind = draw.randrange(7 if depth else 4)
+            kind = draw.randrange(8 if depth else 4)
             i, j = self.index(turn), self.index(turn)
+            rows = self.rows
+            if kind in (4, 5, 7):
+                self.rows = [m[i]] if draw.random() < 0.5 else []
             old_m, old_v = (m, v) if draw.random() < 0.8 else before
             if kind == 0:
                 v = v.set(i, sin(self.number(turn, old_m, old_v)))
@@ -121,9 +126,26 @@ class Steps:
 
                 s = fori(draw.randrange(4), State, {"m": m, "v": v}, inner)
                 m, v = s.m, s.v
+            elif kind == 7:
+                seed, given = draw.random(), self.rows
+
+                def called(t, m, v, *given, seed=seed):
+                    self.draw, outer = Random(seed), self.draw
+                    self.rows, around = given, self.rows
+                    found = self.turn(t, m, v, depth - 1)
+                    for _ in range(2):  # so that it is not short
+                        found = self.element(t, *found, self.index(t), self.index(t)), found[1]
+                    self.draw, self.rows = outer, around
+                    return {"m": found[0], "v": found[1]}
+
+                step = fn([N, M, V, *[V for _ in given]], State, called)
+                for _ in range(draw.randrange(1, 3)):
+                    s = step(imod(N, turn), m, v, *given)
+                    m, v = s.m, s.v
             else:
                 x = self.number(turn, m, v)
                 m = vec(N, V, lambda a, m=m, v=v, x=x: vec(N, Real, lambda b: 0.6 * m[a][b] + 0.2 * x * v[b]))
+            self.rows = rows
         return m, v
 
 

@@ -209,6 +209,60 @@ def test_in_a_loop_over_the_old_value():
     assert same(f, [1, 1, 1, 1]) == [[0, 2, 2, 2], [2, 1, 2, 2], [2, 2, 2, 2], [2, 2, 2, 3]]
 
 
+def test_a_row_of_what_is_changed():
+    """Whoever changes a matrix finds the row as it was."""
+    M = Vec(3, Vec(3, Real))
+
+    def put(m, row, x):
+        x = x + sum(3, lambda j: row[j])
+        for _ in range(9):
+            x = sin(x) + x
+        return m.at[0, 0].set(x).at[0, 1].set(sum(3, lambda j: row[j] * x))
+
+    whole = fn([M, Vec(3, Real), Real], M, put)
+
+    def changed(step):
+        def body(m, x):
+            return step(vec(3, Vec(3, Real), lambda i: vec(3, Real, lambda j: m[i][j] * 2)), x)
+
+        return fn([M, Real], M, body)
+
+    for step in (
+        lambda m, x: fori(3, M, m, lambda k, n: put(n, m[0], n[0][k] * x)),
+        lambda m, x: cond(x > 1, M, lambda: put(m, m[0], x), lambda: put(m, m[1], x)),
+        lambda m, x: whole(m, m[0], x),
+        lambda m, x: whole(whole(m, m[1], x), m[0], x),
+    ):
+        for x in (0.5, 2.5):
+            same(changed(step), [[1, 2, 3], [4, 5, 6], [7, 8, 9]], x)
+
+
+def test_a_call_changes_what_nobody_needs_any_more():
+    M = Vec(9, V9)
+
+    @fn
+    def step(m: M, k: 9) -> M:
+        x = m[k][0]
+        for _ in range(9):
+            x = sin(x) + m[0][k]
+        return m.at[k, 1].set(x * x)
+
+    f = fn([M], M, lambda m: fori(9, M, m, lambda k, m: step(step(m, k), 0)))
+    m = [[0.1 * i * j for j in range(9)] for i in range(9)]
+    same(f, m)
+    assert copies(f) == 2  # into the state of the loop, and out of it
+    both = fn([M], Vec(2, M), lambda m: (lambda n: [n, step(n, 3)])(step(m, 1)))
+    same(both, m)
+
+
+def test_a_row_that_nobody_reads():
+    M = Vec(9, V9)
+    f = fn([M], M, lambda m: fori(9, M, m, lambda k, m: (m[k], m.at[k, 1].set(sin(m[0][k])))[1]))
+    g = fn([M, M], M, lambda m, c: vjp(f)(m).grad(c))
+    m = [[0.1 * i * j for j in range(9)] for i in range(9)]
+    same(g, m, m)
+
+
 def test_both_sides_of_a_choice():
     @fn
     def f(v: V4, x: Real) -> Vec(3, V4):
@@ -364,6 +418,33 @@ def cholesky(n, M):
         zeros = vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: 0.0))
         m = fori(n, M, zeros, row)
         return 2.0 * sum(n, lambda i: log(m[i][i]))
+
+    return fn([M], Real, body)
+
+
+def called(n, M):
+    """As `eliminated`, but for a little that makes functions too long to be in line."""
+
+    def bent(x):
+        for _ in range(12):
+            x = x + 0.01 * sin(x)
+        return x
+
+    @fn
+    def factor(i: n, k: n, m: M) -> Real:
+        return bent(m[i][k]) / m[k][k]
+
+    @fn
+    def row(i: n, k: n, m: M) -> M:
+        by = bent(factor(i, k, m))
+        return m.set(i, vec(n, Real, lambda j: m[i][j] - by * m[k][j]))
+
+    def body(a):
+        def column(k, m):
+            return fori(n, M, m, lambda i, m: cond(igt(n, i, k), M, lambda: row(i, k, m), lambda: m))
+
+        m = fori(n, M, a, column)
+        return sum(n, lambda i: log(abs(m[i][i])))
 
     return fn([M], Real, body)
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 Key = tuple[Func, tuple[bool, ...]]
 """A function, and which of its parameters vary."""
 
-Request = tuple[tuple[int, ...], tuple[int, ...]]
-"""The results and the accumulators with cotangents."""
+Limits = tuple[tuple[int, int], ...]
+"""Parameters that are another array in every turn, each with how many numbers may be kept in its place."""
+
+Request = tuple[tuple[int, ...], tuple[int, ...], Limits]
+"""The results and the accumulators with cotangents, and what may be kept of parameters."""
 
 Event = tuple[Key, Request | None]
 """A derivative that was asked for, or a backward function of it."""
@@ -124,8 +127,7 @@ class Known:
                 record.seen.add(request)
                 events = record.requests[request] = []
                 self._asking.append(events)
-                results, refs = request
-                done[request] = make(results, refs)
+                done[request] = make(*request)
                 self._asking.pop()
         return done[request]
 
@@ -134,8 +136,7 @@ class Known:
         for (f, varying), request in events:
             found = self.transposed(f, varying)
             if request is not None:
-                results, refs = request
-                found.backward(results, refs)
+                found.backward(*request)
 
     def events(self, derivative: Transposed) -> list[Event]:
         """What the forward function of a derivative of an earlier program asked for."""

@@ -14,6 +14,7 @@ from rose_core import ops
 from rose_core.adapt import Ids, adapted
 from rose_core.builder import COUNT, Builder
 from rose_core.ir import Func, LoopSite, Spec
+from rose_core.known import Limits
 from rose_core.linearize_control import is_dual
 from rose_core.tape import Backward, Transposed
 from rose_core.types import UNIT, Ref, Type
@@ -47,7 +48,7 @@ class Recomputed(Transposed):
     def is_outgrown(self) -> bool:
         return self.inner.is_outgrown
 
-    def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
+    def _make(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits) -> Backward:
         inner = self.inner
         back = inner.backward(results, refs)
         func = Func(f"again_{self.func.name}", [], UNIT)

@@ -14,7 +14,7 @@ from rose_core.ir import (
     is_real,
     zero_of,
 )
-from rose_core.known import Record, Request
+from rose_core.known import Limits, Record, Request
 from rose_core.linearize import Derivatives, Linearization
 from rose_core.linearize_control import is_dual
 from rose_core.ops import TABLE_END
@@ -34,9 +34,11 @@ _IN_LINE = frozenset((PARAM, CALL, GET))
 class Boundary:
     """How values get from a forward function into a backward function: as results, then as parameters."""
 
-    def __init__(self, forward: Transposed, bwd: Builder) -> None:
+    def __init__(self, forward: Transposed, bwd: Builder, limits: Limits) -> None:
         self.forward = forward
         self.bwd = bwd
+        self.limits = dict(limits)
+        """Parameter of the function → how many numbers may be kept in its place."""
         self.sources: list[tuple[str, int]] = []
         """What each parameter of the backward function is; see `Backward`."""
         self.given: dict[int, int] = {}
@@ -55,10 +57,9 @@ class Boundary:
             return self.param("arg", self.forward.args[ins[1]], t)
         return self.param("tape", self.forward.keep(w), t)
 
-    def limits(self) -> dict[int, int]:
-        """Parameter of the forward function → how many numbers may be kept in its place."""
-        of = self.forward.limits
-        return {n: of[k] for n, k in enumerate(self.forward.args) if k in of}
+    def forward_limits(self) -> dict[int, int]:
+        """As `limits`, of the parameters of the forward function."""
+        return {n: self.limits[k] for n, k in enumerate(self.forward.args) if k in self.limits}
 
     def ref_param(self, body_param: int) -> int:
         """The parameter for the accumulator of the cotangent of the body's array parameter."""
@@ -121,11 +122,6 @@ class Transposed:
         """Value of the forward function → the number of the result that is for the tape."""
         self._empty: list[int] = []
         """The results of the forward function that are there for the tape of another one (`align`)."""
-        self.limits: dict[int, int] = {}
-        """Parameter of ``func`` that is another array in every turn → how many numbers may be kept for it.
-
-        Whoever wants the first backward function says so.
-        """
         self.done: dict[Request, Backward] = {}
         """The backward functions so far."""
 
@@ -182,14 +178,14 @@ class Transposed:
             self._empty.append(len(results))
             results.append(self._lin.b.const(zero_of(t), t))
 
-    def backward(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
+    def backward(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits = ()) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""
-        request = results, refs
+        request = results, refs, limits
         if self.record:
             return self.record.known.backward(self.record, request, self._make)
         found = self.done.get(request)
         if found is None:
-            found = self.done[request] = self._make(results, refs)
+            found = self.done[request] = self._make(*request)
         return found
 
     def is_run_again(self, back: Backward) -> bool:
@@ -211,11 +207,11 @@ class Transposed:
             seen.update(fresh)
         return tape > 0
 
-    def _make(self, results: tuple[int, ...], refs: tuple[int, ...]) -> Backward:
+    def _make(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits) -> Backward:
         body = self._lin.func
         bwd = Func(f"bwd_{self.func.name}", [], UNIT)
         b = Builder(bwd)
-        boundary = Boundary(self, b)
+        boundary = Boundary(self, b, limits)
         cotangents: list[int | None] = [None] * len(body.results)
         for k in results:
             at = self._results[k][0]

@@ -56,6 +56,7 @@ from rose_core.types import REAL, Array, Ref, replace_scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rose_core.known import Limits
     from rose_core.tape import Boundary
 
 _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
@@ -178,7 +179,9 @@ class Reverse:
         op = self.fb.code[w][0]
         if op == INDEX:
             if self.kept is None:
-                self.kept = kept_elements(self.fb.func, self.boundary.limits()) if self.boundary else set()
+                self.kept = (
+                    kept_elements(self.fb.func, self.boundary.forward_limits()) if self.boundary else set()
+                )
             return w not in self.kept
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
 
@@ -197,6 +200,10 @@ class Reverse:
         taped = self.fb.get(block.owner, block.results.index(w))
         return self.b.index(self.fetch(taped), loop.index)
 
+    def limits(self, args: Sequence[int]) -> Limits:
+        """How many numbers may be kept in place of arguments, where there is a limit."""
+        return tuple((k, limit) for k, a in enumerate(args) if (limit := self.limit(a)))
+
     def limit(self, v: int) -> int:
         """How many numbers may be kept in place of the array ``v``, where its elements are read."""
         t = self.func.type_of(v)
@@ -204,8 +211,7 @@ class Reverse:
             return 0
         ins = self.func.code[v]
         if ins[0] == PARAM:
-            forward = self.boundary.forward
-            return forward.limits.get(forward.leaf_of_param.get(ins[1], -1), 0)
+            return self.boundary.limits.get(self.boundary.forward.leaf_of_param.get(ins[1], -1), 0)
         return numbers_in(t)
 
     # -- cotangents --------------------------------------------------------------------------------------
@@ -560,7 +566,7 @@ class Reverse:
                     given[k] = behind
         if not cotangents and not given:
             return
-        back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)))
+        back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)), self.limits(args))
         again = None
         if not call.in_line and call.is_run_again(back):
             taken = [self.value(x) for x, is_taken in zip(args, call.takes, strict=True) if is_taken]

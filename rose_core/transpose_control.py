@@ -25,6 +25,7 @@ from rose_core.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rose_core.known import Limits
     from rose_core.tape import Backward, Transposed
     from rose_core.transpose import Reverse
 
@@ -54,9 +55,8 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
     f, g = taken.sides
     backward: list[Backward] = []
     for side, args, behind in zip(taken.sides, site.args, given, strict=True):
-        side.limits = {k: limit for k, a in enumerate(args) if (limit := reverse.limit(a))}
         results = tuple(k for k in sorted(cotangents) if side.active_results[k])
-        backward.append(side.backward(results, tuple(sorted(behind))))
+        backward.append(side.backward(results, tuple(sorted(behind)), reverse.limits(args)))
         f.align(g)
         g.align(f)
     targets = [[args[k] for k in back.outputs] for back, args in zip(backward, site.args, strict=True)]
@@ -122,8 +122,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     active = [k for k in range(spec.carries) if turns.varying[k]]
     kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
     results = [k for k in active if body.active_results[k]] + sorted(kept)
-    body.limits = _limits(reverse, site)
-    back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)))
+    back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)), _limits(reverse, site))
     made = _BackwardBody(body, back, spec, active)
     start = []
     for k in active:
@@ -153,14 +152,14 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
         reverse.contribute(args[k], 1, b.get(result, j))
 
 
-def _limits(reverse: Reverse, site: LoopSite) -> dict[int, int]:
+def _limits(reverse: Reverse, site: LoopSite) -> Limits:
     """Parameter of the body of a loop → how many numbers a turn may keep in its place."""
     found = {k: numbers_in(t) for k, t in enumerate(site.body.params[: 1 + site.spec.carries])}
     turns = reverse.func.pool[~site.count][0] if site.count < 0 else 0
     if turns:
         for k, a in enumerate(site.args, 1 + site.spec.carries):
             found[k] = reverse.limit(a) // int(turns)
-    return {k: limit for k, limit in found.items() if limit > 1}
+    return tuple((k, limit) for k, limit in found.items() if limit > 1)
 
 
 def column(reverse: Reverse, v: int, made: Column) -> None:

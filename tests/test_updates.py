@@ -449,7 +449,7 @@ def called(n, M):
     return fn([M], Real, body)
 
 
-@pytest.mark.parametrize("program", [eliminated, cholesky])
+@pytest.mark.parametrize("program", [eliminated, cholesky, called])
 def test_factorings_cost_what_they_do(program) -> None:
     """No turn keeps the matrix, or adds to all of its cotangent."""
     n = 5

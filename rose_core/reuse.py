@@ -178,18 +178,21 @@ class Updates:
                 made = ins[0] in _MADE and old not in data
                 if made or (ins[0] == PARAM and ins[1] in own):
                     found[at if func.code[v][0] == RESOLVE else v] = old
-        for v in [v for v in found if func.code[v][0] == SET]:
-            found.update(self._inside(v))
+        updates = [(v, [v]) for v in found if func.code[v][0] == SET]
+        for v, around in updates:  # which grows by rows of rows
+            inside = self._inside(v, around)
+            found.update(inside)
+            updates += [(w, [*around, *inside]) for w in inside if func.code[w][0] == SET]
         return found
 
     def _starts(self, ins: tuple[int, ...]) -> bool:
         """Whether an instruction is an accumulator that starts from an array."""
         return ins[0] == ACCUM and ins[1] >= 0 and is_memory(self.func.types[ins[1]])
 
-    def _inside(self, v: int) -> dict[int, int]:
+    def _inside(self, v: int, around: Sequence[int]) -> dict[int, int]:
         """The updates of a row that the update ``v`` of a matrix puts back, if that may be done in it.
 
-        Nobody reads the matrix between them.
+        Nobody reads the matrix between them, nor what it is a row of: ``around`` are the updates of these.
         """
         func = self.func
         _, whole, i, row = func.code[v]
@@ -202,7 +205,8 @@ class Updates:
             row = old
         if not found or func.code[row] != (INDEX, whole, i) or func.home[row] != func.home[v]:
             return {}
-        if not all(u == at or self.can_precede(u, at) for u in self.users(whole) if u != v):
+        readers = {u for w in around if func.code[w][0] == SET for u in self.users(func.code[w][1])}
+        if not all(u == at or self.can_precede(u, at) for u in readers.difference(around)):
             return {}
         self.put_back[v] = row, at
         return found

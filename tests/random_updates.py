@@ -24,14 +24,18 @@ from rose_core import (
 N = 4
 V = Vec(N, Real)
 M = Vec(N, V)
-State = struct({"m": M, "v": V})
 
 
 class Steps:
     """What a turn does to a matrix and a vector: the same each time that it is asked, by the draws."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, depth: int = 0) -> None:
         self.draw = Random(seed)
+        self.type = M
+        for _ in range(depth):
+            self.type = Vec(2, self.type)
+        self.state = struct({"m": self.type, "v": V})
+        """With arrays of matrices in place of the matrix, as deep as wanted."""
         self.rows: list[object] = []
         """What may be read besides the state."""
 
@@ -83,6 +87,26 @@ class Steps:
             return m.set(i, row)
         return m.set(i, vec(N, Real, lambda k: 0.5 * m[i][k] - 0.4 * sin(x) * m[j][k]))
 
+    def mixed(self, turn, m, v):
+        """Another matrix."""
+        x = self.number(turn, m, v)
+        return vec(N, V, lambda a: vec(N, Real, lambda b: 0.6 * m[a][b] + 0.2 * x * v[b]))
+
+    def inside(self, t, change, type=None):
+        """The array ``t`` of matrices with one of these changed."""
+        type = type or self.type
+        if type is M:
+            return change(t)
+        k = self.draw.randrange(2)
+        return t.set(k, self.inside(t[k], change, type.elem))
+
+    def matrix(self, t):
+        """One of the matrices of an array."""
+        type = self.type
+        while type is not M:
+            type, t = type.elem, t[self.draw.randrange(2)]
+        return t
+
     def turn(self, turn, m, v, depth):
         """What is done in a turn, in a few steps."""
         draw = self.draw
@@ -92,16 +116,16 @@ class Steps:
             i, j = self.index(turn), self.index(turn)
             rows = self.rows
             if kind in (4, 5, 7):
-                self.rows = [m[i]] if draw.random() < 0.5 else []
+                self.rows = [self.matrix(m)[i]] if draw.random() < 0.5 else []
             old_m, old_v = (m, v) if draw.random() < 0.8 else before
             if kind == 0:
-                v = v.set(i, sin(self.number(turn, old_m, old_v)))
+                v = v.set(i, sin(self.number(turn, self.matrix(old_m), old_v)))
             elif kind == 1:
-                v = v.at[i].add(0.4 * self.number(turn, old_m, old_v)).at[j].add(0.1)
+                v = v.at[i].add(0.4 * self.number(turn, self.matrix(old_m), old_v)).at[j].add(0.1)
             elif kind == 2:
-                m = self.row(turn, m, v, i)
+                m = self.inside(m, lambda m, v=v, i=i: self.row(turn, m, v, i))
             elif kind == 3:
-                m = self.element(turn, m, v, i, j)
+                m = self.inside(m, lambda m, v=v, i=i, j=j: self.element(turn, m, v, i, j))
             elif kind == 4:
                 steps = Random(draw.random())
                 sides = [steps.random(), steps.random()]
@@ -112,8 +136,8 @@ class Steps:
                     self.draw = outer
                     return {"m": found[0], "v": found[1]}
 
-                p = igt(N, i, j) if draw.random() < 0.5 else m[i][j] > 0.1
-                s = cond(p, State, lambda side=side: side(0), lambda side=side: side(1))
+                p = igt(N, i, j) if draw.random() < 0.5 else self.matrix(m)[i][j] > 0.1
+                s = cond(p, self.state, lambda side=side: side(0), lambda side=side: side(1))
                 m, v = s.m, s.v
             elif kind == 5:
                 seed = draw.random()
@@ -124,7 +148,7 @@ class Steps:
                     self.draw = outer
                     return {"m": found[0], "v": found[1]}
 
-                s = fori(draw.randrange(4), State, {"m": m, "v": v}, inner)
+                s = fori(draw.randrange(4), self.state, {"m": m, "v": v}, inner)
                 m, v = s.m, s.v
             elif kind == 7:
                 seed, given = draw.random(), self.rows
@@ -134,24 +158,33 @@ class Steps:
                     self.rows, around = given, self.rows
                     found = self.turn(t, m, v, depth - 1)
                     for _ in range(2):  # so that it is not short
-                        found = self.element(t, *found, self.index(t), self.index(t)), found[1]
+                        m, v = found
+                        i, j = self.index(t), self.index(t)
+                        found = (
+                            self.inside(m, lambda m, v=v, i=i, j=j: self.element(t, m, v, i, j)),
+                            v,
+                        )
                     self.draw, self.rows = outer, around
                     return {"m": found[0], "v": found[1]}
 
-                step = fn([N, M, V, *[V for _ in given]], State, called)
+                step = fn([N, self.type, V, *[V for _ in given]], self.state, called)
                 for _ in range(draw.randrange(1, 3)):
                     s = step(imod(N, turn), m, v, *given)
                     m, v = s.m, s.v
             else:
-                x = self.number(turn, m, v)
-                m = vec(N, V, lambda a, m=m, v=v, x=x: vec(N, Real, lambda b: 0.6 * m[a][b] + 0.2 * x * v[b]))
+                m = self.inside(m, lambda m, v=v: self.mixed(turn, m, v))
             self.rows = rows
         return m, v
 
 
-def program(seed: int):
-    """A function of a matrix and a vector, which are changed in turns."""
-    steps = Steps(seed)
+def program(seed: int, depth: int = 0):
+    """A function of a matrix, or an array of such, and a vector, which are changed in turns."""
+    steps = Steps(seed, depth)
+
+    def spread(m, v, type=steps.type):
+        if type is not M:
+            return sum(2, lambda k: spread(m[k], v, type.elem))
+        return sum(N, lambda i: v[i] * sum(N, lambda j: sin(m[i][j]) * (1.0 + m[j][i])))
 
     def body(m, v):
         def turn(k, s):
@@ -159,8 +192,9 @@ def program(seed: int):
             after = steps.turn(k, s.m, s.v, 2)
             return {"m": after[0], "v": after[1]}
 
-        s = fori(7, State, {"m": m, "v": v}, turn)
-        first = select(s.v[0] > 0, s.v[1], s.m[0][0])
-        return first + sum(N, lambda i: s.v[i] * sum(N, lambda j: sin(s.m[i][j]) * (1.0 + s.m[j][i])))
+        s = fori(7, steps.state, {"m": m, "v": v}, turn)
+        steps.draw = Random(seed)
+        first = select(s.v[0] > 0, s.v[1], steps.matrix(s.m)[0][0])
+        return first + spread(s.m, s.v)
 
-    return fn([M, V], Real, body)
+    return fn([steps.type, V], Real, body)

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 from random_programs import flat
-from random_updates import M, N, State, V, program
+from random_updates import M, N, V, program
 
-from rose_core import Real, compile, fn, interp, jvp, vjp
+from rose_core import Real, compile, fn, interp, jvp, struct, vjp
 from rose_core.check import check
 from rose_core.expand import Expansion
 
@@ -31,13 +31,16 @@ def duals(x, dx):
 class Point:
     """A point, and a direction."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, depth: int = 0) -> None:
         draw = Random(seed)
 
         def row():
             return [draw.uniform(-1, 1) for _ in range(N)]
 
-        self.m, self.dm = ([row() for _ in range(N)] for _ in range(2))
+        def matrices(depth):
+            return [matrices(depth - 1) if depth else row() for _ in range(2 if depth else N)]
+
+        self.m, self.dm = (matrices(depth) for _ in range(2))
         self.v, self.dv = row(), row()
 
     def along(self, gradient) -> float:
@@ -46,15 +49,26 @@ class Point:
         return math.fsum(a * b for a, b in pairs)
 
 
-def gradient_of(f):
-    return fn([M, V], State, lambda m, v: dict(zip("mv", vjp(f)(m, v).grad(1), strict=True)))
+def gradient_of(f, m=M):
+    return fn(
+        [m, V], struct({"m": m, "v": V}), lambda m, v: dict(zip("mv", vjp(f)(m, v).grad(1), strict=True))
+    )
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_values_and_gradients(seed) -> None:
-    f, at = program(seed), Point(seed)
+    check_values_and_gradients(seed, 0)
+
+
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_matrices_in_arrays(seed) -> None:
+    check_values_and_gradients(seed, 1 + seed % 2)
+
+
+def check_values_and_gradients(seed: int, depth: int) -> None:
+    f, at = program(seed, depth), Point(seed, depth)
     value = same(f, at.m, at.v)
-    gradient = same(gradient_of(f), at.m, at.v)
+    gradient = same(gradient_of(f, f.func.param_types[0]), at.m, at.v)
     dual = same(jvp(f), duals(at.m, at.dm), duals(at.v, at.dv))
     assert dual.re == value
     assert at.along(gradient) == pytest.approx(dual.du, rel=1e-9, abs=1e-9)

@@ -255,6 +255,28 @@ def test_a_call_changes_what_nobody_needs_any_more():
     same(both, m)
 
 
+def test_elements_of_arrays_of_matrices():
+    """They are changed where they are, however many indices there are, unless somebody reads others of them."""
+    T = Vec(3, Vec(3, V9))
+
+    def table(step):
+        return fn([T], T, lambda t: fori(3, T, t, step))
+
+    def alone(i, t):
+        return t.at[i, i, 2].set(sin(t[0][i][2])).at[2, i].add(t[i][0])
+
+    def between(i, t):
+        row = t[i][1].set(0, 9.0)
+        other = t[i][imod(3, iadd(9, i, 1))]
+        plane = t[i].set(1, row)
+        return t.set(i, plane).at[2, 2].add(vec(9, Real, lambda k: other[k] * row[0]))
+
+    x = [[[0.1 * (i + j) * k for k in range(9)] for j in range(3)] for i in range(3)]
+    same(table(alone), x)
+    same(table(between), x)
+    assert copies(table(lambda i, t: t.at[i, i, 2].set(sin(t[0][i][2])))) == 2  # the state's
+
+
 def test_a_row_that_nobody_reads():
     M = Vec(9, V9)
     f = fn([M], M, lambda m: fori(9, M, m, lambda k, m: (m[k], m.at[k, 1].set(sin(m[0][k])))[1]))

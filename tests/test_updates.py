@@ -256,7 +256,7 @@ def test_a_call_changes_what_nobody_needs_any_more():
 
 
 def test_elements_of_arrays_of_matrices():
-    """They are changed where they are, however many indices there are, unless somebody reads others of them."""
+    """They are changed where they are, however many indices there are, unless others are read meanwhile."""
     T = Vec(3, Vec(3, V9))
 
     def table(step):

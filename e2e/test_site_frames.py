@@ -75,7 +75,7 @@ def test_what_is_left_behind_is_seen(calm: Page, frozen_url: str) -> None:
     calm.evaluate(
         """(selector) => {
         globalThis.kept = [];
-        document.querySelector(selector).addEventListener("input", () => kept.push({ a: 1 }));
+        document.querySelector(selector).addEventListener("input", () => kept.push([{ a: 1 }]));
     }""",
         SLIDERS["linkage"],
     )

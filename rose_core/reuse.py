@@ -50,12 +50,6 @@ class Updates:
     def __init__(self, func: Func, overwriting: Overwriting) -> None:
         self.func = func
         self.overwriting = overwriting
-        codes = opcodes(func)
-        self.any = (
-            not codes.isdisjoint((SET, COND, LOOP))
-            or (CALL in codes and any(map(overwriting.places, func.callees)))
-            or (ACCUM in codes and any(map(self._starts, func.code)))
-        )
         self.put_back: dict[int, tuple[int, int]] = {}
         """``SET`` of a row that is updated in its place → the row before, and its first update.
 
@@ -168,7 +162,7 @@ class Updates:
         """
         func = self.func
         found: dict[int, int] = {}
-        if not self.any:
+        if not self._has_any():
             return found
         own = set(self.overwriting.places(func).values())
         for v, t in enumerate(func.types):
@@ -184,6 +178,15 @@ class Updates:
             found.update(inside)
             updates += [(w, [*around, *inside]) for w in inside if func.code[w][0] == SET]
         return found
+
+    def _has_any(self) -> bool:
+        """Whether there may be updates."""
+        func, codes = self.func, opcodes(self.func)
+        return (
+            not codes.isdisjoint((SET, COND, LOOP))
+            or (CALL in codes and any(map(self.overwriting.places, func.callees)))
+            or (ACCUM in codes and any(map(self._starts, func.code)))
+        )
 
     def _starts(self, ins: tuple[int, ...]) -> bool:
         """Whether an instruction is an accumulator that starts from an array."""
@@ -244,27 +247,25 @@ class Overwriting:
     body of a loop for the next state; what is several of these at once, for none.
     """
 
-    def __init__(self, functions: Collection[Func]) -> None:
-        self._found: dict[Func, dict[int, int]] = {}
-        self._kinds: dict[Func, int] = {}
-        """`ANY`, or of the body of a loop, the number of leaves of the state."""
+    def __init__(self, functions: Sequence[Func]) -> None:
+        """``functions``: those that call others before these."""
+        kinds: dict[Func, int] = {}
         others = {f for f in functions if f.host is not None}
         for f in functions:
             for g, kind in _called(f):
-                if self._kinds.setdefault(g, kind) != kind:
+                if kinds.setdefault(g, kind) != kind:
                     others.add(g)
-        for g in others:
-            self._kinds.pop(g, None)
+        self._places: dict[Func, dict[int, int]] = {}
+        for f in reversed(functions):
+            if f in kinds and f not in others:
+                self._places[f] = self._find(f, kinds[f])
 
     def places(self, f: Func) -> dict[int, int]:
         """The results of ``f`` that take the place of parameters, and the numbers of these."""
-        found = self._found.get(f)
-        if found is None:
-            kind = self._kinds.get(f)
-            found = self._found[f] = {} if kind is None else self._find(f, kind)
-        return found
+        return self._places.get(f, {})
 
     def _find(self, f: Func, kind: int) -> dict[int, int]:
+        """The same, of a function of this kind: `ANY`, or for the body of a loop the leaves of the state."""
         places: dict[int, int] = {}
         updates = Updates(f, self)
         for k, v in enumerate(f.results if kind == ANY else f.results[:kind]):

@@ -79,7 +79,7 @@ class Steps:
         if kind == 0:
             return m.set(i, m[j]).set(j, m[i])
         if kind == 1:
-            return m.set(i, v)
+            return m.set(i, select(x > 0, m[j], v) if self.draw.random() < 0.5 else v)
         if kind == 2:
             row = m[i]
             for k in range(self.draw.randrange(1, 4)):
@@ -118,7 +118,10 @@ class Steps:
             if kind in (4, 5, 7):
                 self.rows = [self.matrix(m)[i]] if draw.random() < 0.5 else []
             old_m, old_v = (m, v) if draw.random() < 0.8 else before
-            if kind == 0:
+            if kind == 0 and draw.random() < 0.4:
+                row = self.matrix(old_m)[i]
+                v = select(old_v[j] > 0, row, old_v) if draw.random() < 0.5 else row
+            elif kind == 0:
                 v = v.set(i, sin(self.number(turn, self.matrix(old_m), old_v)))
             elif kind == 1:
                 v = v.at[i].add(0.4 * self.number(turn, self.matrix(old_m), old_v)).at[j].add(0.1)

@@ -6,7 +6,9 @@ each side what the other has computed. So these are put in line:
 - short functions, unless they are called often (`SHORT`, `MOST_ADDED`), and the shortest always;
 - functions that are called in one place by another such one, and so on (`LONGEST_CHAIN`);
 - functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
-  read elements that their callers and others have read.
+  read elements that their callers and others have read;
+- the bodies of small loops with a state that are inside of other loops, once for each turn (`MOST_TURNS`):
+  what the turns keep for the way back are local variables then.
 
 All others stay as they are, as what stays a function is not compiled anew when another is edited
 (`rose_core.known`).
@@ -15,16 +17,16 @@ All others stay as they are, as what stays a function is not compiled anew when 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from rose_core.builder import Builder
-from rose_core.ir import CALL, CALLEES, VJP, Func, callees, callees_first, derived
+from rose_core.ir import CALL, CALLEES, LOOP, VJP, Func, LoopSite, callees, callees_first, derived
 from rose_core.layout import is_memory
 from rose_core.ops import TABLE_END
 from rose_core.replay import Replay, copied
-from rose_core.types import leaves
+from rose_core.types import Fin, array, leaves
 
 SHORTEST = 8
 """The most instructions of a function that is in line wherever it is called: as many as a call takes."""
@@ -41,6 +43,12 @@ LONGEST_CHAIN = 8
 LONGEST_IN_LOOP = 200
 """The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.parts`)."""
 
+MOST_TURNS = 16
+"""The most turns of a loop with a state that is written out."""
+
+MOST_ROWS = 128
+"""The most instructions that such a loop may become."""
+
 FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
 
@@ -53,12 +61,12 @@ def in_line(root: Func) -> Func:
     calls.put_chains_in_line()
     more = calls.called_once()
     if more:
-        found = Copies((calls.short | more).__contains__, "more in line").of(root)
+        found = Copies((calls.short | more).__contains__, "more in line", calls.small).of(root)
         after = set(callees_first(found))
         copies = sum(map(_operations, after.difference(calls.order)))
         if copies <= (1 - FEWEST_SAVED) * calls.operations_besides(after):
             return found
-    return Copies(calls.short.__contains__).of(root)
+    return Copies(calls.short.__contains__, small=calls.small).of(root)
 
 
 def _operations(f: Func) -> int:
@@ -81,22 +89,59 @@ class _Calls:
         """What is not only called."""
         self.in_loop: set[Func] = set()
         """What is called in the turns of a loop."""
+        self.loops: dict[Func, dict[int, int]] = {}
+        """The loops of each function that may be written out, and their turns."""
         for f in self.order:
             self._look_at(f)
         self.number = Counter(g for called in self.calls.values() for g in called)
         """How often each function is called."""
         self.short: set[Func] = set()
+        self.small: set[Func] = set()
+        """The bodies of loops that are written out."""
         self.length: dict[Func, int] = {}
         """Of a function in which the short ones are in line."""
+        candidates = self._loops_in_loops()
         for f in self.order:
             n = self._measure(f)
+            if f in candidates and candidates[f] * n <= MOST_ROWS:
+                self.small.add(f)
             if n <= SHORT and (n <= SHORTEST or (self.number[f] - 1) * n <= MOST_ADDED) and not stays(f):
                 self.short.add(f)
 
     def _measure(self, f: Func) -> int:
         inside = (self.length[g] for g in self.calls[f] if g in self.short)
-        n = self.length[f] = len(f.code) + sum(inside)
+        n = len(f.code) + sum(inside)
+        for v, turns in self.loops.get(f, {}).items():
+            body = f.callees[f.code[v][2]]
+            n += turns * self.length[body] if body in self.small else 0
+        self.length[f] = n
         return n
+
+    def _loops_in_loops(self) -> dict[Func, int]:
+        """The bodies of loops of few turns that are in other loops, and the most of these turns."""
+        found: dict[Func, int] = {}
+        if not self.loops:
+            return found
+        inside: set[Func] = set()
+        """What runs in the turns of a loop."""
+        outside: set[Func] = set()
+        """The bodies of loops that are not in others, or may turn more often."""
+        for f in reversed(self.order):
+            few = self.loops.get(f, {})
+            for v, ins in enumerate(f.code):
+                if ins[0] not in CALLEES:
+                    continue
+                called = [f.callees[k] for k in callees(ins)]
+                in_loop = f in inside or f.home[v] > 0
+                if in_loop or ins[0] == LOOP:
+                    inside.update(called)
+                if ins[0] == LOOP:
+                    body = called[0]
+                    if in_loop and v in few:
+                        found[body] = max(found.get(body, 0), few[v])
+                    else:
+                        outside.add(body)
+        return {f: turns for f, turns in found.items() if f not in outside}
 
     def _look_at(self, f: Func) -> None:
         self.kept.update(derived(f))
@@ -112,6 +157,9 @@ class _Calls:
                     self.in_loop.add(g)
             elif ins[0] in CALLEES:
                 self.kept.update(f.callees[k] for k in callees(ins))
+                turns = _few_turns(f, ins) if ins[0] == LOOP else 0
+                if turns:
+                    self.loops.setdefault(f, {})[v] = turns
 
     def put_chains_in_line(self) -> None:
         """What is called in one place counts as short where such calls are in each other in long chains.
@@ -162,6 +210,17 @@ class _Calls:
         return sum(number[f] for f in self.order if f not in others and f not in in_line)
 
 
+def _few_turns(f: Func, ins: tuple[int, ...]) -> int:
+    """How often a loop turns, if that is always the same and not often; 0 otherwise."""
+    site = LoopSite(f, ins)
+    spec = site.spec
+    if site.test or site.count >= 0 or spec.checkpoint or spec.down or stays(site.body):
+        return 0
+    assert isinstance(spec.index, Fin)
+    turns = f.pool[~site.count][0]
+    return int(turns) if turns == spec.index.size <= MOST_TURNS else 0
+
+
 def _takes_arrays(f: Func) -> bool:
     return any(is_memory(leaf) for t in f.param_types for leaf in leaves(t))
 
@@ -173,9 +232,13 @@ class Copies:
     known.
     """
 
-    def __init__(self, chosen: Callable[[Func], bool], name: str = "in line") -> None:
+    def __init__(
+        self, chosen: Callable[[Func], bool], name: str = "in line", small: Container[Func] = ()
+    ) -> None:
         self.chosen = chosen
         self.name = name
+        self.small = small
+        """The bodies of loops that are written out."""
         self.versions: dict[Func, int] = {}
 
     def of(self, f: Func) -> Func:
@@ -192,10 +255,10 @@ class Copies:
         """A number for what is in line in ``f``; 0 if nothing is."""
         found = self.versions.get(f)
         if found is None:
-            inside: list[tuple[bool, int]] = []
+            inside: list[tuple[bool, bool, int]] = []
             if not stays(f):
                 for g in f.callees:
-                    inside.append((self.chosen(g), self._version(g)))
+                    inside.append((self.chosen(g), g in self.small, self._version(g)))
             made = f.memo.get(self.name)
             if not any(map(any, inside)):
                 found = 0
@@ -212,8 +275,8 @@ class Copies:
 class _Copy:
     """A function with others in line."""
 
-    inside: list[tuple[bool, int]]
-    """Which of its callees are, and their versions."""
+    inside: list[tuple[bool, bool, int]]
+    """Which of its callees are, which are bodies of loops that are written out, and their versions."""
     version: int
     copy: Func | None = None
 
@@ -234,7 +297,7 @@ class _InLine(Verbatim):
         super().__init__(func, b, args)
         self.copies = copies
         self.results: dict[int, list[int]] = {}
-        """What a call that is in line gives."""
+        """What a call that is in line gives, or a loop."""
 
     def function(self, f: Func) -> Func:
         return self.copies.of(f)
@@ -245,6 +308,26 @@ class _InLine(Verbatim):
             self.results[v] = _InLine(callee, self.b, given, self.copies).run()
         else:
             super().call(v, self.copies.of(callee), args)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        site = LoopSite(self.func, ins)
+        if site.body not in self.copies.small:
+            super().control_loop(v, ins)
+            return
+        spec = site.spec
+        assert isinstance(spec.index, Fin)
+        state, args = ([self.env[a] for a in ids] for ids in (site.state, site.args))
+        kept: list[list[int]] = []
+        for turn in range(spec.index.size):
+            given = [self.b.const(turn, spec.index), *state, *args]
+            results = _InLine(site.body, self.b, given, self.copies).run()
+            state = results[: spec.carries]
+            kept.append(results[spec.carries :])
+        arrays = [
+            self.b.vec(list(column), array(spec.index, site.body.result_type(spec.carries + k)))
+            for k, column in enumerate(zip(*kept, strict=True))
+        ]
+        self.results[v] = [*state, self.env[site.count], *arrays]
 
     def get(self, v: int, of: int, k: int) -> None:
         if of in self.results:

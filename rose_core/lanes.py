@@ -40,8 +40,9 @@ _CHOICES = {by_name["min"].code: 2, by_name["max"].code: 2, by_name["select"].co
 """Operations that choose, and how long they take. A turn by itself has branches in their place: the processor
 foretells where these go, and goes on."""
 
-_MOST_CHOICES = 5
-"""How long choices that need each other may take: in lanes they are waited for."""
+_MOST_CHOICES, _CHOICES_SHARE = 5, 0.125
+"""How long choices that need each other may take, in lanes they are waited for; and what part of all may be
+such choices, however many these are."""
 
 WIDEST = 8
 """The most neighbours that are added to at once."""
@@ -177,7 +178,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     apart = sum(found.step != STEP for found in lanes.elements.values())
     if operations < apart + sum(len(func.code[r]) - 1 for r in made):
         return None  # to put lanes together and take them apart takes as long
-    if _choices(func, lanes.values) > _MOST_CHOICES:
+    if _choices(func, lanes.values) > max(_MOST_CHOICES, _CHOICES_SHARE * operations):
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway

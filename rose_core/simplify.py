@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rose_core.builder import Builder
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
-_POW, _AND, _OR, _IMOD = map(code, ("pow", "and", "or", "imod"))
+_POW, _AND, _OR, _IMOD, _MIN, _MAX = map(code, ("pow", "and", "or", "imod", "min", "max"))
 _IADD, _ISUB, _IMUL, _NARROW, _BOUND = map(code, ("iadd", "isub", "imul", "narrow", "bound"))
 
 _MONOTONE = {_IADD, _ISUB, _IMUL, code("imin"), code("imax")}
@@ -154,6 +154,16 @@ def _or(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type
     return b.const(True, type) if c else other
 
 
+def _min(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    return other if c == math.inf else None
+
+
+def _max(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    return other if c == -math.inf else None
+
+
 def _iadd(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     c, other = _constant(x, y, p, q)
     return None if c else other
@@ -196,4 +206,14 @@ def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: 
 
 
 _BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow, _IMOD: _below}
-_BINARY |= {_MUL: _mul, _ADD: _add, _SUB: _sub, _DIV: _div, _POW: _pow, _AND: _and, _OR: _or}
+_BINARY |= {
+    _MIN: _min,
+    _MAX: _max,
+    _MUL: _mul,
+    _ADD: _add,
+    _SUB: _sub,
+    _DIV: _div,
+    _POW: _pow,
+    _AND: _and,
+    _OR: _or,
+}

@@ -15,6 +15,7 @@ from rose_core import (
     and_,
     ceil,
     compile,
+    exp,
     floor,
     fn,
     iadd,
@@ -272,6 +273,24 @@ def test_long_choices_are_foretold(written) -> None:
     same(least(3), numbers(n, 1), numbers(n, 2))
     assert written == [n]
     same(least(4), numbers(n, 1), numbers(n, 2))
+    assert written == [n]
+
+
+def test_choices_among_much_else(written) -> None:
+    """Where the minima are a small part of the work, they are waited for."""
+    n, several = 9, Vec(5, Real)
+    v = Vec(n, Real)
+
+    def f(x, ys):
+        def term(i):
+            found = exp(x[i] * ys[0])
+            for k in range(1, 5):
+                found = min(found, exp(x[i] * ys[k]))
+            return found
+
+        return vec(n, Real, term)
+
+    same(fn([v, several], v, f), numbers(n, 1), numbers(5, 2))
     assert written == [n]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rose_core.builder import Builder
 from rose_core.deep import empty
 from rose_core.demand import Demand
+from rose_core.extremes import by_extremes
 from rose_core.hoist import hoisted
 from rose_core.inline import in_line
 from rose_core.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
@@ -180,7 +181,7 @@ class Expansion:
         rule = f.jvp
         if rule is None:
             self.require_derivative(f)
-        func = f if rule is not None else self.expand(f)
+        func = f if rule is not None else by_extremes(self.expand(f))
         body = func if rule is None else self.expand(rule)
         found = Transposed(func, body, varying, self.known or self)
         found.run()
@@ -299,7 +300,7 @@ class _Expander(Replay):
         if f.jvp is None:
             self.expansion.require_derivative(f)
         if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
-            body = self.expansion.plain(f)
+            body = by_extremes(self.expansion.plain(f))
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion)
             self.given[v] = lin.run()
             return

@@ -1,0 +1,253 @@
+"""Loops that find the least or the largest: their gradients are those of the loop, and take one turn."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from test_growth import functions
+
+from rose_core import (
+    Real,
+    Vec,
+    compile,
+    cond,
+    fn,
+    fori,
+    hessian,
+    imod,
+    index,
+    interp,
+    jvp,
+    max,
+    min,
+    sin,
+    sum,
+    vjp,
+)
+from rose_core.expand import Expansion
+from rose_core.extremes import FEWEST_TURNS
+
+N, M = 3, 20
+A, B = Vec(N, Vec(2, Real)), Vec(M, Vec(2, Real))
+
+
+def points(n: int, seed: int) -> list[list[float]]:
+    draw = random.Random(seed)
+    return [[draw.uniform(-1, 1), draw.uniform(-1, 1)] for _ in range(n)]
+
+
+def is_searched(f) -> bool:
+    """Whether the gradient of ``f`` finds turns."""
+    return any("search" in g.name for g in functions(Expansion(gradient(f).func).root))
+
+
+def gradient(f):
+    """The gradient by all arguments: where these are several, a struct."""
+    types = f.func.param_types
+    if len(types) == 1:
+        return fn(types, types[0], lambda x: vjp(f)(x).grad(1))
+    struct = {str(k): t for k, t in enumerate(types)}
+    return fn(types, struct, lambda *args: {str(k): x for k, x in enumerate(vjp(f)(*args).grad(1))})
+
+
+def slopes(f, args) -> list[float]:
+    """The gradient, compiled and interpreted, as numbers in a row."""
+    g = gradient(f)
+    found = compile(g)(*args)
+    assert repr(found) == repr(interp(g)(*args))
+    return flat(found)
+
+
+def flat(x) -> list[float]:
+    if isinstance(x, dict):
+        return [y for item in x.values() for y in flat(item)]
+    return [y for item in x for y in flat(item)] if isinstance(x, list) else [x]
+
+
+def forward(f, args) -> list[float]:
+    """The gradient by forward mode, which runs the loop as it is."""
+    types = f.func.param_types
+
+    def dual(x, dx):
+        if isinstance(x, list) or hasattr(x, "__len__"):
+            return [dual(x[k], dx[k]) for k in range(len(x))]
+        return {"re": x, "du": dx}
+
+    along = compile(
+        fn(
+            [*types, *types],
+            Real,
+            lambda *xs: (
+                jvp(f)(*[dual(x, dx) for x, dx in zip(xs[: len(types)], xs[len(types) :], strict=True)]).du
+            ),
+        )
+    )
+    count = len(flat(list(args)))
+    return [along(*args, *like(list(args), [float(j == k) for j in range(count)])) for k in range(count)]
+
+
+def like(x, numbers):
+    """The numbers in the shape of ``x``."""
+    numbers = iter(numbers)
+
+    def fill(x):
+        return [fill(y) for y in x] if isinstance(x, list) else next(numbers)
+
+    return fill(x)
+
+
+def distance(p, q):
+    return (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])
+
+
+def nearest(extreme, start):
+    def body(a, b):
+        return sum(N, lambda i: fori(M, Real, start, lambda j, s: extreme(s, distance(a[i], b[j]))))
+
+    return fn([A, B], Real, body)
+
+
+@pytest.mark.parametrize(("extreme", "start"), [(min, math.inf), (max, -math.inf), (max, 0.0)])
+def test_nearest_points(extreme, start) -> None:
+    f = nearest(extreme, start)
+    assert is_searched(f)
+    args = points(N, 1), points(M, 2)
+    assert slopes(f, args) == pytest.approx(forward(f, args), rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("twins", [(3, 7), (3, 7, 8, 19), tuple(range(M))])
+def test_each_of_several_has_its_share(twins) -> None:
+    f = nearest(min, math.inf)
+    a, b = points(N, 1), points(M, 2)
+    for k in twins:
+        b[k] = [a[0][0] + 1e-3, a[0][1]]
+    assert slopes(f, (a, b)) == pytest.approx(forward(f, (a, b)), rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("extreme", [min, max])
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf, -0.0, 0.0])
+@pytest.mark.parametrize("start", [math.inf, -math.inf, 0.0, -0.0])
+def test_numbers_that_are_none(extreme, special, start) -> None:
+    """The interpreter runs the same search, so the loop is compared with one that is written out."""
+    v = Vec(6, Real)
+    f = fn([v], Real, lambda x: fori(6, Real, start, lambda k, s: extreme(s, x[k])))
+
+    def written_out(x, s):
+        for k in range(6):
+            s = extreme(s, x[k])
+        return s
+
+    g = fn([v, Real], Real, written_out)
+    xs = [[1.0, special, 2.0, -3.0, special, 0.5], [0.0, -0.0, 0.0, special, -0.0, 0.0], [special] * 6]
+    for x in xs:
+        assert repr(compile(f)(x)) == repr(interp(g)(x, start))
+        assert slopes(f, (x,)) == compile(gradient(g))(x, start)["0"]
+
+
+@pytest.mark.parametrize("start", [-5.0, 0.25, 5.0])
+def test_a_start_that_varies(start) -> None:
+    v = Vec(M, Real)
+    f = fn([v, Real], Real, lambda x, s: sin(fori(M, Real, s * s * s, lambda k, s: min(x[k] * x[k], s))))
+    x = [p for p, _ in points(M, 3)]
+    assert slopes(f, (x, start)) == pytest.approx(forward(f, (x, start)), rel=1e-14, abs=1e-15)
+
+
+def test_least_and_largest_together() -> None:
+    """The box around points."""
+    state = {"low": Real, "high": Real}
+
+    def width(b, c):
+        box = fori(
+            M,
+            state,
+            {"low": math.inf, "high": -math.inf},
+            lambda k, s: {"low": min(s.low, b[k][0] * c), "high": max(b[k][1] * b[k][0], s.high)},
+        )
+        return box.high * box.high - box.low
+
+    f = fn([B, Real], Real, width)
+    args = points(M, 4), 1.5
+    assert is_searched(f)
+    assert slopes(f, args) == pytest.approx(forward(f, args), rel=1e-13, abs=1e-14)
+
+
+def by_index(x, n):
+    return fori(n, Real, x[0] + 9.0, lambda k, s: min(s, x[imod(M, k)] * x[imod(M, k)] - x[imod(M, k)]))
+
+
+def by_number(x, n):
+    return fori(n, Real, x[0] + 9.0, lambda k, s: min(s, x[index(M, k)] * 2.0))
+
+
+@pytest.mark.parametrize("turns", [0, 1, 7, M])
+@pytest.mark.parametrize(("f", "count"), [(by_index, M + 1), (by_number, Real)])
+def test_turns_that_are_known_when_it_runs(turns, f, count) -> None:
+    v = Vec(M, Real)
+
+    def along(x, n, dx):
+        return jvp(fn([v], Real, lambda x: f(x, n)))([{"re": x[k], "du": dx[k]} for k in range(M)]).du
+
+    x = [p for p, _ in points(M, 5)]
+    g = fn([v, count], v, lambda x, n: vjp(fn([v], Real, lambda x: f(x, n)))(x).grad(1))
+    found, slope = compile(g)(x, turns), compile(fn([v, count, v], Real, along))
+    assert found == interp(g)(x, turns)
+    for k in range(M):
+        expected = slope(x, turns, [float(j == k) for j in range(M)])
+        assert found[k] == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_in_a_choice_and_in_a_loop() -> None:
+    v = Vec(M, Real)
+
+    def least(x, c):
+        return fori(M, Real, math.inf, lambda k, s: min(s, (x[k] - c) * (x[k] - c)))
+
+    def body(x):
+        def turn(_, c):
+            return cond(c > 0.3, Real, lambda: c + least(x, c), lambda: c + 0.1 + least(x, c * x[0]))
+
+        return fori(30, Real, 0.1, turn)
+
+    f = fn([v], Real, body)
+    x = [p for p, _ in points(M, 6)]
+    assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-9, abs=1e-10)
+
+
+def test_second_derivatives() -> None:
+    v = Vec(M, Real)
+    f = fn([v], Real, lambda x: sin(fori(M, Real, -math.inf, lambda k, s: max(s, x[k] * x[k] * x[k]))))
+    x = [p for p, _ in points(M, 7)]
+    g, h = gradient(f), hessian(f)
+    found = compile(h)(x)
+    assert found == interp(h)(x)
+    for k in range(M):
+        up, down = ([x + d * (j == k) for j, x in enumerate(x)] for d in (1e-6, -1e-6))
+        difference = [(a - b) / 2e-6 for a, b in zip(compile(g)(up), compile(g)(down), strict=True)]
+        assert found[k] == pytest.approx(difference, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda k, s, x: min(s, x[k] * s),
+        lambda k, s, x: min(s, x[k]) + 0.0 * s,
+        lambda k, s, x: min(s, sin(s)),
+        lambda k, s, x: min(s, s),
+        lambda k, s, x: s + x[k],
+    ],
+)
+def test_other_loops_stay(step) -> None:
+    v = Vec(M, Real)
+    f = fn([v], Real, lambda x: fori(M, Real, 1.0, lambda k, s: step(k, s, x)))
+    assert not is_searched(f)
+    x = [p for p, _ in points(M, 8)]
+    assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-14)
+
+
+@pytest.mark.parametrize(("turns", "searched"), [(FEWEST_TURNS - 1, False), (FEWEST_TURNS, True)])
+def test_short_loops_stay(turns, searched) -> None:
+    v = Vec(turns, Real)
+    f = fn([v], Real, lambda x: fori(turns, Real, math.inf, lambda k, s: min(s, x[k] * x[k])))
+    assert is_searched(f) == searched

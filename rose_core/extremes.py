@@ -3,50 +3,64 @@
 The derivative of such a loop is that of the one number that is found. So the way forward also finds the turn
 that it is from, keeps nothing else, and the number is computed once more, of that turn. Where it is found in
 several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run.
+Of a state that turns replace as a whole, it is the last of these turns (`rose_core.replaced`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.builder import Builder
 from rose_core.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.ops import code
+from rose_core.replaced import last_replaced, replaced
 from rose_core.replay import Replay, copied
-from rose_core.types import BOOL, REAL, UNIT, Fin, Type
+from rose_core.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
+from rose_core.types import BOOL, REAL, Fin, Type
 
 FEWEST_TURNS = 4
 """The fewest turns for which it is done."""
 
 _MIN, _MAX, _LT, _GT, _SELECT = map(code, ("min", "max", "lt", "gt", "select"))
-_MARK = "every turn"
-"""In the memo of a function whose loops stay as they are."""
 
 
 def by_extremes(f: Func) -> Func:
     """``f``, whose loops that find the least or largest say of which turn it is."""
-    if not f.specs or _MARK in f.memo:
+    if not f.specs or stays_as_it_is(f):
         return f
     key = "extremes", f.extent
     found = f.memo.get(key)
     if found is None:
         sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-        chosen = {v: candidates for v, site in sites.items() if (candidates := _candidates(site))}
-        found = copied(f, lambda b, args: _ByExtremes(f, b, args, chosen)) if chosen else f
+        ways = {v: way for v, site in sites.items() if (way := _way(site))}
+        found = copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
         f.memo[key] = found
     assert isinstance(found, Func)
     return found
 
 
-def _candidates(site: LoopSite) -> list[int]:
-    """What each number of the state is the least or largest of, in every turn; none if one is not."""
+Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
+"""What writes the loop of a site, of this count, state and further arguments; it gives the last state."""
+
+
+def _way(site: LoopSite) -> Way | None:
+    """How to find what is left after the last turn of a loop, if that is from one of the turns."""
     spec, body = site.spec, site.body
     if site.test or spec.checkpoint or spec.down or len(body.results) != spec.carries or body.effects:
-        return []
+        return None
     assert isinstance(spec.index, Fin)
-    if spec.index.size < FEWEST_TURNS or len({*body.results}) < spec.carries:
-        return []
+    if spec.index.size < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):
+        return None
+    if candidates := _candidates(body):
+        return lambda b, site, count, state, args: _searched(b, site, candidates, count, state, args)
+    if replacement := replaced(body):
+        return lambda b, site, count, state, args: last_replaced(b, site, replacement, count, state, args)
+    return None
+
+
+def _candidates(body: Func) -> list[int]:
+    """What each number of the state is the least or largest of, in every turn; none if one is not."""
     found = []
     for k, v in enumerate(body.results):
         ins = body.code[v] if v >= 0 else (-1,)
@@ -55,7 +69,7 @@ def _candidates(site: LoopSite) -> list[int]:
         if not is_extreme or body.types[v] is not REAL or body.code[state] != (PARAM, state):
             return []
         found.append(ins[2] if ins[1] == state else ins[1])
-    ends = {*body.results, *range(1, 1 + spec.carries)}
+    ends = {*body.results, *range(1, 1 + len(found))}
     for v, ins in enumerate(body.code):
         if v not in body.results and not ends.isdisjoint(operands(ins, body.blocks)):
             return []
@@ -63,36 +77,19 @@ def _candidates(site: LoopSite) -> list[int]:
 
 
 class _ByExtremes(Replay):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: dict[int, list[int]]) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], ways: Mapping[int, Way]) -> None:
         super().__init__(func, b, args)
-        self.chosen = chosen
-        """Loop → what its state is the least or largest of."""
+        self.ways = ways
+        """Loop → how it is written."""
         self.results: dict[int, list[int]] = {}
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if v not in self.chosen:
+        if v in self.ways:
+            site, env = LoopSite(self.func, ins), self.env
+            count, state, args = env[site.count], [env[x] for x in site.state], [env[x] for x in site.args]
+            self.results[v] = [*self.ways[v](self.b, site, count, state, args), count]
+        else:
             super().control_loop(v, ins)
-            return
-        b, env, site = self.b, self.env, LoopSite(self.func, ins)
-        count = env[site.count]
-        state, args = [env[x] for x in site.state], [env[x] for x in site.args]
-        body, candidates, index = site.body, self.chosen[v], site.spec.index
-        least = [body.code[x][0] == _MIN for x in body.results]
-        start = []
-        for s, is_least in zip(state, least, strict=True):
-            start += [s, b.const(0, index), b.const(math.inf if is_least else -math.inf, REAL)]
-        search = b.loop(Spec(len(start), index), count, _search(body, candidates, least), start, args)
-        given = [count] if count >= 0 else []
-        self.results[v] = []
-        for k, s in enumerate(state):
-            found, turn, second = (b.get(search, 3 * k + j) for j in range(3))
-            compare = _LT if least[k] else _GT
-            is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
-            every = _every_turn(site, [b.func.type_of(x) for x in given], b.pool[~count][0], k)
-            one = _one_turn(body, candidates[k], index)
-            choice = b.cond(is_alone, one, [is_found, s, turn, *args], every, [*given, *state, *args])
-            self.results[v].append(b.get(choice, 0))
-        self.results[v].append(count)
 
     def get(self, v: int, of: int, k: int) -> None:
         if of in self.results:
@@ -101,19 +98,37 @@ class _ByExtremes(Replay):
             super().get(v, of, k)
 
 
-def _part(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
-    """A function without a body, and its parameters."""
-    b = Builder(Func(name, types, UNIT))
-    return b, [b.param(t) for t in types]
+def _searched(
+    b: Builder, site: LoopSite, candidates: Sequence[int], count: int, state: list[int], args: list[int]
+) -> list[int]:
+    body, index = site.body, site.spec.index
+    least = [body.code[x][0] == _MIN for x in body.results]
+    start = []
+    for s, is_least in zip(state, least, strict=True):
+        start += [s, b.const(0, index), b.const(math.inf if is_least else -math.inf, REAL)]
+    search = b.loop(Spec(len(start), index), count, _search(body, candidates, least), start, args)
+    given = [count] if count >= 0 else []
+    known = b.pool[~count][0] if count < 0 else 0.0
+    results = []
+    for k, s in enumerate(state):
+        found, turn, second = (b.get(search, 3 * k + j) for j in range(3))
+        compare = _LT if least[k] else _GT
+        is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
+        every = _every_turn(site, [b.func.type_of(x) for x in given], known, k)
+        one = _one_turn(body, candidates[k], index)
+        choice = b.cond(is_alone, one, [is_found, s, turn, *args], every, [*given, *state, *args])
+        results.append(b.get(choice, 0))
+    return results
 
 
 def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Func:
     """A turn with a state of three for each number: it, the turn that it is from, and the next to it."""
     types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
     rest = body.params[1 + len(candidates) :]
-    b, (turn, *params) = _part("search", [*types, *rest])
+    b, (turn, *params) = part("search", [*types, *rest])
+    leave(b.func)
     state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
-    replay = Replay(body, b, [turn, *state[::3], *args])
+    replay = AsItIs(body, b, [turn, *state[::3], *args])
     ends = replay.run()
     for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
         s, at, second = state[3 * k : 3 * k + 3]
@@ -130,9 +145,9 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
 
 def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
     """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
-    body, carries = site.body, site.spec.carries
-    b, params = _part("every_turn", [*counts, *body.params[1:]])
-    b.func.memo[_MARK] = True
+    body, carries = as_it_is(site.body), site.spec.carries
+    b, params = part("every_turn", [*counts, *body.params[1:]])
+    leave(b.func)
     given = params[0] if counts else b.const(count, REAL)
     state, args = params[len(counts) :][:carries], params[len(counts) + carries :]
     b.func.blocks[0].results = [b.get(b.loop(site.spec, given, body, state, args), k)]
@@ -141,15 +156,7 @@ def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) ->
 
 def _one_turn(body: Func, candidate: int, index: Type) -> Func:
     """What is found: the candidate of a turn, or the number that there was before, if none is better."""
-    carries = len(body.results)
-    rest = body.params[1 + carries :]
-    b, (is_found, before, turn, *args) = _part("one_turn", [BOOL, REAL, index, *rest])
-    inner, (at, *given) = _part("candidate", [index, *rest])
-    replay = Replay(body, inner, [at, *[inner.const(0.0, REAL)] * carries, *given])
-    replay.run()
-    inner.func.blocks[0].results = [replay.env[candidate]]
-    same, kept = _part("before", [REAL])
-    same.func.blocks[0].results = kept
-    choice = b.cond(is_found, inner.func, [turn, *args], same.func, [before])
-    b.func.blocks[0].results = [b.get(choice, 0)]
+    types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
+    b, (is_found, before, turn, *args) = part("one_turn", types)
+    b.func.blocks[0].results = of_turn(b, body, [candidate], is_found, [before], turn, args)
     return b.func

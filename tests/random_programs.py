@@ -6,6 +6,7 @@ mean something.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 
@@ -38,6 +39,8 @@ from rose_core import (
     vmap,
     while_loop,
 )
+from rose_core import max as rose_max
+from rose_core import min as rose_min
 from rose_core import sum as rose_sum
 from rose_core.functions import Function
 from rose_core.types import Array, Fin, Struct, Type
@@ -176,6 +179,8 @@ class RandomProgram:
             return self.derivative(rng.choice(self.functions), values, depth)
         if kind == 20 and depth:
             return self.solved(values)
+        if kind == 21 and depth == 2:
+            return self.best(values)
         return x * y - 0.5 * x
 
     def called(self, f: Function, values: list[object], depth: int) -> object:
@@ -308,6 +313,25 @@ class RandomProgram:
         start = {"x": self.value(t, values, depth), "p": True, "k": n - 1, "r": {"y": 0.75, "k": 0}}
         last = fori(self.rng.choice(SIZES), state, start, body, checkpoint=self.kept())
         return self.rng.choice((last.x, last.r.y))
+
+    def best(self, values: list[object]) -> object:
+        """A loop that keeps the least or the largest of its turns, or what is in the one with the least."""
+        n, candidate = self.rng.choice((4, 5)), self.loop_body(Real, values, 1)
+        start, how = self.real(values), self.rng.randrange(4)
+        if how < 2:
+            extreme, none = ((rose_min, math.inf), (rose_max, -math.inf))[how]
+            start = none if self.rng.random() < 0.5 else start
+            return tame(fori(n, Real, start, lambda i, s: extreme(s, candidate(i))))
+        t = self.type(1)
+        state, other = struct({"x": Real, "y": t, "k": n}), self.loop_body(t, values, 1)
+
+        def turn(i: object, s: object) -> object:
+            x = candidate(i)
+            new = {"x": x, "y": other(i), "k": i}
+            return select(_less(x, s.x), state, *((new, s) if how == 2 else (s, new)))
+
+        last = fori(n, state, {"x": start, "y": self.value(t, values, 1), "k": 0}, turn)
+        return tame(self.rng.choice((last.x, last.y)))
 
     def loop_body(self, t: Type, values: list[object], depth: int) -> Callable[[object], object]:
         def body(i: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import random
 
@@ -22,6 +23,8 @@ from rose_core import (
     jvp,
     max,
     min,
+    not_,
+    select,
     sin,
     sum,
     vjp,
@@ -228,6 +231,83 @@ def test_second_derivatives() -> None:
         assert found[k] == pytest.approx(difference, rel=1e-6, abs=1e-7)
 
 
+NEAREST = {"square": Real, "x": Real, "of": M, "point": Vec(2, Real)}
+
+
+def replace_if(p, a, b):
+    return select(p, NEAREST, a, b)
+
+
+def replace_unless(p, a, b):
+    return select(not_(p), NEAREST, b, a)
+
+
+@pytest.mark.parametrize("choose", [replace_if, replace_unless])
+@pytest.mark.parametrize("start", [9.0, 0.3, 0.0])
+def test_the_nearest_and_where_it_is(choose, start) -> None:
+    """A state of several parts, which the choice that replaces it depends on but one of."""
+
+    def body(a, b):
+        def near(i):
+            def turn(j, s):
+                d = distance(a[i], b[j])
+                new = {"square": d, "x": b[j][0] * a[i][1], "of": j, "point": b[j]}
+                return choose(d < s.square, new, s)
+
+            first = {"square": start, "x": a[i][0], "of": 0, "point": a[i]}
+            s = fori(M, NEAREST, first, turn)
+            return sin(s.square) * s.x + s.point[1] * s.point[0] * b[s.of][0]
+
+        return sum(N, near)
+
+    f = fn([A, B], Real, body)
+    assert is_searched(f)
+    args = points(N, 9), points(M, 10)
+    assert slopes(f, args) == pytest.approx(forward(f, args), rel=1e-13, abs=1e-15)
+    g, square = fn([A, B], Real, lambda a, b: vjp(f)(a, b).ret), points(M, 11)
+    assert compile(g)(args[0], square) == compile(f)(args[0], square)
+
+
+def test_the_last_of_some() -> None:
+    """The choice depends on nothing of the state."""
+    v = Vec(M, Real)
+    f = fn([v], Real, lambda x: fori(M, Real, 0.5, lambda k, s: select(x[k] > 0.0, sin(x[k]), s)))
+    assert is_searched(f)
+    x = [p for p, _ in points(M, 12)]
+    last = builtins.max(k for k in range(M) if x[k] > 0)
+    assert slopes(f, (x,)) == forward(f, (x,))
+    assert slopes(f, (x,)) == [math.cos(x[k]) if k == last else 0.0 for k in range(M)]
+    assert slopes(f, ([-y * y for y in x],)) == [0.0] * M
+
+
+def test_the_least_by_a_choice() -> None:
+    """Of equals the first counts, in reverse as in forward mode."""
+    v = Vec(M, Real)
+    f = fn([v], Real, lambda x: fori(M, Real, x[0], lambda k, s: select(x[k] * x[k] < s, x[k] * x[k], s)))
+    assert is_searched(f)
+    x = [p for p, _ in points(M, 13)]
+    x[5] = x[11] = 1e-3
+    assert slopes(f, (x,)) == forward(f, (x,))
+    assert compile(fn([v], Real, lambda x: vjp(f)(x).ret))(x) == compile(f)(x) == interp(f)(x)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda k, s, x: select(x[k] < s, x[k] * s, s),
+        lambda k, s, x: select(x[k] < s, x[k], -s),
+        lambda k, s, x: select(x[k] < s, x[k], x[0]),
+        lambda k, s, x: select(x[k] < sum(M, lambda j: x[j] * s), sum(M, lambda j: x[j] * s), s),
+    ],
+)
+def test_other_choices_stay(step) -> None:
+    v = Vec(M, Real)
+    f = fn([v], Real, lambda x: fori(M, Real, 1.0, lambda k, s: step(k, s, x)))
+    assert not is_searched(f)
+    x = [p for p, _ in points(M, 8)]
+    assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-14)
+
+
 @pytest.mark.parametrize(
     "step",
     [
@@ -251,3 +331,22 @@ def test_short_loops_stay(turns, searched) -> None:
     v = Vec(turns, Real)
     f = fn([v], Real, lambda x: fori(turns, Real, math.inf, lambda k, s: min(s, x[k] * x[k])))
     assert is_searched(f) == searched
+
+
+def test_loops_in_loops() -> None:
+    """The gradient of a minimum of minima does not double with each of them."""
+    v = Vec(M, Real)
+
+    def least(depth: int, x, c):
+        if depth == 0:
+            return c * c
+        return fori(M, Real, math.inf, lambda k, s: min(s, sin(least(depth - 1, x, c + x[k]))))
+
+    def size(depth: int) -> int:
+        f = fn([v], Real, lambda x: least(depth, x, x[0]))
+        return builtins.sum(len(g.code) for g in functions(Expansion(gradient(f).func).root))
+
+    assert size(8) < 5 * size(4)
+    f = fn([v], Real, lambda x: least(2, x, x[0]))
+    x = [p for p, _ in points(M, 14)]
+    assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-15)

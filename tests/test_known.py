@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import operator
 import random
 from array import array
+from functools import reduce
 
 import pytest
 from recordings import Writer, sent
 
-from rose_core import bridge, lowered
+from rose_core import Real, Vec, bridge, fn, fori, imod, lowered, select, vjp
+from rose_core import min as lowest
+from rose_core import sum as total
 from rose_core.expand import DerivativeError
 from rose_core.known import Known
+from rose_core.serialize import serialize
 
 REAL, DUAL = 0, 2
 TYPES = ["real", "tan", ["struct", ["du", "re"], [1, 0]]]
@@ -128,6 +134,41 @@ def test_random_edits(core, monkeypatch, seed):
         else:
             pieces[at] = pieces[rng.randrange(len(pieces))]
         given = program(pieces)
+        assert bridge.compile_recording(*given) == as_new(monkeypatch, given)
+
+
+SIZE = 12
+
+
+def loops(kind: int, c: float):
+    """A function of a vector with loops in it, of which some are searched and some written out."""
+
+    def of_all(start, turn):
+        return lambda x: fori(SIZE, Real, start, lambda k, s: turn(x, k, s))
+
+    bodies = [
+        of_all(math.inf, lambda x, k, s: lowest(s, (x[k] - c) * (x[k] - c))),
+        of_all(c, lambda x, k, s: select(x[k] * x[k] < s, x[k] * x[k], s)),
+        of_all(math.inf, lambda x, k, s: lowest(s, of_all(c, lambda x, j, t: lowest(t, x[k] * x[j]))(x))),
+        lambda x: total(SIZE, lambda i: fori(4, Real, c, lambda k, s: s * x[i] + x[imod(SIZE, k)])),
+        lambda x: fori(4, Real, c, lambda k, s: s * x[imod(SIZE, k)] + x[0]),
+    ]
+    return fn([Vec(SIZE, Real)], Real, bodies[kind])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_edits_of_loops(core, monkeypatch, seed):
+    rng = random.Random(seed)
+    v = Vec(SIZE, Real)
+    pieces = [loops(rng.randrange(5), 0.5) for _ in range(5)]
+    for _ in range(6):
+        pieces[rng.randrange(5)] = loops(rng.randrange(5), rng.choice((0.25, 0.5, 2.0)))
+        f = fn([v], Real, lambda x, pieces=pieces: reduce(operator.add, [g(x) for g in pieces]))
+        root = fn([v], v, lambda x, f=f: vjp(f)(x).grad(1)).func
+        made = serialize([root])
+        header = {"types": made.types, "functions": made.functions, "notes": [], "root": made.numbers[root]}
+        reals = array("d", made.reals).tobytes()
+        given = json.dumps(header), array("i", made.ints).tobytes(), reals, ""
         assert bridge.compile_recording(*given) == as_new(monkeypatch, given)
 
 

@@ -233,28 +233,59 @@ export const fieldsOf = <T>(
   return partsOf(types, leaves).map((own, k) => [types[k], own]);
 };
 
-/** Writers of the arguments of `f` into its leaves. */
-export const argumentWriters = (
-  f: FnData,
-  leaves: readonly Leaf[],
-): Writer[] => {
+/** An argument of a function, as calls put it into its leaves. */
+export class Argument {
+  /** How many numbers it has, if it is a vector of them; else -1. */
+  readonly size: number;
+  readonly leaf: Leaf;
+  readonly write: Writer;
+
+  constructor(ty: Ty, leaves: readonly Leaf[]) {
+    this.size = sizeOfNumbers(ty);
+    this.leaf = leaves[0];
+    this.write = writerOf(ty, leaves);
+  }
+}
+
+/** How many numbers a value has, if it is a vector of them; else -1. */
+export const sizeOfNumbers = (ty: Ty): number =>
+  ty.kind === "vec" && isNumbers(ty.elem!) ? ty.size : -1;
+
+/** The arguments of `f`, which go into these leaves. */
+export const argumentsOf = (f: FnData, leaves: readonly Leaf[]): Argument[] => {
   const parts = partsOf(f.params, leaves);
-  return f.params.map((ty, k) => writerOf(ty, parts[k]));
+  return f.params.map((ty, k) => new Argument(ty, parts[k]));
+};
+
+/**
+ * Put `x` into its leaves. Short vectors of numbers, which most calls have, go in right here: which writer it
+ * is that they call, engines cannot know, and such a call takes longer than the numbers.
+ */
+const put = ({ size, leaf, write }: Argument, x: unknown): void => {
+  if (size <= FEW && x instanceof Float64Array && x.length === size) {
+    const { f, shared } = leaf.cells;
+    const { start } = leaf;
+    if (!shared) {
+      for (let i = 0; i < size; ++i) f[start + i] = x[i];
+      return;
+    }
+  }
+  write(x, 0);
 };
 
 /** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */
 export const putArguments = (
   f: FnData,
-  writers: readonly Writer[],
+  into: readonly Argument[],
   args: ArrayLike<unknown>,
 ): void => {
-  if (args.length !== writers.length)
+  if (args.length !== into.length)
     throw TypeError(
-      `${f.name} takes ${count(writers.length, "argument")}, got ${args.length}`,
+      `${f.name} takes ${count(into.length, "argument")}, got ${args.length}`,
     );
   let k = 0;
   try {
-    for (; k < writers.length; ++k) writers[k](args[k], 0);
+    for (; k < into.length; ++k) put(into[k], args[k]);
   } catch (error) {
     throw within(error, `argument ${k + 1} of ${f.name}`);
   }

@@ -1,12 +1,12 @@
 // A compiled function as page scripts hold it.
 
 import { copyOf, liesIn } from "./alias";
-import { argumentWriters, putArguments, type Writer } from "./arguments";
+import { type Argument, argumentsOf, putArguments } from "./arguments";
 import { type Leaf, type MemoryCells, rowCells, type User } from "./cells";
 import type { FnData } from "./functions";
 import { giveBack } from "./memory";
 import { within } from "./recorder";
-import { type Filler, fillerOf, type Reader, readerOf } from "./results";
+import { type Filler, fillerOf, Result, valueOf } from "./results";
 import {
   type Check,
   checksOf,
@@ -55,19 +55,22 @@ class Callee {
   readonly result: Views;
   private readonly cells: MemoryCells;
   private readonly enter: () => number;
-  private readonly writers: readonly Writer[];
+  private readonly inputs: readonly Argument[];
   /** What `f` returns, if its result is a scalar. */
   private readonly returned = new Float64Array(1);
-  private readonly read: Reader;
+  private readonly output: Result;
   private readonly fill: Filler;
   private readonly checks: readonly Check[];
+  /** Whether its memory is its own, and stays as it is: nothing makes it grow or comes between. */
+  private readonly isSteady: boolean;
 
   constructor(
     private readonly data: FnData,
     private readonly instance: Instance,
   ) {
-    const { args, results, exports, cells } = instance;
+    const { args, results, exports, cells, callsHost } = instance;
     this.cells = cells;
+    this.isSteady = !cells.shared && !callsHost && !("t" in exports);
     const passed = args.filter(isPassed);
     const direct = passed.length <= MOST_PASSED;
     const scalars = new Float64Array(passed.length);
@@ -75,12 +78,12 @@ class Callee {
       direct && isPassed(slot)
         ? { cells: rowCells(row), start }
         : { cells, start: startOf(slot) };
-    this.writers = argumentWriters(
+    this.inputs = argumentsOf(
       data,
       args.map((slot) => leafOf(slot, scalars, passed.indexOf(slot))),
     );
     const leaves = results.map((slot) => leafOf(slot, this.returned, 0));
-    this.read = readerOf(data.ret, leaves);
+    this.output = new Result(data.ret, leaves);
     this.fill = fillerOf(data.ret, leaves);
     this.enter = direct
       ? withScalars(exports.f as Enter, scalars)
@@ -91,9 +94,13 @@ class Callee {
   }
 
   call(values: readonly unknown[]): unknown {
-    if (this.cells.busy) return this.meanwhile(() => this.call(values));
+    if (this.cells.busy) return this.callMeanwhile(values);
     this.compute(values);
-    return this.read(0);
+    return valueOf(this.output);
+  }
+
+  private callMeanwhile(values: readonly unknown[]): unknown {
+    return this.meanwhile(() => this.call(values));
   }
 
   into(out: unknown, values: readonly unknown[]): unknown {
@@ -131,6 +138,11 @@ class Callee {
   /** Run on these values; the result is in its leaves then. */
   private compute(values: readonly unknown[]): void {
     const { cells, data } = this;
+    if (this.isSteady) {
+      putArguments(data, this.inputs, values);
+      this.returned[0] = this.enter();
+      return;
+    }
     cells.refresh();
     if (cells.shared) {
       const { buffer } = cells.memory;
@@ -139,7 +151,7 @@ class Callee {
       if (values.some(lies))
         values = values.map((x, k) => (lies(x, k) ? copyOf(x, buffer) : x));
     }
-    putArguments(data, this.writers, values);
+    putArguments(data, this.inputs, values);
     this.returned[0] = this.go(this.enter);
   }
 

@@ -1,6 +1,6 @@
 // The leaves of a function into ordinary JavaScript values, new or given ones.
 
-import { FEW, fieldsOf, isNumbers } from "./arguments";
+import { FEW, fieldsOf, isNumbers, sizeOfNumbers } from "./arguments";
 import type { Leaf } from "./cells";
 import { count } from "./functions";
 import { within } from "./recorder";
@@ -31,12 +31,31 @@ export const readerOf = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   }
 };
 
+/** The result of a function, as calls give it. */
+export class Result {
+  readonly leaf: Leaf;
+  readonly read: Reader;
+  /** What is copied to make it, if it is a vector of numbers. */
+  readonly copied: readonly number[] | undefined;
+
+  constructor(ty: Ty, leaves: readonly Leaf[]) {
+    const size = sizeOfNumbers(ty);
+    this.leaf = leaves[0];
+    this.read = readerOf(ty, leaves);
+    this.copied = size < 0 ? undefined : doubles(size);
+  }
+}
+
+/** The value in the leaves of a result: of a vector of numbers without a call, as in `putArguments`. */
+export const valueOf = ({ leaf, read, copied }: Result): unknown =>
+  copied ? numbersFrom(copied, leaf.cells.f, leaf.start) : read(0);
+
 const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   const { size } = ty;
   if (isNumbers(ty.elem!)) {
-    const read = numbersReader(size);
+    const copied = doubles(size);
     const [leaf] = leaves;
-    return (at) => read(leaf.cells.f, leaf.start + at * size);
+    return (at) => numbersFrom(copied, leaf.cells.f, leaf.start + at * size);
   }
   const element = readerOf(ty.elem!, leaves);
   const copied = new Array<unknown>(size).fill(undefined);
@@ -48,20 +67,21 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
 };
 
 /**
- * So many numbers. What is copied and filled is an array of doubles from the beginning: engines that have
- * seen a `new Array` become one too seldom take ten times as long.
+ * So many numbers, to be copied and filled: an array of doubles from the beginning. Engines that have seen a
+ * `new Array` become one too seldom take ten times as long.
  */
-const numbersReader = (
-  size: number,
-): ((f: Float64Array, start: number) => number[]) => {
-  if (size === 2) return (f, start) => [f[start], f[start + 1]];
-  if (size === 3) return (f, start) => [f[start], f[start + 1], f[start + 2]];
-  const copied = new Array<number>(size).fill(0.5);
-  return (f, start) => {
-    const found = copied.slice();
-    for (let i = 0; i < size; ++i) found[i] = f[start + i];
-    return found;
-  };
+const doubles = (size: number): readonly number[] =>
+  new Array<number>(size).fill(0.5);
+
+/** As many numbers as are in `copied`, from `start` on. */
+const numbersFrom = (
+  copied: readonly number[],
+  f: Float64Array,
+  start: number,
+): number[] => {
+  const found = copied.slice();
+  for (let i = 0; i < found.length; ++i) found[i] = f[start + i];
+  return found;
 };
 
 const structReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {

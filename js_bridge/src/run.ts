@@ -2,7 +2,7 @@
 
 import { unless } from "./abort";
 import { descriptorOf, moduleOf } from "./artifact";
-import { argumentWriters, putArguments } from "./arguments";
+import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled } from "./callable";
 import { cellsOf } from "./cells";
 import { mainCore } from "./core";
@@ -138,11 +138,11 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
   let made = -1;
   const args = new Row(data.params);
   const result = new Row([data.ret]);
-  const writers = argumentWriters(data, args.leaves);
+  const into = argumentsOf(data, args.leaves);
   const read = readerOf(data.ret, result.leaves);
   const interpreter = (...values: unknown[]): unknown => {
     const row = args.use();
-    putArguments(data, writers, values);
+    putArguments(data, into, values);
     if (run === undefined || made !== epoch) {
       run = takesDerivatives(data) ? byCore(data, interpreter) : byRows(data);
       made = epoch;

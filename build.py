@@ -58,7 +58,8 @@ BROWSER = STATE / "browser.json"
 GENERATED: Mapping[str, tuple[str, ...]] = {
     "rose_core/libm/constants.py": ("-m", "tests.libm.constants"),
     "rose_core/libm/code.py": ("-m", "tests.libm.translate"),
-    "js_bridge/src/opcodes.gen.ts": ("-m", "rose_core.export"),
+    "js_bridge/src/opcodes.gen.ts": ("-m", "rose_core.export", "opcodes"),
+    "js_bridge/src/rules.gen.ts": ("-m", "rose_core.export", "rules"),
 }
 """Committed files that are made from others: path -> arguments for Python that print
 the content. `build` rewrites them, `check` fails when one is stale."""

@@ -43,9 +43,9 @@ const caller = (state) => {
 };
 
 /**
- * Measure a diagram: milliseconds from Penrose's expressions to a function (`compile`), of which until
- * the function is recorded (`record`; npm's rose differentiates and emits meanwhile) and in the engine
- * (`engine`); microseconds of a call of the gradient as Penrose makes it (`gradient`), and of its
+ * Measure a diagram: milliseconds from Penrose's expressions to a function that can be called (`callable`), and
+ * to one that is compiled (`compile`), of which until the function is recorded (`record`; npm's rose
+ * differentiates and emits meanwhile) and in the engine (`engine`); microseconds of a call of the gradient as Penrose makes it (`gradient`), and of its
  * WebAssembly alone (`body`); and bytes. Of such a call, what Penrose does itself (`idle.gradient`).
  *
  * @param {string} name
@@ -61,16 +61,20 @@ export const measure = async (name, { calls, stages } = {}) => {
   let expected;
   for (const [library, client] of Object.entries(LIBRARIES)) {
     const state = await client.load(diagram);
+    await client.settled();
     tasks[library] = async () => {
       const start = performance.now();
       let recorded = start;
-      const { seen } = await watch(() => {
+      let callable = start;
+      const { seen } = await watch(async () => {
         const made = client.anew(state);
         recorded = performance.now();
-        return made;
+        await made;
+        callable = performance.now();
       });
       return {
-        compile: performance.now() - start,
+        callable: callable - start,
+        compile: Math.max(callable, seen.end) - start,
         record: recorded - start,
         engine: seen.compile + seen.instantiate,
       };

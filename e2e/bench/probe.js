@@ -1,6 +1,6 @@
 // What a library hands to the engine: the bytes of its modules, their instances, and the time it takes.
 
-/** @typedef {{ bytes: number, compile: number, instantiate: number, call?: () => unknown }} Seen */
+/** @typedef {{ bytes: number, compile: number, instantiate: number, end: number, call?: () => unknown }} Seen */
 
 let modules = 0;
 
@@ -55,8 +55,9 @@ WebAssembly.compile = compile;
 construct(compileNow, instantiateNow);
 
 /**
- * Run `work`, and say what it compiled last. Its exported function `f` is remembered with the arguments
- * of its last call: `call` repeats that call, without any conversion.
+ * Run `work`, and say what it compiled last, which it may go on to do when it has ended; `end` is when that
+ * is there. Its exported function `f` is remembered with the arguments of its last call: `call` repeats that
+ * call, without any conversion.
  *
  * @template T
  * @param {() => Promise<T>} work  which compiles one function
@@ -64,14 +65,19 @@ construct(compileNow, instantiateNow);
  */
 export const watch = async (work) => {
   /** @type {Seen} */
-  const seen = { bytes: 0, compile: 0, instantiate: 0 };
+  const seen = { bytes: 0, compile: 0, instantiate: 0, end: 0 };
+  /** @type {(value?: unknown) => void} */
+  let come;
+  const there = new Promise((resolve) => (come = resolve));
   const compiled = (start, source, module) => {
     seen.compile = performance.now() - start;
     seen.bytes = source.byteLength;
     return module;
   };
   const instantiated = (start, { exports }) => {
-    seen.instantiate = performance.now() - start;
+    seen.end = performance.now();
+    seen.instantiate = seen.end - start;
+    come();
     const enter = exports.f;
     const f = (...args) => {
       seen.call = args.length ? () => enter(...args) : () => enter();
@@ -96,7 +102,11 @@ export const watch = async (work) => {
     (...given) => instantiated(performance.now(), instantiateNow(...given)),
   );
   try {
-    return { result: await work(), seen };
+    const result = await work();
+    await there;
+    // what takes the place of a draft does so at once then
+    await new Promise((wake) => setTimeout(wake));
+    return { result, seen };
   } finally {
     WebAssembly.compile = compile;
     WebAssembly.instantiate = engine.instantiate;

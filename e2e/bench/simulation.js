@@ -32,7 +32,7 @@ export const memoryOf = ({ args }) => {
  * compiled one, and those of contenders outside of the page, which get the problem. A small difference may
  * grow: what they give has to agree to `TOLERANCE`.
  *
- * @typedef {{ call: () => unknown, memory?: () => number, dispose?: () => void }} Compiled
+ * @typedef {{ call: () => unknown, memory?: () => number, settled?: Promise<boolean>, dispose?: () => void }} Compiled
  * @param {Record<"ours" | "original", (lib: object) => Promise<Compiled>> & { problem: object }} programs
  * @param {{ omit?: string[], calls?: object, stages?: object, elsewhere?: string[] }} options  as those of
  *   `bench`; and whom the page's function `elsewhere` can ask: for the numbers that a problem has, and then
@@ -63,11 +63,14 @@ export const sideBySide = async (
     tasks[peer.name] = async () => {
       const start = performance.now();
       const made = await make();
-      const end = performance.now();
+      const callable = performance.now() - start;
+      await made.settled;
+      const compile = performance.now() - start;
       made.dispose?.();
-      return { compile: end - start };
+      return { callable, compile };
     };
-    const { call, memory } = await make();
+    const { call, memory, settled } = await make();
+    await settled;
     check(peer.name, call());
     found[peer.name] = memory ? { memory: memory() } : {};
     runs[peer.name] = warmed({ call }, options);

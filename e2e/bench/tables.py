@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 COLUMNS = ("value", "gradient", "value, body", "gradient, body")
-STAGES = ("compile", "compile, cold", "record", "engine", "first call")
+STAGES = ("callable", "compile", "compile, cold", "record", "engine", "first call")
 
 
 def start_table(starts: Mapping[str, Mapping[str, float]]) -> str:

@@ -54,16 +54,16 @@ def of_size(
 ) -> Iterator[tuple[str, float, float]]:
     """Of one workload at one size: what it is about, what was found, and the most that it may be."""
     this, rose = contenders[THIS], contenders.get(ROSE, {})
-    if name == "rosenbrock_unrolled" and n in COMPILE and "compile" in rose:
-        ours, theirs = this["compile"]["median"], rose["compile"]["median"]
-        yield "compilation ÷ rose's", ours / theirs, max(COMPILE[n], AT_ONCE / theirs)
+    if name == "rosenbrock_unrolled" and n in COMPILE and "callable" in rose:
+        ours, theirs = this["callable"]["median"], rose["callable"]["median"]
+        yield "from a function to what can be called ÷ rose's", ours / theirs, max(COMPILE[n], AT_ONCE / theirs)
     for peer, most in SIMULATIONS.get(name, {}).items():
         if "gradient" in contenders.get(peer, {}):
             yield f"gradient of a simulation ÷ that of {peer}", contenders[peer]["gradient"]["ratio"], most
     if name in MEMORY and "memory" in this:
         yield "MB of memory of a gradient", this["memory"] / 1e6, MEMORY[name]
     if name in SIMULATIONS and "gradient" in rose:
-        for what in ("compile", "compile, cold"):
+        for what in ("callable", "compile, cold"):
             yield f"{what}, of a simulation ÷ rose's", this[what]["median"] / rose[what]["median"], 1.0
     if operations and operations > 10_000:
         compiled = this["compile"]["median"]
@@ -86,8 +86,8 @@ def of_size(
 
 def of_diagrams(diagrams: Mapping[str, Any]) -> Iterator[Row]:
     for what, of, name, most in (
-        ("compile", median, "median", 0.5),
-        ("compile", max, "largest", 1.0),
+        ("callable", median, "median", 0.5),
+        ("callable", max, "largest", 1.0),
         ("gradient", median, "median", 0.1),
         ("gradient", max, "largest", 0.5),
         ("bytes", median, "median", 0.1),

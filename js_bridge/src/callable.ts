@@ -3,6 +3,7 @@
 import { copyOf, liesIn } from "./alias";
 import { type Argument, argumentsOf, putArguments } from "./arguments";
 import { type Leaf, type MemoryCells, rowCells, type User } from "./cells";
+import type { Draft } from "./draft";
 import type { FnData } from "./functions";
 import { giveBack } from "./memory";
 import { within } from "./recorder";
@@ -31,6 +32,11 @@ export interface Compiled {
   readonly result: View;
   /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
   run(): View;
+  /**
+   * Whether it runs compiled code, of one that was a draft first: a promise, of false if it stays one, which is
+   * said in the console.
+   */
+  readonly settled: Promise<boolean>;
   /** Give back its memory, which empties the views of it; after that it cannot be called. */
   dispose(): void;
 }
@@ -119,6 +125,11 @@ class Callee {
     return out;
   }
 
+  /** Whether anyone has views of its memory. */
+  get isViewed(): boolean {
+    return this.args.given || this.result.given;
+  }
+
   run(): View {
     const { cells, data } = this;
     if (cells.busy)
@@ -205,12 +216,24 @@ const withScalars = (f: Enter, row: Float64Array): (() => number) => {
   }
 };
 
-/** The callable of `data`. `own`: the memory to give back, if it is its own. */
+/** A compiled function, and what has another instance take the place of the one that it has. */
+export interface Held {
+  readonly compiled: Compiled;
+  replace(by: Entered): void;
+}
+
+/** An instance, and its memory, to be given back, if that is its own. */
+export interface Entered {
+  readonly instance: Instance;
+  readonly own?: WebAssembly.Memory;
+}
+
+/** The callable of `data`. `settled`: of a draft, whether its module has come. */
 export const callable = (
   data: FnData,
-  instance: Instance,
-  own?: WebAssembly.Memory,
-): Compiled => {
+  { instance, own }: Entered,
+  settled?: Promise<boolean>,
+): Held => {
   let callee: Callee | undefined = new Callee(data, instance);
   const there = (): Callee => {
     if (callee === undefined) throw Error(`${data.name} was disposed of`);
@@ -220,7 +243,7 @@ export const callable = (
     there().call(values)) as Compiled;
   const dispose = (): void => {
     if (callee === undefined) return;
-    const isViewed = callee.args.given || callee.result.given;
+    const { isViewed } = callee;
     callee = undefined;
     if (own === undefined) return;
     if (isViewed) own.grow(0); // empties the views
@@ -235,9 +258,20 @@ export const callable = (
     args: { get: () => there().args.current() },
     result: { get: () => there().result.current()[0] },
     run: { value: () => there().run() },
+    settled: { get: () => settled ?? Promise.resolve(true) },
     dispose: { value: dispose },
   });
   if (Symbol.dispose)
     Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
-  return compiled;
+  const replace = (by: Entered): void => {
+    if (callee === undefined) {
+      if (by.own) giveBack(by.own);
+      return;
+    }
+    own = by.own;
+    // views of what a draft has in memory stay what they are
+    if (callee.isViewed) (instance as Draft).relay(by.instance);
+    else callee = new Callee(data, by.instance);
+  };
+  return { compiled, replace };
 };

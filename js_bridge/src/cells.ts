@@ -45,7 +45,7 @@ export class MemoryCells implements Cells {
   busy: User | undefined;
 
   constructor(
-    readonly memory: WebAssembly.Memory,
+    readonly memory: Pick<WebAssembly.Memory, "buffer">,
     readonly shared: boolean,
   ) {
     this.make();

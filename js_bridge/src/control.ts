@@ -13,6 +13,7 @@ import {
   recorded,
   results,
 } from "./functions";
+import { LARGEST } from "./largest";
 import { NO_COUNT, OP, S } from "./opcodes.gen";
 import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
@@ -20,7 +21,6 @@ import {
   BOOL,
   describe,
   fin,
-  LARGEST,
   NULL,
   REAL,
   structOf,

@@ -2,7 +2,8 @@
 // whose programs are all known needs neither.
 
 import type { Bytes } from "./artifact";
-import { type Assets, assetsIn } from "./assets";
+import { type Assets, assetIn, assetsIn } from "./assets";
+import type { draftOf } from "./draft";
 import { freezer } from "./frozen";
 import { BOOLEAN, checkOptions } from "./options";
 import { probe } from "./probe";
@@ -62,10 +63,12 @@ export interface Loader {
   build: string;
   /** Load Python, on this thread or in a worker. */
   start(where: "main" | "worker", assets: Assets): Promise<Core>;
+  draftOf: typeof draftOf;
 }
 
 let started: Promise<Core> | undefined;
 let running: Core | MainCore | undefined;
+let loading: Promise<Loader> | undefined;
 
 /**
  * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
@@ -136,6 +139,19 @@ export const part = async <T extends { build: string }>(
 const start = async (): Promise<Core> => {
   await probe();
   const assets = assetsIn(settings.assets);
-  const loader = await part<Loader>(assets["rose.worker.js"]);
-  return (running = await loader.start(settings.core, assets));
+  return (running = await (await loader()).start(settings.core, assets));
 };
+
+/** What knows of workers and Python, and of drafts. */
+export const loader = (): Promise<Loader> => {
+  if (loading === undefined) {
+    const address = assetIn(settings.assets, "rose.worker.js");
+    loading = part<Loader>(address);
+    loading.catch(() => (loading = undefined)); // the next may try again
+  }
+  return loading;
+};
+
+/** Whether the core runs, beside the page. */
+export const isAtHand = (): boolean =>
+  running !== undefined && !("interpret" in running);

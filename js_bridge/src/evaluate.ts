@@ -2,18 +2,16 @@
 // which it needs no core.
 
 import type { FnData } from "./functions";
-import { FAILURES, ON_REALS, OP, S } from "./opcodes.gen";
+import { FAILURES, OP, S } from "./opcodes.gen";
+import { type Operation, operations } from "./operations";
 import { notes } from "./recorder";
-import { LARGEST, type Ty } from "./types";
+import type { Ty } from "./types";
 
 /** A leaf: a number, 0 or 1 for a Bool, or nested arrays of them. Loops and calls give several. */
 export type Value = number | Value[];
 
 /** What an opaque function runs, on leaves. */
 export type Host = (f: FnData, args: Value[]) => Value[];
-
-/** The largest index. */
-const MOST = LARGEST - 1;
 
 /**
  * What a program calls when it cannot go on: throws what is wrong, by its code in `FAILURES`, or after
@@ -37,54 +35,8 @@ const noted = (note: number, x = 0, y = 0): never =>
 const whole = (x: number, size: number, note: number): number =>
   Number.isInteger(x) && x >= 0 && x < size ? x : noted(note, x, size - 1);
 
-type Op = (x: number, y: number) => number;
-
-/**
- * What each operation does. Functions of `Math` may differ in the last digit from what the core computes,
- * which has some of its own: see rose_core/libm.
- */
-const operations = (): Op[] => {
-  const table: Op[] = [];
-  for (const [name, code] of Object.entries(ON_REALS))
-    table[code] = Math[name as "pow"];
-  return Object.assign(table, {
-    [OP.neg]: (x) => -x,
-    [OP.sign]: (x) => Math.sign(x || 1 / x),
-    [OP.not]: (x) => 1 - x,
-    [OP.add]: (x, y) => x + y,
-    [OP.sub]: (x, y) => x - y,
-    [OP.mul]: (x, y) => x * y,
-    [OP.div]: (x, y) => x / y,
-    [OP.neq]: (x, y) => +(x !== y),
-    [OP.lt]: (x, y) => +(x < y),
-    [OP.leq]: (x, y) => +(x <= y),
-    [OP.eq]: (x, y) => +(x === y),
-    [OP.gt]: (x, y) => +(x > y),
-    [OP.geq]: (x, y) => +(x >= y),
-    [OP.and]: (x, y) => x & y,
-    [OP.or]: (x, y) => x | y,
-    [OP.xor]: (x, y) => x ^ y,
-    [OP.iff]: (x, y) => +(x === y),
-    [OP.real]: (x) => x,
-    [OP.iadd]: (x, y) => x + y,
-    [OP.isub]: (x, y) => x - y,
-    [OP.imul]: (x, y) => Math.min(x * y, MOST),
-    [OP.imin]: Math.min,
-    [OP.imax]: Math.max,
-    [OP.narrow]: (x) => x,
-    [OP.imod]: (x, y) => x % y,
-    [OP.defined]: (x, note) => (x === x ? x : noted(note)),
-    [OP.ineq]: (x, y) => +(x !== y),
-    [OP.ilt]: (x, y) => +(x < y),
-    [OP.ileq]: (x, y) => +(x <= y),
-    [OP.ieq]: (x, y) => +(x === y),
-    [OP.igt]: (x, y) => +(x > y),
-    [OP.igeq]: (x, y) => +(x >= y),
-  } satisfies Record<number, Op>);
-};
-
 /** They are made when the first program is run here. */
-let table: Op[] | undefined;
+let table: Operation[] | undefined;
 
 /** Whether a derivative is taken anywhere in `f`, or in a function that it calls. */
 export const takesDerivatives = (
@@ -196,6 +148,10 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
       }
       case S.RESOLVE:
         return at(x)[0];
+      case OP.defined: {
+        const value = at(x);
+        return value === value ? value : noted(at(y));
+      }
       case OP.bound:
       case OP.index: {
         const [i, size, note] = all(x, y);

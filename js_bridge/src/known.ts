@@ -18,51 +18,70 @@ export const lookAhead = (): void => {
       .catch(() => {});
 };
 
-/** The file of a program. */
-export const compiled = (
-  program: Program,
-  memory: MemoryKind,
-  signal?: AbortSignal,
-): Promise<Bytes> => {
+/** A program that is looked for. */
+export interface Search {
+  /** Whether its file is there already. */
+  readonly isKnown: Promise<boolean>;
+  /** Its file, which is made if there is none. */
+  made(signal?: AbortSignal): Promise<Bytes>;
+}
+
+/** Look for a program. Where nothing is kept, that takes no time until it is to be made. */
+export const search = (program: Program, memory: MemoryKind): Search => {
   const { header, ints, reals } = program;
   const { incremental } = settings;
   const work = { program: { header, ints, reals }, memory, incremental };
-  return fileOf(work, recordingOf(program, memory), signal);
+  let found: Wanted | undefined;
+  const wanted = (): Wanted =>
+    (found ??= new Wanted(work, recordingOf(program, memory)));
+  const isKnown = keepsFiles()
+    ? wanted().known.then((file) => file !== undefined)
+    : Promise.resolve(false);
+  return { isKnown, made: (signal) => wanted().made(signal) };
 };
+
+/** Whether anything is kept or frozen. */
+const keepsFiles = (): boolean =>
+  settings.cache > 0 || indexAddress() !== undefined;
 
 /** What the core says of a program. */
 export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
-  descriptorOf(await compiled(program, kind));
+  descriptorOf(await search(program, kind).made());
 
-/** The file of what this recording tells apart from everything else, and of which `work` is to be done. */
-export const fileOf = (
-  work: Work,
-  recording: Bytes,
-  signal?: AbortSignal,
-): Promise<Bytes> => {
-  const key = hash(recording);
-  const file = found(work, recording, key, signal);
-  freezer()?.(file, key, indexAddress());
-  return file;
-};
+/** The file of what a recording tells apart from everything else, and of which `work` is to be done. */
+export class Wanted {
+  private readonly key: string;
+  private readonly limit = settings.cache;
+  readonly known: Promise<Bytes | undefined>;
 
-const found = async (
-  work: Work,
-  recording: Bytes,
-  key: string,
-  signal: AbortSignal | undefined,
-): Promise<Bytes> => {
-  const limit = settings.cache;
-  const known = await first([
-    frozen(key, recording),
-    limit ? kept(key, recording) : undefined,
-  ]);
-  if (known) return known;
-  signal?.throwIfAborted();
-  const maker = await core();
-  signal?.throwIfAborted();
-  return maker.make({ work, recording, key, limit }, signal);
-};
+  constructor(
+    private readonly work: Work,
+    private readonly recording: Bytes,
+  ) {
+    this.key = hash(recording);
+    this.known = first([
+      frozen(this.key, recording),
+      this.limit ? kept(this.key, recording) : undefined,
+    ]);
+  }
+
+  /** Find it, or have the core make it. */
+  made(signal?: AbortSignal): Promise<Bytes> {
+    const file = this.found(signal);
+    freezer()?.(file, this.key, indexAddress());
+    return file;
+  }
+
+  private async found(signal: AbortSignal | undefined): Promise<Bytes> {
+    const { work, recording, key, limit } = this;
+    const known = await this.known;
+    if (known) return known;
+    signal?.throwIfAborted();
+    const maker = await core();
+    signal?.throwIfAborted();
+    return maker.make({ work, recording, key, limit }, signal);
+  }
+}
 
 /** The first that is found, if any. */
 const first = <T>(

@@ -1,5 +1,6 @@
 // The operations of the table as functions on symbolic values.
 
+import { LARGEST } from "./largest";
 import { NO_INDEX, OP } from "./opcodes.gen";
 import {
   boolId,
@@ -11,16 +12,7 @@ import {
   Var,
   ZERO,
 } from "./recorder";
-import {
-  BOOL,
-  ANY,
-  indexType,
-  LARGEST,
-  REAL,
-  TAN,
-  type Ty,
-  tyOf,
-} from "./types";
+import { BOOL, ANY, indexType, REAL, TAN, type Ty, tyOf } from "./types";
 import { leavesOf, wrap } from "./values";
 
 type Real = unknown;

@@ -1,6 +1,7 @@
 // Options of constructs, and what is said of those that are wrong.
 
-import { describe, LARGEST } from "./types";
+import { LARGEST } from "./largest";
+import { describe } from "./types";
 
 /** Whether a value is right for an option, and what is expected. */
 export type Option = readonly [isRight: (x: any) => boolean, expected: string];

@@ -3,14 +3,14 @@
 import { assetIn } from "./assets";
 import { part } from "./core";
 import { FnData, makeFn } from "./functions";
-import { fileOf } from "./known";
+import { Wanted } from "./known";
 import { noteNumber, Recorder, Var } from "./recorder";
 import { settings } from "./settings";
 import { BOOL, fin, NULL, REAL, structOf, TAN, vecOf } from "./types";
 
 /** What `scripts.ts` uses of the bridge: it must be the page's own, of which it cannot have a copy. */
 const bridge = {
-  ...{ FnData, Recorder, Var, fileOf, makeFn, noteNumber },
+  ...{ FnData, Recorder, Var, makeFn, noteNumber, Wanted },
   ...{ BOOL, NULL, REAL, TAN, fin, structOf, vecOf },
 };
 

@@ -1,11 +1,13 @@
 // From functions to numbers: `compile` and `interp`.
 
 import { unless } from "./abort";
-import { descriptorOf, moduleOf } from "./artifact";
+import { type Bytes, descriptorOf, moduleOf } from "./artifact";
 import { argumentsOf, putArguments } from "./arguments";
-import { callable, type Compiled } from "./callable";
-import { cellsOf } from "./cells";
-import { mainCore } from "./core";
+import { callable, type Compiled, type Entered } from "./callable";
+import { cellsOf, MemoryCells } from "./cells";
+import { isAtHand, loader, mainCore } from "./core";
+import type { Tools } from "./draft";
+import { freezer } from "./frozen";
 import { dataOf, epoch, type FnData } from "./functions";
 import {
   evaluate,
@@ -14,14 +16,15 @@ import {
   takesDerivatives,
   type Value,
 } from "./evaluate";
-import { compiled, lookAhead } from "./known";
+import { lookAhead, search } from "./known";
 import { giveBack, grow, takeMemory } from "./memory";
 import { MATH } from "./opcodes.gen";
-import { checkOptions, type Option } from "./options";
+import { BOOLEAN, checkOptions, type Option } from "./options";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { instantiate } from "./probe";
-import { checkStandsAlone, programOf } from "./program";
+import { checkStandsAlone, type Program, programOf } from "./program";
 import { readerOf } from "./results";
+import { settings } from "./settings";
 import type { Ty } from "./types";
 import type { Slot } from "./views";
 
@@ -43,6 +46,11 @@ export interface Descriptor {
 }
 
 export interface CompileOptions {
+  /**
+   * Whether the function may be a draft at first, which runs at once, but slowly: true also where Python is yet
+   * to be loaded, false not at all. Else that is so if the core is there, and there is no signal.
+   */
+  draft?: boolean;
   /** The memory to use, which is grown as needed; else the function gets one of its own. */
   memory?: WebAssembly.Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
@@ -56,6 +64,7 @@ const like = (property: string, expected: string): Option => [
 ];
 
 const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
+  draft: BOOLEAN,
   memory: like("grow", "a WebAssembly.Memory"),
   signal: like("throwIfAborted", "an AbortSignal"),
 };
@@ -71,13 +80,66 @@ export const compile = async (
   const data = dataOf(f, "compile");
   lookAhead();
   const program = programOf(data);
-  const file = await unless(
-    signal,
-    compiled(program, given ? "shared" : "imported", signal),
-  );
+  const { isKnown, made } = search(program, given ? "shared" : "imported");
+  if (mayDraft(options) && !(await isKnown)) {
+    // who cannot be loaded is missed when the core is
+    const draft = await loader().then(
+      ({ draftOf }) => draftOf(data, TOOLS),
+      () => undefined,
+    );
+    if (draft) {
+      // the page gets its function first
+      const settled = new Promise((wake) => setTimeout(wake))
+        .then(() => made(signal))
+        .then((file) => enter(data, program, file, given))
+        .then(
+          (entered) => {
+            held.replace(entered);
+            return true;
+          },
+          (error) => {
+            if (!signal?.aborted)
+              console.warn(
+                `Rose: ${data.name} works, but slowly, since ${error.message}`,
+              );
+            return false;
+          },
+        );
+      const held = callable(data, { instance: draft }, settled);
+      return held.compiled;
+    }
+  }
+  const file = await unless(signal, made(signal));
+  const entered = await enter(data, program, file, given);
+  if (signal?.aborted) {
+    if (entered.own) giveBack(entered.own);
+    throw signal.reason;
+  }
+  return callable(data, entered).compiled;
+};
+
+const TOOLS: Tools = {
+  cells: (buffer) => new MemoryCells({ buffer }, false),
+  host: (f) => hostImport(f, NOWHERE, [], []) as (...args: number[]) => number,
+};
+
+/** No memory, for what needs none. */
+const NOWHERE = new MemoryCells({ buffer: new ArrayBuffer(0) }, false);
+
+/** Whether a function may be a draft before it is compiled. */
+const mayDraft = ({ draft, signal }: CompileOptions): boolean =>
+  draft ?? (settings.draft && isAtHand() && !signal && !freezer());
+
+/** An instance of a compiled program, and its memory, if that is its own. */
+const enter = async (
+  data: FnData,
+  program: Program,
+  file: Bytes,
+  given: WebAssembly.Memory | undefined,
+): Promise<Entered> => {
   const descriptor: Descriptor = descriptorOf(file);
-  const memory =
-    given ?? takeMemory(data.name, descriptor.pages, descriptor.end);
+  const { args, results, end, hosts } = descriptor;
+  const memory = given ?? takeMemory(data.name, descriptor.pages, end);
   if (given) grow(data.name, given, descriptor.pages);
   const cells = cellsOf(memory, given !== undefined);
   const functions: WebAssembly.ModuleImports = {};
@@ -88,23 +150,18 @@ export const compile = async (
   ];
   functions.fail = (code: number, x: number, y: number) =>
     fail(code, x, y, notes);
-  descriptor.hosts.forEach(([number, args, results], k) => {
+  hosts.forEach(([number, args, results], k) => {
     functions[k] = hostImport(program.opaque[number], cells, args, results);
   });
   const exports = await instantiate(moduleOf(file), {
     "": functions,
     m: { "": memory },
   });
-  if (signal?.aborted) {
-    if (!given) giveBack(memory);
-    throw signal.reason;
-  }
-  const { args, results, end, hosts } = descriptor;
-  return callable(
-    data,
-    { args, results, end, callsHost: hosts.length > 0, exports, cells },
-    given ? undefined : memory,
-  );
+  const callsHost = hosts.length > 0;
+  return {
+    instance: { args, results, end, callsHost, exports, cells },
+    own: given ? undefined : memory,
+  };
 };
 
 /** The leaves of these types, from a row of numbers. */

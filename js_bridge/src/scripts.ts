@@ -85,7 +85,7 @@ const made = async (
   const recording = recordingOf({ header: scripts, ...empty }, "scripts");
   let file: Bytes;
   try {
-    file = await bridge.fileOf({ scripts }, recording, signal);
+    file = await new bridge.Wanted({ scripts }, recording).made(signal);
   } catch (error) {
     const { message } = error as Error;
     const told = await translated(message, sources);

@@ -12,6 +12,8 @@ export interface Configuration {
   cache?: boolean | number;
   /** Whether a program is compiled only where it differs from the ones before. */
   incremental?: boolean;
+  /** Whether functions may be drafts before they are compiled. */
+  draft?: boolean;
   /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
   frozen?: string | URL | false;
 }
@@ -22,6 +24,7 @@ interface Settings {
   /** How many bytes of compiled programs are kept. */
   readonly cache: number;
   readonly incremental: boolean;
+  readonly draft: boolean;
   /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
   readonly frozen: URL | false | undefined;
 }
@@ -35,6 +38,7 @@ export let settings: Settings = {
   assets: home,
   cache: inNode ? 0 : CACHE,
   incremental: true,
+  draft: true,
   frozen: inNode ? false : undefined,
 };
 
@@ -65,6 +69,7 @@ const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
     "true, false or a number of bytes",
   ],
   incremental: BOOLEAN,
+  draft: BOOLEAN,
 };
 
 /** The settings that are not what an author says. */

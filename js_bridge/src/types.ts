@@ -4,6 +4,8 @@
 // are the same type. A *leaf* is a scalar or an array (of arrays) of scalars: every value is a bundle
 // of leaves, in the order of sorted field names, a vector of structs being a struct of vectors.
 
+import { LARGEST } from "./largest";
+
 /** The null type. */
 export const Null = Symbol("Null");
 /** The boolean type. */
@@ -191,9 +193,6 @@ export const indicesBelow = (size: number): string =>
   size
     ? `an index from 0 to ${size - 1}`
     : "no index, since there are no elements";
-
-/** The largest size: indices are 32-bit integers. */
-export const LARGEST = 2 ** 31;
 
 /** Any whole number, whatever index type it has; also the number of a note. */
 export const ANY = fin(LARGEST);

@@ -6,6 +6,8 @@ import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 
+export { draftOf } from "./draft";
+
 export const build = __BUILD__;
 
 /** Load Python. */

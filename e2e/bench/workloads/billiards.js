@@ -31,6 +31,7 @@ export const ours = async () => {
   return {
     call: () => aim(SHOT, GOAL, TARGET),
     memory: () => memoryOf(aim),
+    settled: aim.settled,
     dispose: aim.dispose,
   };
 };

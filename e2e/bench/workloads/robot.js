@@ -40,6 +40,7 @@ export const ours = async () => {
   return {
     call: () => train(weights),
     memory: () => memoryOf(train),
+    settled: train.settled,
     dispose: train.dispose,
   };
 };

@@ -67,6 +67,16 @@ export const anew = async (state) => {
   return { ...state, gradient };
 };
 
+/** All that was compiled before is: what is compiled without a draft is so after what was asked for earlier. */
+export const settled = async () => {
+  if (!rose.configure) return; // npm's rose has no drafts
+  const soon = () => new Promise((wake) => setTimeout(wake, 50));
+  await soon();
+  const last = rose.fn([], rose.Real, () => 0);
+  (await rose.compile(last, { draft: false })).dispose();
+  await soon();
+};
+
 /** The picture. */
 export const draw = (state) =>
   penrose.toSVG(state, async () => PHOTO, "diagram");

@@ -1,0 +1,130 @@
+// Drafts: what a function is run by until its compiled code is there.
+
+import type { Instance } from "./callable";
+import type { Kind, MemoryCells } from "./cells";
+import { F, NoDraft } from "./flat";
+import type { FnData } from "./functions";
+import { Tape } from "./tape";
+import type { Ty } from "./types";
+import type { Slot } from "./views";
+import { Walk } from "./walk";
+import { workOf } from "./work";
+
+/** A draft, in the form of an instance of a module. */
+export interface Draft extends Instance {
+  /** Have an instance do the work from now on; whoever has views of the draft's memory keeps them. */
+  relay(to: Instance): void;
+}
+
+/** What drafts need of the bridge, of which the page's own has to be taken. */
+export interface Tools {
+  cells(bytes: ArrayBuffer): MemoryCells;
+  /** What calls an opaque function of Reals that gives one. */
+  host(f: FnData): (...args: number[]) => number;
+}
+
+/** What does more than so many operations on numbers is compiled sooner than a draft is of use. */
+const MOST = 700_000;
+
+/** The draft of a function, if there is one. */
+export const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
+  try {
+    const work = workOf(f);
+    return work > MOST ? undefined : made(f, work, tools);
+  } catch (error) {
+    // what is wrong with a function, the core says
+    if (error instanceof NoDraft || error instanceof RangeError)
+      return undefined;
+    throw error;
+  }
+};
+
+const made = (f: FnData, work: number, tools: Tools): Draft => {
+  const walk = new Walk(work);
+  const { flat } = walk;
+  const given: number[] = [];
+  const scalars = (ty: Ty): unknown => {
+    if (ty.kind === "vec")
+      return Array.from({ length: ty.size }, () => scalars(ty.elem!));
+    const id = flat.add(F.GIVEN);
+    given.push(id);
+    return id;
+  };
+  const types = f.params.flatMap(({ leafTypes }) => leafTypes);
+  const results = walk.call(f, types.map(scalars));
+  const tape = new Tape(
+    flat,
+    given,
+    results.flat(Infinity as 1) as number[],
+    walk.hosts.map(({ f, args }) => ({ args, run: tools.host(f) })),
+  );
+  const layout = new Layout();
+  const args = types.map((ty) => layout.slot(ty));
+  const outs = f.ret.leafTypes.map((ty) => layout.slot(ty));
+  return instance(tape, args, outs, tools.cells(new ArrayBuffer(layout.end)));
+};
+
+const SIZES = { f: 8, i: 4, b: 1 };
+
+/** Gives leaves their places, one behind the other. */
+class Layout {
+  /** In bytes. */
+  end = 0;
+
+  slot(leaf: Ty): Slot {
+    let count = 1;
+    let scalar = leaf;
+    for (; scalar.kind === "vec"; scalar = scalar.elem!) count *= scalar.size;
+    const kind: Kind =
+      scalar.kind === "fin" ? "i" : scalar.kind === "bool" ? "b" : "f";
+    const address = this.end;
+    this.end += (count * SIZES[kind] + 7) & -8;
+    return [kind, address, count, false];
+  }
+}
+
+const instance = (
+  tape: Tape,
+  args: readonly Slot[],
+  results: readonly Slot[],
+  cells: MemoryCells,
+): Draft => {
+  const views = (slots: readonly Slot[], of: MemoryCells) =>
+    slots.map(([kind, address, count]) => {
+      const start = address / SIZES[kind];
+      return of[kind].subarray(start, start + count);
+    });
+  const [ins, outs] = [views(args, cells), views(results, cells)];
+  const rowOf = (slots: readonly Slot[]): Float64Array =>
+    new Float64Array(slots.reduce((sum, [, , count]) => sum + count, 0));
+  const given = rowOf(args);
+  const found = rowOf(results);
+  let work = (): void => {
+    let at = 0;
+    for (const view of ins) {
+      given.set(view, at);
+      at += view.length;
+    }
+    tape.run(given, found);
+    at = 0;
+    for (const view of outs) view.set(found.subarray(at, (at += view.length)));
+  };
+  const run = (): void => work();
+  return {
+    args,
+    results,
+    cells,
+    end: cells.b.length,
+    callsHost: false,
+    exports: { f: run, r: run },
+    relay(to) {
+      work = () => {
+        to.cells.refresh();
+        views(to.args, to.cells).forEach((view, k) => view.set(ins[k]));
+        (to.exports.r as () => void)();
+        to.cells.refresh();
+        views(to.results, to.cells).forEach((view, k) => outs[k].set(view));
+      };
+    },
+  };
+};

@@ -265,7 +265,7 @@ MISTAKES = [
     ("fn([Real], Real, async (x) => x)", "TypeError: the result of f: invalid value: expected Real, got a promise"),
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
      "TypeError: this takes 2 arguments: for three, call it twice, as in max(max(x, y), z)"),
-    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental"),
+    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental, draft"),
     ("configure({ assets: './elsewhere' })", "Error: configure: the core has been started; call configure before ready and compile"),
     ("configure({ core: 'worker' })", 'RangeError: configure: expected core to be "main", where there are no pages, got the string "worker"'),
     ("fn([Vec(0, Real)], Real, (v) => v[0])",
@@ -299,7 +299,7 @@ def test_options_of_compile_are_checked(node: Run) -> None:
         const wrong = [{ previous: f }, { signal: "stop" }, { memory: new ArrayBuffer(65536) }];
         return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
     assert evaluate(node, body) == [
-        "TypeError: compile: there is no option previous; the options are memory, signal",
+        "TypeError: compile: there is no option previous; the options are memory, signal, draft",
         'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
         "RangeError: compile: expected memory to be a WebAssembly.Memory, got an empty object",
     ]

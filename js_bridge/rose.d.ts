@@ -611,6 +611,11 @@ export interface Compiled<A extends readonly unknown[], B> {
   readonly result: ViewOf<B>;
   /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
   run(): ViewOf<B>;
+  /**
+   * Whether compiled code runs, in a function that was a draft first: a promise, of false if it stays one (which
+   * the console says) or was disposed of.
+   */
+  readonly settled: Promise<boolean>;
   /** Give back its memory, which empties the views of it; after that it cannot be called. */
   dispose(): void;
   [Symbol.dispose](): void;
@@ -624,6 +629,12 @@ export interface CompileOptions {
   memory?: WebAssembly.Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
+  /**
+   * Whether it may be a draft at first: a function that is there at once, but some ten times slower than the
+   * compiled code that takes its place as soon as it has come, and whose last digits may be others. By default so
+   * if Python runs, in a worker, and there is no signal; true: also while Python is still to be loaded.
+   */
+  draft?: boolean;
 }
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
@@ -711,6 +722,8 @@ export interface Configuration {
   cache?: boolean | number;
   /** Whether a program is compiled only where it differs from the ones before, which is so by default. */
   incremental?: boolean;
+  /** Whether functions may be drafts before they are compiled, which is so by default. */
+  draft?: boolean;
   /** The folder of `rose.frozen.json`, as seen from the page, else `assets`; false: to look for nothing frozen. */
   frozen?: string | URL | false;
 }

@@ -32,7 +32,7 @@ export interface Writer {
   take(id: number, c: number): void;
 }
 
-/** From operands `a`, `b` and `c`, the result `r` and the tangents of those that vary to that of the result. */
+/** From operands, the result `r` and the tangents of those that vary to the tangent of the result. */
 export type Push = (
   w: Writer,
   a: number,
@@ -45,7 +45,14 @@ export type Push = (
 ) => number;
 
 /** From operands, the result and its cotangent `d` to the cotangents of the operands that vary. */
-export type Pull = (w: Writer, a: number, b: number, c: number, r: number, d: number) => void;
+export type Pull = (
+  w: Writer,
+  a: number,
+  b: number,
+  c: number,
+  r: number,
+  d: number,
+) => void;
 
 """
 

@@ -9,11 +9,13 @@ const recorded = async (work) => {
   const send = Worker.prototype.postMessage;
   let program;
   Worker.prototype.postMessage = function (message, ...rest) {
-    program = message.request?.work.program ?? program;
+    program ??= message.request?.work.program;
     return send.call(this, message, ...rest);
   };
   try {
     await work();
+    // which may have given a draft first
+    while (!program) await new Promise((wake) => setTimeout(wake));
   } finally {
     Worker.prototype.postMessage = send;
   }
@@ -36,6 +38,7 @@ export const workload = async (name, n) => {
 export const diagram = async (name) => {
   const { load } = await import("./penrose.js");
   const { client, state } = await load(name);
+  await client.settled();
   return recorded(() => client.anew(state));
 };
 

@@ -51,7 +51,9 @@ def table(found: Mapping[str, Diagram]) -> str:
     for name, of in (("median", median), ("largest", max)):
         summary = [("", "", digits(of(ratios[m]))) if m in RATIOS else ("",) for m in MEASURES]
         rows.append((name, *(cell for cells in summary for cell in cells), "", digits(of(least))))
-    return aligned("Penrose's diagrams: ms until it can be called and is compiled, µs a gradient", rows, names=0)
+    return aligned(
+        "Penrose's diagrams: ms until it can be called and is compiled, µs a gradient", rows, names=0
+    )
 
 
 def size(measured: Any) -> float:

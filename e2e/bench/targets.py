@@ -56,7 +56,11 @@ def of_size(
     this, rose = contenders[THIS], contenders.get(ROSE, {})
     if name == "rosenbrock_unrolled" and n in COMPILE and "callable" in rose:
         ours, theirs = this["callable"]["median"], rose["callable"]["median"]
-        yield "from a function to what can be called ÷ rose's", ours / theirs, max(COMPILE[n], AT_ONCE / theirs)
+        yield (
+            "from a function to what can be called ÷ rose's",
+            ours / theirs,
+            max(COMPILE[n], AT_ONCE / theirs),
+        )
     for peer, most in SIMULATIONS.get(name, {}).items():
         if "gradient" in contenders.get(peer, {}):
             yield f"gradient of a simulation ÷ that of {peer}", contenders[peer]["gradient"]["ratio"], most

@@ -216,10 +216,20 @@ const withScalars = (f: Enter, row: Float64Array): (() => number) => {
   }
 };
 
+const isDraft = (instance: Instance): instance is Draft => "relay" in instance;
+
+/** Empty all views of a memory, if it is one's own. */
+const empty = (memory: Partial<WebAssembly.Memory> | undefined): void => {
+  if (memory?.grow) memory.grow(0);
+  else if (memory) structuredClone(0, { transfer: [memory.buffer!] });
+};
+
 /** A compiled function, and what has another instance take the place of the one that it has. */
 export interface Held {
   readonly compiled: Compiled;
   replace(by: Entered): void;
+  /** Whether it was not disposed of. */
+  isWanted(): boolean;
 }
 
 /** An instance, and its memory, to be given back, if that is its own. */
@@ -245,8 +255,8 @@ export const callable = (
     if (callee === undefined) return;
     const { isViewed } = callee;
     callee = undefined;
+    if (isViewed) empty(isDraft(instance) ? instance.cells.memory : own);
     if (own === undefined) return;
-    if (isViewed) own.grow(0); // empties the views
     giveBack(own);
     own = undefined; // which lives as long as who has the function, else
   };
@@ -270,8 +280,8 @@ export const callable = (
     }
     own = by.own;
     // views of what a draft has in memory stay what they are
-    if (callee.isViewed) (instance as Draft).relay(by.instance);
+    if (callee.isViewed && isDraft(instance)) instance.relay(by.instance);
     else callee = new Callee(data, by.instance);
   };
-  return { compiled, replace };
+  return { compiled, replace, isWanted: () => callee !== undefined };
 };

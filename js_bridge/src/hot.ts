@@ -32,7 +32,8 @@ export const hot = (options?: CompileOptions): Hot => {
   let isOver = false;
 
   const put = async (f: unknown): Promise<boolean> => {
-    const compiled = await compile(f, options);
+    // what compiled last serves meanwhile
+    const compiled = await compile(f, { draft: false, ...options });
     current?.dispose();
     current = compiled;
     if (isOver) compiled.dispose();

@@ -12,7 +12,7 @@ export interface Writer {
   take(id: number, c: number): void;
 }
 
-/** From operands `a`, `b` and `c`, the result `r` and the tangents of those that vary to that of the result. */
+/** From operands, the result `r` and the tangents of those that vary to the tangent of the result. */
 export type Push = (
   w: Writer,
   a: number,

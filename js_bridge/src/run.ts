@@ -46,15 +46,15 @@ export interface Descriptor {
 }
 
 export interface CompileOptions {
-  /**
-   * Whether the function may be a draft at first, which runs at once, but slowly: true also where Python is yet
-   * to be loaded, false not at all. Else that is so if the core is there, and there is no signal.
-   */
-  draft?: boolean;
   /** The memory to use, which is grown as needed; else the function gets one of its own. */
   memory?: WebAssembly.Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
+  /**
+   * Whether the function may be a draft at first, which is there at once: true also where Python is still to be
+   * loaded. By default that is so if the core runs in a worker, and there is no signal.
+   */
+  draft?: boolean;
 }
 
 /** Those of another window are as good as this one's. */
@@ -64,9 +64,9 @@ const like = (property: string, expected: string): Option => [
 ];
 
 const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
-  draft: BOOLEAN,
   memory: like("grow", "a WebAssembly.Memory"),
   signal: like("throwIfAborted", "an AbortSignal"),
+  draft: BOOLEAN,
 };
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
@@ -88,23 +88,20 @@ export const compile = async (
       () => undefined,
     );
     if (draft) {
-      // the page gets its function first
-      const settled = new Promise((wake) => setTimeout(wake))
-        .then(() => made(signal))
-        .then((file) => enter(data, program, file, given))
-        .then(
-          (entered) => {
-            held.replace(entered);
-            return true;
-          },
-          (error) => {
-            if (!signal?.aborted)
-              console.warn(
-                `Rose: ${data.name} works, but slowly, since ${error.message}`,
-              );
-            return false;
-          },
-        );
+      const settled = inTurn(async () => {
+        if (!held.isWanted()) return false;
+        try {
+          const file = await made(signal);
+          held.replace(await enter(data, program, file, given));
+          return true;
+        } catch (error) {
+          if (!signal?.aborted)
+            console.warn(
+              `Rose: ${data.name} works, but slowly, since ${(error as Error).message}`,
+            );
+          return false;
+        }
+      });
       const held = callable(data, { instance: draft }, settled);
       return held.compiled;
     }
@@ -116,6 +113,18 @@ export const compile = async (
     throw signal.reason;
   }
   return callable(data, entered).compiled;
+};
+
+/** When there is time for what takes the place of the next draft. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** What `work` gives, which is begun when all before it is done, and not before the page has its draft. */
+const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
+  const done = last
+    .then(() => new Promise((wake) => setTimeout(wake)))
+    .then(work);
+  last = done;
+  return done;
 };
 
 const TOOLS: Tools = {

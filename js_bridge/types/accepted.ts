@@ -83,7 +83,7 @@ import { gives, is } from "./expect";
 
 export { given } from "./expect";
 
-configure({ core: "main" });
+configure({ core: "main", draft: false });
 is<Promise<void>>()(ready());
 await ready();
 
@@ -339,7 +339,10 @@ const compiled = await compile(f, { memory });
 is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
 is<Float64Array | Int32Array>()(compiled.run());
 gives<number>()(compiled([1, 2, 0]), 0);
+gives<Promise<boolean>>()(compiled.settled);
 gives<void>()(compiled.dispose(), undefined);
+const draft = await compile(f, { draft: true });
+gives<boolean>()(await draft.settled, true);
 const corner = interp(fn([Vec(2, Vec(2, Real))], Real, (m) => m[1][0]));
 gives<number>()(corner(Float64Array.of(1, 2, 3, 4)), 3);
 

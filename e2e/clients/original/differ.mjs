@@ -4,27 +4,14 @@
 // those that differ, by the name of the mistake in them.
 
 import * as ours from "../../../dist/rose.js";
+import { agree, made, original } from "./original.mjs";
 import { program } from "./random.mjs";
-
-// Where the original panics, it throws again, out of nowhere, when what it held is collected.
-globalThis.FinalizationRegistry = class {
-  register() {}
-  unregister() {}
-};
-const original = await import("rose");
-
-// The original says there where it panics, which is told below.
-console.error = () => {};
-
-const NAMES = Object.keys(original);
 
 /** The values of a program by each way to run it, or what it throws. */
 const outcome = async (rose, source) => {
   let compiled;
   try {
-    const { f, args } = new Function(...NAMES, source)(
-      ...NAMES.map((name) => rose[name]),
-    );
+    const { f, args } = made(source, rose);
     compiled = await rose.compile(f);
     const interpreted = rose.interp(f);
     return { values: args.flatMap((x) => [compiled(...x), interpreted(...x)]) };
@@ -33,21 +20,6 @@ const outcome = async (rose, source) => {
   } finally {
     compiled?.dispose?.();
   }
-};
-
-/** Whether values agree to rounding. */
-const agree = (a, b) => {
-  if (typeof a === "number" && typeof b === "number")
-    return (
-      Object.is(a, b) || Math.abs(a - b) <= 1e-12 * Math.max(1, Math.abs(a))
-    );
-  if (typeof a !== "object" || a === null || b === null) return a === b;
-  const keys = Object.keys(a);
-  return (
-    Array.isArray(a) === Array.isArray(b) &&
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => agree(a[key], b[key]))
-  );
 };
 
 const same = (a, b) =>

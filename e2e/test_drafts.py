@@ -1,0 +1,256 @@
+"""Drafts: functions that run before they are compiled, and what takes their place."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import build
+from e2e.test_original import ORIGINAL, shown
+
+HEAD = """
+    import * as rose from "./rose.js";
+    const { Bool, Dual, Null, Real, Vec, add, compile, cond, div, exp, fn, fori, gt, iadd, imod } = rose;
+    const { jvp, mul, neg, not, opaque, real, root, scan, select, sin, sub, sum, vec, vjp, whileLoop } = rose;
+    const attempt = (work) => { try { return work(); } catch (e) { return `${e}`; } };
+    /** What a draft gives, whether it was one, and what the compiled function gives. */
+    const both = async (f, ...args) => {
+        const made = await compile(f, { draft: true });
+        let isDraft = true;
+        void made.settled.then(() => (isDraft = false));
+        await undefined; // of what is compiled, that is said by now
+        const wasDraft = isDraft;
+        const early = attempt(() => made(...args));
+        const settled = await made.settled;
+        return [early, wasDraft && settled, attempt(() => made(...args))];
+    };
+"""
+
+
+def evaluate(node: Callable[[str], str], body: str) -> Any:
+    """The JSON of what the function body returns."""
+    return json.loads(node(f"{HEAD}console.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+
+
+def test_random_programs() -> None:
+    """What the original can say, its derivatives and loops, nested in all ways."""
+    words = [str(build.node()), "drafts.mjs", "0", "400"]
+    done = subprocess.run(words, cwd=ORIGINAL, capture_output=True, text=True, timeout=300)
+    assert not done.returncode, done.stderr[-4000:]
+    report = json.loads(done.stdout)
+    assert not report["differ"], shown(report["differ"][0])
+    assert report["drafts"] > 390
+    assert report["bits"] > 0.97 * report["calls"], (
+        "only functions of Math, and some sums, are rounded otherwise"
+    )
+
+
+def test_every_kind_of_argument_and_result(node: Callable[[str], str]) -> None:
+    body = """
+        const Point = { on: Bool, at: Vec(2, Real), k: 3, none: Null };
+        const params = [Vec(2, Point), Vec(2, Vec(3, Real)), Real, [Real, Bool]];
+        const f = fn(params, [Vec(2, Point), Real], (points, m, x, [y, b]) => [vec(2, Point, (i) => {
+            const { on, at, k } = points[i];
+            return { on: not(on), at: [mul(x, m[i][0]), at[1]], k, none: null };
+        }), select(b, Real, y, neg(y))]);
+        const point = { on: true, at: [1, 2], k: 2, none: null };
+        const args = [[point, { ...point, on: false }], [[1, 2, 3], [4, 5, 6]], 10, [7, false]];
+        return both(f, ...args);
+    """
+    early, was_draft, late = evaluate(node, body)
+    assert was_draft
+    assert early == late
+    assert early[0][1] == {"on": True, "at": [40, 2], "k": 2, "none": None}
+    assert early[1] == -7
+
+
+def test_derivatives(node: Callable[[str], str]) -> None:
+    """Forward in reverse, rules of authors, loops, and constants in place of arguments."""
+    body = """
+        const root2 = opaque([Real], Real, Math.sqrt);
+        root2.jvp = fn([Dual], Dual, ({ re, du }) => {
+            const y = root2(re);
+            return { re: y, du: div(du, mul(2, y)) };
+        });
+        const f = fn([Vec(3, Real)], Real, (v) => {
+            const s = fori(4, Real, 1, (i, s) => add(mul(s, v[0]), sin(mul(real(i), v[1]))));
+            const [last, all] = scan(3, Real, s, (s, i) => [mul(s, v[i]), s]);
+            return add(root2(add(5, mul(last, last))), sum(3, (i) => mul(all[i], exp(v[i]))));
+        });
+        const gradient = fn([Vec(3, Real)], Vec(3, Real), (v) => vjp(f)(v).grad(1));
+        const hvp = fn([Vec(3, Real)], Vec(3, Real), (v) => {
+            const along = fn([Vec(3, Real)], Real, (u) => sum(3, (i) => mul(vjp(f)(u).grad(1)[i], v[i])));
+            return vjp(along)([0.5, 0.25, 2]).grad(1);
+        });
+        const forward = fn([Real], Real, (x) => {
+            const line = fn([Real], Real, (t) => f([t, mul(t, x), 0.75]));
+            return jvp(line)({ re: x, du: 1 }).du;
+        });
+        const x = [0.3, -0.7, 1.1];
+        return [await both(gradient, x), await both(hvp, x), await both(forward, 0.6)];
+    """
+    for early, was_draft, late in evaluate(node, body):
+        assert was_draft
+        early, late = ([x] if isinstance(x, float) else x for x in (early, late))
+        assert all(abs(a - b) <= 1e-13 * (1 + abs(b)) for a, b in zip(early, late, strict=True))
+        assert any(late)
+
+
+def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
+    body = """
+        const R2 = Vec(2, Real);
+        const secret = opaque([Real], Real, (x) => 2 * x);
+        const far = fn([Real], Real, (x) => fori(1_000_000, Real, x, (_, s) => mul(s, 1)));
+        const found = [];
+        for (const [f, ...args] of [
+            [fn([Real], Real, (x) => cond(gt(x, 0), Real, () => x, () => neg(x))), -3],
+            [fn([Real], Real, (x) => whileLoop(Real, x, (s) => gt(s, 1), (s) => div(s, 2))), 6],
+            [fn([R2, 2], Real, (v, i) => v[i]), [4, 5], 1],
+            [fn([Real], Real, (x) => root((y) => sub(mul(y, y), x), 1)), 9],
+            [far, 2],
+        ]) {
+            const [early, wasDraft] = await both(f, ...args);
+            found.push([early, wasDraft]);
+        }
+        const bad = fn([Real], Real, (x) => vjp(secret)(x).grad(1));
+        const refused = await compile(bad, { draft: true }).catch(String);
+        return [found, refused];
+    """
+    found, refused = evaluate(node, body)
+    assert [value for value, _ in found] == [3, 0.75, 5, 3, 2]
+    assert not any(was_draft for _, was_draft in found)
+    assert "has no derivative" in refused
+
+
+def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) -> None:
+    body = """
+        let made;
+        const deeper = opaque([Real], Real, (x) => (x > 0 ? made(x - 1) : 0));
+        const f = fn([Real], Real, (x) => add(mul(x, 10), deeper(x)));
+        made = await compile(f, { draft: true });
+        const early = made(3);
+        const wrong = fn([Real], Real, (x) => opaque([Real], Real, () => "no")(x));
+        const bad = await compile(wrong, { draft: true });
+        const message = attempt(() => bad(1));
+        await Promise.all([made.settled, bad.settled]);
+        return [early, made(3), message, attempt(() => bad(1))];
+    """
+    early, late, message, same = evaluate(node, body)
+    assert early == late == 60
+    assert message == same
+    assert "expected Real" in message
+
+
+def test_views_outlive_the_draft(node: Callable[[str], str]) -> None:
+    body = """
+        const f = fn([Vec(3, Real), { p: Bool, k: 5 }], { v: Vec(3, Real), k: 5 }, (v, { p, k }) =>
+            ({ v: vec(3, Real, (i) => select(p, Real, v[i], neg(v[i]))), k }));
+        const made = await compile(f, { draft: true });
+        const [v, s] = made.args;
+        const { result } = made;
+        v.set([1, 2, 3]);
+        s.k[0] = 4;
+        const first = [...made.run().v];
+        const settled = await made.settled;
+        s.p[0] = 1;
+        const second = [...made.run().v, result.k[0], made.result === result];
+        const third = made([5, 6, 7], { p: true, k: 1 });
+        const fourth = [...v, ...result.v];
+        const fifth = made.into({ v: [0, 0, 0], k: 0 }, [8, 9, 10], { p: false, k: 2 });
+        s.k[0] = 5;
+        const wrong = attempt(() => made.run());
+        made.dispose();
+        return [first, settled, second, third, fourth, fifth, wrong, attempt(() => made.run()), v.length];
+    """
+    first, settled, second, third, fourth, fifth, wrong, disposed, length = evaluate(node, body)
+    assert (first, settled) == ([-1, -2, -3], True)
+    assert second == [1, 2, 3, 4, True]
+    assert third == {"v": [5, 6, 7], "k": 1}
+    assert fourth == [5, 6, 7, 5, 6, 7]
+    assert fifth == {"v": [-8, -9, -10], "k": 2}
+    assert "argument 2 of f.k[0]" in wrong
+    assert disposed == "Error: f was disposed of"
+    assert length == 0
+
+
+def test_a_rule_that_is_set_later_is_of_no_account(node: Callable[[str], str]) -> None:
+    body = """
+        const f = fn([Real], Real, (x) => mul(x, x));
+        const slope = fn([Real], Real, (x) => vjp(f)(x).grad(1));
+        const made = await compile(slope, { draft: true });
+        f.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: mul(re, re), du: mul(7, du) }));
+        const early = made(3);
+        await made.settled;
+        return [early, made(3), (await both(slope, 3))];
+    """
+    early, late, both = evaluate(node, body)
+    assert early == late == 6
+    assert both == [7, True, 7]
+
+
+LARGE = """
+    const size = 50;
+    const chain = (n) => fn([Vec(size, Real)], Real, (v) => {
+        let x = v[0];
+        for (let k = 0; k < n; ++k) x = add(sin(x), mul(x, v[k % size]));
+        return x;
+    });
+    const slope = (f) => fn([Vec(size, Real)], Vec(size, Real), (v) => vjp(f)(v).grad(1));
+"""
+
+
+def test_the_page_does_not_wait_for_the_compiler(page: Page, site_url: str) -> None:
+    """While the core is busy with something else, a function is there, and is compiled in its turn."""
+    page.goto(f"{site_url}pages/blank.html")
+    body = f"""async () => {{
+        const rose = await import("../rose.js");
+        rose.configure({{ cache: false }});
+        const {{ Real, Vec, add, compile, fn, mul, sin, vjp }} = rose;
+        await rose.ready();
+        {LARGE}
+        const order = [];
+        const long = compile(slope(chain(3000)), {{ draft: false }}).then(() => order.push("long"));
+        const short = await compile(slope(chain(3)));
+        order.push("draft");
+        const x = new Float64Array(size).fill(0.5);
+        const early = short(x);
+        const {{ signal }} = new AbortController();
+        const waits = compile(chain(4), {{ signal }}).then(() => order.push("signal"));
+        const settled = await short.settled;
+        order.push("settled");
+        await Promise.all([long, waits]);
+        const dropped = await compile(slope(chain(5)));
+        dropped.dispose();
+        return [order, settled, early, short(x), await dropped.settled];
+    }}"""
+    order, settled, early, late, dropped = page.evaluate(body)
+    assert order.index("draft") < order.index("long") < order.index("settled")
+    assert order.index("long") < order.index("signal")
+    assert settled and not dropped
+    assert all(abs(a - b) < 1e-14 for a, b in zip(early, late, strict=True))
+
+
+@pytest.mark.provokes(r"/pyodide/\S+ net::ERR_FAILED")
+def test_a_draft_needs_no_python(page: Page, site_url: str) -> None:
+    page.goto(f"{site_url}pages/blank.html")
+    page.route("**/pyodide/**", lambda route: route.abort())
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    body = """async () => {
+        const { Real, compile, configure, fn, mul, vjp } = await import("../rose.js");
+        configure({ cache: false });
+        const f = fn([Real], Real, (x) => mul(x, mul(x, x)));
+        const slope = fn([Real], Real, (x) => vjp(f)(x).grad(1));
+        globalThis.made = await compile(slope, { draft: true });
+        return [made(2), made.args[0].length];
+    }"""
+    assert page.evaluate(body) == [12, 1]
+    assert page.evaluate("made.settled") is False
+    assert page.evaluate("made(3)") == 27
+    (told,) = (text for text in said if "works, but slowly" in text)
+    assert "could not load Python" in told

@@ -339,7 +339,7 @@ const compiled = await compile(f, { memory });
 is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
 is<Float64Array | Int32Array>()(compiled.run());
 gives<number>()(compiled([1, 2, 0]), 0);
-gives<Promise<boolean>>()(compiled.settled);
+is<Promise<boolean>>()(compiled.settled);
 gives<void>()(compiled.dispose(), undefined);
 const draft = await compile(f, { draft: true });
 gives<boolean>()(await draft.settled, true);

@@ -9,7 +9,7 @@ import { during, element, show } from "./page.js";
 /**
  * A function that has the tree of what is wanted derived, and says in the page's `status` how that goes.
  *
- * @template Made
+ * @template {{ settled?: Promise<boolean>, dispose?: () => void }} Made
  * @template {{ tree: Tree }} Wanted
  * @param {string} what  is derived
  * @param {(tree: Tree) => Promise<Made>} derive
@@ -18,17 +18,28 @@ import { during, element, show } from "./page.js";
 export const deriver = (what, derive, done) => {
   const status = element("status");
   let isLoaded = false;
+  /** @type {Made | undefined} */
+  let last;
   return latest(async (/** @type {Wanted} */ wanted, isLatest) => {
     const began = performance.now();
     const words = isLoaded
       ? "Deriving and compiling…"
       : `Loading the compiler, to derive ${what}…`;
     const made = await during(status, words, derive(wanted.tree));
-    if (!made || !isLatest()) return;
+    if (!made) return;
+    if (!isLatest()) return made.dispose?.();
     isLoaded = true;
-    const waited = `${format(performance.now() - began, 2)} ms`;
-    show({ waited });
-    status.textContent = `Derived and compiled in ${waited}.`;
+    const since = () => `${format(performance.now() - began, 2)} ms`;
+    const before = last;
+    last = made;
+    status.textContent = `Derived in ${since()}.`;
     done(made, wanted);
+    before?.dispose?.();
+    void made.settled?.then((isCompiled) => {
+      if (!isCompiled || last !== made) return;
+      const waited = since();
+      show({ waited });
+      status.textContent = `Derived and compiled in ${waited}.`;
+    });
   });
 };

@@ -11,5 +11,11 @@ export const gradient = async (tree) => {
     const { ret, grad } = vjp(f)(v);
     return { value: ret, gradient: grad(1) };
   });
-  return { call: await compile(all), seen: await inspect(all) };
+  const call = await compile(all);
+  return {
+    call,
+    seen: await inspect(all),
+    settled: call.settled,
+    dispose: call.dispose,
+  };
 };

@@ -9,13 +9,11 @@ const recorded = async (work) => {
   const send = Worker.prototype.postMessage;
   let program;
   Worker.prototype.postMessage = function (message, ...rest) {
-    program ??= message.request?.work.program;
+    program = message.request?.work.program ?? program;
     return send.call(this, message, ...rest);
   };
   try {
     await work();
-    // which may have given a draft first
-    while (!program) await new Promise((wake) => setTimeout(wake));
   } finally {
     Worker.prototype.postMessage = send;
   }
@@ -31,14 +29,13 @@ export const workload = async (name, n) => {
   const { ours } = await import("./peers/rose.js");
   const lib = await ours.load();
   const { rose } = await import(`./workloads/${name}.js`);
-  return recorded(() => lib.compile(rose(lib, n).gradient));
+  return recorded(() => lib.compile(rose(lib, n).gradient, { draft: false }));
 };
 
 /** The recording of a diagram's energy and gradient. */
 export const diagram = async (name) => {
   const { load } = await import("./penrose.js");
   const { client, state } = await load(name);
-  await client.settled();
   return recorded(() => client.anew(state));
 };
 

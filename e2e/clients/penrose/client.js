@@ -5,10 +5,17 @@ import * as rose from "rose";
 
 /**
  * Load our core, if this is the bundle with it, from the folder `assets`. Every compilation is one:
- * nothing is kept from one to the next.
+ * nothing is kept from one to the next, and nothing is a draft first.
  */
 export const start = async (assets, core = "worker", options = {}) => {
-  rose.configure?.({ assets, core, cache: false, frozen: false, ...options });
+  rose.configure?.({
+    assets,
+    core,
+    cache: false,
+    frozen: false,
+    draft: false,
+    ...options,
+  });
   await rose.ready?.();
 };
 
@@ -67,15 +74,8 @@ export const anew = async (state) => {
   return { ...state, gradient };
 };
 
-/** All that was compiled before is: what is compiled without a draft is so after what was asked for earlier. */
-export const settled = async () => {
-  if (!rose.configure) return; // npm's rose has no drafts
-  const soon = () => new Promise((wake) => setTimeout(wake, 50));
-  await soon();
-  const last = rose.fn([], rose.Real, () => 0);
-  (await rose.compile(last, { draft: false })).dispose();
-  await soon();
-};
+/** Say whether functions may be drafts before they are compiled; those of npm's rose never are. */
+export const setDraft = (draft) => rose.configure?.({ draft });
 
 /** The picture. */
 export const draw = (state) =>

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 HEAD = """
     const { Real, compile, configure, fn, mul, ready } = rose;
-    configure({ cache: false, draft: false });
+    configure({ cache: false });
     /** Takes long to compile. */
     const large = fn([Real], Real, (x) => {
         const powers = [x];

@@ -630,9 +630,8 @@ export interface CompileOptions {
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
   /**
-   * Whether it may be a draft at first: a function that is there at once, but some ten times slower than the
-   * compiled code that takes its place as soon as it has come, and whose last digits may be others. By default so
-   * if Python runs, in a worker, and there is no signal; true: also while Python is still to be loaded.
+   * Whether it may be a draft at first: a function that is there at once, without Python, but many times slower
+   * than the compiled code that takes its place when that has come and the page pauses. Last digits may differ.
    */
   draft?: boolean;
 }
@@ -722,7 +721,7 @@ export interface Configuration {
   cache?: boolean | number;
   /** Whether a program is compiled only where it differs from the ones before, which is so by default. */
   incremental?: boolean;
-  /** Whether functions may be drafts before they are compiled, which is so by default. */
+  /** Whether functions may be drafts before they are compiled, if `compile` is not told. */
   draft?: boolean;
   /** The folder of `rose.frozen.json`, as seen from the page, else `assets`; false: to look for nothing frozen. */
   frozen?: string | URL | false;

@@ -29,7 +29,7 @@ export const workload = async (name, n) => {
   const { ours } = await import("./peers/rose.js");
   const lib = await ours.load();
   const { rose } = await import(`./workloads/${name}.js`);
-  return recorded(() => lib.compile(rose(lib, n).gradient, { draft: false }));
+  return recorded(() => lib.compile(rose(lib, n).gradient));
 };
 
 /** The recording of a diagram's energy and gradient. */

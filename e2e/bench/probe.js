@@ -103,9 +103,11 @@ export const watch = async (work) => {
   );
   try {
     const result = await work();
-    await there;
-    // what takes the place of a draft does so at once then
-    await new Promise((wake) => setTimeout(wake));
+    if (!seen.end) {
+      await there;
+      // what takes the place of a draft does so at once then
+      await new Promise((wake) => setTimeout(wake));
+    }
     return { result, seen };
   } finally {
     WebAssembly.compile = compile;

@@ -151,7 +151,3 @@ export const loader = (): Promise<Loader> => {
   }
   return loading;
 };
-
-/** Whether the core runs, beside the page. */
-export const isAtHand = (): boolean =>
-  running !== undefined && !("interpret" in running);

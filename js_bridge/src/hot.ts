@@ -32,8 +32,7 @@ export const hot = (options?: CompileOptions): Hot => {
   let isOver = false;
 
   const put = async (f: unknown): Promise<boolean> => {
-    // what compiled last serves meanwhile
-    const compiled = await compile(f, { draft: false, ...options });
+    const compiled = await compile(f, options);
     current?.dispose();
     current = compiled;
     if (isOver) compiled.dispose();

@@ -5,7 +5,7 @@ import { type Bytes, descriptorOf, moduleOf } from "./artifact";
 import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells } from "./cells";
-import { isAtHand, loader, mainCore } from "./core";
+import { loader, mainCore } from "./core";
 import type { Tools } from "./draft";
 import { freezer } from "./frozen";
 import { dataOf, epoch, type FnData } from "./functions";
@@ -50,10 +50,7 @@ export interface CompileOptions {
   memory?: WebAssembly.Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
-  /**
-   * Whether the function may be a draft at first, which is there at once: true also where Python is still to be
-   * loaded. By default that is so if the core runs in a worker, and there is no signal.
-   */
+  /** Whether it may be a draft at first, which is there at once. */
   draft?: boolean;
 }
 
@@ -135,9 +132,9 @@ const TOOLS: Tools = {
 /** No memory, for what needs none. */
 const NOWHERE = new MemoryCells({ buffer: new ArrayBuffer(0) }, false);
 
-/** Whether a function may be a draft before it is compiled. */
-const mayDraft = ({ draft, signal }: CompileOptions): boolean =>
-  draft ?? (settings.draft && isAtHand() && !signal && !freezer());
+/** Whether a function may be a draft before it is compiled; to be frozen, it has to be compiled. */
+const mayDraft = ({ draft = settings.draft }: CompileOptions): boolean =>
+  draft && !freezer();
 
 /** An instance of a compiled program, and its memory, if that is its own. */
 const enter = async (

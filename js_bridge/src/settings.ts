@@ -38,7 +38,7 @@ export let settings: Settings = {
   assets: home,
   cache: inNode ? 0 : CACHE,
   incremental: true,
-  draft: true,
+  draft: false,
   frozen: inNode ? false : undefined,
 };
 

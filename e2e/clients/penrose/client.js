@@ -5,7 +5,7 @@ import * as rose from "rose";
 
 /**
  * Load our core, if this is the bundle with it, from the folder `assets`. Every compilation is one:
- * nothing is kept from one to the next, and nothing is a draft first.
+ * nothing is kept from one to the next.
  */
 export const start = async (assets, core = "worker", options = {}) => {
   rose.configure?.({
@@ -13,7 +13,6 @@ export const start = async (assets, core = "worker", options = {}) => {
     core,
     cache: false,
     frozen: false,
-    draft: false,
     ...options,
   });
   await rose.ready?.();

@@ -101,6 +101,65 @@ def test_derivatives(node: Callable[[str], str]) -> None:
         assert any(late)
 
 
+def test_operators(node: Callable[[str], str]) -> None:
+    """What the core makes of functions by name, by one argument or several, of structs and in closures."""
+    body = """
+        const { grad, hessian, hvp, jacobian, linearize, pow, tanh, valueAndGrad, vmap } = rose;
+        const V3 = Vec(3, Real), P = { a: Real, b: V3 }, U = { u: Vec(2, Real), w: Real };
+        const f = fn([V3], Real, (v) => add(mul(sin(v[0]), exp(v[1])), mul(pow(v[2], 3), v[1])));
+        const g = fn([P, Real], Real, ({ a, b }, x) =>
+            add(mul(a, f(b)), mul(tanh(x), sum(3, (i) => mul(b[i], b[i])))));
+        const h = fn([V3], U, (v) => ({ u: [mul(v[0], v[1]), sin(v[2])], w: f(v) }));
+        const cube = fn([Real], Real, (x) => mul(x, mul(x, x)));
+        cube.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: cube(re), du: mul(du, mul(7, cube(re))) }));
+        const cubes = fn([V3], Real, (v) => sum(3, (i) => cube(mul(v[i], v[0]))));
+        const around = (of) => fn([V3, Real], V3, (v, k) =>
+            of(fn([V3], Real, (u) => mul(k, mul(f(u), f(v)))), v));
+        const x = [0.5, -0.25, 1.5], p = { a: 2, b: x }, d = { a: 1, b: [0.1, 0.2, 0.3] };
+        const found = [];
+        for (const [made, ...args] of [
+            [grad(g), p, 0.3],
+            [grad(g, [1, 0]), p, 0.3],
+            [valueAndGrad(g, [0, 1]), p, 0.3],
+            [hvp(g, [0, 1]), p, 0.3, { 0: d, 1: 2 }],
+            [jacobian(h), x],
+            [jacobian(h, 0, { mode: "reverse" }), x],
+            [hessian(g, [0, 1]), p, 0.3],
+            [hessian(h), x],
+            [fn([V3, V3], U, (v, d) => linearize(h)(v).push(d)), x, [1, 2, 3]],
+            [vmap(grad(f)).at({ batch: 2 }), [x, [1, 2, 3]]],
+            [grad(cubes), x],
+            [hessian(cubes), x],
+            [around((f, v) => grad(f)(v)), x, 3],
+            [around((f, v) => hvp(f)(v, v)), x, 3],
+            [around((f, v) => vec(3, Real, () => linearize(f)(v).push(v))), x, 3],
+            [grad(fn([{ y: Real, k: 3 }], Real, ({ y }) => mul(y, y))), { y: 3, k: 2 }],
+            [grad(fn([V3], Real, (v) => {
+                const w = v.set(1, mul(v[0], v[2])).at[2].add(v[1]);
+                return sum(3, (i) => mul(w[i], w[imod(3, iadd(3, i, 1))]));
+            })), x],
+        ])
+            found.push(await both(made, ...args));
+        return found;
+    """
+    for early, was_draft, late in evaluate(node, body):
+        assert was_draft
+        assert numbers(early) == pytest.approx(numbers(late), rel=1e-13, abs=1e-13)
+        assert json.dumps(early).translate(SHAPE) == json.dumps(late).translate(SHAPE)
+
+
+SHAPE = str.maketrans("", "", "0123456789.-e")
+"""Takes away what numbers differ in."""
+
+
+def numbers(value: Any) -> list[float]:
+    """All numbers in a value."""
+    if isinstance(value, dict | list):
+        items = value.values() if isinstance(value, dict) else value
+        return [x for item in items for x in numbers(item)]
+    return [value]
+
+
 def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
     body = """
         const R2 = Vec(2, Real);

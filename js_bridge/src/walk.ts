@@ -5,34 +5,42 @@
 // of a loop, an index) is `enough`, and so are functions that the core alone can make.
 
 import { enough, F, Flat } from "./flat";
+import { Frame } from "./frame";
 import type { Capture, FnData } from "./functions";
-import { OP, S } from "./opcodes.gen";
+import { makers } from "./makers";
+import { OP } from "./opcodes.gen";
 import type { Recorder } from "./recorder";
 import { type Ruled, Sweeps } from "./sweeps";
 import type { Ty } from "./types";
 
 /** A value: the id of a scalar, or nested arrays of them. Calls and loops give several. */
-type Value = any;
+export type Value = any;
 
-/** A call whose derivative will be asked for. */
-interface Taken {
-  readonly f: FnData;
+/** Which leaves have derivatives: of what goes into a function, captured values last, and of what comes out. */
+export interface Signature {
+  readonly ins: readonly boolean[];
+  readonly outs: readonly boolean[];
+}
+
+/** What a derivative will be taken of: the instructions from `start` to `end`. */
+export interface Taken {
   readonly start: number;
   readonly end: number;
+  /** The scalars of the arguments that have derivatives. */
+  readonly ins: readonly number[];
   readonly args: readonly Value[];
   readonly results: readonly Value[];
 }
 
-/** Which leaves have derivatives: of what goes into a function, captured values last, and of what comes out. */
-interface Signature {
-  readonly ins: readonly boolean[];
-  readonly outs: readonly boolean[];
+/** What reverse mode is taken of in a recording. */
+export interface Pullback extends Taken {
+  readonly signature: Signature;
 }
 
 /** Calls in each other before there is too much of it for the engine's stack. */
 const DEEPEST = 500;
 
-const isReal = (leaf: Ty): boolean =>
+export const isReal = (leaf: Ty): boolean =>
   leaf.kind === "real" ||
   leaf.kind === "tan" ||
   (leaf.kind === "vec" && isReal(leaf.elem!));
@@ -40,31 +48,26 @@ const isReal = (leaf: Ty): boolean =>
 const typeOf = (x: Capture): Ty => ("leafTypes" in x ? x : x.ty);
 
 /** The scalars in values, row by row. */
-const scalarsOf = (values: readonly Value[]): number[] =>
+export const scalarsOf = (values: readonly Value[]): number[] =>
   values.flat(Infinity as 1);
 
 /** A value like `shape`, of these scalars. */
-const shaped = (shape: Value, next: () => number): Value =>
+export const shaped = (shape: Value, next: () => number): Value =>
   typeof shape === "number"
     ? next()
     : shape.map((item: Value) => shaped(item, next));
 
-const mapped = (value: Value, f: (id: number) => number): Value =>
-  typeof value === "number"
-    ? f(value)
-    : value.map((item: Value) => mapped(item, f));
-
-/** The scalars of those values that have derivatives. */
-const reals = (
-  isReal: readonly boolean[],
-  values: readonly Value[],
-): number[] => scalarsOf(values.filter((_, k) => isReal[k]));
-
 /** What gives one number after the other. */
-const taking = (numbers: readonly number[]): (() => number) => {
+export const taking = (numbers: readonly number[]): (() => number) => {
   let k = 0;
   return () => numbers[k++];
 };
+
+/** The scalars of those values that have derivatives. */
+export const reals = (
+  isReal: readonly boolean[],
+  values: readonly Value[],
+): number[] => scalarsOf(values.filter((_, k) => isReal[k]));
 
 export class Walk {
   readonly flat: Flat;
@@ -77,7 +80,6 @@ export class Walk {
   private taken = 0;
   private depth = 0;
   private readonly literals = new Map<Recorder, Value[]>();
-
   private readonly signatures = new Map<FnData, Signature>();
 
   /** `work`: about how many instructions there will be. */
@@ -99,12 +101,12 @@ export class Walk {
 
   private plain(f: FnData, args: readonly Value[]): readonly Value[] {
     if (f.recording) return new Frame(this, f.recording, args).results();
-    if (f.named)
-      return f.named.by === "jvp" ? this.forward(f.named.of, args) : enough();
-    return this.host(f, args);
+    if (!f.named) return this.host(f, args);
+    const { by, of, options } = f.named;
+    return (makers[by] ?? enough)(this, of, args, options);
   }
 
-  private signature(f: FnData): Signature {
+  signature(f: FnData): Signature {
     let found = this.signatures.get(f);
     if (found === undefined) {
       const ins = f.params.flatMap(({ leafTypes }) => leafTypes);
@@ -131,7 +133,7 @@ export class Walk {
       results: [],
       push:
         f.jvp && !f.fault
-          ? (tangents) => this.pushed(f, f.jvp!, args, tangents)
+          ? (tangents) => this.byRule(f, f.jvp!, args, tangents)
           : undefined,
     };
     ruled.push(entry);
@@ -142,7 +144,7 @@ export class Walk {
   }
 
   /** The tangents of the results of `f`, by its `rule`, as scalars. */
-  private pushed(
+  private byRule(
     f: FnData,
     rule: FnData,
     args: readonly Value[],
@@ -168,62 +170,49 @@ export class Walk {
   /** These values, those that have derivatives under names of their own. */
   private named(isReal: readonly boolean[], values: readonly Value[]): Value[] {
     const { flat } = this;
-    return values.map((value, k) =>
-      isReal[k] ? mapped(value, (id) => flat.add(F.SAME, id)) : value,
-    );
+    const named = (value: Value): Value =>
+      typeof value === "number" ? flat.add(F.SAME, value) : value.map(named);
+    return values.map((value, k) => (isReal[k] ? named(value) : value));
+  }
+
+  /** Do what a derivative will be taken of, by those of these values that have derivatives. */
+  take(
+    isReal: readonly boolean[],
+    given: readonly Value[],
+    work: (args: readonly Value[]) => readonly Value[],
+  ): Taken {
+    const args = this.named(isReal, given);
+    const start = this.flat.length;
+    ++this.taken;
+    const results = work(args);
+    --this.taken;
+    const { length: end } = this.flat;
+    return { start, end, ins: reals(isReal, args), args, results };
   }
 
   /** A call of which the derivative will be taken. */
-  take(f: FnData, given: readonly Value[]): Taken {
-    const args = this.named(this.signature(f).ins, given);
-    const start = this.flat.length;
-    ++this.taken;
-    const results = this.call(f, args);
-    --this.taken;
-    return { f, start, end: this.flat.length, args, results };
-  }
-
-  /** The forward derivative of `f`, on duals: its own rule, or a sweep. */
-  private forward(f: FnData, duals: readonly Value[]): readonly Value[] {
-    if (f.jvp) return this.call(f.jvp, duals);
-    const { ins, outs } = this.signature(f);
-    const tangents: Value[] = [];
-    let at = 0;
-    const primals = ins.map((isReal) => {
-      if (isReal) tangents.push(duals[at++]);
-      return duals[at++];
-    });
-    const { start, end, args, results } = this.take(f, primals);
-    const next = taking(
-      this.sweeps.forward(
-        start,
-        end,
-        reals(ins, args),
-        scalarsOf(tangents),
-        reals(outs, results),
-      ),
-    );
-    return results.flatMap((result, k) =>
-      outs[k] ? [shaped(result, next), result] : [result],
+  takeCall(f: FnData, given: readonly Value[]): Taken {
+    return this.take(this.signature(f).ins, given, (args) =>
+      this.call(f, args),
     );
   }
 
-  /** The cotangents of the arguments that have derivatives, from those of such results. */
+  /** The tangents of the scalars `outs`, from those of the arguments. */
+  push(
+    { start, end, ins }: Taken,
+    tangents: readonly number[],
+    outs: readonly number[],
+  ): number[] {
+    return this.sweeps.forward(start, end, ins, tangents, outs);
+  }
+
+  /** The cotangents of the arguments, from those of the scalars `outs`. */
   pull(
-    { f, start, end, args, results }: Taken,
-    cotangents: readonly Value[],
-  ): readonly Value[] {
-    const { ins, outs } = this.signature(f);
-    const next = taking(
-      this.sweeps.backward(
-        start,
-        end,
-        reals(ins, args),
-        reals(outs, results),
-        scalarsOf(cotangents),
-      ),
-    );
-    return args.filter((_, k) => ins[k]).map((arg) => shaped(arg, next));
+    { start, end, ins }: Taken,
+    outs: readonly number[],
+    cotangents: readonly number[],
+  ): number[] {
+    return this.sweeps.backward(start, end, ins, outs, cotangents);
   }
 
   private host(f: FnData, args: readonly Value[]): readonly Value[] {
@@ -256,181 +245,5 @@ export class Walk {
     return typeof a === "number"
       ? this.flat.operation(OP.add, a, b)
       : a.map((item: Value, k: number) => this.sum(item, b[k]));
-  }
-}
-
-/** A recorded body that is walked through. */
-class Frame {
-  private readonly flat: Flat;
-  private readonly env: Value[];
-  private readonly literals: Value[];
-
-  constructor(
-    private readonly walk: Walk,
-    private readonly r: Recorder,
-    private readonly args: readonly Value[],
-  ) {
-    this.flat = walk.flat;
-    this.env = new Array(r.length / 3);
-    this.literals = walk.literalsOf(r);
-  }
-
-  /** What it gives. */
-  results(): Value[] {
-    const { r } = this;
-    this.run(0, r.length / 3);
-    return r.results.map((id) => this.at(id));
-  }
-
-  private at(id: number): Value {
-    if (id >= 0) return this.env[id];
-    const { literals, r } = this;
-    return (literals[~id] ??= this.walk.filled(
-      r.literalTypes[~id],
-      r.literals[~id],
-    ));
-  }
-
-  /** The values of operands in the extra list. */
-  private all(start: number, end: number): Value[] {
-    const { extra } = this.r;
-    const found: Value[] = [];
-    for (let k = start; k < end; ++k) found.push(this.at(extra[k]));
-    return found;
-  }
-
-  /** Run rows, of which a loop's last one stands for it. */
-  private run(from: number, to: number): void {
-    const { env, flat } = this;
-    const { rows } = this.r;
-    for (let k = from; k < to; ++k) {
-      const op = rows[3 * k];
-      const x = rows[3 * k + 1];
-      const y = rows[3 * k + 2];
-      if (op < OP.add) env[k] = flat.operation(op, this.at(x), 0);
-      else if (op < OP.defined || (op > OP.defined && op < OP.bound))
-        env[k] = flat.operation(op, this.at(x), this.at(y));
-      else if (op === S.FOR) {
-        const end = this.endOf(k);
-        env[end] = this.loop(k, end);
-        k = end;
-      } else env[k] = this.row(op, x, y);
-    }
-  }
-
-  /** The last row of the loop whose first one is `k`. */
-  private endOf(k: number): number {
-    const { rows } = this.r;
-    for (let depth = 1; depth;) {
-      const op = rows[3 * ++k];
-      depth += +(op === S.FOR) - +(op === S.END);
-    }
-    return k;
-  }
-
-  /** What a loop gives: of each result, that of all turns. */
-  private loop(start: number, end: number): Value[] {
-    const { rows, extra, types } = this.r;
-    const { size } = types[rows[3 * start + 1]];
-    const first = rows[3 * end + 1];
-    const count = rows[3 * end + 2];
-    const columns = Array.from({ length: count }, (): Value[] => []);
-    for (let i = 0; i < size; ++i) {
-      this.env[start] = this.flat.number(i);
-      this.run(start + 1, end);
-      for (let c = 0; c < count; ++c)
-        columns[c].push(this.at(extra[first + c]));
-    }
-    return columns;
-  }
-
-  private row(op: number, x: number, y: number): Value {
-    const { flat, walk } = this;
-    const { extra, callees } = this.r;
-    switch (op) {
-      case OP.bound:
-      case OP.index: {
-        const [i, size] = this.all(x, x + 2).map((id) => flat.known(id));
-        return Number.isInteger(i) && i >= 0 && i < size
-          ? flat.number(i)
-          : enough();
-      }
-      case OP.select:
-        return walk.select(
-          this.at(extra[x]),
-          this.at(extra[x + 1]),
-          this.at(extra[x + 2]),
-        );
-      case S.PARAM:
-        return this.args[x];
-      case S.INDEX:
-        return this.at(x)[flat.known(this.at(y))];
-      case S.VEC:
-        return this.all(x + 1, x + y);
-      case S.GET: {
-        const of = this.at(x);
-        return (of.results ?? of)[y];
-      }
-      case S.CALL:
-        return walk.call(callees[extra[x]], this.all(x + 1, x + y));
-      case S.VJP:
-        return walk.take(callees[extra[x]], this.all(x + 1, x + y));
-      case S.PULL:
-        return walk.pull(this.at(extra[x]), this.all(x + 1, x + y));
-      case S.COND: {
-        const split = x + 4 + extra[x + 2];
-        return flat.known(this.at(extra[x + 3]))
-          ? walk.call(callees[extra[x]], this.all(x + 4, split))
-          : walk.call(callees[extra[x + 1]], this.all(split, x + y));
-      }
-      case S.LOOP:
-        return this.turns(extra.slice(x, x + y));
-      case S.SET: {
-        const changed = [...this.at(extra[x])];
-        changed[flat.known(this.at(extra[x + 1]))] = this.at(extra[x + 2]);
-        return changed;
-      }
-      case S.ACCUM:
-        return { sum: this.at(x) };
-      case S.ADD_TO: {
-        const to = this.at(x);
-        to.sum = walk.sum(to.sum, this.at(y));
-        return to;
-      }
-      case S.RESOLVE:
-        return this.at(x).sum;
-    }
-    return enough();
-  }
-
-  /** A loop with a state: its last state, the number of turns, and what it keeps of them. */
-  private turns(row: readonly number[]): Value[] {
-    const { flat, walk } = this;
-    const { callees, types } = this.r;
-    const [body, test, carries, type, outputs, mustEnd, , ...ids] = row;
-    const [limit, ...given] = ids.map((id) => this.at(id));
-    const f = callees[body];
-    const last = f.params.length + f.captures.length - 1;
-    const goes = (state: readonly Value[]): boolean =>
-      test < 0 ||
-      flat.known(
-        walk.call(callees[test], [...state, ...given.slice(last)])[0],
-      ) === 1;
-    const count = flat.known(limit);
-    const args = given.slice(carries, last);
-    let state: readonly Value[] = given.slice(0, carries);
-    const kept = Array.from({ length: outputs }, (): Value[] => []);
-    let i = 0;
-    for (; i < count && goes(state); ++i) {
-      const results = walk.call(f, [flat.number(i), ...state, ...args]);
-      state = results.slice(0, carries);
-      kept.forEach((column, k) => column.push(results[carries + k]));
-    }
-    if (mustEnd && i === count && goes(state)) enough();
-    kept.forEach((column, k) => {
-      const zero = walk.filled(f.recording!.resultTypes[carries + k], 0);
-      while (column.length < types[type].size) column.push(zero);
-    });
-    return [...state, flat.number(i), ...kept];
   }
 }

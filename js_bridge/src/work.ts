@@ -1,10 +1,32 @@
 // How much a function does, before anything is done about it.
 
-import type { FnData } from "./functions";
+import type { FnData, Named } from "./functions";
 import { S } from "./opcodes.gen";
+import type { Ty } from "./types";
 
 /** To take a derivative does about so many times what its function does. */
 const DERIVED = 2;
+
+const sizeOf = (leaf: Ty): number =>
+  leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
+
+const scalarsIn = (types: readonly Ty[]): number =>
+  types
+    .flatMap(({ leafTypes }) => leafTypes)
+    .reduce((sum, leaf) => sum + sizeOf(leaf), 0);
+
+/** How many times what a function does the derivatives do that the core makes of it by name. */
+const TIMES: Readonly<Record<string, (f: FnData) => number>> = {
+  jvp: () => DERIVED,
+  grad: () => DERIVED,
+  valueAndGrad: () => DERIVED,
+  push: () => DERIVED,
+  hvp: () => DERIVED ** 2,
+  jacobian: ({ params, ret }) =>
+    1 + Math.max(scalarsIn(params), scalarsIn([ret])),
+  hessian: ({ params, ret }) =>
+    DERIVED * scalarsIn([ret]) * (1 + scalarsIn(params)),
+};
 
 /** About how many operations on numbers a call of `f` takes; infinity where that only a call can tell. */
 export const workOf = (
@@ -15,16 +37,19 @@ export const workOf = (
   if (found !== undefined) return found;
   const work = f.recording
     ? ofRows(f, known)
-    : f.named?.by === "jvp"
-      ? DERIVED * workOf(f.named.of, known)
-      : f.host
-        ? 1
-        : Infinity;
+    : f.named
+      ? ofNamed(f.named, known)
+      : 1;
   known.set(f, work); // which a rule may need
   if (!f.jvp) return work;
   const all = Math.max(work, workOf(f.jvp, known));
   known.set(f, all);
   return all;
+};
+
+const ofNamed = ({ by, of }: Named, known: Map<FnData, number>): number => {
+  const times = TIMES[by];
+  return times ? times(of) * workOf(of, known) : Infinity;
 };
 
 const ofRows = (f: FnData, known: Map<FnData, number>): number => {

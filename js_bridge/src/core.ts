@@ -3,7 +3,7 @@
 
 import type { Bytes } from "./artifact";
 import { type Assets, assetIn, assetsIn } from "./assets";
-import type { draftOf } from "./draft";
+import type { drafted } from "./draft";
 import { freezer } from "./frozen";
 import { BOOLEAN, checkOptions } from "./options";
 import { probe } from "./probe";
@@ -63,7 +63,7 @@ export interface Loader {
   build: string;
   /** Load Python, on this thread or in a worker. */
   start(where: "main" | "worker", assets: Assets): Promise<Core>;
-  draftOf: typeof draftOf;
+  drafted: typeof drafted;
 }
 
 let started: Promise<Core> | undefined;

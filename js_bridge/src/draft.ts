@@ -1,14 +1,15 @@
 // Drafts: what a function is run by until its compiled code is there.
 
-import type { Instance } from "./callable";
+import type { Compiled, Entered, Instance } from "./callable";
 import type { Kind, MemoryCells } from "./cells";
 import { F, NoDraft } from "./flat";
 import type { FnData } from "./functions";
-import { Tape } from "./tape";
+import type { Tools } from "./run";
+import { type HostCall, Tape } from "./tape";
 import type { Ty } from "./types";
 import type { Slot } from "./views";
 import { Walk } from "./walk";
-import { workOf } from "./work";
+import { scalarsIn, workOf } from "./work";
 
 /** A draft, in the form of an instance of a module. */
 export interface Draft extends Instance {
@@ -16,21 +17,60 @@ export interface Draft extends Instance {
   relay(to: Instance): void;
 }
 
-/** What drafts need of the bridge, of which the page's own has to be taken. */
-export interface Tools {
-  cells(bytes: ArrayBuffer): MemoryCells;
-  /** What calls an opaque function of Reals that gives one. */
-  host(f: FnData): (...args: number[]) => number;
-}
-
-/** What does more than so many operations on numbers is compiled sooner than a draft is of use. */
+/** What takes and does more than so much is compiled sooner than a draft is of use. */
 const MOST = 700_000;
 
+/**
+ * The function `f` as a draft, if there is one, which becomes what `work` gives: that is begun when the page has
+ * the draft, unless it was disposed of by then, or the signal has given it up.
+ */
+export const drafted = (
+  f: FnData,
+  tools: Tools,
+  work: () => Promise<Entered>,
+  signal: AbortSignal | undefined,
+): Compiled | undefined => {
+  const instance = draftOf(f, tools);
+  signal?.throwIfAborted();
+  if (instance === undefined) return undefined;
+  const settled = inTurn(async () => {
+    if (!isWanted()) return false;
+    try {
+      replace(await work());
+      return true;
+    } catch (error) {
+      if (!signal?.aborted)
+        console.warn(
+          `Rose: ${f.name} works, but slowly, since ${(error as Error).message}`,
+        );
+      return false;
+    }
+  });
+  const { compiled, replace, isWanted } = tools.callable(
+    f,
+    { instance },
+    settled,
+  );
+  return compiled;
+};
+
+/** When there is time for what takes the place of the next draft. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** What `work` gives, which is begun when all before it is done, and not before the page has its draft. */
+const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
+  const done = last
+    .then(() => new Promise((wake) => setTimeout(wake)))
+    .then(work);
+  last = done;
+  return done;
+};
+
 /** The draft of a function, if there is one. */
-export const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
+const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
   try {
-    const work = workOf(f);
-    return work > MOST ? undefined : made(f, work, tools);
+    const room = scalarsIn([...f.params, f.ret]) + workOf(f);
+    return room <= MOST ? made(f, room, tools) : undefined;
   } catch (error) {
     // what is wrong with a function, the core says
     if (error instanceof NoDraft || error instanceof RangeError)
@@ -39,8 +79,12 @@ export const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
   }
 };
 
-const made = (f: FnData, work: number, tools: Tools): Draft => {
-  const walk = new Walk(work);
+/** No memory, for what needs none. */
+const NOWHERE = { buffer: new ArrayBuffer(0) };
+
+/** `room`: for about how many instructions. */
+const made = (f: FnData, room: number, tools: Tools): Draft => {
+  const walk = new Walk(room);
   const { flat } = walk;
   const given: number[] = [];
   const scalars = (ty: Ty): unknown => {
@@ -56,12 +100,17 @@ const made = (f: FnData, work: number, tools: Tools): Draft => {
     flat,
     given,
     results.flat(Infinity as 1) as number[],
-    walk.hosts.map(({ f, args }) => ({ args, run: tools.host(f) })),
+    walk.hosts.map(({ f, args }) => {
+      const nowhere = new tools.MemoryCells(NOWHERE, false);
+      const run = tools.hostImport(f, nowhere, [], []) as HostCall["run"];
+      return { args, run };
+    }),
   );
   const layout = new Layout();
   const args = types.map((ty) => layout.slot(ty));
   const outs = f.ret.leafTypes.map((ty) => layout.slot(ty));
-  return instance(tape, args, outs, tools.cells(new ArrayBuffer(layout.end)));
+  const buffer = new ArrayBuffer(layout.end);
+  return instance(tape, args, outs, new tools.MemoryCells({ buffer }, false));
 };
 
 const SIZES = { f: 8, i: 4, b: 1 };

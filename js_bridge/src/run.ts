@@ -6,7 +6,6 @@ import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells } from "./cells";
 import { loader, mainCore } from "./core";
-import type { Tools } from "./draft";
 import { freezer } from "./frozen";
 import { dataOf, epoch, type FnData } from "./functions";
 import {
@@ -79,29 +78,14 @@ export const compile = async (
   const program = programOf(data);
   const { isKnown, made } = search(program, given ? "shared" : "imported");
   if (mayDraft(options) && !(await isKnown)) {
+    const work = async (): Promise<Entered> =>
+      enter(data, program, await made(signal), given);
     // who cannot be loaded is missed when the core is
     const draft = await loader().then(
-      ({ draftOf }) => draftOf(data, TOOLS),
+      ({ drafted }) => drafted(data, TOOLS, work, signal),
       () => undefined,
     );
-    if (draft) {
-      const settled = inTurn(async () => {
-        if (!held.isWanted()) return false;
-        try {
-          const file = await made(signal);
-          held.replace(await enter(data, program, file, given));
-          return true;
-        } catch (error) {
-          if (!signal?.aborted)
-            console.warn(
-              `Rose: ${data.name} works, but slowly, since ${(error as Error).message}`,
-            );
-          return false;
-        }
-      });
-      const held = callable(data, { instance: draft }, settled);
-      return held.compiled;
-    }
+    if (draft) return draft;
   }
   const file = await unless(signal, made(signal));
   const entered = await enter(data, program, file, given);
@@ -112,25 +96,10 @@ export const compile = async (
   return callable(data, entered).compiled;
 };
 
-/** When there is time for what takes the place of the next draft. */
-let last: Promise<unknown> = Promise.resolve();
+/** What drafts need of the bridge, of which the page's own has to be taken. */
+const TOOLS = { MemoryCells, callable, hostImport };
 
-/** What `work` gives, which is begun when all before it is done, and not before the page has its draft. */
-const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
-  const done = last
-    .then(() => new Promise((wake) => setTimeout(wake)))
-    .then(work);
-  last = done;
-  return done;
-};
-
-const TOOLS: Tools = {
-  cells: (buffer) => new MemoryCells({ buffer }, false),
-  host: (f) => hostImport(f, NOWHERE, [], []) as (...args: number[]) => number,
-};
-
-/** No memory, for what needs none. */
-const NOWHERE = new MemoryCells({ buffer: new ArrayBuffer(0) }, false);
+export type Tools = typeof TOOLS;
 
 /** Whether a function may be a draft before it is compiled; to be frozen, it has to be compiled. */
 const mayDraft = ({ draft = settings.draft }: CompileOptions): boolean =>

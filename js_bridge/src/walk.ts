@@ -82,9 +82,9 @@ export class Walk {
   private readonly literals = new Map<Recorder, Value[]>();
   private readonly signatures = new Map<FnData, Signature>();
 
-  /** `work`: about how many instructions there will be. */
-  constructor(work: number) {
-    this.flat = new Flat(work);
+  /** `room`: for about how many instructions. */
+  constructor(room: number) {
+    this.flat = new Flat(room);
     this.sweeps = new Sweeps(this.flat, this.ruled);
   }
 

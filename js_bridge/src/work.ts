@@ -10,7 +10,8 @@ const DERIVED = 2;
 const sizeOf = (leaf: Ty): number =>
   leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
 
-const scalarsIn = (types: readonly Ty[]): number =>
+/** How many numbers values of these types have. */
+export const scalarsIn = (types: readonly Ty[]): number =>
   types
     .flatMap(({ leafTypes }) => leafTypes)
     .reduce((sum, leaf) => sum + sizeOf(leaf), 0);

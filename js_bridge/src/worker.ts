@@ -6,7 +6,7 @@ import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 
-export { draftOf } from "./draft";
+export { drafted } from "./draft";
 
 export const build = __BUILD__;
 

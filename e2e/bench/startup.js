@@ -2,13 +2,13 @@
 
 import { ours, original } from "./peers/rose.js";
 
-/** Milliseconds from nothing to a first gradient of Rosenbrock's function, with Rose so configured. */
-export const first = async (configuration) => {
+/** Milliseconds from nothing to a first gradient of Rosenbrock's function, with Rose so configured and asked. */
+export const first = async (configuration, options = {}) => {
   const workload = await import("./workloads/rosenbrock.js");
   const began = performance.now();
   const lib = await import("../rose.js");
   lib.configure(configuration);
-  await ours.first(lib, workload, 10, workload.input(10));
+  await ours.first(lib, workload, 10, workload.input(10), options);
   return performance.now() - began;
 };
 

@@ -48,6 +48,7 @@ VISITS = {
     "frozen page": LOADED["frozen page, without its programs"][0],
     "rose 0.4.10": "theirs()",
     "Python needed": LOADED["Python, from a snapshot"][0],
+    "Python needed, by a draft": "first({ cache: false, frozen: false }, { draft: true })",
     "stock loadPyodide alone": "stock()",
 }
 """What is measured of a first visit: calls of startup.js."""

@@ -17,13 +17,13 @@ const rows = (values, length) =>
     values.subarray(k * length, (k + 1) * length),
   );
 
-/** `options`: with which to compile what is to be called as soon as possible. */
-const rose = (name, load, options) => ({
+/** `draft`: how to compile what is to be called as soon as possible. */
+const rose = (name, load, draft) => ({
   name,
   tolerance: 1e-9,
   has: (workload) => workload.rose !== undefined,
   load,
-  async first(lib, workload, n, input) {
+  async first(lib, workload, n, input, options = draft) {
     const start = performance.now();
     const { gradient, pack } = workload.rose(lib, n);
     const recorded = performance.now();

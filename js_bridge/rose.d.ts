@@ -749,11 +749,14 @@ export interface Progress {
 
 // ---- loops and choices ----
 
-/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
+/**
+ * The vector of `body(i)` for each index `i` below `index`, where the body runs once; or that of the elements of
+ * an array, which has them at symbolic indices, too.
+ */
 export declare const vec: <const T>(
   index: Nats | Size,
   elem: T,
-  body: (i: Nat) => Value<T>,
+  body: ((i: Nat) => Value<T>) | ArrayLike<Value<T>>,
 ) => Vec<Symbolic<T>>;
 
 /** The sum of `body(i)` over each index `i` below `index`, of numbers or tangents; the body runs once. */

@@ -359,6 +359,8 @@ class Builder:
     def set(self, v: int, i: int, x: int) -> int:
         """The array ``v`` with ``x`` at ``i``."""
         type = self.func.type_of(v)
+        if x >= 0 and self.code[x] == (INDEX, v, i):
+            return v
         if v >= 0 and i < 0 and self.code[v][0] == VEC and len(self.code[v]) <= _SMALL:
             elems = list(self.code[v][1:])
             elems[int(self.pool[~i][0])] = x

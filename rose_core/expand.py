@@ -21,6 +21,7 @@ from rose_core.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
 from rose_core.known import Known
 from rose_core.linearize import Linearization
+from rose_core.narrow import narrowed
 from rose_core.remat import Recomputed, may_run_again, segmented
 from rose_core.replay import Replay, copied
 from rose_core.tape import Transposed
@@ -76,10 +77,10 @@ class Expansion:
                 make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
                 found = make(f, f.origin[1])
             else:
-                found = hoisted(f)
-                callees = [self.expand(g) for g in f.callees]
-                plain = callees == f.callees and all(ins[0] != VJP for ins in f.code)
-                if not plain or any(spec.checkpoint for spec in f.specs):
+                found = narrowed(hoisted(f))
+                callees = [self.expand(g) for g in found.callees]
+                plain = callees == found.callees and all(ins[0] != VJP for ins in found.code)
+                if not plain or any(spec.checkpoint for spec in found.specs):
                     found = self._rebuild(found)
             self._expanded[key] = found
             del self._in_progress[f]

@@ -39,12 +39,16 @@ def select(p: object, *choice: object) -> object:
     return wrap(trace, ids, t)
 
 
-def vec(index: object, elem: object, body: Callable[[Var], object]) -> object:
-    """The vector of ``body(i)`` for every ``i`` of the index type; ``body`` runs once, ``i`` symbolic."""
+def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[object]) -> object:
+    """The vector of ``body(i)`` for every ``i`` of the index type, where ``body`` runs once, ``i`` symbolic;
+    or that of the elements of a sequence, which has them at symbolic indices, too."""
     size, t = as_type(index), as_type(elem)
     if not isinstance(size, Fin):
         raise TypeError(f"vec: expected a size, got {describe(index)}")
     trace = current()
+    if not callable(body):
+        whole = array(size, t)
+        return wrap(trace, lift(trace, body, whole, "vec"), whole)
     b = trace.builder
     i = b.open_for(size)
     depth = len(b.open)

@@ -7,9 +7,11 @@ live in memory, at fixed addresses where possible, and are made where they are w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rose_core.bulk import copied, zeroed
 from rose_core.demand import Demand
+from rose_core.enclosed import Enclosed
 from rose_core.encode import (
     BR_IF_0,
     DROP,
@@ -59,7 +61,7 @@ from rose_core.layout import (
     letter,
     size_of,
 )
-from rose_core.lower_control import ControlFlow, takes_memory
+from rose_core.lower_control import ControlFlow, Operand, takes_memory
 from rose_core.ops import BINARY_END, OPS, TABLE_END, code
 from rose_core.reuse import Overwriting
 from rose_core.rows import RowsWriter, in_rows
@@ -68,6 +70,16 @@ from rose_core.types import Array, Fin, Ref, is_tape
 from rose_core.windows import Window, windows
 
 _NEG = code("neg")
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where a function is written that is not called: in which other one, on what, and where results go that
+    are arrays."""
+
+    body: Body
+    args: Sequence[Operand]
+    places: Sequence[Place]
 
 
 class Body(ControlFlow):
@@ -80,16 +92,18 @@ class Body(ControlFlow):
         zeros: int,
         data: dict[int, int],
         codes: Codes,
-        callees: dict[Func, tuple[int, Convention | HostConvention]],
+        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
         overwriting: Overwriting | None = None,
         demand: Demand | None = None,
+        around: Around | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
         or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
-        functions that may overwrite their parameters."""
+        functions that may overwrite their parameters; ``around``: where it is written, if that is in
+        another function."""
         super().__init__(func, frame, zeros, data, codes, demand)
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
@@ -103,9 +117,12 @@ class Body(ControlFlow):
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
         self.result_places: list[Place | None]
-        self.params, self.results = self._bind_entry(*entry) if entry else self._bind_params()
-        self.parts.params = len(self.params)
-        if takes_memory(func):
+        if around:
+            self._bind_around(around)
+        else:
+            self.params, self.results = self._bind_entry(*entry) if entry else self._bind_params()
+            self.parts.params = len(self.params)
+        if around or takes_memory(func):
             self.parts.longest = len(func.code) << 16  # what it takes is given back at its end
         for v, place in zip(func.results, self.result_places, strict=True):
             if place is not None and v >= 0 and is_memory(func.types[v]):
@@ -114,6 +131,8 @@ class Body(ControlFlow):
                     self.row_results.setdefault(v, []).append(place)
         self.anchors(0)
         self._return()
+        if around:
+            return
         out = self.out[0]
         if takes_memory(func) and (entry or not any(map(has_tape, func.result_types))):
             out = []
@@ -165,6 +184,36 @@ class Body(ControlFlow):
         for k, at in self.updates.overwriting.places(self.func).items():
             self.result_places[k] = self.place(ids[at])
         return convention.params, convention.results
+
+    def _bind_around(self, around: Around) -> None:
+        """Take parameters from where it is written, whose local variables it goes on with."""
+        ids = self._param_ids()
+        for k, given in enumerate(around.args):
+            if isinstance(given, Place):
+                self.put(ids[k], given)
+            else:
+                self.expr[ids[k]] = given
+        body = around.body
+        self.runs, self.local_count, self.lane_locals = body.runs, body.local_count, body.lane_locals
+        places = iter(around.places)
+        self.result_places = [next(places) if is_memory(t) else None for t in self.func.result_types]
+        for k, at in self.updates.overwriting.places(self.func).items():
+            self.result_places[k] = self.place(ids[at])
+
+    def enclose(
+        self, f: Func, enclosed: Enclosed, args: Sequence[Operand], places: Sequence[Place]
+    ) -> list[bytes]:
+        first = self.local_count
+        body = Body(
+            f, self.frame_end, enclosed.zeros, enclosed.data, self.codes, self.callees, None, self.runtime,
+            self.updates.overwriting, enclosed.demand, Around(self, args, places),
+        )  # fmt: skip
+        self.frame_end, self.local_count = body.frame_end, body.local_count
+        kinds = "".join(kind * count for count, kind in self.runs)
+        for n, kind in enumerate(kinds[len(kinds) - self.local_count + first :], first):
+            if kind in "fi":
+                self.free[-1][kind == "i"].append(n)
+        return body.out[0]
 
     def _bind_entry(self, params: list[int], results: list[int]) -> tuple[str, str]:
         """Take parameters from the host, at these addresses; -1 for WebAssembly's own parameters."""
@@ -451,6 +500,7 @@ class Body(ControlFlow):
         if isinstance(convention, HostConvention):
             self._call_host(v, callee, convention)
             return
+        assert isinstance(convention, Convention)
         taken = self.updates.overwriting.places(callee)
         given = {k for k in taken if gets.get(k) in self.reused}
         places = {k: self.overwrite(args[taken[k]]) for k in given}

@@ -8,6 +8,7 @@ record of tapes (`rose_core.runtime`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from rose_core import errors
 from rose_core.bulk import copied, zeroed
@@ -27,7 +28,6 @@ from rose_core.encode import (
     I32_SUB,
     IF,
     LOOP,
-    MEMORY_COPY,
     call,
     f64_const,
     global_get,
@@ -53,6 +53,12 @@ from rose_core.layout import (
 from rose_core.reuse import Overwriting, Updates
 from rose_core.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP, Runtime
 from rose_core.types import Array, Type, is_tape
+
+if TYPE_CHECKING:
+    from rose_core.enclosed import Enclosed
+
+Operand = bytes | Place
+"""Code that pushes a scalar, or the place of an array."""
 
 
 def takes_memory(f: Func) -> bool:
@@ -84,7 +90,7 @@ def _keeps_tapes(site: LoopSite) -> bool:
 class ControlFlow(Expressions):
     """The statements of choices, loops, updates and tapes."""
 
-    callees: dict[Func, tuple[int, Convention | HostConvention]]
+    callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]]
     runtime: Runtime
     done: set[int]
 
@@ -140,16 +146,33 @@ class ControlFlow(Expressions):
         assert code is not None
         return code
 
+    def operand(self, x: int, block: int) -> Operand:
+        """The place of the array ``x``, or as `settle`."""
+        return self.place(x) if is_memory(self.func.type_of(x)) else self.settle(x, block)
+
+    def enclose(
+        self, f: Func, enclosed: Enclosed, args: Sequence[Operand], places: Sequence[Place]
+    ) -> list[bytes]:
+        """The code of ``f`` itself, on these arguments: its array results go to ``places``, others stay on
+        the stack."""
+        raise NotImplementedError
+
     def invoke(
-        self, f: Func, args: Sequence[bytes], places: Sequence[Place | None]
+        self, f: Func, given: Sequence[Operand], places: Sequence[Place | None]
     ) -> tuple[list[bytes], list[int], dict[int, bytes]]:
-        """The call of ``f`` on arguments that these push, its array results going to ``places``.
+        """The call of ``f`` on these arguments, its array results going to ``places``.
 
         Returned are code, the numbers of the results that it leaves on the stack, the last on top, and code
         that pushes each of the other scalar results.
         """
         index, convention = self.callees[f]
         types = f.result_types
+        if not isinstance(convention, Convention | HostConvention):
+            arrays = [k for k, t in enumerate(types) if is_memory(t)]
+            written = [places[k] or self.reserve(size_of(types[k])) for k in arrays]
+            code = self.enclose(f, convention, given, written)
+            return code, [k for k in range(len(types)) if k not in arrays], {}
+        args = [x.push() if isinstance(x, Place) else x for x in given]
         if isinstance(convention, HostConvention):
             return self._invoke_host(f, index, convention, args, places)
         code = [args[k] for k in convention.scalars] + [args[k] for k in convention.pointers]
@@ -211,10 +234,11 @@ class ControlFlow(Expressions):
         self.done.add(v)
         gets = self.demand.columns.get(v, {})
         operands = [site.p, *site.args[0], *site.args[1]]
-        p, *pushed = [self.settle(x, block) for x in operands]
+        p = self.settle(site.p, block)
+        given = [self.operand(x, block) for x in operands[1:]]
         types = site.functions[0].result_types
         taken = len(site.args[0])
-        passed = pushed[:taken], pushed[taken:]
+        passed = given[:taken], given[taken:]
         places: list[Place | None] = [None] * len(types)
         for k, get in gets.items():
             if get in self.reused:
@@ -228,8 +252,10 @@ class ControlFlow(Expressions):
             for k, at in self.updates.overwriting.places(f).items():
                 if gets.get(k) not in self.reused:  # it gets a copy to overwrite
                     copy = places[k] = places[k] or self.reserve(size_of(types[k]))
-                    before[-1] += copied(copy, Place(args[at], 0), size_of(types[k]))
-                    args[at] = copy.push()
+                    array = args[at]
+                    assert isinstance(array, Place)
+                    before[-1] += copied(copy, array, size_of(types[k]))
+                    args[at] = copy
             calls.append(self.invoke(f, args, places))
         sets: dict[int, bytes] = {}
         for k, get in gets.items():
@@ -257,20 +283,22 @@ class ControlFlow(Expressions):
         gets = self.demand.columns.get(v, {})
         types = body.result_types
         operands = [site.count, *site.state, *site.args, *site.test_args]
-        pushed = [self.settle(x, block) for x in operands]
-        count, args = pushed[0], pushed[1 + spec.carries : 1 + spec.carries + len(site.args)]
-        test_args = pushed[len(pushed) - len(site.test_args) :]
+        count = self.settle(site.count, block)
+        starts = [self.operand(x, block) for x in site.state]
+        args = [self.operand(x, block) for x in site.args]
+        test_args = [self.operand(x, block) for x in site.test_args]
         turn = self._lasting(block, True)
         rows = _Rows(self, site, gets, count, block, turn)
         number = self.new_local(True) if spec.down else turn
-        starts = pushed[1 : 1 + spec.carries]
         own = self.updates.overwriting.places(body)
         given = {k for k in own if gets.get(k) in self.reused}
         kept_in = {k: self.overwrite(site.state[k]) for k in given}
-        state, other = self._enter(block, types[: spec.carries], starts, own, given)
-        current = [get_local(n) for n in state]
-
-        written = {k: Place(get_local(state[k]), 0) for k in own}
+        state, other, fixed = self._enter(block, types[: spec.carries], starts, own, given)
+        current = [
+            fixed.get(k, Place(get_local(n), 0) if is_memory(types[k]) else get_local(n))
+            for k, n in enumerate(state)
+        ]
+        written = dict(fixed)
         written |= {k: Place(get_local(n), 0) for k, n in other.items()}
         places = [*map(written.get, range(spec.carries)), *rows.places()]
         called = self.invoke(body, [get_local(number), *current, *args], places)
@@ -317,30 +345,33 @@ class ControlFlow(Expressions):
         self,
         block: int,
         types: Sequence[Type],
-        pushed: Sequence[bytes],
+        starts: Sequence[Operand],
         own: Collection[int],
         given: Collection[int],
-    ) -> tuple[list[int], dict[int, int]]:
+    ) -> tuple[list[int], dict[int, int], dict[int, Place]]:
         """Local variables for the state, set to what it starts from; for arrays a second one.
 
-        Not so for those that the body overwrites, which are in ``own``; those in ``given`` already
-        have a place of their own.
+        Not so for those that the body overwrites, which are in ``own``, and whose places are told; those in
+        ``given`` already have one.
         """
         out = self.out[block]
-        state, other = [], {}
-        for k, (t, code) in enumerate(zip(types, pushed, strict=True)):
+        state, other, fixed = [], {}, {}
+        for k, (t, start) in enumerate(zip(types, starts, strict=True)):
             n = self._lasting(block, is_i32(t))
             state.append(n)
-            if is_memory(t) and k not in given:
-                here = self.reserve(size_of(t))
-                out += copied(here, Place(code, 0), size_of(t))
-                out += [here.push(), set_local(n)]
-                if k not in own:
+            if isinstance(start, Place):
+                here = start
+                if k not in given:
+                    here = self.reserve(size_of(t))
+                    out += copied(here, start, size_of(t))
+                if k in own:
+                    fixed[k] = here
+                else:
                     other[k] = self.new_local(True)
                     out += [self.reserve(size_of(t)).push(), set_local(other[k])]
-            else:
-                out += [code, set_local(n)]
-        return state, other
+                start = here.push()
+            out += [start, set_local(n)]
+        return state, other, fixed
 
     def _lasting(self, block: int, is_int: bool) -> int:
         """A local variable that may keep its value after what is being written of inner blocks."""
@@ -363,7 +394,7 @@ class ControlFlow(Expressions):
         t = self.func.types[v]
         assert isinstance(t, Array)
         step = size_of(t.elem)
-        at, value = self.settle(i, block), self.settle(x, block)
+        at, value = self.settle(i, block), self.operand(x, block)
         if v in self.reused:
             place = self.overwrite(whole)
             self.name(v, whole)
@@ -371,12 +402,13 @@ class ControlFlow(Expressions):
             place = self.room_for(v, t)
             self.copy(block, place, whole, t)
         out = self.out[block]
-        if is_memory(t.elem):
-            row = [place.push(), at, i32_const(step), I32_MUL, I32_ADD]
-            out += [*row, value, i32_const(step), MEMORY_COPY] if v not in self.updates.put_back else []
-        else:
-            row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
+        row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
+        if not isinstance(value, Place):
             out += [*row, value, store(kind_of(t), place.offset)]
+        elif v not in self.updates.put_back:
+            n = self.new_local(True)
+            out += [*row, set_local(n), *copied(Place(get_local(n), place.offset), value, step)]
+            self.free[-1][1].append(n)
         self.used(i, block)
         self.used(x, block)
         self.put(v, place)

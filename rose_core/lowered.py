@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rose_core.demand import Demand
+from rose_core.enclosed import Enclosed
 from rose_core.encode import Function
 from rose_core.expressions import Codes
 from rose_core.ir import COND, ZEROS, Func, opcodes
@@ -35,7 +36,7 @@ def lowered(
     zeros: int,
     data: dict[int, int],
     codes: Codes,
-    callees: dict[Func, tuple[int, Convention | HostConvention]],
+    callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
     entry: tuple[list[int], list[int]] | None,
     runtime: Runtime,
     overwriting: Overwriting,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 
 from rose_core import encode
+from rose_core.enclosed import Enclosed, calls, enclosed
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL, notes
 from rose_core.expressions import Codes
@@ -63,8 +64,10 @@ class Program:
             root = unrolled(f)
         order = _callers_first(root)
         called = needs(order)
-        imports, codes, callees, library, runtime = self._imports(order, called)
-        for k, f in enumerate(order):
+        inside = enclosed(order)
+        apart = [f for f in order if f not in inside]
+        imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
+        for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
         zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
         segments = [(0, library.data)] if library.data else []
@@ -80,16 +83,18 @@ class Program:
                     segments.append((address, content))
                     address = aligned(address + len(content))
                 data[f][v] = known[content]
+        for f in inside:
+            callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
         constants = address
         self.args, self.results, address = _interface(root, address)
         changing = Overwriting(order)
-        frames = dict.fromkeys(order, address)
+        frames = dict.fromkeys(apart, address)
         end = address
         functions: list[encode.Function] = []
         long: dict[int, Lowered] = {}
         """Those that are several, by number."""
         sizes = []
-        for f in order:
+        for f in apart:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             demand = called.demands.pop(f, None)
             body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing, demand)
@@ -99,7 +104,7 @@ class Program:
             check_body(f, len(functions[-1].body), body.local_count, len(body.functions[-1].params))
             end = max(end, body.frame_end)
             sizes.append((f, body.frame_end - frames[f]))
-            for g in f.callees:
+            for g in calls(f, inside):
                 if g in frames:
                     frames[g] = max(frames[g], body.frame_end)
         check_memory(root, end, constants, sizes)
@@ -124,15 +129,16 @@ class Program:
         self.bytes = encode.module(imports, functions, exported, self.pages, segments, memory, top)
 
     def _imports(
-        self, order: list[Func], called: Needs
+        self, order: list[Func], called: Needs, count: int
     ) -> tuple[
         list[encode.Import],
         Codes,
-        dict[Func, tuple[int, Convention | HostConvention]],
+        dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
         Library,
         Runtime,
     ]:
-        """What the program imports; the code of operations; the opaque functions; what the compiler adds."""
+        """What the program imports; the code of operations; the opaque functions; what the compiler adds to
+        ``count`` functions."""
         imports: list[encode.Import] = []
         suffixes = []
         used = set().union(*map(opcodes, order))
@@ -146,7 +152,7 @@ class Program:
                 imports.append(encode.Import("", op.wasm, "f" * len(op.ins), "f"))
             else:
                 suffixes.append(b"")
-        callees: dict[Func, tuple[int, Convention | HostConvention]] = {}
+        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]] = {}
         for f in order:
             for g in f.callees:
                 if g.host is not None and g not in callees:
@@ -158,9 +164,7 @@ class Program:
         helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
         if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
-        library = Library(
-            [*called.single.values(), *called.together], called.in_lanes, len(imports) + len(order)
-        )
+        library = Library([*called.single.values(), *called.together], called.in_lanes, len(imports) + count)
         for code, name in called.single.items():
             suffixes[code] = library.call(name)
         together = {op: library.call(name) for name, ops in called.together.items() for op in ops}

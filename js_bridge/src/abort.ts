@@ -1,4 +1,14 @@
-// Giving up what takes long.
+// Giving up what takes long, or not waiting for it.
+
+/** What `promise` gives if it does so in that many milliseconds, else undefined. */
+export const soon = <T>(
+  promise: Promise<T> | undefined,
+  patience: number,
+): Promise<T | undefined> =>
+  Promise.race([
+    promise,
+    new Promise<undefined>((wake) => setTimeout(wake, patience)),
+  ]);
 
 /** What `promise` gives; or the signal's reason as an error, as soon as there is one. */
 export const unless = <T>(

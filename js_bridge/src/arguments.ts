@@ -1,9 +1,11 @@
 // Ordinary JavaScript values into the leaves of a function.
 //
 // A writer is made once for a type, and is straight code for it. That the code is the same for all
-// functions of a page is why each loop sees one kind of array only: engines keep that fast.
+// functions of a page is why each loop sees one kind of array only: engines keep that fast. Which writer another
+// one calls they cannot know, so rows of numbers, and records of numbers and such rows, are written right where
+// they are found, as long as nothing is wrong with them.
 
-import type { Leaf } from "./cells";
+import type { Cells, Leaf } from "./cells";
 import type { FnData } from "./functions";
 import { count } from "./functions";
 import { within } from "./recorder";
@@ -86,9 +88,22 @@ const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const elem = ty.elem!;
   if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
   if (elem.kind === "bool") return boolsWriter(ty, leaves[0]);
-  const rows = elementsWriter(ty, leaves);
+  if (elem.kind === "fin") return indicesWriter(ty, leaves[0]);
+  if (
+    elem.kind === "struct" &&
+    elem.fields.every(([, field]) => isPlain(field))
+  )
+    return recordsWriter(ty, leaves);
+  if (elem.kind !== "vec") return elementsWriter(ty, leaves);
+  const rows = isNumbers(elem.elem!)
+    ? rowsWriter(ty, leaves[0])
+    : elementsWriter(ty, leaves);
   return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
 };
+
+/** Whether values are numbers, indices, or vectors of numbers. */
+const isPlain = (ty: Ty): boolean =>
+  ty.kind === "fin" || isNumbers(ty.kind === "vec" ? ty.elem! : ty);
 
 /** The elements of a vector; throws if `x` is none of so many. */
 const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
@@ -107,12 +122,7 @@ const elementsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const element = writerOf(ty.elem!, leaves);
   return (x, at) => {
     const array = elementsOf(x, ty);
-    let i = 0;
-    try {
-      for (; i < size; ++i) element(array[i], at * size + i);
-    } catch (error) {
-      throw within(error, `[${i}]`);
-    }
+    for (let i = 0; i < size; ++i) inPlace(element, array[i], at * size + i, i);
   };
 };
 
@@ -152,6 +162,140 @@ const boolsWriter = (ty: Ty, leaf: Leaf): Writer => {
       b[start + i] = bool ? 1 : 0;
     }
   };
+};
+
+const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const bound = ty.elem!.size || 1;
+  const one = indexWriter(ty.elem!.size, leaf);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const { i } = leaf.cells;
+    const start = leaf.start + at * size;
+    for (let k = 0; k < size; ++k) {
+      const index = array[k] as number;
+      if (isBelow(index, bound)) i[start + k] = index;
+      else inPlace(one, index, at * size + k, k);
+    }
+  };
+};
+
+/** Whether `x` is a whole number from 0 up, below `bound`. */
+const isBelow = (x: number, bound: number): boolean =>
+  x >>> 0 === x && x < bound;
+
+/** Write element `k` of a vector, and if something is wrong with it, say where. */
+const inPlace = (write: Writer, x: unknown, at: number, k: number): void => {
+  try {
+    write(x, at);
+  } catch (error) {
+    throw within(error, `[${k}]`);
+  }
+};
+
+/** A vector of vectors of numbers. */
+const rowsWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const width = ty.elem!.size;
+  const row = writerOf(ty.elem!, [leaf]);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const first = at * size;
+    const start = leaf.start + first * width;
+    for (let k = 0; k < size; ++k) {
+      k = putRows(leaf.cells.f, start, array, k, width);
+      if (k < size) inPlace(row, array[k], first + k, k);
+    }
+  };
+};
+
+/** Put rows of numbers, from row `k` on, as long as they are plain and right; how many are done then. */
+const putRows = (
+  f: Float64Array,
+  start: number,
+  array: ArrayLike<unknown>,
+  k: number,
+  width: number,
+): number => {
+  for (; k < array.length; ++k) {
+    const row = array[k];
+    if (!Array.isArray(row) || row.length !== width) return k;
+    const to = start + k * width;
+    for (let j = 0; j < width; ++j) {
+      const number: unknown = row[j];
+      if (typeof number !== "number") return k;
+      f[to + j] = number;
+    }
+  }
+  return k;
+};
+
+/** Where a field of records goes. */
+interface Column {
+  readonly name: string;
+  readonly leaf: Leaf;
+  /** How many numbers it has; -1 if it is one itself. */
+  readonly width: number;
+  /** What an index is below; 0 if it is none. */
+  readonly bound: number;
+}
+
+/** A vector of structs whose fields are numbers, indices, or vectors of numbers. */
+const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const { size } = ty;
+  const { fields, order } = ty.elem!;
+  const record = structWriter(ty.elem!, leaves);
+  const columns = order.map((name): Column => {
+    const k = fields.findIndex(([other]) => other === name);
+    const [, field] = fields[k];
+    const width = field.kind === "vec" ? field.size : -1;
+    const bound = field.kind === "fin" ? field.size || 1 : 0;
+    return { name, leaf: leaves[k], width, bound };
+  });
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const first = at * size;
+    for (let k = 0; k < size; ++k) {
+      k = putRecords(leaves[0].cells, first, array, k, columns);
+      if (k < size) inPlace(record, array[k], first + k, k);
+    }
+  };
+};
+
+/** The same of records, whose keys are in the author's order. */
+const putRecords = (
+  { f, i }: Cells,
+  first: number,
+  array: ArrayLike<unknown>,
+  k: number,
+  columns: readonly Column[],
+): number => {
+  for (; k < array.length; ++k) {
+    const record = array[k] as Record<string, unknown>;
+    let c = 0;
+    for (const key in record) {
+      if (c === columns.length || key !== columns[c].name) return k;
+      const { leaf, width, bound } = columns[c++];
+      const given = record[key];
+      if (bound) {
+        if (!isBelow(given as number, bound)) return k;
+        i[leaf.start + first + k] = given as number;
+      } else if (width < 0) {
+        if (typeof given !== "number") return k;
+        f[leaf.start + first + k] = given;
+      } else {
+        if (!Array.isArray(given) || given.length !== width) return k;
+        const to = leaf.start + (first + k) * width;
+        for (let j = 0; j < width; ++j) {
+          const number: unknown = given[j];
+          if (typeof number !== "number") return k;
+          f[to + j] = number;
+        }
+      }
+    }
+    if (c < columns.length) return k;
+  }
+  return k;
 };
 
 /** Numbers from an array of another kind. */

@@ -2,20 +2,22 @@
 
 import { copyOf, liesIn } from "./alias";
 import { type Argument, argumentsOf, putArguments } from "./arguments";
-import { type Leaf, type MemoryCells, rowCells, type User } from "./cells";
+import {
+  type Leaf,
+  leafOf,
+  type MemoryCells,
+  type Numbers,
+  rowCells,
+  type Slot,
+  startOf,
+  type User,
+} from "./cells";
 import type { Draft } from "./draft";
 import type { FnData } from "./functions";
 import { giveBack } from "./memory";
 import { within } from "./recorder";
 import { type Filler, fillerOf, Result, valueOf } from "./results";
-import {
-  type Check,
-  checksOf,
-  type Slot,
-  startOf,
-  type View,
-  Views,
-} from "./views";
+import { type Check, checksOf, type View, Views } from "./views";
 
 /** A compiled function, on ordinary values. */
 export interface Compiled {
@@ -50,6 +52,13 @@ export interface Instance extends User {
   readonly cells: MemoryCells;
 }
 
+/** Leaves in a memory as it was once. */
+interface Leaves {
+  readonly bytes: Uint8Array;
+  readonly args: readonly Numbers[];
+  readonly results: readonly Numbers[];
+}
+
 type Enter = (...scalars: number[]) => number;
 
 /** Up to so many scalars are passed by `f`; to pass more is no faster than memory. */
@@ -69,6 +78,7 @@ class Callee {
   private readonly checks: readonly Check[];
   /** Whether its memory is its own, and stays as it is: nothing makes it grow or comes between. */
   private readonly isSteady: boolean;
+  private leaves: Leaves | undefined;
 
   constructor(
     private readonly data: FnData,
@@ -80,15 +90,15 @@ class Callee {
     const passed = args.filter(isPassed);
     const direct = passed.length <= MOST_PASSED;
     const scalars = new Float64Array(passed.length);
-    const leafOf = (slot: Slot, row: Float64Array, start: number): Leaf =>
+    const placeOf = (slot: Slot, row: Float64Array, start: number): Leaf =>
       direct && isPassed(slot)
         ? { cells: rowCells(row), start }
         : { cells, start: startOf(slot) };
     this.inputs = argumentsOf(
       data,
-      args.map((slot) => leafOf(slot, scalars, passed.indexOf(slot))),
+      args.map((slot) => placeOf(slot, scalars, passed.indexOf(slot))),
     );
-    const leaves = results.map((slot) => leafOf(slot, this.returned, 0));
+    const leaves = results.map((slot) => placeOf(slot, this.returned, 0));
     this.output = new Result(data.ret, leaves);
     this.fill = fillerOf(data.ret, leaves);
     this.enter = direct
@@ -103,6 +113,34 @@ class Callee {
     if (this.cells.busy) return this.callMeanwhile(values);
     this.compute(values);
     return valueOf(this.output);
+  }
+
+  /** Run on leaves that lie elsewhere, and put the results where others lie. */
+  relayed(ins: readonly Numbers[], outs: readonly Numbers[]): void {
+    const { cells, instance } = this;
+    if (cells.busy) {
+      this.meanwhile(() => this.relayed(ins, outs));
+      return;
+    }
+    cells.refresh();
+    const { args } = this.leavesNow();
+    for (let k = 0; k < args.length; ++k) args[k].set(ins[k]);
+    this.go(instance.exports.r as Enter);
+    const { results } = this.leavesNow();
+    for (let k = 0; k < results.length; ++k) outs[k].set(results[k]);
+  }
+
+  /** The leaves in the memory as it is now. */
+  private leavesNow(): Leaves {
+    const { cells, instance, leaves } = this;
+    if (leaves?.bytes === cells.b) return leaves;
+    const arrays = (slots: readonly Slot[]): Numbers[] =>
+      slots.map((slot) => leafOf(slot, cells));
+    return (this.leaves = {
+      bytes: cells.b,
+      args: arrays(instance.args),
+      results: arrays(instance.results),
+    });
   }
 
   private callMeanwhile(values: readonly unknown[]): unknown {
@@ -227,7 +265,8 @@ const empty = (memory: Partial<WebAssembly.Memory> | undefined): void => {
 /** A compiled function, and what has another instance take the place of the one that it has. */
 export interface Held {
   readonly compiled: Compiled;
-  replace(by: Entered): void;
+  /** Whether it did: not if it was disposed of. */
+  replace(by: Entered): boolean;
   /** Whether it was not disposed of. */
   isWanted(): boolean;
 }
@@ -238,13 +277,16 @@ export interface Entered {
   readonly own?: WebAssembly.Memory;
 }
 
+const NO_DRAFT = Promise.resolve(true);
+
 /** The callable of `data`. `settled`: of a draft, whether its module has come. */
 export const callable = (
   data: FnData,
-  { instance, own }: Entered,
-  settled?: Promise<boolean>,
+  { instance: first, own }: Entered,
+  settled = NO_DRAFT,
 ): Held => {
-  let callee: Callee | undefined = new Callee(data, instance);
+  let callee: Callee | undefined = new Callee(data, first);
+  let draft = isDraft(first) ? first : undefined;
   const there = (): Callee => {
     if (callee === undefined) throw Error(`${data.name} was disposed of`);
     return callee;
@@ -255,7 +297,9 @@ export const callable = (
     if (callee === undefined) return;
     const { isViewed } = callee;
     callee = undefined;
-    if (isViewed) empty(isDraft(instance) ? instance.cells.memory : own);
+    // what an opaque function disposes of in its call comes to an end first
+    if (isViewed && !draft?.cells.busy) empty(draft?.cells.memory ?? own);
+    draft = undefined;
     if (own === undefined) return;
     giveBack(own);
     own = undefined; // which lives as long as who has the function, else
@@ -268,20 +312,26 @@ export const callable = (
     args: { get: () => there().args.current() },
     result: { get: () => there().result.current()[0] },
     run: { value: () => there().run() },
-    settled: { get: () => settled ?? Promise.resolve(true) },
+    settled: { value: settled },
     dispose: { value: dispose },
   });
   if (Symbol.dispose)
     Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
-  const replace = (by: Entered): void => {
+  const replace = (by: Entered): boolean => {
     if (callee === undefined) {
       if (by.own) giveBack(by.own);
-      return;
+      return false;
     }
     own = by.own;
+    const next = new Callee(data, by.instance);
     // views of what a draft has in memory stay what they are
-    if (callee.isViewed && isDraft(instance)) instance.relay(by.instance);
-    else callee = new Callee(data, by.instance);
+    if (callee.isViewed && draft)
+      draft.relay((ins, outs) => next.relayed(ins, outs));
+    else {
+      callee = next;
+      draft = undefined; // which has much memory
+    }
+    return true;
   };
   return { compiled, replace, isWanted: () => callee !== undefined };
 };

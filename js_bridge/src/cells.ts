@@ -29,6 +29,18 @@ export const rowCells = (row: Float64Array): Cells => ({
 /** From an address to a position among the scalars of a kind. */
 export const SHIFT = { f: 3, i: 2, b: 0 };
 
+/** A leaf as the descriptor of a module gives it. `passed`: `f` itself takes or returns it. */
+export type Slot = readonly [
+  kind: Kind,
+  address: number,
+  count: number,
+  passed: boolean,
+];
+
+/** The position of a leaf among the cells of its kind. */
+export const startOf = ([kind, address]: Slot): number =>
+  address >>> SHIFT[kind];
+
 /** What uses a memory. */
 export interface User {
   /** The first address that it does not use, but for arrays of unknown size: those end at the global `t`. */
@@ -63,9 +75,19 @@ export class MemoryCells implements Cells {
    * than that its buffer is another.
    */
   refresh(): void {
-    if (this.b.length === 0) this.make();
+    if (this.b.length === 0 && this.b.buffer !== this.memory.buffer)
+      this.make();
   }
 }
+
+/** The scalars of a leaf. */
+export type Numbers = Float64Array | Int32Array | Uint8Array;
+
+/** A leaf in the memory as it is now. */
+export const leafOf = (slot: Slot, cells: MemoryCells): Numbers => {
+  const start = startOf(slot);
+  return cells[slot[0]].subarray(start, start + slot[2]);
+};
 
 /** The cells of memories that are in use; functions of one memory have them in common. */
 const known = new WeakMap<WebAssembly.Memory, MemoryCells>();

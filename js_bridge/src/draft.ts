@@ -1,21 +1,30 @@
 // Drafts: what a function is run by until its compiled code is there.
 
+import { unless } from "./abort";
 import type { Compiled, Entered, Instance } from "./callable";
-import type { Kind, MemoryCells } from "./cells";
+import {
+  type Kind,
+  leafOf,
+  type MemoryCells,
+  type Numbers,
+  type Slot,
+} from "./cells";
 import { F, NoDraft } from "./flat";
 import type { FnData } from "./functions";
 import type { Tools } from "./run";
 import { type HostCall, Tape } from "./tape";
 import type { Ty } from "./types";
-import type { Slot } from "./views";
 import { Walk } from "./walk";
 import { scalarsIn, workOf } from "./work";
 
 /** A draft, in the form of an instance of a module. */
 export interface Draft extends Instance {
-  /** Have an instance do the work from now on; whoever has views of the draft's memory keeps them. */
-  relay(to: Instance): void;
+  /** Have others do the work from now on; whoever has views of the draft's memory keeps them. */
+  relay(to: Relayed): void;
 }
+
+/** Fills the leaves of results from those of arguments. */
+type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
 
 /** What takes and does more than so much is compiled sooner than a draft is of use. */
 const MOST = 700_000;
@@ -33,25 +42,30 @@ export const drafted = (
   const instance = draftOf(f, tools);
   signal?.throwIfAborted();
   if (instance === undefined) return undefined;
-  const settled = inTurn(async () => {
+  const done = inTurn(async () => {
     if (!isWanted()) return false;
     try {
-      replace(await work());
-      return true;
+      return replace(await work());
     } catch (error) {
-      if (!signal?.aborted)
-        console.warn(
-          `Rose: ${f.name} works, but slowly, since ${(error as Error).message}`,
-        );
+      if (!signal?.aborted) complain(f, (error as Error).message);
       return false;
     }
   });
   const { compiled, replace, isWanted } = tools.callable(
     f,
     { instance },
-    settled,
+    unless(signal, done).catch(() => false),
   );
   return compiled;
+};
+
+let said: string | undefined;
+
+/** Say why a draft stays one; of many for the same reason, of the first. */
+const complain = (f: FnData, reason: string): void => {
+  if (reason !== said)
+    console.warn(`Rose: ${f.name} works, but slowly, since ${reason}`);
+  said = reason;
 };
 
 /** When there is time for what takes the place of the next draft. */
@@ -59,12 +73,21 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** What `work` gives, which is begun when all before it is done, and not before the page has its draft. */
 const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
-  const done = last
-    .then(() => new Promise((wake) => setTimeout(wake)))
-    .then(work);
+  const done = last.then(pause).then(work);
   last = done;
   return done;
 };
+
+/** Let the page go on for a moment; a timer would take a second in one that is hidden. */
+const pause = (): Promise<void> =>
+  new Promise((wake) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      wake();
+    };
+    port2.postMessage(0);
+  });
 
 /** The draft of a function, if there is one. */
 const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
@@ -110,7 +133,8 @@ const made = (f: FnData, room: number, tools: Tools): Draft => {
   const args = types.map((ty) => layout.slot(ty));
   const outs = f.ret.leafTypes.map((ty) => layout.slot(ty));
   const buffer = new ArrayBuffer(layout.end);
-  return instance(tape, args, outs, new tools.MemoryCells({ buffer }, false));
+  const cells = new tools.MemoryCells({ buffer }, false);
+  return instance(tape, args, outs, cells, walk.hosts.length > 0);
 };
 
 const SIZES = { f: 8, i: 4, b: 1 };
@@ -137,13 +161,10 @@ const instance = (
   args: readonly Slot[],
   results: readonly Slot[],
   cells: MemoryCells,
+  callsHost: boolean,
 ): Draft => {
-  const views = (slots: readonly Slot[], of: MemoryCells) =>
-    slots.map(([kind, address, count]) => {
-      const start = address / SIZES[kind];
-      return of[kind].subarray(start, start + count);
-    });
-  const [ins, outs] = [views(args, cells), views(results, cells)];
+  const ins = args.map((slot) => leafOf(slot, cells));
+  const outs = results.map((slot) => leafOf(slot, cells));
   const rowOf = (slots: readonly Slot[]): Float64Array =>
     new Float64Array(slots.reduce((sum, [, , count]) => sum + count, 0));
   const given = rowOf(args);
@@ -164,16 +185,10 @@ const instance = (
     results,
     cells,
     end: cells.b.length,
-    callsHost: false,
+    callsHost,
     exports: { f: run, r: run },
     relay(to) {
-      work = () => {
-        to.cells.refresh();
-        views(to.args, to.cells).forEach((view, k) => view.set(ins[k]));
-        (to.exports.r as () => void)();
-        to.cells.refresh();
-        views(to.results, to.cells).forEach((view, k) => outs[k].set(view));
-      };
+      work = () => to(ins, outs);
     },
   };
 };

@@ -1,5 +1,6 @@
 // Programs that `rose freeze` compiled ahead of time, in files next to the page.
 
+import { soon } from "./abort";
 import { type Bytes, isOf } from "./artifact";
 import { assetIn, isAsBuilt } from "./assets";
 import { settings } from "./settings";
@@ -99,10 +100,8 @@ export const askAhead = (): void => {
 };
 
 /** Whether a program is frozen, if that is known in so many milliseconds. */
-export const isFrozen = async (key: string, patience: number) => {
-  const late = new Promise<undefined>((wake) => setTimeout(wake, patience));
-  return (await Promise.race([frozenFiles(), late]))?.has(key);
-};
+export const isFrozen = async (key: string, patience: number) =>
+  (await soon(frozenFiles(), patience))?.has(key);
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined

@@ -2,7 +2,7 @@
 
 import { askAhead } from "./frozen";
 import { ON_REALS, S } from "./opcodes.gen";
-import { Recorder, recorder, Var, within } from "./recorder";
+import { explained, Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
@@ -398,6 +398,8 @@ export const recorded = (
     r.params = leaves;
     const ids = Array.from({ length: leaves }, (_, k) => r.row(S.PARAM, k, 0));
     r.results = outer ? body(r, ids) : deeply(() => body(r, ids));
+  } catch (error) {
+    throw explained(error);
   } finally {
     Recorder.current = outer;
     r.close();

@@ -32,6 +32,10 @@ export const checkOptions = (
   options: object,
   known: Readonly<Record<string, Option>>,
 ): void => {
+  if (Object(options) !== options)
+    throw TypeError(
+      `${name}: expected an object of options, got ${describe(options)}`,
+    );
   for (const [key, x] of Object.entries(options)) {
     if (!Object.hasOwn(known, key))
       throw TypeError(

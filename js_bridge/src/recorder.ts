@@ -13,6 +13,7 @@ import {
   INDEX_NAME,
   indicesBelow,
   REAL,
+  symbolicType,
   TAN,
   type Ty,
 } from "./types";
@@ -28,8 +29,13 @@ export class Var {
   ) {}
 
   /** What JavaScript asks for where it takes a value for a number or a text; else that would be NaN. */
-  [Symbol.toPrimitive](): never {
-    throw noPrimitive(this.ty);
+  [Symbol.toPrimitive](hint: string): never {
+    throw hint === "string" && this.ty === REAL
+      ? TypeError(
+          "a symbolic Real is no index or text of JavaScript: index(n, x) makes it an index; " +
+            "the body of a fori has the index first, that of a scan last",
+        )
+      : noPrimitive(this.ty);
   }
 }
 
@@ -39,6 +45,30 @@ export const noPrimitive = (ty: Ty): Error =>
     `a symbolic ${ty.text} is no number or text of JavaScript: write add(x, y) for x + y, ` +
       "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on",
   );
+
+/** What JavaScript says of a symbolic index, which is a symbol, with which an author calculates, by what it is. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [
+    /conver.*symbol/i,
+    "a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, " +
+      "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value",
+  ],
+  [
+    RegExp(INDEX_NAME),
+    "an array of JavaScript has no element at a symbolic index: vec(n, T, array) is a vector that has",
+  ],
+];
+
+/** What was thrown by a body, in terms of Rose if JavaScript itself did. */
+export const explained = (error: unknown): unknown => {
+  if (error instanceof TypeError)
+    for (const [pattern, text] of FOREIGN)
+      if (pattern.test(error.message) && !/symbolic/.test(error.message)) {
+        error.stack = error.stack?.replace(error.message, text);
+        error.message = text;
+      }
+  return error;
+};
 
 /** A whole number from `low` to `high` that is to be an index: checked where it is used as one. */
 export interface Loose {
@@ -370,5 +400,17 @@ export const invalid = (x: unknown, expected: string): Error =>
   TypeError(
     x === null
       ? `did not expect null: expected ${expected}`
-      : `invalid value: expected ${expected}, got ${describe(x)}`,
+      : `invalid value: expected ${expected}, got ${describe(x)}${hint(x)}`,
   );
+
+/** What may help who gave `x` for a Real. */
+const hint = (x: unknown): string => {
+  if (x === undefined)
+    return ". Is it of an array of JavaScript? vec(n, T, array) is a vector, which has elements at symbolic indices";
+  if (typeof x === "symbol" && x.description?.startsWith(INDEX_NAME))
+    return "; real(i) is its value, and ieq(n, i, j) compares indices";
+  const ty = typeof x === "object" && x !== null ? symbolicType(x) : undefined;
+  return ty?.kind === "vec"
+    ? `; vec(${ty.size}, Real, (i) => …) does something with each element`
+    : "";
+};

@@ -1,10 +1,10 @@
 // From functions to numbers: `compile` and `interp`.
 
-import { unless } from "./abort";
+import { soon, unless } from "./abort";
 import { type Bytes, descriptorOf, moduleOf } from "./artifact";
 import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled, type Entered } from "./callable";
-import { cellsOf, MemoryCells } from "./cells";
+import { cellsOf, MemoryCells, type Slot } from "./cells";
 import { loader, mainCore } from "./core";
 import { freezer } from "./frozen";
 import { dataOf, epoch, type FnData } from "./functions";
@@ -25,7 +25,6 @@ import { checkStandsAlone, type Program, programOf } from "./program";
 import { readerOf } from "./results";
 import { settings } from "./settings";
 import type { Ty } from "./types";
-import type { Slot } from "./views";
 
 /** What the core says of a compiled module. */
 export interface Descriptor {
@@ -77,12 +76,15 @@ export const compile = async (
   lookAhead();
   const program = programOf(data);
   const { isKnown, made } = search(program, given ? "shared" : "imported");
-  if (mayDraft(options) && !(await isKnown)) {
+  const since = epoch;
+  if (mayDraft(options) && !(await soon(isKnown, PATIENCE))) {
     const work = async (): Promise<Entered> =>
       enter(data, program, await made(signal), given);
     // who cannot be loaded is missed when the core is
     const draft = await loader().then(
-      ({ drafted }) => drafted(data, TOOLS, work, signal),
+      // a draft of what has another derivative by now would be of another program
+      ({ drafted }) =>
+        epoch === since ? drafted(data, TOOLS, work, signal) : undefined,
       () => undefined,
     );
     if (draft) return draft;
@@ -95,6 +97,9 @@ export const compile = async (
   }
   return callable(data, entered).compiled;
 };
+
+/** Milliseconds that a page that takes a draft waits for what may have been compiled before. */
+const PATIENCE = 100;
 
 /** What drafts need of the bridge, of which the page's own has to be taken. */
 const TOOLS = { MemoryCells, callable, hostImport };

@@ -241,6 +241,10 @@ export const tyOf = (type: unknown): Ty => {
 
 /** The index type that a size is; `what` is what it is for. */
 export const indexType = (size: unknown, what = "invalid type"): Ty => {
+  if (typeof size === "symbol" && !scalars.has(size))
+    throw TypeError(
+      `${what}: expected a size first, as in iadd(n, i, j), got ${describe(size)}`,
+    );
   const ty = tyOf(size);
   if (ty.kind === "fin") return ty;
   throw TypeError(`${what}: expected a size, got ${describe(size)}`);
@@ -296,7 +300,7 @@ export const sizeOf = (leaf: Ty): number =>
 export const VIEW = Symbol("view");
 
 /** The type of a symbolic value; undefined for any other object. */
-const symbolicType = (x: object): Ty | undefined => {
+export const symbolicType = (x: object): Ty | undefined => {
   const { ty } = ((x as { [VIEW]?: object })[VIEW] ?? x) as { ty?: unknown };
   return typeof ty === "object" && isTy(ty!) ? ty : undefined;
 };

@@ -4,17 +4,24 @@ import { results } from "./functions";
 import { S } from "./opcodes.gen";
 import { realId, recorder, tanId, Var } from "./recorder";
 import { indexType, REAL, TAN, tyOf, vecOf } from "./types";
-import { hasTangent, leavesOf } from "./values";
+import { hasTangent, leavesOf, wrap } from "./values";
 
-/** The vector of `body(i)` for each index `i` below `index`; the body runs once. */
+/**
+ * The vector of `body(i)` for each index `i` below `index`, where the body runs once; or that of the elements of
+ * an array, which has them at symbolic indices, too.
+ */
 export const vec = (
   index: unknown,
   elem: unknown,
-  body: (i: any) => unknown,
+  body: ((i: any) => unknown) | ArrayLike<unknown>,
 ): unknown => {
   const r = recorder();
   const size = indexType(index, "vec");
   const ty = tyOf(elem);
+  if (typeof body !== "function") {
+    const whole = vecOf(size.size, ty);
+    return wrap(r, whole, leavesOf(r, whole, body, "vec"));
+  }
   const loop = r.loop(size, (i) => leavesOf(r, ty, body(i)));
   return results(r, vecOf(size.size, ty), loop);
 };

@@ -1,17 +1,9 @@
 // The arguments and the result of a compiled function, where they lie in its memory.
 
 import { fieldsOf } from "./arguments";
-import { type Kind, type MemoryCells, SHIFT } from "./cells";
+import { leafOf, type MemoryCells, type Slot, startOf } from "./cells";
 import type { FnData } from "./functions";
 import { partsOf, type Ty } from "./types";
-
-/** A leaf as the descriptor of a module gives it. `passed`: `f` itself takes or returns it. */
-export type Slot = readonly [
-  kind: Kind,
-  address: number,
-  count: number,
-  passed: boolean,
-];
 
 /**
  * A value in memory: a typed array with the scalars of a leaf, row by row (Float64Array of Reals,
@@ -24,10 +16,6 @@ export type View =
   | null
   | readonly View[]
   | { readonly [field: string]: View };
-
-/** The position of a leaf among the cells of its kind. */
-export const startOf = ([kind, address]: Slot): number =>
-  address >>> SHIFT[kind];
 
 /** Views of values in a memory, made again when that has grown. */
 export class Views {
@@ -55,10 +43,7 @@ export class Views {
   current(): readonly View[] {
     const { types, slots, cells } = this;
     if (this.bytes !== cells.b) {
-      const arrays = slots.map((slot): View => {
-        const start = startOf(slot);
-        return cells[slot[0]].subarray(start, start + slot[2]);
-      });
+      const arrays = slots.map((slot) => leafOf(slot, cells));
       const parts = partsOf(types, arrays);
       this.made = Object.freeze(types.map((ty, k) => viewOf(ty, parts[k])));
       this.bytes = cells.b;
@@ -123,14 +108,18 @@ const scalarCheck = (
 ): Check => {
   const [kind, , count] = slot;
   const start = startOf(slot);
-  return (cells) => {
-    const array = cells[kind];
-    for (let k = 0; k < count; ++k) {
-      const x = array[start + k];
-      if (x < 0 || x >= size)
-        throw RangeError(
-          `${where}[${k}]: expected ${what}, from 0 to ${size - 1}, got ${x}`,
-        );
-    }
+  const end = start + count;
+  const fail = (x: number, k: number): never => {
+    throw RangeError(
+      `${where}[${k - start}]: expected ${what}, from 0 to ${size - 1}, got ${x}`,
+    );
   };
+  // each loop sees one kind of array only
+  return kind === "i"
+    ? ({ i }) => {
+        for (let k = start; k < end; ++k) if (i[k] >>> 0 >= size) fail(i[k], k);
+      }
+    : ({ b }) => {
+        for (let k = start; k < end; ++k) if (b[k] >= size) fail(b[k], k);
+      };
 };

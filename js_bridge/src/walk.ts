@@ -45,7 +45,7 @@ export const isReal = (leaf: Ty): boolean =>
   leaf.kind === "tan" ||
   (leaf.kind === "vec" && isReal(leaf.elem!));
 
-const typeOf = (x: Capture): Ty => ("leafTypes" in x ? x : x.ty);
+export const typeOf = (x: Capture): Ty => ("leafTypes" in x ? x : x.ty);
 
 /** The scalars in values, row by row. */
 export const scalarsOf = (values: readonly Value[]): number[] =>
@@ -137,10 +137,26 @@ export class Walk {
           : undefined,
     };
     ruled.push(entry);
-    const results = this.named(outs, this.plain(f, args));
+    const results = this.named(outs, this.valueByRule(f, args));
     entry.results = reals(outs, results);
     entry.end = flat.add(F.LEAVE, number);
     return results;
+  }
+
+  /** What `f` gives where its derivative is taken: what its rule says of it, if it has one. */
+  private valueByRule(f: FnData, args: readonly Value[]): readonly Value[] {
+    if (!f.jvp || f.fault) return this.plain(f, args);
+    const { ins, outs } = this.signature(f);
+    const zero = this.flat.number(0);
+    const duals = args.flatMap((arg, k) =>
+      ins[k] ? [shaped(arg, () => zero), arg] : [arg],
+    );
+    // the rule itself is no part of what a derivative is taken of
+    --this.taken;
+    const results = this.call(f.jvp, duals);
+    ++this.taken;
+    let at = 0;
+    return outs.map((isReal) => results[(at += isReal ? 2 : 1) - 1]);
   }
 
   /** The tangents of the results of `f`, by its `rule`, as scalars. */

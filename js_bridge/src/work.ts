@@ -3,6 +3,7 @@
 import type { FnData, Named } from "./functions";
 import { S } from "./opcodes.gen";
 import type { Ty } from "./types";
+import { typeOf } from "./walk";
 
 /** To take a derivative does about so many times what its function does. */
 const DERIVED = 2;
@@ -53,18 +54,33 @@ const ofNamed = ({ by, of }: Named, known: Map<FnData, number>): number => {
   return times ? times(of) * workOf(of, known) : Infinity;
 };
 
+/** How many elements the longest vector has that goes into a function, or comes out. */
+const longest = ({ params, captures, ret }: FnData): number => {
+  const types = [...params, ...captures.map(typeOf), ret];
+  return types
+    .flatMap(({ leafTypes }) => leafTypes)
+    .reduce(
+      (most, { kind, size }) => (kind === "vec" ? Math.max(most, size) : most),
+      1,
+    );
+};
+
 const ofRows = (f: FnData, known: Map<FnData, number>): number => {
-  const { rows, length, extra, literals, callees, types } = f.recording!;
+  const r = f.recording!;
+  const { rows, length, extra, literals, callees, types } = r;
   const of = (callee: number): number => workOf(callees[callee], known);
   /** How often the rows of now are run, and those around the loops that they are in. */
   const times = [1];
-  let sum = 0;
+  let sum = scalarsIn(r.literalTypes);
   for (let k = 0; k < length; k += 3) {
     const [op, x] = [rows[k], rows[k + 1]];
     const turns = times[times.length - 1];
-    let work = op < S.PARAM ? 1 : 0;
+    // what is no operation has to be passed on
+    let work = 1;
     if (op === S.FOR) times.push(turns * types[x].size);
     else if (op === S.END) times.pop();
+    else if (op === S.VEC) work = rows[k + 2];
+    else if (op === S.SET) work = longest(f);
     else if (op === S.CALL) work = of(extra[x]);
     else if (op === S.VJP) work = DERIVED * of(extra[x]);
     else if (op === S.COND) work = Math.max(of(extra[x]), of(extra[x + 1]));
@@ -73,7 +89,8 @@ const ofRows = (f: FnData, known: Map<FnData, number>): number => {
       const count = extra[x + 7];
       work =
         count < 0
-          ? literals[~count] * (of(body) + (test < 0 ? 0 : of(test)))
+          ? literals[~count] *
+            (1 + extra[x + 2] + of(body) + (test < 0 ? 0 : of(test)))
           : Infinity;
     }
     sum += turns * work;

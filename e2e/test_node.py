@@ -252,15 +252,34 @@ MISTAKES = [
        f"TypeError: a symbolic {ty} is no number or text of JavaScript: write add(x, y) for x + y, "
        "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on")
       for text, ty in [("x + 1", "Real"), ("-x", "Real"), ("x < 0 ? 1 : 2", "Real"), ("Math.sin(x)", "Real"),
-                       ("`${x}`", "Real"), ("v[x]", "Real"), ("v[s.p]", "Bool"), ("v[s]", "{ p: Bool }"),
+                       ("v[s.p]", "Bool"), ("v[s]", "{ p: Bool }"),
                        ("v + v", "Vec(3, Real)"), ("v[v]", "Vec(3, Real)"), ("2 * t", "[Real]")]),
+    *((f"fn([Real, Vec(3, Real)], Real, (x, v) => {text})",
+       "TypeError: a symbolic Real is no index or text of JavaScript: index(n, x) makes it an index; "
+       "the body of a fori has the index first, that of a scan last")
+      for text in ["v[x]", "`${x}`", "rose.fori(3, Real, x, (s, i) => add(s, v[i]))"]),
+    *((f"fn([Vec(3, Real)], Real, (v) => rose.sum(3, (i) => {text}))",
+       "TypeError: a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, "
+       "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value")
+      for text in ["v[i + 1]", "v[(i + 1) % 3]", "i < 2 ? v[i] : 0", "mul(2 * i, v[i])", "v[`${i}`]"]),
+    *((f"{{ const data = [[1], [2]]; fn([Real], Real, (x) => rose.sum(2, (i) => {text})); }}",
+       f"TypeError: {before}an array of JavaScript has no element at a symbolic index, but vec(n, T, array) has")
+      for text, before in [("data[i][i]", ""), ("mul(x, data[i])", "invalid value: expected Real, got undefined; ")]),
+    ("fn([Real], Real, (x) => rose.sum(3, (i) => mul(i, x)))",
+     "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, and ieq(n, i, j) compares indices"),
+    ("fn([Real], Real, (x) => rose.sum(3, (i) => rose.real(rose.iadd(i, 1))))",
+     "TypeError: invalid type: expected a size first, as in iadd(n, i, j), got a symbolic index below 3"),
+    ("fn([Real], Real, () => {})", "TypeError: the result of f: invalid value: expected Real, got undefined"),
+    ("fn([Real], Real, () => vec(2, Real, [1])[0])",
+     "RangeError: vec: invalid value: expected Vec(2, Real), got an array of 1"),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
     *((f"fn([Vec(2, Real), {{ a: Real }}], Real, (v, s) => {{ {text}; return 1; }})",
        f"TypeError: a symbolic {ty} cannot be changed; build a new one")
       for text, ty in [("v.fill(0)", "Vec(2, Real)"), ("v.push(1)", "Vec(2, Real)"), ("delete v[0]", "Vec(2, Real)"),
                        ("delete s.a", "{ a: Real }"), ("Object.defineProperty(s, 'a', { value: 1 })", "{ a: Real }")]),
-    ("fn([Vec(2, Real)], Real, (v) => add(v, v))", "TypeError: invalid value: expected Real, got a symbolic Vec(2, Real)"),
+    ("fn([Vec(2, Real)], Real, (v) => add(v, v))",
+     "TypeError: invalid value: expected Real, got a symbolic Vec(2, Real); vec(2, Real, (i) => …) does something with each element"),
     ("fn([{ a: Real }], Real, (s) => s)", "TypeError: the result of f: invalid value: expected Real, got a symbolic { a: Real }"),
     ("fn([Real], Real, async (x) => x)", "TypeError: the result of f: invalid value: expected Real, got a promise"),
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
@@ -317,6 +336,69 @@ def test_what_an_opaque_function_gives_is_checked(node: Run) -> None:
     told = ['the string "5"', "undefined", "null", "an array of 1", "true", "the bigint 5n"]
     messages = evaluate(node, body)
     assert messages == [f"TypeError: the result of host: expected Real, got {x}" for x in told for _ in "ab"]
+
+
+def test_tables_of_an_author(node: Run) -> None:
+    """Arrays of JavaScript become vectors, with elements at symbolic indices."""
+    body = """
+        const { Real, Vec, add, fn, index, mul, sum, vec } = rose;
+        const data = [[1, 2], [3, 4], [5, 6]];
+        const f = fn([Real, 3], Real, (x, k) => {
+            const table = vec(3, Vec(2, Real), data);
+            const own = vec(2, Real, [x, mul(x, x)]);
+            const typed = vec(2, Real, Float64Array.of(10, 20));
+            return sum(2, (i) => add(mul(table[k][i], own[i]), typed[i]));
+        });
+        return same(f, 2, 1);"""
+    assert evaluate(node, body) == 3 * 2 + 4 * 4 + 30
+
+
+def test_records_and_rows(node: Run) -> None:
+    """Vectors of structs and of rows, as they come and in other forms, and what is wrong with them."""
+    body = """
+        const { Bool, Real, Vec, add, compile, fn, mul, real, select, sum } = rose;
+        const item = { b: Real, a: Vec(2, Real), k: 4 };
+        const f = fn([Vec(3, item), Vec(3, Vec(2, Real)), Vec(3, Vec(2, 5)), Vec(3, 4)], Real, (v, w, e, s) =>
+            sum(3, (i) => [v[i].b, v[i].a[0], mul(10, v[i].a[1]), real(v[i].k), mul(100, w[i][1]), real(e[i][0]),
+                mul(1000, real(e[i][1])), mul(0.5, real(s[i]))].reduce((x, y) => add(x, y))));
+        const g = await compile(f);
+        const records = [1, 2, 3].map((b) => ({ b, a: [b, -b], k: b }));
+        const rows = [[0, 1], [2, 3], [4, 5]];
+        const edges = [[0, 1], [2, 3], [4, 0]];
+        const given = [records, rows, edges, [0, 1, 3]];
+        const values = [g(...given)];
+        values.push(g(records.map(({ k, a, b }) => ({ k, b, a: Float64Array.from(a) })),
+            rows.map((row) => Float64Array.from(row)), edges.map((row) => Int32Array.from(row)), Int32Array.of(0, 1, 3)));
+        values.push(g(records, Float64Array.from(rows.flat()), edges, [0, 1, 3]));
+        const but = (k, x) => attempt(() => g(...given.map((y, j) => (j === k ? x : y))));
+        but(0, [...records.slice(0, 2), { b: 1, a: [1, "2"], k: 0 }]);
+        but(0, [records[0], { b: 1, a: [1], k: 0 }, records[2]]);
+        but(0, [records[0], { b: 1, a: [1, 2] }, records[2]]);
+        but(0, [{ ...records[0], k: 4 }, ...records.slice(1)]);
+        but(0, [null, ...records.slice(1)]);
+        but(1, [[0, 1], [2, true], [3, 4]]);
+        but(1, [[0, 1], [2, 3, 4], [3, 4]]);
+        but(2, [[0, 1], [2, 5], [3, 4]]);
+        but(2, [[0, 1], [2, 0.5], [3, 4]]);
+        but(3, [0, -1, 2]);
+        but(3, [0, 1]);
+        return [values, messages];"""
+    values, messages = evaluate(node, body)  # type: ignore[misc]
+    expected = 6 + 6 - 60 + 6 + 900 + 6 + 4000 + 2
+    assert values == [expected] * 3
+    assert messages == [
+        'TypeError: argument 1 of f[2].a[1]: expected Real, got the string "2"',
+        "RangeError: argument 1 of f[1].a: expected 2 elements for Vec(2, Real), got 1",
+        "TypeError: argument 1 of f[1]: expected an object with b, a, k, got an object with b, a",
+        "RangeError: argument 1 of f[0].k: expected an index from 0 to 3, got 4",
+        "TypeError: argument 1 of f[0]: expected { b: Real, a: Vec(2, Real), k: 4 }, got null",
+        "TypeError: argument 2 of f[1][1]: expected Real, got true",
+        "RangeError: argument 2 of f[1]: expected 2 elements for Vec(2, Real), got 3",
+        "RangeError: argument 3 of f[1][1]: expected an index from 0 to 4, got 5",
+        "RangeError: argument 3 of f[1][1]: expected an index from 0 to 4, got 0.5",
+        "RangeError: argument 4 of f[1]: expected an index from 0 to 3, got -1",
+        "RangeError: argument 4 of f: expected 3 elements for Vec(3, 4), got 2",
+    ]
 
 
 def test_sums_and_extremes_by_reduce(node: Run) -> None:
@@ -686,7 +768,8 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         "TypeError: fori: invalid type: a symbolic Real; expected Real, Vec(3, Real), a size or the like",
         "RangeError: fori: it cannot turn -1 times, expected a whole number from 0 to 2147483647",
         "RangeError: fori: it cannot turn NaN times, expected a whole number from 0 to 2147483647",
-        "TypeError: invalid value: expected Real, got a symbolic index below 3",
+        "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, "
+        "and ieq(n, i, j) compares indices",
         "TypeError: isub: invalid value: expected an index below 2147483648, got undefined",
         "RangeError: invalid value: 3 is out of range, expected an index from 0 to 2",
         "TypeError: at: Real has no elements",

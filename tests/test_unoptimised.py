@@ -8,7 +8,7 @@ import pytest
 from random_programs import RandomProgram, flat
 from test_random_programs import args_of, random_like, reverse
 
-from rose_core import compile, interp, lower, program, simplify
+from rose_core import compile, expand, interp, lower, program, simplify
 from rose_core.builder import Builder
 from rose_core.ops import OPS
 
@@ -31,6 +31,8 @@ def plain(monkeypatch):
             monkeypatch.setattr(simplify, name, only_indices(getattr(simplify, name)))
         monkeypatch.setattr(Builder, "_whole", lambda *_: None)
         monkeypatch.setattr(program, "unrolled", lambda f: f)
+        monkeypatch.setattr(program, "enclosed", lambda _: {})
+        monkeypatch.setattr(expand, "narrowed", lambda f: f)
         monkeypatch.setattr(lower, "windows", lambda *_: {})
         monkeypatch.setattr(lower, "in_lanes", lambda *_: None)
 

@@ -46,16 +46,20 @@ export const noPrimitive = (ty: Ty): Error =>
       "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on",
   );
 
-/** What JavaScript says of a symbolic index, which is a symbol, with which an author calculates, by what it is. */
+const ARRAY =
+  "array of JavaScript has no element at a symbolic index, but vec(n, T, array) has";
+
+/** What is said of a symbolic index, which is a symbol, where it is taken for a number, and what is to be said. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [
     /conver.*symbol/i,
     "a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, " +
       "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value",
   ],
+  [RegExp(`Symbol\\(${INDEX_NAME}`), `an ${ARRAY}`],
   [
-    RegExp(INDEX_NAME),
-    "an array of JavaScript has no element at a symbolic index: vec(n, T, array) is a vector that has",
+    /^invalid value: expected Real, got undefined$/,
+    `invalid value: expected Real, got undefined; an ${ARRAY}`,
   ],
 ];
 
@@ -405,8 +409,6 @@ export const invalid = (x: unknown, expected: string): Error =>
 
 /** What may help who gave `x` for a Real. */
 const hint = (x: unknown): string => {
-  if (x === undefined)
-    return ". Is it of an array of JavaScript? vec(n, T, array) is a vector, which has elements at symbolic indices";
   if (typeof x === "symbol" && x.description?.startsWith(INDEX_NAME))
     return "; real(i) is its value, and ieq(n, i, j) compares indices";
   const ty = typeof x === "object" && x !== null ? symbolicType(x) : undefined;

@@ -1,0 +1,158 @@
+"""Bodies of loops and sides of choices are written where they are run, if they are small and only there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rose_core import (
+    Bool,
+    Real,
+    Vec,
+    compile,
+    cond,
+    exp,
+    fn,
+    fori,
+    inspect,
+    interp,
+    opaque,
+    real,
+    scan,
+    sin,
+    sum,
+    vec,
+    vjp,
+    while_loop,
+)
+from rose_core.enclosed import _DEEPEST, _LARGEST
+from rose_core.errors import RunError
+
+N = 40
+"""Turns, more than are written out."""
+
+V = Vec(N, Real)
+X = [0.1 * k - 1.5 for k in range(N)]
+
+
+def calls(f) -> int:
+    """How many calls of bodies, sides and tests there are."""
+    return len(re.findall(r"call \$(?:body|test|then|otherwise)", inspect(f).wat))
+
+
+def check(f, *args) -> None:
+    assert repr(compile(f)(*args)) == repr(interp(f)(*args))
+
+
+def test_body_of_a_loop() -> None:
+    f = fn([V], Real, lambda x: fori(N, Real, 0.0, lambda i, s: s * 0.5 + x[i]))
+    assert calls(f) == 0
+    check(f, X)
+
+
+def test_large_bodies_are_called() -> None:
+    def step(i, s):
+        for k in range(_LARGEST // 2):
+            s = sin(s) * (1.0 + 0.1 * k)
+        return s
+
+    f = fn([Real], Real, lambda x: fori(N, Real, x, step))
+    assert calls(f) == 1
+    check(f, 0.3)
+
+
+def test_what_several_turns_have_is_called() -> None:
+    def inner(s):
+        return fori(N, Real, s, lambda i, s: s * 0.5 + exp(s * 0.01) + real(i))
+
+    # of the outer loops, the second one is written out
+    f = fn([Real], Real, lambda x: fori(N, Real, x, lambda i, s: fori(2, Real, s, lambda j, s: inner(s))))
+    assert calls(f) == 2
+    check(f, 0.3)
+
+
+def test_loops_in_loops() -> None:
+    def nested(depth, s):
+        if not depth:
+            return sin(s) + 0.1
+        return fori(N, Real, s, lambda i, s: nested(depth - 1, s) + real(i) * 0.01)
+
+    f = fn([Real], Real, lambda x: nested(2, x))
+    assert calls(f) == 0
+    check(f, 0.2)
+
+
+def test_deep_nests_end_somewhere() -> None:
+    def nested(depth, s):
+        return cond(s > 0.0, Real, lambda: nested(depth - 1, s - 0.3) * s, lambda: s) if depth else s
+
+    f = fn([Real], Real, lambda x: nested(2 * _DEEPEST + 3, x))
+    assert 0 < calls(f) < 2 * _DEEPEST
+    for x in (-1.0, 0.1, 1.0, 2.5, 20.0):
+        check(f, x)
+
+
+def test_sides_of_a_choice() -> None:
+    def chosen(v, p):
+        w = cond(p, V, lambda: vec(N, Real, lambda i: v[i] * 2.0), lambda: v)
+        return cond(w[0] > 0.0, Real, lambda: sum(N, lambda i: w[i] * w[i]), lambda: w[1])
+
+    f = fn([V, Bool], Real, chosen)
+    assert calls(f) == 0
+    for p in (True, False):
+        check(f, X, p)
+        check(f, [-x for x in X], p)
+
+
+def test_state_of_arrays_that_take_turns() -> None:
+    def smooth(v):
+        def turn(i, s):
+            return vec(N, Real, lambda j: s[j] * 0.5 + s[N - 1 - 0] * 0.25 + v[i])
+
+        return fori(N, V, v, turn)
+
+    f = fn([V], V, smooth)
+    assert calls(f) == 0
+    check(f, X)
+
+
+def test_scalars_that_change_places() -> None:
+    f = fn(
+        [Real, Real],
+        Vec(2, Real),
+        lambda x, y: fori(N + 1, Vec(2, Real), [x, y], lambda i, s: [s[1], s[0] + s[1] * 0.1]),
+    )
+    check(f, 1.0, 2.0)
+    g = fn(
+        [Real, Real],
+        Real,
+        lambda x, y: (
+            fori(N + 1, {"a": Real, "b": Real}, {"a": x, "b": y}, lambda i, s: {"a": s.b, "b": s.a}).a
+        ),
+    )
+    check(g, 1.0, 2.0)
+
+
+def test_what_is_kept_of_the_turns() -> None:
+    f = fn([V], V, lambda v: scan(N, Real, 0.0, lambda s, i: (s * 0.9 + v[i], s * s))[1])
+    check(f, X)
+    g = fn([V], V, lambda v: vjp(fn([V], Real, lambda v: sum(N, lambda i: f(v)[i])))(v).grad(1.0))
+    check(g, X)
+
+
+def test_test_of_a_loop() -> None:
+    f = fn([Real], Real, lambda x: while_loop(Real, x, lambda s: s * s > 0.5, lambda s: s * 0.75, limit=90))
+    assert calls(f) == 0
+    for x in (0.0, 3.0, 1e6):
+        check(f, x)
+    with pytest.raises(RunError, match="90"):
+        compile(f)(1e300)
+
+
+def test_the_host_is_called_as_often() -> None:
+    seen = []
+    told = opaque([Real], Real, lambda x: seen.append(x) or x + 1.0)
+    f = fn([Real], Real, lambda x: fori(N, Real, x, lambda i, s: told(s) * 0.5))
+    check(f, 1.0)
+    assert seen[:N] == seen[N:] and len(seen) == 2 * N

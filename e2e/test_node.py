@@ -271,7 +271,7 @@ MISTAKES = [
      "TypeError: invalid type: expected a size first, as in iadd(n, i, j), got a symbolic index below 3"),
     ("fn([Real], Real, () => {})", "TypeError: the result of f: invalid value: expected Real, got undefined"),
     ("fn([Real], Real, () => vec(2, Real, [1])[0])",
-     "RangeError: vec: invalid value: expected Vec(2, Real), got an array of 1"),
+     "RangeError: vec: wrong array size: expected 2 elements for Vec(2, Real), got 1"),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
      "TypeError: a symbolic Vec(2, Real) cannot be changed; build a new one"),
     *((f"fn([Vec(2, Real), {{ a: Real }}], Real, (v, s) => {{ {text}; return 1; }})",

@@ -234,13 +234,20 @@ class Helper:
     """A function that the compiler itself puts into a module, where it is used.
 
     With ``after``, ``code`` ends in the numbers of a failure (`rose_core.errors`), inside an ``if``;
-    ``after`` is what follows where nothing fails.
+    ``after`` is what follows where nothing fails. With ``fails``, it is called only where something does.
     """
 
-    __slots__ = ("after", "code", "locals", "name", "params", "results")
+    __slots__ = ("after", "code", "fails", "locals", "name", "params", "results")
 
     def __init__(
-        self, name: str, params: str, results: str, locals: str, code: bytes, after: bytes = b""
+        self,
+        name: str,
+        params: str,
+        results: str,
+        locals: str,
+        code: bytes,
+        after: bytes = b"",
+        fails: Callable[[bytes, int, int], bytes] | None = None,
     ) -> None:
         self.name = name
         self.params = params
@@ -249,6 +256,9 @@ class Helper:
         """Further local variables, a letter each."""
         self.code = code
         self.after = after
+        self.fails = fails
+        """Where the other operands are known: instructions on the last one, which is on the stack, that tell
+        whether it fails, given what pushes the first and where they may put an i32 and the operand itself."""
 
     def function(self, fail: int) -> Function:
         """The finished function; ``fail``: the number of the function that reports a failure."""

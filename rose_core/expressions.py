@@ -18,8 +18,12 @@ from typing import NamedTuple
 from rose_core.bulk import copied
 from rose_core.demand import Demand
 from rose_core.encode import (
+    END,
     I32_ADD,
     I32_MUL,
+    IF,
+    UNREACHABLE,
+    Helper,
     InPlace,
     f64_const,
     i32_const,
@@ -27,12 +31,13 @@ from rose_core.encode import (
     local_get,
     local_set,
 )
+from rose_core.indices import MOST
 from rose_core.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
 from rose_core.needs import together
 from rose_core.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.parts import Parts
-from rose_core.types import Type, is_tape
+from rose_core.types import Fin, Type, is_tape
 
 _WRITE, _FINISH = 1 << 32, 1 << 33
 """Added to an id on the work list: write its operation now; and finish its statement with that."""
@@ -66,6 +71,7 @@ def set_local(n: int) -> bytes:
 
 
 _IN_PLACE = {op.code: op.wasm for op in OPS if isinstance(op.wasm, InPlace)}
+_CHECKS = {op.code: op.wasm for op in OPS if isinstance(op.wasm, Helper) and op.wasm.fails}
 
 
 class Expressions:
@@ -100,6 +106,10 @@ class Expressions:
         """Local variables of two lanes, none of which is in use outside of a loop."""
         self.apart: tuple[int, int] | tuple[()] = ()
         """Two local variables for operands, of no use to anything else."""
+        self.number_apart = -1
+        """Another one, for a number."""
+        self.checks: dict[bytes, tuple[int, int, int]] = {}
+        """The code of a check → its opcode, and its known operands."""
         self.loops = [0]
         """The blocks being written, outermost first."""
         constants = [self._constant(value, t, zeros) for value, t in func.pool]
@@ -310,6 +320,8 @@ class Expressions:
                 elif op < TABLE_END:
                     push(v + (_FINISH if finish else _WRITE))
                     push(ins[1])
+                    if op in _CHECKS and ins[2] < 0 and ins[3] < 0:
+                        continue
                     push(ins[3])
                     push(ins[2])
                     continue
@@ -343,7 +355,14 @@ class Expressions:
                 write(both[1])
                 used *= len(both[0])  # the operand is used by each
             else:
-                write((suffixes[op] or self._in_place(op)) if op < TABLE_END else self._load(v, ins))
+                if op >= TABLE_END:
+                    write(self._load(v, ins))
+                elif op in _CHECKS and ins[2] < 0 and ins[3] < 0:
+                    write(self._check(op, ins[2], ins[3]))
+                elif op == _IMUL and self._is_small(ins):
+                    write(I32_MUL)
+                else:
+                    write(suffixes[op] or self._in_place(op))
             if finish:
                 out = self.out[block]
                 out += cur
@@ -377,6 +396,31 @@ class Expressions:
             self.apart = self.unused_local("i"), self.unused_local("i")
         return form.code(*self.apart)
 
+    def _is_small(self, ins: tuple[int, ...]) -> bool:
+        """Whether the product of two indices is one for certain."""
+        most = 1
+        for x in ins[1:]:
+            t = self.func.type_of(x)
+            assert isinstance(t, Fin)
+            most *= t.size - 1 if x >= 0 else int(self.func.pool[~x][0])
+        return most <= MOST
+
+    def _check(self, op: int, size: int, note: int) -> bytes:
+        """The end of a check of an operand, whose function is called only where it fails."""
+        helper = _CHECKS[op]
+        assert isinstance(helper, Helper) and helper.fails
+        if not self.apart:
+            self.apart = self.unused_local("i"), self.unused_local("i")
+        i = x = self.apart[0]
+        if helper.params[-1] == "f":
+            x = self.number_apart = self.unused_local("f") if self.number_apart < 0 else self.number_apart
+        known = self.expr[size], self.expr[note]
+        assert known[0] and known[1]
+        report = known[0] + known[1] + local_get(x) + self.codes.single[op] + UNREACHABLE
+        code = helper.fails(known[0], i, x) + IF + report + END + local_get(i)
+        self.checks[code] = op, size, note
+        return code
+
     def put_apart_anew(self) -> dict[bytes, bytes]:
         """Have other local variables for such operands; which code takes the place of which.
 
@@ -385,7 +429,9 @@ class Expressions:
         if not self.apart:
             return {}
         old, self.apart = self.apart, (self.unused_local("i"), self.unused_local("i"))
-        return {form.code(*old): form.code(*self.apart) for form in _IN_PLACE.values()}
+        checks, self.checks, self.number_apart = self.checks, {}, -1
+        anew = {form.code(*old): form.code(*self.apart) for form in _IN_PLACE.values()}
+        return anew | {code: self._check(*check) for code, check in checks.items()}
 
     def _load(self, v: int, ins: tuple[int, ...]) -> bytes:
         """The end of an element read, after the array's base and a symbolic index."""

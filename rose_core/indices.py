@@ -70,14 +70,25 @@ def _is_less(i: int, j: int) -> bytes:
 # a call of a function would take several times as long
 PRODUCT, SMALLER, LARGER = InPlace(_product), InPlace(_smaller), InPlace(_larger)
 
+
+def _is_out_of_range(size: bytes, i: int, _x: int) -> bytes:
+    return local_tee(i) + size + I32_GE_U
+
+
+def _is_no_index(size: bytes, i: int, x: int) -> bytes:
+    whole = local_tee(x) + _TO_I32 + local_tee(i) + _F64_CONVERT_S + local_get(x) + _F64_NE
+    return whole + local_get(i) + size + I32_GE_U + _OR
+
+
 _SIZE, _NOTE, _X = local_get(0), local_get(1), local_get(2)  # of three operands the first is on top
 _LAST = _SIZE + _F64_CONVERT_U + f64_const(1.0) + _F64_SUB
 _NOTED = _NOTE + i32_const(NOTED) + I32_ADD
 _OUT_OF_RANGE = _NOTED + _X + _F64_CONVERT_S + _LAST
-BOUND = Helper("bound", "iii", "i", "", _X + _SIZE + I32_GE_U + IF + _OUT_OF_RANGE, after=_X)
+_BOUND = _X + _SIZE + I32_GE_U + IF + _OUT_OF_RANGE
+BOUND = Helper("bound", "iii", "i", "", _BOUND, after=_X, fails=_is_out_of_range)
 
 _DIFFERS = _X + _X + _TO_U32 + local_tee(3) + _F64_CONVERT_U + _F64_NE
 _TOO_LARGE = local_get(3) + _SIZE + I32_GE_U
 _NO_INDEX = _DIFFERS + _TOO_LARGE + _OR + IF + _NOTED + _X + _LAST
-INDEX = Helper("index", "iif", "i", "i", _NO_INDEX, after=local_get(3))
+INDEX = Helper("index", "iif", "i", "i", _NO_INDEX, after=local_get(3), fails=_is_no_index)
 """Fails unless the number is what it is as an unsigned integer, and that is below the size."""

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 import build
+from e2e.test_abort import in_page
 from e2e.test_original import ORIGINAL, shown
 
 HEAD = """
@@ -160,6 +161,36 @@ def numbers(value: Any) -> list[float]:
     return [value]
 
 
+def test_values_are_those_of_rules_where_derivatives_are_taken(node: Callable[[str], str]) -> None:
+    body = """
+        const { hessian, hvp, valueAndGrad } = rose;
+        const f = fn([Real], Real, (x) => mul(x, x));
+        f.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: add(f(re), 1), du: mul(du, mul(2, re)) }));
+        const g = fn([Real], Real, (x) => add(f(x), 5));
+        const h = fn([Real], Real, (x) => mul(f(x), f(x)));
+        const along = fn([Real], Vec(2, Real), (x) => {
+            const { re, du } = jvp(g)({ re: x, du: 3 });
+            return [re, du];
+        });
+        const found = [];
+        for (const [made, ...args] of [
+            [valueAndGrad(f), 3],
+            [valueAndGrad(g), 3],
+            [hessian(h), 3],
+            [hvp(h), 3, 1],
+            [along, 3],
+            [g, 3],
+        ])
+            found.push(await both(made, ...args));
+        return found;
+    """
+    found = evaluate(node, body)
+    assert all(was_draft for _, was_draft, _ in found)
+    expected = [{"value": 10, "grad": 6}, {"value": 15, "grad": 6}, 116, 116, [15, 18], 14]
+    assert [early for early, _, _ in found] == expected
+    assert [late for _, _, late in found] == expected
+
+
 def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
     body = """
         const R2 = Vec(2, Real);
@@ -186,6 +217,35 @@ def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
     assert "has no derivative" in refused
 
 
+def test_what_moves_much_is_waited_for(node: Callable[[str], str]) -> None:
+    """Also if it computes little."""
+    body = """
+        const V = (n) => Vec(n, Real), M = Vec(500, V(500));
+        const swaps = fn([V(2)], V(2), (v) =>
+            fori(1000, V(2), v, () => fori(30_001, V(2), v, (_, [a, b]) => [b, a])));
+        const sets = fn([V(300_000), Real], Real, (v, x) => {
+            for (let k = 0; k < 400; ++k) v = v.set(k, mul(x, k));
+            return add(v[3], v[400]);
+        });
+        const transpositions = fn([M], Real, (a) => {
+            for (let k = 0; k < 21; ++k) {
+                const b = a;
+                a = vec(500, V(500), (i) => vec(500, Real, (j) => b[j][i]));
+            }
+            return a[1][2];
+        });
+        const row = Array.from({ length: 300_000 }, (_, k) => k);
+        const matrix = Array.from({ length: 500 }, (_, k) => row.slice(1000 * k % 7919).slice(0, 500));
+        const found = [];
+        for (const [f, ...args] of [[swaps, [1, 2]], [sets, row, 2], [transpositions, matrix]])
+            found.push(await both(f, ...args));
+        return [found, matrix[2][1]];
+    """
+    found, moved = evaluate(node, body)
+    assert [early for early, _, _ in found] == [[2, 1], 406, moved]
+    assert not any(was_draft for _, was_draft, _ in found)
+
+
 def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) -> None:
     body = """
         let made;
@@ -203,6 +263,137 @@ def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) 
     assert early == late == 60
     assert message == same
     assert "expected Real" in message
+
+
+def test_opaque_functions_that_call_what_has_views(node: Callable[[str], str]) -> None:
+    """What the outer call has in memory stays, before and after the swap, as in compiled code."""
+    body = """
+        const V = Vec(3, Real);
+        const found = [];
+        for (const draft of [false, true]) {
+            let made, tried, refused;
+            const deeper = opaque([Real], Real, (n) => {
+                if (!tried) {
+                    tried = true;
+                    refused = attempt(() => [...made.run()]);
+                }
+                return n > 0 ? made([n - 1, 100, 200])[1] : 0;
+            });
+            made = await compile(fn([V], V, (v) => {
+                const d = deeper(v[0]);
+                return [add(v[0], d), add(v[1], d), mul(v[2], v[1])];
+            }), { draft });
+            const [view] = made.args;
+            for (const turn of [0, 1]) {
+                tried = false;
+                view.set([2, 10, 20]);
+                found.push([[...made.run()], [...view], made([2, 10, 20]), refused]);
+                await made.settled;
+            }
+        }
+        return found;
+    """
+    result = [202, 210, 200]
+    refused = "Error: f.run: an opaque function cannot use the memory of what has called it"
+    assert evaluate(node, body) == [[result, [2, 10, 20], result, refused]] * 4
+
+
+def test_calls_in_a_memory_that_a_viewed_draft_has_too(node: Callable[[str], str]) -> None:
+    body = """
+        const V = Vec(3, Real);
+        const memory = new WebAssembly.Memory({ initial: 1 });
+        const twice = await compile(fn([V], V, (v) => vec(3, Real, (i) => mul(v[i], 2))), {
+            memory,
+            draft: true,
+        });
+        twice.args;
+        const settled = await twice.settled;
+        const other = opaque([Real], Real, (x) => twice([x, x, x])[0]);
+        const f = fn([V], V, (v) => {
+            const d = other(v[0]);
+            return [v[0], add(v[1], d), v[2]];
+        });
+        return [settled, (await compile(f, { memory }))([1, 2, 3])];
+    """
+    assert evaluate(node, body) == [True, [1, 4, 3]]
+
+
+def test_an_opaque_function_that_disposes_of_its_caller(node: Callable[[str], str]) -> None:
+    body = """
+        const V = Vec(2, Real);
+        const found = [];
+        for (const draft of [false, true])
+            for (const late of [false, true]) {
+                let made;
+                const last = opaque([Real], Real, (x) => {
+                    made.dispose();
+                    return 10 * x;
+                });
+                made = await compile(fn([V], V, (v) => [last(v[0]), v[1]]), { draft });
+                made.args;
+                if (late) await made.settled;
+                found.push([attempt(() => made([1, 2])), attempt(() => made([1, 2])), await made.settled]);
+            }
+        return found;
+    """
+    called, again = [10, 2], "Error: f was disposed of"
+    settled = [True, True, False, True]
+    assert evaluate(node, body) == [[called, again, is_settled] for is_settled in settled]
+
+
+def test_views_of_nothing(node: Callable[[str], str]) -> None:
+    body = """
+        const none = Vec(0, Real);
+        const found = [];
+        for (const draft of [false, true]) {
+            const nothing = await compile(fn([none], none, (v) => v), { draft });
+            const more = await compile(fn([none, Real], Real, (_, x) => mul(x, 2)), { draft });
+            const [v] = nothing.args;
+            const [, x] = more.args;
+            for (const turn of [1, 2]) {
+                x[0] = turn;
+                found.push([v.length, attempt(() => nothing.run().length), attempt(() => more.run()[0])]);
+                await Promise.all([nothing.settled, more.settled]);
+            }
+        }
+        return found;
+    """
+    assert evaluate(node, body) == [[0, 0, 2], [0, 0, 4]] * 2
+
+
+def test_the_memory_of_a_draft_is_let_go(node: Callable[[str], str]) -> None:
+    body = """
+        const { setFlagsFromString } = await import("node:v8");
+        const { runInNewContext } = await import("node:vm");
+        setFlagsFromString("--expose-gc");
+        const gc = runInNewContext("gc");
+        const f = fn([Real], Real, (x) => {
+            for (let k = 0; k < 2000; ++k) x = add(sin(x), k);
+            return x;
+        });
+        await compile(f); // what is recorded of it, it keeps
+        const lists = [];
+        const { Int32Array } = globalThis;
+        globalThis.Int32Array = class extends Int32Array {
+            constructor(...args) {
+                super(...args);
+                lists.push(new WeakRef(this));
+            }
+        };
+        const made = await compile(f, { draft: true });
+        globalThis.Int32Array = Int32Array;
+        const sizes = lists.map((list) => list.deref().length);
+        const settled = await made.settled;
+        for (let k = 0; k < 3; ++k) {
+            await new Promise((next) => setTimeout(next));
+            gc();
+        }
+        return [Math.max(...sizes), settled, lists.filter((list) => list.deref()).length, made(1) > 0];
+    """
+    size, settled, kept, is_positive = evaluate(node, body)
+    assert size > 4000
+    assert settled and is_positive
+    assert not kept
 
 
 def test_views_outlive_the_draft(node: Callable[[str], str]) -> None:
@@ -252,6 +443,26 @@ def test_a_rule_that_is_set_later_is_of_no_account(node: Callable[[str], str]) -
     assert both == [7, True, 7]
 
 
+def test_a_rule_that_is_set_while_the_draft_is_made(node: Callable[[str], str]) -> None:
+    """The program is that of the call."""
+    body = """
+        const f = fn([Real], Real, (x) => mul(x, x));
+        const slope = fn([Real], Real, (x) => vjp(f)(x).grad(1));
+        const promise = compile(slope, { draft: true });
+        f.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: mul(re, re), du: mul(7, du) }));
+        const made = await promise;
+        const early = made(3);
+        const settled = await made.settled;
+        return [early, settled, made(3), await both(slope, 3)];
+    """
+    assert evaluate(node, body) == [6, True, 6, [7, True, 7]]
+
+
+def test_options_that_are_null(node: Callable[[str], str]) -> None:
+    body = "return await compile(fn([Real], Real, (x) => x), null).catch(String);"
+    assert evaluate(node, body) == "TypeError: compile: expected an object of options, got null"
+
+
 LARGE = """
     const size = 50;
     const chain = (n) => fn([Vec(size, Real)], Real, (v) => {
@@ -288,10 +499,76 @@ def test_the_page_does_not_wait_for_the_compiler(page: Page, site_url: str) -> N
         return [order, settled, early, short(x), await dropped.settled];
     }}"""
     order, settled, early, late, dropped = page.evaluate(body)
-    assert order.index("draft") < order.index("long") < order.index("settled")
-    assert order.index("long") < order.index("default")
+    assert order[0] == "draft" and sorted(order) == ["default", "draft", "long", "settled"]
     assert settled and not dropped
     assert all(abs(a - b) < 1e-14 for a, b in zip(early, late, strict=True))
+
+
+def test_disposed_of_while_it_compiles(page: Page, site_url: str) -> None:
+    body = """
+        await ready();
+        const made = await compile(large, { draft: true });
+        const early = made(1);
+        await asked(1);
+        made.dispose();
+        return [early, await made.settled];"""
+    assert in_page(page, site_url, body) == [1, False]
+
+
+def test_given_up_while_others_compile(page: Page, site_url: str) -> None:
+    """Nobody waits for those: what another function has begun goes on."""
+    body = """
+        await ready();
+        const order = [];
+        const say = (what) => (settled) => order.push(`${what} ${settled}`);
+        const giving = new AbortController();
+        const long = await compile(large, { draft: true });
+        const made = await compile(small(3), { draft: true, signal: giving.signal });
+        const all = [long.settled.then(say("long")), made.settled.then(say("given up"))];
+        await asked(1);
+        giving.abort();
+        await Promise.all(all);
+        return [order, made(2)];"""
+    assert in_page(page, site_url, body) == [["given up false", "long true"], 6]
+
+
+def test_no_timers_between_drafts(page: Page, site_url: str) -> None:
+    """In hidden pages, each would take a second."""
+    page.goto(f"{site_url}pages/blank.html")
+    body = """async () => {
+        const { Real, compile, configure, fn, mul, ready } = await import("../rose.js");
+        configure({ cache: false });
+        await ready();
+        const scales = [2, 3, 4].map((c) => fn([Real], Real, (x) => mul(x, c)));
+        const made = await Promise.all(scales.map((f) => compile(f, { draft: true })));
+        let timers = 0;
+        const { setTimeout } = globalThis;
+        globalThis.setTimeout = (...args) => {
+            ++timers;
+            return setTimeout(...args);
+        };
+        const settled = await Promise.all(made.map((f) => f.settled));
+        return [settled, timers];
+    }"""
+    assert page.evaluate(body) == [[True, True, True], 0]
+
+
+def test_a_late_index_of_what_is_frozen(page: Page, site_url: str) -> None:
+    """The draft is there before that comes."""
+    page.goto(f"{site_url}pages/blank.html")
+    held: list[Route] = []
+    page.route("**/rose.frozen.json", lambda route: held.append(route))
+    body = """async () => {
+        const { Real, compile, fn, mul } = await import("../rose.js");
+        compile(fn([Real], Real, (x) => mul(x, 3)), { draft: true }).then((made) => (globalThis.made = made));
+    }"""
+    page.evaluate(body)
+    page.wait_for_function("globalThis.made !== undefined")
+    assert page.evaluate("made(2)") == 6
+    (index,) = held
+    index.continue_()
+    assert page.evaluate("made.settled") is True
+    assert page.evaluate("made(3)") == 9
 
 
 @pytest.mark.provokes(r"/pyodide/\S+ net::ERR_FAILED")
@@ -313,3 +590,20 @@ def test_a_draft_needs_no_python(page: Page, site_url: str) -> None:
     assert page.evaluate("made(3)") == 27
     (told,) = (text for text in said if "works, but slowly" in text)
     assert "could not load Python" in told
+
+
+@pytest.mark.provokes(r"/pyodide/\S+ net::ERR_FAILED")
+def test_one_warning_for_one_reason(page: Page, site_url: str) -> None:
+    page.goto(f"{site_url}pages/blank.html")
+    page.route("**/pyodide/**", lambda route: route.abort())
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    body = """async () => {
+        const { Real, compile, configure, fn, mul } = await import("../rose.js");
+        configure({ cache: false });
+        const scales = [2, 3, 4, 5].map((c) => fn([Real], Real, (x) => mul(x, c)));
+        const made = await Promise.all(scales.map((f) => compile(f, { draft: true })));
+        return [await Promise.all(made.map((f) => f.settled)), made.map((f) => f(10))];
+    }"""
+    assert page.evaluate(body) == [[False] * 4, [20, 30, 40, 50]]
+    assert len([text for text in said if "works, but slowly" in text]) == 1

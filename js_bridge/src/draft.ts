@@ -27,7 +27,7 @@ export interface Draft extends Instance {
 type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
 
 /** What takes and does more than so much is compiled sooner than a draft is of use. */
-const MOST = 700_000;
+const MOST = 1_500_000;
 
 /**
  * The function `f` as a draft, if there is one, which becomes what `work` gives: that is begun when the page has

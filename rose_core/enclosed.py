@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rose_core.demand import Demand
 from rose_core.ir import COND, LOOP, Func, callees, opcodes
-from rose_core.layout import has_tape
+from rose_core.layout import has_tapes
 from rose_core.lower_control import takes_memory
 
 _LARGEST = 200
@@ -71,7 +71,7 @@ def _run(f: Func) -> Iterator[Func]:
 
 def _is_plain(f: Func) -> bool:
     """Whether a function has nothing to do with the host, or with tapes."""
-    return f.host is None and not takes_memory(f) and not any(map(has_tape, {*f.params, *f.types}))
+    return f.host is None and not takes_memory(f) and not has_tapes(f)
 
 
 def calls(f: Func, inside: Mapping[Func, Func]) -> Iterator[Func]:

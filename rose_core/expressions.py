@@ -74,6 +74,11 @@ _IN_PLACE = {op.code: op.wasm for op in OPS if isinstance(op.wasm, InPlace)}
 _CHECKS = {op.code: op.wasm for op in OPS if isinstance(op.wasm, Helper) and op.wasm.fails}
 
 
+def _stands_here(ins: tuple[int, ...]) -> bool:
+    """Whether an operation on three operands is a check whose other operands are known."""
+    return ins[0] in _CHECKS and ins[2] < 0 and ins[3] < 0
+
+
 class Expressions:
     """What is known of the values of a function while it is lowered."""
 
@@ -320,10 +325,9 @@ class Expressions:
                 elif op < TABLE_END:
                     push(v + (_FINISH if finish else _WRITE))
                     push(ins[1])
-                    if op in _CHECKS and ins[2] < 0 and ins[3] < 0:
-                        continue
-                    push(ins[3])
-                    push(ins[2])
+                    if not _stands_here(ins):
+                        push(ins[3])
+                        push(ins[2])
                     continue
                 else:
                     base = self.place(ins[1]).base
@@ -354,15 +358,12 @@ class Expressions:
             if both:
                 write(both[1])
                 used *= len(both[0])  # the operand is used by each
+            elif op >= TABLE_END:
+                write(self._load(v, ins))
+            elif op >= BINARY_END and _stands_here(ins):
+                write(self._check(op, ins[2], ins[3]))
             else:
-                if op >= TABLE_END:
-                    write(self._load(v, ins))
-                elif op in _CHECKS and ins[2] < 0 and ins[3] < 0:
-                    write(self._check(op, ins[2], ins[3]))
-                elif op == _IMUL and self._is_small(ins):
-                    write(I32_MUL)
-                else:
-                    write(suffixes[op] or self._in_place(op))
+                write(suffixes[op] or self._in_place(ins))
             if finish:
                 out = self.out[block]
                 out += cur
@@ -387,14 +388,19 @@ class Expressions:
             self.used(x, block)
         return cur
 
-    def _in_place(self, op: int) -> bytes:
+    def _in_place(self, ins: tuple[int, ...]) -> bytes:
         """The end of an operation that needs its two operands, indices, more than once."""
-        form = _IN_PLACE.get(op)
+        form = _IN_PLACE.get(ins[0])
         if form is None:
             return b""
-        if not self.apart:
-            self.apart = self.unused_local("i"), self.unused_local("i")
-        return form.code(*self.apart)
+        if ins[0] == _IMUL and self._is_small(ins):
+            return I32_MUL
+        return form.code(*self._put_apart())
+
+    def _put_apart(self) -> tuple[int, int]:
+        """The local variables for operands."""
+        self.apart = self.apart or (self.unused_local("i"), self.unused_local("i"))
+        return self.apart
 
     def _is_small(self, ins: tuple[int, ...]) -> bool:
         """Whether the product of two indices is one for certain."""
@@ -408,16 +414,15 @@ class Expressions:
     def _check(self, op: int, size: int, note: int) -> bytes:
         """The end of a check of an operand, whose function is called only where it fails."""
         helper = _CHECKS[op]
-        assert isinstance(helper, Helper) and helper.fails
-        if not self.apart:
-            self.apart = self.unused_local("i"), self.unused_local("i")
-        i = x = self.apart[0]
+        bound, told = self.expr[size], self.expr[note]
+        assert helper.fails and bound and told
+        i = x = self._put_apart()[0]
         if helper.params[-1] == "f":
-            x = self.number_apart = self.unused_local("f") if self.number_apart < 0 else self.number_apart
-        known = self.expr[size], self.expr[note]
-        assert known[0] and known[1]
-        report = known[0] + known[1] + local_get(x) + self.codes.single[op] + UNREACHABLE
-        code = helper.fails(known[0], i, x) + IF + report + END + local_get(i)
+            if self.number_apart < 0:
+                self.number_apart = self.unused_local("f")
+            x = self.number_apart
+        report = bound + told + local_get(x) + self.codes.single[op] + UNREACHABLE
+        code = helper.fails(bound, i, x) + IF + report + END + local_get(i)
         self.checks[code] = op, size, note
         return code
 
@@ -428,9 +433,9 @@ class Expressions:
         """
         if not self.apart:
             return {}
-        old, self.apart = self.apart, (self.unused_local("i"), self.unused_local("i"))
+        old, self.apart = self.apart, ()
         checks, self.checks, self.number_apart = self.checks, {}, -1
-        anew = {form.code(*old): form.code(*self.apart) for form in _IN_PLACE.values()}
+        anew = {form.code(*old): form.code(*self._put_apart()) for form in _IN_PLACE.values()}
         return anew | {code: self._check(*check) for code, check in checks.items()}
 
     def _load(self, v: int, ins: tuple[int, ...]) -> bytes:

@@ -22,6 +22,11 @@ def has_tape(leaf: Type) -> bool:
     return is_tape(cell_of(leaf))
 
 
+def has_tapes(f: Func) -> bool:
+    """Whether a function takes such values, or has any in its body."""
+    return any(map(has_tape, {*f.params, *f.types}))
+
+
 def scalar_size(t: Type) -> int:
     """Bytes of a scalar in memory."""
     return 8 if t is REAL or t is TAN else 1 if t is BOOL else 4

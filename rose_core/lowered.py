@@ -14,7 +14,7 @@ from rose_core.enclosed import Enclosed
 from rose_core.encode import Function
 from rose_core.expressions import Codes
 from rose_core.ir import COND, ZEROS, Func, opcodes
-from rose_core.layout import Convention, HostConvention, has_tape
+from rose_core.layout import Convention, HostConvention, has_tapes
 from rose_core.lower import Body
 from rose_core.reuse import Overwriting
 from rose_core.runtime import Runtime
@@ -66,6 +66,6 @@ def _stands_alone(func: Func) -> bool:
     found = func.memo.get("stands alone")
     if found is None:
         needs = func.specs or not opcodes(func).isdisjoint((COND, ZEROS))
-        found = not needs and not any(map(has_tape, {*func.params, *func.types}))
+        found = not needs and not has_tapes(func)
         func.memo["stands alone"] = found
     return bool(found)

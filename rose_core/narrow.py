@@ -14,6 +14,7 @@ from rose_core.builder import Builder
 from rose_core.inline import Verbatim, stays
 from rose_core.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, operands
 from rose_core.layout import is_memory
+from rose_core.replay import copied
 
 _MOST = 4
 """The most rows that are passed in place of an array."""
@@ -38,23 +39,16 @@ def narrowed(f: Func) -> Func:
     found = f.memo.get(key)
     if found is None:
         bodies: dict[int, _Body | Func] = {}
+        changed = False
         for v, ins in enumerate(f.code):
             if ins[0] == LOOP:
                 site = LoopSite(f, ins)
                 body = narrowed(site.body)
                 bodies[v] = _with_rows(body, site.spec.carries) or body
-        changed = any(bodies[v] is not LoopSite(f, f.code[v]).body for v in bodies)
-        found = f.memo[key] = _copied(f, bodies) if changed else f
+                changed |= bodies[v] is not site.body
+        found = f.memo[key] = copied(f, lambda b, args: _Narrow(f, b, args, bodies)) if changed else f
     assert isinstance(found, Func)
     return found
-
-
-def _copied(f: Func, bodies: Mapping[int, _Body | Func]) -> Func:
-    copy = Func(f.name, f.param_types, f.ret)
-    copy.param_names, copy.effects = f.param_names, f.effects
-    b = Builder(copy)
-    copy.blocks[0].results = _Narrow(f, b, [b.param(t) for t in f.params], bodies).run()
-    return copy
 
 
 class _Narrow(Verbatim):

@@ -9,7 +9,7 @@ import { during, element, show } from "./page.js";
 /**
  * A function that has the tree of what is wanted derived, and says in the page's `status` how that goes.
  *
- * @template {{ settled?: Promise<boolean>, dispose?: () => void }} Made
+ * @template {{ dispose?: () => void }} Made
  * @template {{ tree: Tree }} Wanted
  * @param {string} what  is derived
  * @param {(tree: Tree) => Promise<Made>} derive
@@ -29,17 +29,11 @@ export const deriver = (what, derive, done) => {
     if (!made) return;
     if (!isLatest()) return made.dispose?.();
     isLoaded = true;
-    const since = () => `${format(performance.now() - began, 2)} ms`;
-    const before = last;
-    last = made;
-    status.textContent = `Derived in ${since()}.`;
+    const waited = `${format(performance.now() - began, 2)} ms`;
+    show({ waited });
+    status.textContent = `Derived and compiled in ${waited}.`;
     done(made, wanted);
-    before?.dispose?.();
-    void made.settled?.then((isCompiled) => {
-      if (!isCompiled || last !== made) return;
-      const waited = since();
-      show({ waited });
-      status.textContent = `Derived and compiled in ${waited}.`;
-    });
+    last?.dispose?.();
+    last = made;
   });
 };

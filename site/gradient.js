@@ -15,7 +15,6 @@ export const gradient = async (tree) => {
   return {
     call,
     seen: await inspect(all),
-    settled: call.settled,
     dispose: call.dispose,
   };
 };

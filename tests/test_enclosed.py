@@ -108,7 +108,7 @@ def test_sides_of_a_choice() -> None:
 def test_state_of_arrays_that_take_turns() -> None:
     def smooth(v):
         def turn(i, s):
-            return vec(N, Real, lambda j: s[j] * 0.5 + s[N - 1 - 0] * 0.25 + v[i])
+            return vec(N, Real, lambda j: s[j] * 0.5 + s[N - 1] * 0.25 + v[i])
 
         return fori(N, V, v, turn)
 

@@ -71,12 +71,7 @@ const indexWriter =
   (size: number, leaf: Leaf): Writer =>
   (x, at) => {
     // of no index there is 0, which nothing can use
-    if (
-      typeof x !== "number" ||
-      !Number.isInteger(x) ||
-      x < 0 ||
-      x >= (size || 1)
-    )
+    if (!isBelow(x, size || 1))
       throw RangeError(`expected ${indicesBelow(size)}, got ${describe(x)}`);
     leaf.cells.i[leaf.start + at] = x;
   };
@@ -173,7 +168,7 @@ const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
     const { i } = leaf.cells;
     const start = leaf.start + at * size;
     for (let k = 0; k < size; ++k) {
-      const index = array[k] as number;
+      const index = array[k];
       if (isBelow(index, bound)) i[start + k] = index;
       else inPlace(one, index, at * size + k, k);
     }
@@ -181,8 +176,8 @@ const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
 };
 
 /** Whether `x` is a whole number from 0 up, below `bound`. */
-const isBelow = (x: number, bound: number): boolean =>
-  x >>> 0 === x && x < bound;
+const isBelow = (x: unknown, bound: number): x is number =>
+  typeof x === "number" && x >>> 0 === x && x < bound;
 
 /** Write element `k` of a vector, and if something is wrong with it, say where. */
 const inPlace = (write: Writer, x: unknown, at: number, k: number): void => {
@@ -217,17 +212,24 @@ const putRows = (
   k: number,
   width: number,
 ): number => {
-  for (; k < array.length; ++k) {
-    const row = array[k];
-    if (!Array.isArray(row) || row.length !== width) return k;
-    const to = start + k * width;
-    for (let j = 0; j < width; ++j) {
-      const number: unknown = row[j];
-      if (typeof number !== "number") return k;
-      f[to + j] = number;
-    }
-  }
+  while (k < array.length && putRow(f, start + k * width, array[k], width)) ++k;
   return k;
+};
+
+/** Put so many numbers in an array, if it is that. */
+const putRow = (
+  f: Float64Array,
+  start: number,
+  row: unknown,
+  width: number,
+): boolean => {
+  if (!Array.isArray(row) || row.length !== width) return false;
+  for (let j = 0; j < width; ++j) {
+    const number: unknown = row[j];
+    if (typeof number !== "number") return false;
+    f[start + j] = number;
+  }
+  return true;
 };
 
 /** Where a field of records goes. */
@@ -278,20 +280,13 @@ const putRecords = (
       const { leaf, width, bound } = columns[c++];
       const given = record[key];
       if (bound) {
-        if (!isBelow(given as number, bound)) return k;
-        i[leaf.start + first + k] = given as number;
+        if (!isBelow(given, bound)) return k;
+        i[leaf.start + first + k] = given;
       } else if (width < 0) {
         if (typeof given !== "number") return k;
         f[leaf.start + first + k] = given;
-      } else {
-        if (!Array.isArray(given) || given.length !== width) return k;
-        const to = leaf.start + (first + k) * width;
-        for (let j = 0; j < width; ++j) {
-          const number: unknown = given[j];
-          if (typeof number !== "number") return k;
-          f[to + j] = number;
-        }
-      }
+      } else if (!putRow(f, leaf.start + (first + k) * width, given, width))
+        return k;
     }
     if (c < columns.length) return k;
   }

@@ -5,9 +5,11 @@ import { enough } from "./flat";
 import type { FnData } from "./functions";
 import type { Argnums } from "./operators";
 import {
+  dualsOf,
   reals,
   scalarsOf,
   shaped,
+  split,
   taking,
   type Taken,
   type Value,
@@ -51,20 +53,13 @@ const forward = (
 ): readonly Value[] => {
   if (f.jvp) return walk.call(f.jvp, duals);
   const { ins, outs } = walk.signature(f);
-  const tangents: Value[] = [];
-  let at = 0;
-  const primals = ins.map((isReal) => {
-    if (isReal) tangents.push(duals[at++]);
-    return duals[at++];
-  });
+  const { primals, tangents } = split(ins, duals);
   const taken = walk.takeCall(f, primals);
   const { results } = taken;
   const next = taking(
     walk.push(taken, scalarsOf(tangents), reals(outs, results)),
   );
-  return results.flatMap((result, k) =>
-    outs[k] ? [shaped(result, next), result] : [result],
-  );
+  return dualsOf(outs, results, (result) => shaped(result, next));
 };
 
 /** The changes of what was taken along these ones of the arguments; what is no Real is as it is. */
@@ -197,14 +192,11 @@ export const makers: Readonly<Record<string, Maker | undefined>> = {
       ...args.slice(count, 2 * count),
       ...zerosLike(walk, captured),
     ];
-    const duals = [...args.slice(0, count), ...captured].flatMap((arg, k) =>
-      ins[k] ? [directions[k], arg] : [arg],
-    );
-    const found = forward(walk, f, duals);
+    const own = [...args.slice(0, count), ...captured];
+    const duals = dualsOf(ins, own, (_, k) => directions[k]);
+    const { primals, tangents } = split(outs, forward(walk, f, duals));
     let at = 0;
-    return outs.map(
-      (isReal) => found[(at += isReal ? 2 : 1) - (isReal ? 2 : 1)],
-    );
+    return outs.map((isReal, k) => (isReal ? tangents[at++] : primals[k]));
   },
   jacobian,
   hessian(walk, f, args, { argnums }) {

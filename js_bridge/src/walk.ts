@@ -63,6 +63,30 @@ export const taking = (numbers: readonly number[]): (() => number) => {
   return () => numbers[k++];
 };
 
+/** These values, before each of those that have derivatives its tangent. */
+export const dualsOf = (
+  isReal: readonly boolean[],
+  values: readonly Value[],
+  tangentOf: (value: Value, k: number) => Value,
+): Value[] =>
+  values.flatMap((value, k) =>
+    isReal[k] ? [tangentOf(value, k), value] : [value],
+  );
+
+/** Duals apart: all values, and the tangents of those that have any. */
+export const split = (
+  isReal: readonly boolean[],
+  duals: readonly Value[],
+): { primals: Value[]; tangents: Value[] } => {
+  const tangents: Value[] = [];
+  let at = 0;
+  const primals = isReal.map((isReal) => {
+    if (isReal) tangents.push(duals[at++]);
+    return duals[at++];
+  });
+  return { primals, tangents };
+};
+
 /** The scalars of those values that have derivatives. */
 export const reals = (
   isReal: readonly boolean[],
@@ -148,15 +172,12 @@ export class Walk {
     if (!f.jvp || f.fault) return this.plain(f, args);
     const { ins, outs } = this.signature(f);
     const zero = this.flat.number(0);
-    const duals = args.flatMap((arg, k) =>
-      ins[k] ? [shaped(arg, () => zero), arg] : [arg],
-    );
+    const duals = dualsOf(ins, args, (arg) => shaped(arg, () => zero));
     // the rule itself is no part of what a derivative is taken of
     --this.taken;
     const results = this.call(f.jvp, duals);
     ++this.taken;
-    let at = 0;
-    return outs.map((isReal) => results[(at += isReal ? 2 : 1) - 1]);
+    return split(outs, results).primals;
   }
 
   /** The tangents of the results of `f`, by its `rule`, as scalars. */
@@ -168,19 +189,11 @@ export class Walk {
   ): readonly number[] {
     const { ins, outs } = this.signature(f);
     const next = taking(tangents);
-    const duals = args.flatMap((arg, k) =>
-      ins[k] ? [shaped(arg, next), arg] : [arg],
-    );
+    const duals = dualsOf(ins, args, (arg) => shaped(arg, next));
     ++this.taken;
     const results = this.call(rule, duals);
     --this.taken;
-    let at = 0;
-    const found: Value[] = [];
-    for (const isReal of outs) {
-      if (isReal) found.push(results[at++]);
-      ++at;
-    }
-    return scalarsOf(found);
+    return scalarsOf(split(outs, results).tangents);
   }
 
   /** These values, those that have derivatives under names of their own. */

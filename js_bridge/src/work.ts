@@ -2,14 +2,11 @@
 
 import type { FnData, Named } from "./functions";
 import { S } from "./opcodes.gen";
-import type { Ty } from "./types";
+import { sizeOf, type Ty } from "./types";
 import { typeOf } from "./walk";
 
 /** To take a derivative does about so many times what its function does. */
 const DERIVED = 2;
-
-const sizeOf = (leaf: Ty): number =>
-  leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
 
 /** How many numbers values of these types have. */
 export const scalarsIn = (types: readonly Ty[]): number =>

@@ -18,12 +18,12 @@ from e2e.bench.emit_js import FORMS, emit
 from e2e.bench.inlined import inlined
 from e2e.test_bench import QUICK, bench  # noqa: F401 - a fixture
 from rose_core import interp
-from rose_core.expand import Expansion
-from rose_core.inline import stays
-from rose_core.interp import call
-from rose_core.ir import CALL, Func
-from rose_core.ops import OPS
-from rose_core.values import flatten_args
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.interp import call
+from rose_core.language.ir import CALL, Func
+from rose_core.language.ops import OPS
+from rose_core.optimise.inline import stays
+from rose_core.tracing.values import flatten_args
 
 SEEDS = range(40)
 

@@ -16,7 +16,7 @@ from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
 from e2e.server import Server
-from rose_core.ops import OPS
+from rose_core.language.ops import OPS
 
 FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]
 QUICK = {"calls": {"turns": 2, "turn": 0.1, "warm": 0, "warmBytes": 1e12}, "stages": {"turns": 1, "warm": 0}}

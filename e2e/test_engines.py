@@ -28,7 +28,7 @@ from e2e.tab import Tab
 from e2e.test_freeze import Frozen
 from e2e.webkit import prepare
 from rose_core import compile
-from rose_core.ops import OPS
+from rose_core.language.ops import OPS
 
 ENGINES_OWN = [
     "the end of a process, which no test can raise",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rose_core.ops import OPS
+from rose_core.language.ops import OPS
 
 NAMES = (
     "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "

@@ -5,28 +5,33 @@ with `compile`. The same package runs under CPython, with wasmtime, and in a web
 """
 
 from rose_core.api import compile, interp
-from rose_core.control import checkpoint, cond, fori, scan, while_loop
-from rose_core.declare import Vec, struct
+from rose_core.derivatives.expand import DerivativeError
 from rose_core.errors import RunError
-from rose_core.expand import DerivativeError
-from rose_core.forward import jvp
-from rose_core.functional import functional
-from rose_core.functions import Function, fn, opaque, select, sum, vec, vjp
-from rose_core.generic import Generic
-from rose_core.infix import ExpressionError, expr
 from rose_core.inspection import Inspection, inspect
-from rose_core.jacobian import hessian, jacobian
-from rose_core.limits import SizeError
-from rose_core.minimum import minimize
-from rose_core.ode import odeint
-from rose_core.operators import grad, hvp, linearize, value_and_grad
-from rose_core.quadrature import quad
-from rose_core.roots import fixed_point, root
-from rose_core.sizes import Size
-from rose_core.sparse import Sparse, sparse_hessian, sparse_jacobian
+from rose_core.language.types import BOOL as Bool
+from rose_core.language.types import DUAL as Dual
+from rose_core.language.types import REAL as Real
+from rose_core.language.types import TAN as Tan
+from rose_core.language.types import UNIT as Null
+from rose_core.operators.forward import jvp
+from rose_core.operators.gradients import grad, hvp, linearize, value_and_grad
+from rose_core.operators.jacobian import hessian, jacobian
+from rose_core.operators.sparse import Sparse, sparse_hessian, sparse_jacobian
+from rose_core.operators.taylor import jet
+from rose_core.operators.vmap import vmap
+from rose_core.solvers.minimum import minimize
+from rose_core.solvers.ode import odeint
+from rose_core.solvers.quadrature import quad
+from rose_core.solvers.roots import fixed_point, root
 from rose_core.standalone import load
-from rose_core.taylor import jet
-from rose_core.trace import (
+from rose_core.tracing.control import checkpoint, cond, fori, scan, while_loop
+from rose_core.tracing.declare import Vec, struct
+from rose_core.tracing.functional import functional
+from rose_core.tracing.functions import Function, fn, opaque, select, sum, vec, vjp
+from rose_core.tracing.generic import Generic
+from rose_core.tracing.infix import ExpressionError, expr
+from rose_core.tracing.sizes import Size
+from rose_core.tracing.trace import (
     iadd,
     imax,
     imin,
@@ -39,13 +44,8 @@ from rose_core.trace import (
     real,
     zero,
 )
-from rose_core.types import BOOL as Bool
-from rose_core.types import DUAL as Dual
-from rose_core.types import REAL as Real
-from rose_core.types import TAN as Tan
-from rose_core.types import UNIT as Null
-from rose_core.values import Record
-from rose_core.vmap import vmap
+from rose_core.tracing.values import Record
+from rose_core.wasm.limits import SizeError
 
 __version__ = "0.1.0"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rose_core.deep import deep_recursion
-from rose_core.expand import Expansion
-from rose_core.functions import Function, closed
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call as run
-from rose_core.program import Program
-from rose_core.values import build, flatten_args
+from rose_core.language.interp import call as run
+from rose_core.tracing.functions import Function, closed
+from rose_core.tracing.values import build, flatten_args
+from rose_core.wasm.program import Program
 
 
 def compile(f: Function) -> Callable[..., object]:

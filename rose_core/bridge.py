@@ -16,20 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from rose_core.deep import deep_recursion, empty
+from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.known import Known, Outdated
 from rose_core.errors import note
-from rose_core.expand import Expansion
 from rose_core.host import to_js
 from rose_core.inspection import inspection_of
-from rose_core.interp import call as run
-from rose_core.ir import Func
-from rose_core.known import Known, Outdated
-from rose_core.layout import HostConvention, Slot, is_memory, kind_of
-from rose_core.limits import SizeError
-from rose_core.program import Program
-from rose_core.record import Recording
-from rose_core.scripts import functions_of, imports_more, look_again
-from rose_core.sparse import Sparse
-from rose_core.types import Type, shape_of
+from rose_core.language.interp import call as run
+from rose_core.language.ir import Func
+from rose_core.language.types import Type, shape_of
+from rose_core.operators.sparse import Sparse
+from rose_core.recording.record import Recording
+from rose_core.recording.scripts import functions_of, imports_more, look_again
+from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of
+from rose_core.wasm.limits import SizeError
+from rose_core.wasm.program import Program
 
 _known = Known()
 

@@ -9,16 +9,16 @@ import re
 import sys
 from collections.abc import Iterator
 
+from rose_core.derivatives.rules import Rule, Template, rule
 from rose_core.errors import NO_COUNT, NO_INDEX, OUT_OF_RANGE, TEXTS
-from rose_core.ir import STRUCTURAL_NAMES
-from rose_core.ops import OPS, Op
-from rose_core.rules import Rule, Template, rule
+from rose_core.language.ir import STRUCTURAL_NAMES
+from rose_core.language.ops import OPS, Op
 
-_HEAD = """// Made from rose_core/ops.py and rose_core/ir.py by `python -m rose_core.export opcodes`.
+_HEAD = """// Made from rose_core/language/ops.py and rose_core/language/ir.py by `python -m rose_core.export opcodes`.
 
 """
 
-_HEAD_OF_RULES = """// Made from rose_core/ops.py by `python -m rose_core.export rules`.
+_HEAD_OF_RULES = """// Made from rose_core/language/ops.py by `python -m rose_core.export rules`.
 
 import { OP } from "./opcodes.gen";
 

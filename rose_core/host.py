@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rose_core.errors import FAIL, failure
-from rose_core.ir import Func
-from rose_core.layout import HostConvention, Slot, is_memory, kind_of, size_of
-from rose_core.ops import OPS
-from rose_core.types import Type, shape_of
+from rose_core.language.ir import Func
+from rose_core.language.ops import OPS
+from rose_core.language.types import Type, shape_of
+from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of, size_of
 
 _FORMAT = {"f": "d", "i": "i", "b": "?"}
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rose_core.deep import deep_recursion
-from rose_core.expand import Expansion
-from rose_core.functions import Function, closed
-from rose_core.ir import Func
-from rose_core.program import Program
-from rose_core.text import show_program
-from rose_core.wat import wat
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import Func
+from rose_core.language.text import show_program
+from rose_core.tracing.functions import Function, closed
+from rose_core.wasm.program import Program
+from rose_core.wasm.wat import wat
 
 
 class Inspection(NamedTuple):
     """A function as it was recorded, as a program without derivatives, and as WebAssembly."""
 
     recorded: str
-    """With the functions that it calls, and derivatives by name; `rose_core.text`."""
+    """With the functions that it calls, and derivatives by name; `rose_core.language.text`."""
     ir: str
     """When the derivatives have been made."""
     wat: str
-    """The text of the module, with the bytes of each instruction beside it; `rose_core.wat`."""
+    """The text of the module, with the bytes of each instruction beside it; `rose_core.wasm.wat`."""
     size: int
     """How many bytes the module has."""
 

@@ -2,7 +2,7 @@
 
 The section, of the name "rose", holds JSON: ``name``, ``params`` and ``ret`` (types, see `type_to_json`),
 ``names`` of the parameters and the numbers of their first leaves, ``starts``, where ``args`` and
-``results`` are (``[kind, address]`` per leaf; see `rose_core.layout.Slot`), and what the module says when
+``results`` are (``[kind, address]`` per leaf; see `rose_core.wasm.layout.Slot`), and what the module says when
 it ``fails``, by code, and in ``notes``.
 """
 
@@ -13,15 +13,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rose_core import encode, errors
+from rose_core import errors
 from rose_core.deep import deep_recursion
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.ir import Func
-from rose_core.layout import Slot, kind_of
-from rose_core.program import Program
-from rose_core.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
-from rose_core.values import build, flatten_args
+from rose_core.language.ir import Func
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
+from rose_core.tracing.values import build, flatten_args
+from rose_core.wasm import encode
+from rose_core.wasm.layout import Slot, kind_of
+from rose_core.wasm.program import Program
 
 SECTION = "rose"
 _SCALARS = {"real": REAL, "bool": BOOL, "unit": UNIT}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rose_core import linearize_control
+from rose_core.derivatives import linearize_control
 
 
 @pytest.fixture(name="way", params=["column", "tape"], autouse=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rose_core import Real, RunError, Vec, compile, fn, interp, jvp, vjp
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 
 def same(f, *args):

@@ -9,8 +9,8 @@ from random_programs import flat
 
 import rose_core as rose
 from rose_core import Function
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 TYPES = {"R": rose.Real, "B": rose.Bool, "I": SIZE}
 

@@ -42,8 +42,8 @@ from rose_core import (
 from rose_core import max as rose_max
 from rose_core import min as rose_min
 from rose_core import sum as rose_sum
-from rose_core.functions import Function
-from rose_core.types import Array, Fin, Struct, Type
+from rose_core.language.types import Array, Fin, Struct, Type
+from rose_core.tracing.functions import Function
 
 SIZES = (1, 2, 3, 5)
 

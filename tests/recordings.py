@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from rose_core.ir import STRUCTURAL_NAMES
-from rose_core.ops import OPS
-from rose_core.ops import code as opcode
-from rose_core.record import END, Recording
+from rose_core.language.ir import STRUCTURAL_NAMES
+from rose_core.language.ops import OPS
+from rose_core.language.ops import code as opcode
+from rose_core.recording.record import END, Recording
 
 CODES = {name: len(OPS) + k for k, name in enumerate(STRUCTURAL_NAMES)} | {"end": END}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rose_core.builder import Builder
-from rose_core.check import CheckError, check
-from rose_core.ir import ACCUM, ADD_TO, CALL, GET, INDEX, RESOLVE, Func
-from rose_core.ops import code
-from rose_core.types import BOOL, REAL, TAN, UNIT, array, fin, ref
+from rose_core.language.builder import Builder
+from rose_core.language.check import CheckError, check
+from rose_core.language.ir import ACCUM, ADD_TO, CALL, GET, INDEX, RESOLVE, Func
+from rose_core.language.ops import code
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, array, fin, ref
 
 
 def builder(*params) -> Builder:

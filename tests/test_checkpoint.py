@@ -19,7 +19,6 @@ from rose_core import (
     fn,
     fori,
     hessian,
-    inline,
     interp,
     jacobian,
     jvp,
@@ -29,11 +28,12 @@ from rose_core import (
     vjp,
     while_loop,
 )
-from rose_core.check import CheckError, check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.parse import parse
-from rose_core.program import Program
+from rose_core.language.check import CheckError, check
+from rose_core.language.parse import parse
+from rose_core.optimise import inline
+from rose_core.wasm.program import Program
 
 
 def same(f, *args):

@@ -41,14 +41,14 @@ from rose_core import (
     while_loop,
     zero,
 )
-from rose_core.check import CheckError, check
-from rose_core.expand import Expansion
-from rose_core.flatten import flatten
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.parse import ParseError, parse
-from rose_core.program import Program
-from rose_core.text import show_program
+from rose_core.language.check import CheckError, check
+from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
+from rose_core.language.parse import ParseError, parse
+from rose_core.language.text import show_program
+from rose_core.wasm.program import Program
 
 V5 = Vec(5, Real)
 

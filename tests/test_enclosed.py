@@ -26,8 +26,8 @@ from rose_core import (
     vjp,
     while_loop,
 )
-from rose_core.enclosed import _DEEPEST, _LARGEST
 from rose_core.errors import RunError
+from rose_core.wasm.enclosed import _DEEPEST, _LARGEST
 
 N = 40
 """Turns, more than are written out."""

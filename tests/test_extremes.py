@@ -29,8 +29,8 @@ from rose_core import (
     sum,
     vjp,
 )
-from rose_core.expand import Expansion
-from rose_core.extremes import FEWEST_TURNS
+from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.extremes import FEWEST_TURNS
 
 N, M = 3, 20
 A, B = Vec(N, Vec(2, Real)), Vec(M, Vec(2, Real))

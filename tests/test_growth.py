@@ -9,14 +9,15 @@ from itertools import pairwise
 import pytest
 import recordings
 
-from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, record, sin, vec, vjp
+from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, sin, vec, vjp
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
-from rose_core.expand import Expansion
-from rose_core.expressions import Codes
-from rose_core.ir import Func
-from rose_core.known import Known
-from rose_core.program import Program
+from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.known import Known
+from rose_core.language.ir import Func
+from rose_core.recording import record
+from rose_core.wasm.expressions import Codes
+from rose_core.wasm.program import Program
 
 
 def functions(root: Func) -> list[Func]:
@@ -184,8 +185,8 @@ def test_loops_stay_loops() -> None:
 def test_gradients_need_few_local_variables() -> None:
     """The backward part of each term is computed next to its forward part."""
     root = Expansion(gradient(unrolled(1000), 1000).func).root
-    from rose_core.lower import Body
-    from rose_core.ops import OPS
+    from rose_core.language.ops import OPS
+    from rose_core.wasm.lower import Body
 
     body = Body(root, 0, 0, {}, Codes([b"\xa0"] * len(OPS)), {}, ([0], [8000]))
     assert sum(count for count, _ in body.runs) <= 16

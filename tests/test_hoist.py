@@ -6,28 +6,12 @@ import math
 
 import pytest
 
-from rose_core import (
-    Real,
-    Vec,
-    compile,
-    cond,
-    exp,
-    expand,
-    fn,
-    fori,
-    grad,
-    index,
-    interp,
-    jvp,
-    opaque,
-    sin,
-    vec,
-    vjp,
-)
+from rose_core import Real, Vec, compile, cond, exp, fn, fori, grad, index, interp, jvp, opaque, sin, vec, vjp
 from rose_core import sum as total
-from rose_core.expand import DerivativeError, Expansion
-from rose_core.ir import Func
-from rose_core.types import Struct
+from rose_core.derivatives import expand
+from rose_core.derivatives.expand import DerivativeError, Expansion
+from rose_core.language.ir import Func
+from rose_core.language.types import Struct
 from tests.test_unroll import wave
 
 N = 7

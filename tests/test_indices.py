@@ -26,8 +26,8 @@ from rose_core import (
     real,
     struct,
 )
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 OPS = {
     iadd: lambda i, j: i + j,
@@ -81,7 +81,7 @@ def test_no_check_where_none_is_needed():
     f = fn([4, 6], 9, lambda i, j: iadd(9, i, j))
     g = fn([4, 6], 8, lambda i, j: iadd(8, i, j))
     names = [{ins[0] for ins in h.func.code} for h in (f, g)]
-    from rose_core.ops import code
+    from rose_core.language.ops import code
 
     assert code("bound") not in names[0]
     assert code("bound") in names[1]

@@ -9,8 +9,8 @@ import random
 import pytest
 
 from rose_core import ExpressionError, Real, compile, expr, fn, interp, jvp, vjp
-from rose_core.infix import FUNCTIONS
-from rose_core.ops import by_name
+from rose_core.language.ops import by_name
+from rose_core.tracing.infix import FUNCTIONS
 
 
 def value(text, *args, names=None):

@@ -8,8 +8,8 @@ import pytest
 from test_growth import functions
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
-from rose_core.expand import DerivativeError
-from rose_core.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
+from rose_core.derivatives.expand import DerivativeError
+from rose_core.optimise.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
 
 N = 4
 V = Vec(N, Real)

@@ -9,9 +9,9 @@ from random_nests import pulled
 
 from rose_core import Real, RunError, Vec, compile, fn, iadd, index, interp, opaque, real, sin, vec, vjp
 from rose_core import sum as total
-from rose_core.expand import Expansion
-from rose_core.ir import ADD_TO, Func
-from rose_core.types import fin
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import ADD_TO, Func
+from rose_core.language.types import fin
 from tests.test_unroll import root, same, wave
 
 N = 20

@@ -34,7 +34,7 @@ from rose_core import (
     vec,
     while_loop,
 )
-from rose_core.expand import DerivativeError, Expansion
+from rose_core.derivatives.expand import DerivativeError, Expansion
 
 V3 = Vec(3, Real)
 

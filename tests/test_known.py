@@ -12,12 +12,13 @@ from functools import reduce
 import pytest
 from recordings import Writer, sent
 
-from rose_core import Real, Vec, bridge, fn, fori, imod, lowered, select, vjp
+from rose_core import Real, Vec, bridge, fn, fori, imod, select, vjp
 from rose_core import min as lowest
 from rose_core import sum as total
-from rose_core.expand import DerivativeError
-from rose_core.known import Known
-from rose_core.serialize import serialize
+from rose_core.derivatives.expand import DerivativeError
+from rose_core.derivatives.known import Known
+from rose_core.recording.serialize import serialize
+from rose_core.wasm import lowered
 
 REAL, DUAL = 0, 2
 TYPES = ["real", "tan", ["struct", ["du", "re"], [1, 0]]]

@@ -22,8 +22,6 @@ from rose_core import (
     imod,
     imul,
     interp,
-    lane_code,
-    lanes,
     max,
     min,
     neg,
@@ -38,6 +36,7 @@ from rose_core import (
     xor,
 )
 from rose_core import sum as total
+from rose_core.wasm import lane_code, lanes
 
 SIZES = [1, 2, 3, 4, 5, 8, 9, 33]
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]

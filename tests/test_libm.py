@@ -10,12 +10,13 @@ from op_cases import bits, case, ulps
 from op_programs import columns, in_loop
 
 import rose_core as rose
-from rose_core import libm, reals
-from rose_core.expand import Expansion
-from rose_core.expressions import Codes
-from rose_core.lower import Body
-from rose_core.ops import OPS, TOGETHER
-from rose_core.program import Program
+from rose_core import libm
+from rose_core.derivatives.expand import Expansion
+from rose_core.language import reals
+from rose_core.language.ops import OPS, TOGETHER
+from rose_core.wasm.expressions import Codes
+from rose_core.wasm.lower import Body
+from rose_core.wasm.program import Program
 
 UNARY, BINARY = ([op for op in OPS if callable(op.wasm) and len(op.ins) == n] for n in (1, 2))
 

@@ -9,10 +9,12 @@ from array import array
 import pytest
 import wasmtime
 
-from rose_core import Real, SizeError, Vec, bridge, compile, encode, fn, inline, limits, mul, sin, vec, vjp
+from rose_core import Real, SizeError, Vec, bridge, compile, fn, mul, sin, vec, vjp
 from rose_core import sum as rose_sum
-from rose_core.expand import Expansion
-from rose_core.program import Program
+from rose_core.derivatives.expand import Expansion
+from rose_core.optimise import inline
+from rose_core.wasm import encode, limits
+from rose_core.wasm.program import Program
 
 
 def accepted(function: encode.Function) -> bool:

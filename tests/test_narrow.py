@@ -7,11 +7,11 @@ import math
 import pytest
 
 from rose_core import Real, Vec, compile, fn, fori, interp, jvp, real, sqrt, sum, vec, vjp
-from rose_core.check import check
-from rose_core.expand import Expansion
-from rose_core.ir import LOOP
-from rose_core.program import Program
-from rose_core.types import Array
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
+from rose_core.language.ir import LOOP
+from rose_core.language.types import Array
+from rose_core.wasm.program import Program
 
 N = 20
 M = Vec(N, Vec(N, Real))

@@ -6,10 +6,10 @@ import pytest
 
 from rose_core import Real, Vec, compile, cos, exp, fn, grad, iadd, imod, interp, log, sin, tanh, vec
 from rose_core import sum as total
-from rose_core.expand import Expansion
-from rose_core.ir import Func
-from rose_core.ops import code
-from rose_core.program import Program
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import Func
+from rose_core.language.ops import code
+from rose_core.wasm.program import Program
 from tests.test_unroll import root, same, wave
 
 N = 30

@@ -42,9 +42,9 @@ from rose_core import (
     vjp,
     zero,
 )
-from rose_core.expand import Expansion
-from rose_core.program import Program
-from rose_core.text import show
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.text import show
+from rose_core.wasm.program import Program
 
 V4 = Vec(4, Real)
 Point = {"x": Real, "y": Real}

@@ -1,6 +1,6 @@
 """Simplification is exact: an op on constants, or on known relations of its operands, keeps every bit.
 
-Each op is traced with literals, where `rose_core.simplify` may rewrite it, and with parameters in
+Each op is traced with literals, where `rose_core.language.simplify` may rewrite it, and with parameters in
 their place, where it cannot; the results are compared at all combinations of special values.
 """
 

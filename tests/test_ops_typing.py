@@ -10,7 +10,7 @@ from op_cases import OP_NAMES, SIZE
 
 import rose_core as rose
 from rose_core import Bool, Dual, Real, Tan, Vec, compile, fn, select, struct, zero
-from rose_core.ops import by_name
+from rose_core.language.ops import by_name
 
 OTHER_SIZE = 5
 EXPECTED = {"R": "Real", "B": "Bool", "I": str(SIZE)}

@@ -10,7 +10,7 @@ from op_cases import CASES, CONVERSIONS, OP_NAMES, SIZE, bits, case, ulps
 from op_programs import columns, in_loop, run, straight
 
 from rose_core import Bool, Real, Vec, fn, imod, select, sign
-from rose_core.ops import OPS
+from rose_core.language.ops import OPS
 
 
 def test_every_op_has_a_case():

@@ -10,13 +10,13 @@ from recordings import Writer, recording
 from test_known import TYPES as PIECE_TYPES
 from test_known import function, piece, softened
 
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.ir import CALL, FOR, Func, callees_first
-from rose_core.overlap import FEWEST
-from rose_core.program import Program
-from rose_core.roll import FEWEST as FEWEST_CALLS
+from rose_core.language.interp import call
+from rose_core.language.ir import CALL, FOR, Func, callees_first
+from rose_core.recording.overlap import FEWEST
+from rose_core.recording.roll import FEWEST as FEWEST_CALLS
+from rose_core.wasm.program import Program
 
 REAL, SIZE, VEC, DUAL = 0, 1, 2, 4
 TYPES = ["real", 6, ["vec", 6, 0], "tan", ["struct", ["du", "re"], [3, 0]]]

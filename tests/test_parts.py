@@ -9,10 +9,11 @@ import pytest
 from random_programs import RandomProgram, flat
 from test_random_programs import args_of, random_like, reverse
 
-from rose_core import Bool, Real, Vec, compile, fn, interp, parts, select, vjp
-from rose_core.expand import Expansion
-from rose_core.program import Program
-from rose_core.trace import operation
+from rose_core import Bool, Real, Vec, compile, fn, interp, select, vjp
+from rose_core.derivatives.expand import Expansion
+from rose_core.tracing.trace import operation
+from rose_core.wasm import parts
+from rose_core.wasm.program import Program
 
 exp, lt, maximum, sin = map(operation, ("exp", "lt", "max", "sin"))
 

@@ -7,24 +7,9 @@ import random
 
 import pytest
 
-from rose_core import (
-    Real,
-    Vec,
-    compile,
-    fn,
-    iadd,
-    imax,
-    imin,
-    imod,
-    interp,
-    isub,
-    jvp,
-    lane_code,
-    real,
-    vec,
-    vjp,
-)
+from rose_core import Real, Vec, compile, fn, iadd, imax, imin, imod, interp, isub, jvp, real, vec, vjp
 from rose_core import sum as total
+from rose_core.wasm import lane_code
 from tests import random_stencils
 
 

@@ -8,8 +8,8 @@ import pytest
 from random_programs import RandomProgram, duals, flat, like, tangents
 
 from rose_core import compile, fn, interp, jvp, vjp
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 SEEDS = range(150)
 

@@ -10,8 +10,8 @@ from random_programs import flat
 from random_updates import M, N, V, program
 
 from rose_core import Real, compile, fn, interp, jvp, struct, vjp
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 
 def same(f, *args):

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from recordings import Writer, recording
 
-from rose_core import reroll
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.ir import FOR, Func
-from rose_core.program import Program
+from rose_core.language.interp import call
+from rose_core.language.ir import FOR, Func
+from rose_core.recording import reroll
+from rose_core.wasm.program import Program
 
 REAL, SIZE, VEC = range(3)
 N = 400

@@ -3,12 +3,12 @@
 import pytest
 from recordings import Writer, recording
 
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.ir import CALL, FOR
-from rose_core.program import Program
-from rose_core.roll import FEWEST
+from rose_core.language.interp import call
+from rose_core.language.ir import CALL, FOR
+from rose_core.recording.roll import FEWEST
+from rose_core.wasm.program import Program
 
 REAL, SIZE, VEC, OUT = range(4)
 M = FEWEST + 2

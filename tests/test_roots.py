@@ -35,12 +35,12 @@ from rose_core import (
     while_loop,
 )
 from rose_core.errors import NOTED, failure, note
-from rose_core.flatten import flatten
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.linear import inverse, matrix, solve
-from rose_core.parse import parse
-from rose_core.program import Program
+from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
+from rose_core.language.parse import parse
+from rose_core.solvers.linear import inverse, matrix, solve
+from rose_core.wasm.program import Program
 
 V2, V3 = Vec(2, Real), Vec(3, Real)
 

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from rose_core import Real, Vec, compile, cos, fn, interp, max, rows, sin, struct, sum, vec, vjp
-from rose_core.rows import Site
+from rose_core import Real, Vec, compile, cos, fn, interp, max, sin, struct, sum, vec, vjp
+from rose_core.wasm import rows
+from rose_core.wasm.rows import Site
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rose_core.scripts import ScriptError, functions_of, imports_more
+from rose_core.recording.scripts import ScriptError, functions_of, imports_more
 
 HEAD = "from rose_core import *\n"
 SQUARE = "@fn\ndef square(x: Real) -> Real:\n    return x * x\n"

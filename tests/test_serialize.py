@@ -11,12 +11,12 @@ from random_programs import RandomProgram, duals, flat
 
 import rose_core as rose
 from rose_core import Real, RunError, Vec, compile, fn, interp, jvp, opaque, vjp
-from rose_core.check import check
+from rose_core.derivatives.expand import Expansion
 from rose_core.errors import notes
-from rose_core.expand import Expansion
-from rose_core.functions import Function
-from rose_core.record import Recording
-from rose_core.serialize import serialize
+from rose_core.language.check import check
+from rose_core.recording.record import Recording
+from rose_core.recording.serialize import serialize
+from rose_core.tracing.functions import Function
 
 R3 = Vec(3, Real)
 V = [0.3, 0.5, 0.7]

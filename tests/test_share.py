@@ -5,9 +5,9 @@ import math
 import pytest
 from recordings import Writer, recording
 
-from rose_core.expand import Expansion
-from rose_core.interp import call
-from rose_core.program import _callers_first
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.interp import call
+from rose_core.wasm.program import _callers_first
 
 REAL, SIZE, VEC = 0, 1, 2
 TYPES = ["real", 6, ["vec", 6, 0]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from test_growth import functions
 
-from rose_core import Dual, Real, Vec, compile, cond, exp, fn, fori, interp, lt, opaque, sin, sum, tape, vjp
-from rose_core.expand import Expansion
-from rose_core.ir import CALL
+from rose_core import Dual, Real, Vec, compile, cond, exp, fn, fori, interp, lt, opaque, sin, sum, vjp
+from rose_core.derivatives import tape
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import CALL
 
 N = 5
 V = Vec(N, Real)

@@ -25,11 +25,11 @@ from rose_core import (
     vec,
     vjp,
 )
-from rose_core.expand import Expansion
-from rose_core.ir import CALL
-from rose_core.known import Known
-from rose_core.program import Program
-from rose_core.unroll import unrolled
+from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.known import Known
+from rose_core.language.ir import CALL
+from rose_core.optimise.unroll import unrolled
+from rose_core.wasm.program import Program
 
 N = 8
 V = Vec(N, Real)

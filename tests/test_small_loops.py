@@ -26,9 +26,9 @@ from rose_core import (
     vjp,
     while_loop,
 )
-from rose_core.expand import Expansion
-from rose_core.inline import MOST_ROWS, MOST_TURNS
-from rose_core.ir import LOOP, opcodes
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import LOOP, opcodes
+from rose_core.optimise.inline import MOST_ROWS, MOST_TURNS
 
 N = 5
 V = Vec(N, Real)

@@ -34,8 +34,8 @@ from rose_core import (
     vec,
     while_loop,
 )
-from rose_core.colouring import of_columns, of_symmetric
-from rose_core.sparse import paths
+from rose_core.operators.colouring import of_columns, of_symmetric
+from rose_core.operators.sparse import paths
 
 V6 = Vec(6, Real)
 X = [0.3, -0.2, 1.1, 0.7, -1.3, 0.5]

@@ -28,15 +28,15 @@ from rose_core import (
     vjp,
 )
 from rose_core import sum as rose_sum
-from rose_core.check import CheckError, check
-from rose_core.expand import Expansion
-from rose_core.flatten import flatten
-from rose_core.functions import Function, closed
-from rose_core.interp import call
-from rose_core.ir import Func
-from rose_core.parse import ParseError, parse
-from rose_core.text import show, show_program
-from rose_core.values import flatten_args
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import CheckError, check
+from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
+from rose_core.language.ir import Func
+from rose_core.language.parse import ParseError, parse
+from rose_core.language.text import show, show_program
+from rose_core.tracing.functions import Function, closed
+from rose_core.tracing.values import flatten_args
 
 LISTING_7 = """\
 def sum<n: Index>(v: [n]Real): Real =

@@ -31,8 +31,8 @@ from rose_core import (
     vjp,
     zero,
 )
-from rose_core.check import check
-from rose_core.expand import Expansion
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
 
 Point = struct(x=Real, y=Real)
 

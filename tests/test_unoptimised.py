@@ -8,9 +8,12 @@ import pytest
 from random_programs import RandomProgram, flat
 from test_random_programs import args_of, random_like, reverse
 
-from rose_core import compile, expand, interp, lower, program, simplify
-from rose_core.builder import Builder
-from rose_core.ops import OPS
+from rose_core import compile, interp
+from rose_core.derivatives import expand
+from rose_core.language import simplify
+from rose_core.language.builder import Builder
+from rose_core.language.ops import OPS
+from rose_core.wasm import lower, program
 
 
 def only_indices(rewrite):

@@ -6,12 +6,13 @@ import math
 
 import pytest
 
-from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, inline, interp, real, sin, vec, vjp
+from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, interp, real, sin, vec, vjp
 from rose_core import sum as total
-from rose_core.expand import Expansion
-from rose_core.ir import ACCUM, Func
-from rose_core.types import Array
-from rose_core.unroll import unrolled
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import ACCUM, Func
+from rose_core.language.types import Array
+from rose_core.optimise import inline
+from rose_core.optimise.unroll import unrolled
 
 
 def wave(*shape: int, phase: float = 0.0):

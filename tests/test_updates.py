@@ -35,12 +35,12 @@ from rose_core import (
     vec,
     vjp,
 )
-from rose_core.check import check
-from rose_core.encode import MEMORY_COPY
-from rose_core.expand import Expansion
-from rose_core.ir import ACCUM
-from rose_core.program import Program
-from rose_core.types import Array
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
+from rose_core.language.ir import ACCUM
+from rose_core.language.types import Array
+from rose_core.wasm.encode import MEMORY_COPY
+from rose_core.wasm.program import Program
 
 V4, V9 = Vec(4, Real), Vec(9, Real)
 

@@ -9,12 +9,12 @@ from op_programs import in_loop
 
 import rose_core as rose
 from rose_core import Bool, Real, Vec, fn, opaque
-from rose_core.expand import Expansion
-from rose_core.ops import OPS
-from rose_core.parse import parse
-from rose_core.program import Program
-from rose_core.trace import operation
-from rose_core.wat import wat
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ops import OPS
+from rose_core.language.parse import parse
+from rose_core.tracing.trace import operation
+from rose_core.wasm.program import Program
+from rose_core.wasm.wat import wat
 
 N = 6
 RN = Vec(N, Real)

@@ -7,17 +7,18 @@ import random
 
 import pytest
 
-from rose_core import Real, Vec, compile, fn, iadd, imul, inline, interp, sin, vec, vjp
+from rose_core import Real, Vec, compile, fn, iadd, imul, interp, sin, vec, vjp
 from rose_core import sum as total
-from rose_core.demand import Demand
-from rose_core.expand import Expansion
-from rose_core.expressions import Codes, Expressions
-from rose_core.flatten import flatten
+from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.interp import call
-from rose_core.parse import parse
-from rose_core.program import Program
-from rose_core.windows import WIDEST, windows
+from rose_core.language.demand import Demand
+from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
+from rose_core.language.parse import parse
+from rose_core.optimise import inline
+from rose_core.wasm.expressions import Codes, Expressions
+from rose_core.wasm.program import Program
+from rose_core.wasm.windows import WIDEST, windows
 
 
 def at(n: int, i, offset: int = 0):

@@ -18,13 +18,13 @@ from e2e.bench.emit_js import emit
 from e2e.bench.inlined import as_written, inlined
 from e2e.bench.tables import aligned, digits
 from rose_core.deep import deep_recursion
-from rose_core.expand import Expansion
-from rose_core.ir import Func
-from rose_core.layout import Slot, kind_of, size_of
-from rose_core.program import Program
-from rose_core.record import Recording
-from rose_core.types import Array, cell_of
-from rose_core.unroll import unrolled
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.ir import Func
+from rose_core.language.types import Array, cell_of
+from rose_core.optimise.unroll import unrolled
+from rose_core.recording.record import Recording
+from rose_core.wasm.layout import Slot, kind_of, size_of
+from rose_core.wasm.program import Program
 
 WORKLOADS = {"springs": 12, "logistic": 100, "mlp": 32, "rosenbrock_unrolled": 1000}
 DIAGRAMS = ("sets", "groups")

@@ -3,7 +3,7 @@
 One function of JavaScript for each function of the program, one constant for each instruction. Vectors of
 numbers are ``Float64Array``s, other arrays are ``Array``s, and no value changes once it is there.
 An accumulator of an array is the array itself; one of a number is an array and an index into it.
-`rose_core.interp` says what everything means.
+`rose_core.language.interp` says what everything means.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from rose_core.ir import (
+from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
     CALL,
@@ -34,8 +34,8 @@ from rose_core.ir import (
     result_count,
     zero_of,
 )
-from rose_core.ops import OPS
-from rose_core.types import BOOL, Array, Fin, Ref, Type, is_tape, scalar_of
+from rose_core.language.ops import OPS
+from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape, scalar_of
 
 _MATH = (
     "abs ceil floor trunc sqrt sin cos tan asin acos atan sinh cosh tanh exp expm1 log log1p log2 log10 cbrt"

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from rose_core import record
-from rose_core.inline import Copies, stays
-from rose_core.ir import Func
-from rose_core.share import Entry, Instance, share
+from rose_core.language.ir import Func
+from rose_core.optimise.inline import Copies, stays
+from rose_core.recording import record
+from rose_core.recording.share import Entry, Instance, share
 
 
 @contextmanager

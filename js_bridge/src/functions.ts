@@ -39,7 +39,7 @@ const withTangents = (f: FnData): Capture[] =>
       : [tangentOf(leaf), numbersOf(x)];
   });
 
-/** What the core makes of a function: see `rose_core/named.py`. */
+/** What the core makes of a function: see `rose_core/recording/named.py`. */
 export interface Named {
   /** Its name there; "jvp" is the forward derivative. */
   readonly by: string;

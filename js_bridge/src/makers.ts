@@ -1,5 +1,5 @@
-// What the core makes of functions by name, for drafts: derivatives. `rose_core/operators.py` and `jacobian.py`
-// have the same.
+// What the core makes of functions by name, for drafts: derivatives. `gradients.py` and `jacobian.py` in
+// `rose_core/operators/` have the same.
 
 import { enough } from "./flat";
 import type { FnData } from "./functions";

@@ -1,5 +1,5 @@
 // A program in the form that the core takes: a header in JSON, ints, and literals.
-// `rose_core/record.py` describes it.
+// `rose_core/recording/record.py` describes it.
 
 import { type FnData, isPure } from "./functions";
 import { joined } from "./joined";

@@ -1,4 +1,4 @@
-// The recording of one function's body: rows of three ints, as `rose_core/record.py` describes them.
+// The recording of one function's body: rows of three ints, as `rose_core/recording/record.py` describes them.
 //
 // Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
 // and those of loops) are open, so that a value used out of its scope is refused on the spot.

@@ -1,4 +1,4 @@
-// Made from rose_core/ops.py by `python -m rose_core.export rules`.
+// Made from rose_core/language/ops.py by `python -m rose_core.export rules`.
 
 import { OP } from "./opcodes.gen";
 

@@ -15,7 +15,7 @@ import type { Ty } from "./types";
 
 export const build = __BUILD__;
 
-/** What the core says of a function, as `rose_core/serialize.py` writes it. */
+/** What the core says of a function, as `rose_core/recording/serialize.py` writes it. */
 interface Entry {
   readonly name: string;
   readonly kind: "fn" | "named";
@@ -38,7 +38,7 @@ interface Entry {
   readonly resultTypes: readonly number[];
 }
 
-/** The functions of scripts, as `rose_core/scripts.py` hands them over. */
+/** The functions of scripts, as `rose_core/recording/scripts.py` hands them over. */
 interface Functions {
   readonly types: readonly any[];
   readonly functions: readonly Entry[];

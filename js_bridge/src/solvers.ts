@@ -1,4 +1,4 @@
-// Solutions of equations, integrals and minima, by functions of the core: see `rose_core/named.py`.
+// Solutions of equations, integrals and minima, by functions of the core: see `rose_core/recording/named.py`.
 //
 // Here is checked what they are given, on the author's own line.
 

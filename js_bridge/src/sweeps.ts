@@ -1,6 +1,6 @@
 // Derivatives of a stretch of scalar instructions: tangents in a sweep forward, cotangents in one backward.
 //
-// The rules are those of `rose_core/ops.py`, generated. What a sweep computes are instructions, too, appended
+// The rules are those of `rose_core/language/ops.py`, generated. What a sweep computes are instructions, too, appended
 // to the others: so derivatives nest to any order.
 
 import { enough, F, type Flat } from "./flat";

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from rose_core.cli.declarations import declare
 from rose_core.cli.errors import CommandError
-from rose_core.derived import gradient, hessian
-from rose_core.expand import DerivativeError
-from rose_core.functions import Function
-from rose_core.generic import Generic
-from rose_core.limits import SizeError
+from rose_core.derivatives.expand import DerivativeError
+from rose_core.operators.derived import gradient, hessian
 from rose_core.standalone import to_file
+from rose_core.tracing.functions import Function
+from rose_core.tracing.generic import Generic
+from rose_core.wasm.limits import SizeError
 
 _TEMPLATE = Path(__file__).parent / "module.js"
 

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 
-from rose_core.ir import Func
+from rose_core.language.ir import Func
+from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
 from rose_core.standalone import names_of
-from rose_core.types import BOOL, UNIT, Array, Struct, Type
 
 _RESERVED = """break case catch class const continue debugger default delete do else enum export extends
     false finally for function if implements import in instanceof interface let new null package private

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from rose_core.encode import (
+from rose_core.libm import floats
+from rose_core.wasm.encode import (
     ELSE,
     END,
     F64_ADD,
@@ -26,7 +27,6 @@ from rose_core.encode import (
     local_tee,
     sint,
 )
-from rose_core.libm import floats
 
 Function = Callable[..., Any]
 

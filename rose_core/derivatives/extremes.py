@@ -1,0 +1,162 @@
+"""Loops that find the least or the largest of many, before they are differentiated in reverse.
+
+The derivative of such a loop is that of the one number that is found. So the way forward also finds the turn
+that it is from, keeps nothing else, and the number is computed once more, of that turn. Where it is found in
+several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run.
+Of a state that turns replace as a whole, it is the last of these turns (`rose_core.derivatives.replaced`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from rose_core.derivatives.replaced import last_replaced, replaced
+from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
+from rose_core.language.builder import Builder
+from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
+from rose_core.language.ops import code
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import BOOL, REAL, Fin, Type
+
+FEWEST_TURNS = 4
+"""The fewest turns for which it is done."""
+
+_MIN, _MAX, _LT, _GT, _SELECT = map(code, ("min", "max", "lt", "gt", "select"))
+
+
+def by_extremes(f: Func) -> Func:
+    """``f``, whose loops that find the least or largest say of which turn it is."""
+    if not f.specs or stays_as_it_is(f):
+        return f
+    key = "extremes", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+        ways = {v: way for v, site in sites.items() if (way := _way(site))}
+        found = copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
+        f.memo[key] = found
+    assert isinstance(found, Func)
+    return found
+
+
+Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
+"""What writes the loop of a site, of this count, state and further arguments; it gives the last state."""
+
+
+def _way(site: LoopSite) -> Way | None:
+    """How to find what is left after the last turn of a loop, if that is from one of the turns."""
+    spec, body = site.spec, site.body
+    if site.test or spec.checkpoint or spec.down or len(body.results) != spec.carries or body.effects:
+        return None
+    assert isinstance(spec.index, Fin)
+    if spec.index.size < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):
+        return None
+    if candidates := _candidates(body):
+        return lambda b, site, count, state, args: _searched(b, site, candidates, count, state, args)
+    if replacement := replaced(body):
+        return lambda b, site, count, state, args: last_replaced(b, site, replacement, count, state, args)
+    return None
+
+
+def _candidates(body: Func) -> list[int]:
+    """What each number of the state is the least or largest of, in every turn; none if one is not."""
+    found = []
+    for k, v in enumerate(body.results):
+        ins = body.code[v] if v >= 0 else (-1,)
+        state = 1 + k
+        is_extreme = ins[0] in (_MIN, _MAX) and state in ins[1:] and ins[1] != ins[2]
+        if not is_extreme or body.types[v] is not REAL or body.code[state] != (PARAM, state):
+            return []
+        found.append(ins[2] if ins[1] == state else ins[1])
+    ends = {*body.results, *range(1, 1 + len(found))}
+    for v, ins in enumerate(body.code):
+        if v not in body.results and not ends.isdisjoint(operands(ins, body.blocks)):
+            return []
+    return found if ends.isdisjoint(found) else []
+
+
+class _ByExtremes(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], ways: Mapping[int, Way]) -> None:
+        super().__init__(func, b, args)
+        self.ways = ways
+        """Loop → how it is written."""
+        self.results: dict[int, list[int]] = {}
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if v in self.ways:
+            site, env = LoopSite(self.func, ins), self.env
+            count, state, args = env[site.count], [env[x] for x in site.state], [env[x] for x in site.args]
+            self.results[v] = [*self.ways[v](self.b, site, count, state, args), count]
+        else:
+            super().control_loop(v, ins)
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.results:
+            self.env[v] = self.results[of][k]
+        else:
+            super().get(v, of, k)
+
+
+def _searched(
+    b: Builder, site: LoopSite, candidates: Sequence[int], count: int, state: list[int], args: list[int]
+) -> list[int]:
+    body, index = site.body, site.spec.index
+    least = [body.code[x][0] == _MIN for x in body.results]
+    start = []
+    for s, is_least in zip(state, least, strict=True):
+        start += [s, b.const(0, index), b.const(math.inf if is_least else -math.inf, REAL)]
+    search = b.loop(Spec(len(start), index), count, _search(body, candidates, least), start, args)
+    given = [count] if count >= 0 else []
+    known = b.pool[~count][0] if count < 0 else 0.0
+    results = []
+    for k, s in enumerate(state):
+        found, turn, second = (b.get(search, 3 * k + j) for j in range(3))
+        compare = _LT if least[k] else _GT
+        is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
+        every = _every_turn(site, [b.func.type_of(x) for x in given], known, k)
+        one = _one_turn(body, candidates[k], index)
+        choice = b.cond(is_alone, one, [is_found, s, turn, *args], every, [*given, *state, *args])
+        results.append(b.get(choice, 0))
+    return results
+
+
+def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Func:
+    """A turn with a state of three for each number: it, the turn that it is from, and the next to it."""
+    types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
+    rest = body.params[1 + len(candidates) :]
+    b, (turn, *params) = part("search", [*types, *rest])
+    leave(b.func)
+    state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
+    replay = AsItIs(body, b, [turn, *state[::3], *args])
+    ends = replay.run()
+    for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
+        s, at, second = state[3 * k : 3 * k + 3]
+        x = replay.env[candidate]
+        better = b.binary(_LT if is_least else _GT, x, s, BOOL)
+        next_to_it = b.binary(_MIN if is_least else _MAX, second, x, REAL)
+        b.func.blocks[0].results += [
+            ends[k],
+            b.ternary(_SELECT, better, turn, at, body.params[0]),
+            b.ternary(_SELECT, better, s, next_to_it, REAL),
+        ]
+    return b.func
+
+
+def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
+    """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
+    body, carries = as_it_is(site.body), site.spec.carries
+    b, params = part("every_turn", [*counts, *body.params[1:]])
+    leave(b.func)
+    given = params[0] if counts else b.const(count, REAL)
+    state, args = params[len(counts) :][:carries], params[len(counts) + carries :]
+    b.func.blocks[0].results = [b.get(b.loop(site.spec, given, body, state, args), k)]
+    return b.func
+
+
+def _one_turn(body: Func, candidate: int, index: Type) -> Func:
+    """What is found: the candidate of a turn, or the number that there was before, if none is better."""
+    types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
+    b, (is_found, before, turn, *args) = part("one_turn", types)
+    b.func.blocks[0].results = of_turn(b, body, [candidate], is_found, [before], turn, args)
+    return b.func

@@ -1,0 +1,409 @@
+"""Taylor series: a function on numbers becomes a function on truncated power series.
+
+As `rose_core.derivatives.jvp` does for tangents, but every Real that varies has coefficients up to an order, and the
+work grows with the square of that. Calls, choices and loops become those of the series of their functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rose_core.derivatives.adapt import Ids, adapted, inlined
+from rose_core.derivatives.series import Arithmetic, Series
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    CondSite,
+    Func,
+    LoopSite,
+    is_real,
+    operands,
+)
+from rose_core.language.ops import TABLE_END, code
+from rose_core.language.replay import Replay
+from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
+from rose_core.wasm.layout import has_tape
+
+_SELECT = code("select")
+_DIV, _MUL = code("div"), code("mul")
+
+Jets = Callable[[Func, tuple[bool, ...], int], "Jet"]
+"""The Taylor series of a function, for these varying parameters, up to an order."""
+
+
+class Jet:
+    """``func`` on series: a varying parameter or result is as many leaves as it has coefficients."""
+
+    def __init__(self, func: Func, varying: Sequence[bool], order: int, jets: Jets) -> None:
+        self.varying = varying
+        self.func_jet = Func(f"jet_{func.name}", [], UNIT)
+        b = Builder(self.func_jet)
+        args = [
+            Series(b, [b.param(t) for _ in range(1 + varies * order)])
+            for t, varies in zip(func.params, varying, strict=True)
+        ]
+        self._sweep = _Sweep(func, b, args, order, jets)
+
+    def run(self) -> None:
+        """Make it: not inside of the making of the object, see `deep.py`."""
+        sweep, func = self._sweep, self._sweep.func
+        sweep.run()
+        self.varying_results = [sweep.varies(v) for v in func.results]
+        for v, varies in zip(func.results, self.varying_results, strict=True):
+            self.func_jet.results.extend(sweep.coefficients(v) if varies else [sweep.env[v]])
+        self.func_jet.effects = any(f.effects for f in self.func_jet.callees)
+        self.func_jet.remat = func.remat
+
+
+class ConstantJet(Jet):
+    """The series of a function of what does not vary."""
+
+    def __init__(self, func: Func) -> None:
+        self.varying = [False] * len(func.params)
+        self.func_jet = func
+        self.varying_results = [False] * len(func.result_types)
+
+
+class CustomJet(Jet):
+    """By a derivative that the author gave, which is differentiated further: ``y' = rule(x, x')``.
+
+    ``rule`` gives its jet of one order less, for parameters and results that are duals of numbers.
+    """
+
+    def __init__(self, func: Func, varying: Sequence[bool], order: int, rule: Callable[..., Jet]) -> None:
+        self.varying = varying
+        self.varying_results = [is_real(t) for t in func.result_types]
+        self.func_jet = Func(f"jet_{func.name}", [], UNIT)
+        b = Builder(self.func_jet)
+        passed: list[int] = []
+        vary: list[bool] = []
+        for t, varies in zip(func.params, varying, strict=True):
+            x = [b.param(t) for _ in range(1 + varies * order)]
+            if not is_real(t):
+                passed += x
+                vary.append(False)
+            elif varies:
+                passed += [_scaled(b, x[j + 1], _MUL, j + 1) for j in range(order)] + x[:order]
+                vary += [True, True]
+            else:
+                passed += [zero_like(b, x[0]), x[0]]
+                vary += [False, False]
+        jet = rule(tuple(vary))
+        given = iter(inlined(b, jet.func_jet, passed))
+        varying_results = iter(jet.varying_results)
+
+        def series() -> Ids:
+            known = [next(given) for _ in range(1 + next(varying_results) * (order - 1))]
+            return known + [zero_like(b, known[0])] * (order - len(known))
+
+        for t in func.result_types:
+            if is_real(t):
+                rate, primal = series(), series()
+                self.func_jet.results.append(primal[0])
+                self.func_jet.results.extend(_scaled(b, x, _DIV, j + 1) for j, x in enumerate(rate))
+            else:
+                self.func_jet.results.append(series()[0])
+        self.func_jet.effects = jet.func_jet.effects
+
+
+class _Sweep(Replay):
+    """Emits the coefficients of every value: the first, which is the primal, in ``env``."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[Series], order: int, jets: Jets) -> None:
+        super().__init__(func, b, [_first(x) for x in args])
+        self.given = args
+        self.order = order
+        self.jets = jets
+        self.arithmetic = Arithmetic(b)
+        self.series: list[Series | None] = [None] * len(self.env)
+        """Source id → its series; None where it does not vary."""
+        self.refs: dict[int, Ids] = {}
+        """Accumulator → those of the further coefficients, once there are any."""
+        self.results: dict[int, list[tuple[int, bool]]] = {}
+        """Loop or call → for each result, where in the copy its coefficients begin, and whether it varies."""
+
+    def varies(self, v: int) -> bool:
+        return self.series[v] is not None
+
+    def coefficients(self, v: int) -> Ids:
+        """All coefficients of ``v``, written out even where they are zero."""
+        return [self.env[v], *(self.coefficient(v, j) for j in range(1, self.order + 1))]
+
+    def coefficient(self, v: int, j: int) -> int:
+        """Coefficient ``j`` of ``v``, written out even where it is zero."""
+        series = self.series[v]
+        found = None if series is None else series[j]
+        return zero_like(self.b, self.env[v]) if found is None else found
+
+    def keep(self, v: int, series: Series) -> None:
+        """Note the series of ``v``, with all its coefficients computed."""
+        self.env[v] = _first(series)
+        if series.varies(self.order):
+            self.series[v] = series
+
+    def each(self, v: int, of: Sequence[int], make: Callable[[int], int]) -> None:
+        """Note the series whose further coefficients ``make`` gives, where ``of`` has any."""
+        known = [s for s in (self.series[x] for x in of) if s is not None]
+        further = [
+            make(j) if any(s[j] is not None for s in known) else None for j in range(1, self.order + 1)
+        ]
+        if known:
+            self.keep(v, Series(self.b, [self.env[v], *further]))
+
+    def block(self, number: int) -> None:
+        code, types, env, b = self.func.code, self.func.types, self.env, self.b
+        for v in self.func.blocks[number].order:
+            ins = code[v]
+            if ins[0] >= TABLE_END:
+                self.structural(v, ins)
+            elif not any(self.varies(x) for x in ins[1:]):
+                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=types[v])
+            elif isinstance(types[v], Array):
+                self.choice(v, *ins[1:])
+            else:
+                args = [self.series[x] or self.arithmetic.fixed(env[x]) for x in ins[1:]]
+                self.keep(v, self.arithmetic.op(ins[0], args))
+
+    def choice(self, v: int, p: int, x: int, y: int) -> None:
+        """A choice between vectors."""
+        b, env, t = self.b, self.env, self.func.types[v]
+
+        def chosen(first: int, second: int) -> int:
+            return b.ternary(_SELECT, env[p], first, second, t)
+
+        env[v] = chosen(env[x], env[y])
+        self.each(v, (x, y), lambda j: chosen(self.coefficient(x, j), self.coefficient(y, j)))
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        op, b, env = ins[0], self.b, self.env
+        super().structural(v, ins)
+        if op == PARAM:
+            if not isinstance(self.func.types[v], Ref):
+                self.keep(v, self.given[ins[1]])
+            elif self.given[ins[1]].varies(self.order):
+                self.refs[v] = [_at(self.given[ins[1]], j) for j in range(1, self.order + 1)]
+        elif op == INDEX:
+            self.each(v, ins[1:2], lambda j: b.index(self.coefficient(ins[1], j), env[ins[2]]))
+        elif op == VEC:
+            self.each(
+                v, ins[1:], lambda j: b.vec([self.coefficient(x, j) for x in ins[1:]], self.func.types[v])
+            )
+        elif op == SET:
+            x, y = ins[1], ins[3]
+            self.each(v, (x, y), lambda j: b.set(self.coefficient(x, j), env[ins[2]], self.coefficient(y, j)))
+        elif op == ACCUM and self.varies(ins[1]):
+            self.refs[v] = [b.accum(x) for x in self.coefficients(ins[1])[1:]]
+        elif op == ADD_TO and self.varies(ins[2]):
+            series = self.series[ins[2]]
+            assert series is not None
+            for j, r in enumerate(self.further_refs(ins[1]), 1):
+                term = series[j]
+                if term is not None:
+                    b.add_to(r, term)
+        elif op == RESOLVE and ins[1] in self.refs:
+            self.keep(v, Series(b, [env[v], *map(b.resolve, self.refs[ins[1]])]))
+
+    def further_refs(self, r: int) -> Ids:
+        """The accumulators of the further coefficients of what is added to ``r``, made when first needed."""
+        ins, b = self.func.code[r], self.b
+        if ins[0] == REF_INDEX:
+            return [b.ref_index(x, self.env[ins[2]]) for x in self.further_refs(ins[1])]
+        if ins[0] == _SELECT:
+            pairs = zip(self.further_refs(ins[2]), self.further_refs(ins[3]), strict=True)
+            return [b.ternary(_SELECT, self.env[ins[1]], x, y, b.types[x]) for x, y in pairs]
+        if r not in self.refs:
+            zero, home = zero_like(b, self.env[ins[1]]), b.home[self.env[r]]
+            self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
+        return self.refs[r]
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.func.blocks[number]
+        self.env[block.index] = self.b.open_for(block.size)
+        self.block(number)
+        results: Ids = []
+        for r in block.results:
+            results.extend(self.coefficients(r) if self.varies(r) else [self.env[r]])
+        self.results[v] = self.positions([self.varies(r) for r in block.results])
+        self.env[v] = self.b.close_for(results)
+
+    def positions(self, varying: Sequence[bool]) -> list[tuple[int, bool]]:
+        """Where among results with series each begins, and whether it varies."""
+        found, at = [], 0
+        for varies in varying:
+            found.append((at, varies))
+            at += 1 + varies * self.order
+        return found
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of not in self.results:
+            super().get(v, of, k)
+            return
+        at, varies = self.results[of][k]
+        self.env[v] = self.b.get(self.env[of], at)
+        if varies:
+            further = [self.b.get(self.env[of], at + j) for j in range(1, self.order + 1)]
+            self.series[v] = Series(self.b, [self.env[v], *further])
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        varying = [self.varies(a) for a in args]
+        if not any(varying):
+            super().call(v, callee, args)
+            return
+        jet = self.jet_of(callee, varying)
+        self.env[v] = self.b.call(jet.func_jet, self.passed(jet, args, callee.params))
+        self.results[v] = self.positions(jet.varying_results)
+
+    def jet_of(self, f: Func, varying: Sequence[bool]) -> Jet:
+        """The series of ``f`` for these arguments; an accumulator takes part as soon as any does."""
+        if any(varying):
+            varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
+        return self.jets(f, tuple(varying), self.order)
+
+    def passed(self, jet: Jet, args: Sequence[int], params: Sequence[Type]) -> Ids:
+        """What to pass for these arguments, which are the last that the function takes."""
+        passed: Ids = []
+        for a, t, varies in zip(args, params, jet.varying[len(jet.varying) - len(args) :], strict=True):
+            if not varies:
+                passed.append(self.env[a])
+            elif isinstance(t, Ref):
+                passed += [self.env[a], *self.further_refs(a)]
+            else:
+                passed += self.coefficients(a)
+        return passed
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        if not any(self.varies(x) for x in operands(ins, self.func.blocks)):
+            super().cond(v, ins)
+            return
+        site = CondSite(self.func, ins)
+        sides = [
+            self.jet_of(f, [self.varies(a) for a in args])
+            for f, args in zip(site.functions, site.args, strict=True)
+        ]
+        varying = [x or y for x, y in zip(*(jet.varying_results for jet in sides), strict=True)]
+        f, g = (self.with_series(jet, varying) for jet in sides)
+        f_args, g_args = (
+            self.passed(jet, args, f.params)
+            for jet, args, f in zip(sides, site.args, site.functions, strict=True)
+        )
+        self.env[v] = self.b.cond(self.env[site.p], f, f_args, g, g_args)
+        self.results[v] = self.positions(varying)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if not any(self.varies(x) for x in operands(ins, self.func.blocks)):
+            super().control_loop(v, ins)
+            return
+        site = LoopSite(self.func, ins)
+        spec, env = site.spec, self.env
+        varying = [self.varies(x) for x in site.state]
+        of_args = [self.varies(x) for x in site.args]
+        while True:  # what varies after a turn varies before the next
+            jet = self.jet_of(site.body, [False, *varying, *of_args])
+            after = [x or y for x, y in zip(varying, jet.varying_results, strict=False)]
+            if after == varying:
+                break
+            varying = after
+        kept = jet.varying_results[spec.carries :]
+        state: Ids = []
+        for x, varies in zip(site.state, varying, strict=True):
+            state += self.coefficients(x) if varies else [env[x]]
+        new = replace(
+            spec,
+            carries=spec.carries + sum(varying) * self.order,
+            outputs=spec.outputs + sum(kept[: spec.outputs]) * self.order,
+        )
+        body = self.with_series(jet, varying + kept)
+        test = self.of_primals(site.test, varying) if site.test else None
+        args = self.passed(jet, site.args, site.body.params[1 + spec.carries :])
+        env[v] = self.b.loop(new, env[site.count], body, state, args, test, [env[x] for x in site.test_args])
+        self.results[v] = self.positions([*varying, False, *kept])
+
+    def of_primals(self, test: Func, varying: Sequence[bool]) -> Func:
+        """The test of a loop, for a state of series."""
+        params: list[Type] = []
+        primals = []
+        for k, t in enumerate(test.params):
+            primals.append(len(params))
+            params += [t] * (1 + (k < len(varying) and varying[k]) * self.order)
+        return adapted(test, params, lambda _, ids: [ids[k] for k in primals])
+
+    def with_series(self, jet: Jet, varying: Sequence[bool]) -> Func:
+        """The function of a jet with a series for each of these results, zero where it does not vary."""
+        if list(varying) == jet.varying_results:
+            return jet.func_jet
+
+        def results(b: Builder, ids: Ids) -> Ids:
+            given: Ids = []
+            for (at, has), varies in zip(self.positions(jet.varying_results), varying, strict=True):
+                if has:
+                    given += ids[at : at + 1 + self.order]
+                else:
+                    given += [ids[at], *([zero_like(b, ids[at])] * (varies * self.order))]
+            return given
+
+        return adapted(jet.func_jet, jet.func_jet.params, results=results)
+
+
+def public_jet(placeholder: Func, func: Func, jet: Jet, order: int) -> Func:
+    """The series as their author sees them: of every value a vector of as many as there are coefficients.
+
+    ``placeholder`` is the function that was called, whose signature the result has.
+    """
+    f = Func(placeholder.name, placeholder.param_types, placeholder.ret)
+    b = Builder(f)
+    args: Ids = []
+    size = fin(order + 1)
+    declared = sum(len(leaves(t)) for t in func.param_types)
+    for k, (t, varies) in enumerate(zip(placeholder.params, jet.varying, strict=True)):
+        x = b.param(t)
+        coefficients = 1 + varies * order
+        args += [b.index(x, b.const(j, size)) for j in range(coefficients)] if k < declared else [x]
+    call = b.call(jet.func_jet, args)
+    at = 0
+    for t, varies in zip(func.result_types, jet.varying_results, strict=True):
+        first = b.get(call, at)
+        further = (
+            [b.get(call, at + j) for j in range(1, order + 1)]
+            if varies
+            else [zero_like(b, first) if is_real(t) else first] * order
+        )
+        f.results.append(b.vec([first, *further], array(size, t)))
+        at += 1 + varies * order
+    f.effects = jet.func_jet.effects
+    return f
+
+
+def _first(x: Series) -> int:
+    return _at(x, 0)
+
+
+def _at(x: Series, j: int) -> int:
+    found = x[j]
+    assert found is not None
+    return found
+
+
+def _scaled(b: Builder, v: int, op: int, factor: int) -> int:
+    """``v`` of any shape, times or divided by ``factor``."""
+    t = b.func.type_of(v)
+    if factor == 1:
+        return v
+    if not isinstance(t, Array):
+        return b.op(op, v, b.real(float(factor)))
+    assert isinstance(t.index, Fin)
+    i = b.open_for(t.index)
+    return b.get(b.close_for([_scaled(b, b.index(v, i), op, factor)]), 0)
+
+
+def zero_like(b: Builder, primal: int) -> int:
+    """The zero of the type of a value."""
+    t = b.func.type_of(primal)
+    return b.zeros(primal, t) if has_tape(t) and primal >= 0 else b.const(0.0, t)

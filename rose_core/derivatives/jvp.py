@@ -1,0 +1,268 @@
+"""Forward mode: a function on numbers becomes a function on duals (Figures 11 and 12).
+
+Each op is followed by its tangent, by the op's forward rule. Tangents that are structurally zero are
+not computed: a derivative is made for a given set of varying parameters, and says which of its
+results vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rose_core.derivatives import jvp_control
+from rose_core.derivatives.activity import taking_part
+from rose_core.derivatives.jvp_control import positions, zero_tangent
+from rose_core.derivatives.rules import rule
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    CondSite,
+    Func,
+    LoopSite,
+    is_real,
+    operands,
+)
+from rose_core.language.ops import TABLE_END, code
+from rose_core.language.replay import Replay
+from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
+
+_SELECT = code("select")
+
+
+class Jvp:
+    """The forward derivative of ``func`` for the parameters that vary.
+
+    ``func_jvp`` takes, for each parameter, its tangent if it varies and then its primal, and gives the
+    same for each result: the order of the leaves of a dual type.
+    """
+
+    def __init__(self, func: Func, varying: Sequence[bool], jvp: Callable[..., Jvp]) -> None:
+        self.varying = varying
+        self.func_jvp = Func(f"jvp_{func.name}", [], UNIT)
+        b = Builder(self.func_jvp)
+        args, tangents = [], []
+        for t, varies in zip(func.params, varying, strict=True):
+            tangents.append(b.param(replace_scalar(t, TAN)) if varies else None)
+            args.append(b.param(real(t)))
+        self._sweep = Sweep(func, b, args, tangents, jvp)
+
+    def run(self) -> None:
+        """Make it: not inside of the making of the object, see `deep.py`."""
+        sweep, func = self._sweep, self._sweep.func
+        results = sweep.run()
+        self.varying_results = [sweep.tan[v] is not None for v in func.results]
+        for v, r in zip(func.results, results, strict=True):
+            tangent = sweep.tan[v]
+            self.func_jvp.results.extend([r] if tangent is None else [tangent, r])
+        self.func_jvp.effects = any(f.effects for f in self.func_jvp.callees)
+        self.func_jvp.remat = func.remat
+
+
+class CustomJvp(Jvp):
+    """A derivative given by the author; it takes and gives every tangent."""
+
+    def __init__(self, func: Func, rule: Func) -> None:
+        self.varying = [is_real(t) for t in func.params]
+        self.func_jvp = rule
+        self.varying_results = [is_real(t) for t in func.result_types]
+
+
+class ConstantJvp(Jvp):
+    """The derivative of a function for constant arguments: the function."""
+
+    def __init__(self, func: Func) -> None:
+        self.varying = [False] * len(func.params)
+        self.func_jvp = func
+        self.varying_results = [False] * len(func.result_types)
+
+
+class Sweep(Replay):
+    """Emits primal and tangent of every instruction, side by side."""
+
+    def __init__(
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        tangents: Sequence[int | None],
+        jvp: Callable[..., Jvp],
+    ) -> None:
+        super().__init__(func, b, args)
+        self.arg_tangents = tangents
+        self.jvp = jvp
+        self.tan: list[int | None] = [None] * len(self.env)
+        """Source id → its tangent in ``b``; None where that is zero."""
+        self.results: dict[int, list[tuple[int, int]]] = {}
+        """Loop or call → for each result, the numbers of its tangent (-1: zero) and primal in the copy."""
+
+    def type(self, t: Type) -> Type:
+        return real(t)
+
+    def zero(self, t: Type) -> int:
+        """The zero tangent of a value of type ``t``."""
+        return self.b.const(0.0, replace_scalar(t, TAN))
+
+    def tangent(self, v: int) -> int:
+        """The tangent of ``v``, written out even where it is zero."""
+        found = self.tan[v]
+        return zero_tangent(self.b, self.env[v]) if found is None else found
+
+    def block(self, number: int) -> None:
+        code, types, env, tan, b = self.func.code, self.func.types, self.env, self.tan, self.b
+        for v in self.func.blocks[number].order:
+            ins = code[v]
+            op = ins[0]
+            if op >= TABLE_END:
+                self.structural(v, ins)
+                continue
+            env[v] = b.op(op, *[env[x] for x in ins[1:]], type=real(types[v]))
+            mask = 0
+            for k, x in enumerate(ins[1:]):
+                if tan[x] is not None:
+                    mask |= 1 << k
+            if mask:
+                tan[v] = self._table_op(v, ins, mask)
+
+    def _table_op(self, v: int, ins: tuple[int, ...], mask: int) -> int | None:
+        b, t = self.b, self.func.types[v]
+        if isinstance(t, (Array, Ref)):  # a choice between arrays or accumulators
+            pair = [self.tangent(x) if isinstance(t, Array) else self.tangent_ref(x) for x in ins[2:]]
+            return b.ternary(_SELECT, self.env[ins[1]], pair[0], pair[1], b.func.type_of(pair[0]))
+        template = rule(ins[0], mask).forward
+        if template is None:
+            return None
+        values = [self.env[x] for x in ins[1:]]
+        values.append(self.env[v])
+        values += [self.tan[x] or 0 for x in ins[1:]]
+        values += [self.zero(REAL) if c is None else b.real(c) for c in template.consts]
+        for opcode, linear, *args in template.instrs:
+            values.append(b.op(opcode, *[values[a] for a in args], type=TAN if linear else None))
+        return values[template.outputs[0][2]]
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        op, tan, b = ins[0], self.tan, self.b
+        super().structural(v, ins)
+        if op == PARAM:
+            tan[v] = self.arg_tangents[ins[1]]
+        elif op == INDEX and tan[ins[1]] is not None:
+            tan[v] = b.index(tan[ins[1]], self.env[ins[2]])  # type: ignore[arg-type]
+        elif op == VEC and any(tan[x] is not None for x in ins[1:]):
+            tan[v] = b.vec([self.tangent(x) for x in ins[1:]], replace_scalar(self.func.types[v], TAN))
+        elif op == ACCUM and tan[ins[1]] is not None:
+            tan[v] = b.accum(tan[ins[1]])  # type: ignore[arg-type]
+        elif op == ADD_TO and tan[ins[2]] is not None:
+            b.add_to(self.tangent_ref(ins[1]), tan[ins[2]])  # type: ignore[arg-type]
+        elif op == RESOLVE and tan[ins[1]] is not None:
+            tan[v] = b.resolve(tan[ins[1]])  # type: ignore[arg-type]
+        elif op == SET and (tan[ins[1]] is not None or tan[ins[3]] is not None):
+            tan[v] = b.set(self.tangent(ins[1]), self.env[ins[2]], self.tangent(ins[3]))
+
+    def tangent_ref(self, r: int) -> int:
+        """The accumulator of the tangents of what is added to ``r``, made when it is first needed."""
+        ins = self.func.code[r]
+        if ins[0] == REF_INDEX:
+            return self.b.ref_index(self.tangent_ref(ins[1]), self.env[ins[2]])
+        if ins[0] == _SELECT:
+            a, c = self.tangent_ref(ins[2]), self.tangent_ref(ins[3])
+            return self.b.ternary(_SELECT, self.env[ins[1]], a, c, self.b.types[a])
+        found = self.tan[r]
+        if found is None:
+            zero = zero_tangent(self.b, self.env[ins[1]])
+            found = self.tan[r] = self.b.accum(zero, self.b.home[self.env[r]])
+        return found
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.func.blocks[number]
+        self.env[block.index] = self.b.open_for(block.size)
+        self.block(number)
+        results: list[int] = []
+        self.results[v] = self._interleave([(self.tan[r], self.env[r]) for r in block.results], results)
+        self.env[v] = self.b.close_for(results)
+
+    @staticmethod
+    def _interleave(pairs: list[tuple[int | None, int]], into: list[int]) -> list[tuple[int, int]]:
+        """Append each tangent that is not zero and each primal to ``into``; where they went."""
+        positions = []
+        for tangent, primal in pairs:
+            if tangent is not None:
+                into.append(tangent)
+            into.append(primal)
+            positions.append((-1 if tangent is None else len(into) - 2, len(into) - 1))
+        return positions
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of not in self.results:
+            super().get(v, of, k)
+            return
+        tangent, primal = self.results[of][k]
+        self.env[v] = self.b.get(self.env[of], primal)
+        if tangent >= 0:
+            self.tan[v] = self.b.get(self.env[of], tangent)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        varying = [self.tan[a] is not None for a in args]
+        if not any(varying):
+            super().call(v, callee, args)
+            return
+        jvp = self.derivative_of(callee, varying)
+        self.env[v] = self.b.call(jvp.func_jvp, self.passed(jvp, args, callee.params))
+        self.results[v] = positions(jvp.varying_results)
+
+    def derivative_of(self, f: Func, varying: Sequence[bool]) -> Jvp:
+        """The derivative of ``f`` for these arguments."""
+        return self.jvp(f, taking_part(f, varying))
+
+    def passed(self, jvp: Jvp, args: Sequence[int], params: Sequence[Type]) -> list[int]:
+        """What to pass to a derivative for these arguments, which are the last that the function takes."""
+        passed = []
+        varying = jvp.varying[len(jvp.varying) - len(args) :]
+        for a, t, varies in zip(args, params, varying, strict=True):
+            if varies and isinstance(t, Ref):
+                passed.append(self.tangent_ref(a))
+            elif varies or (isinstance(jvp, CustomJvp) and is_real(t)):
+                passed.append(self.tangent(a))
+            passed.append(self.env[a])
+        return passed
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        if self._varies(ins):
+            jvp_control.cond(self, v, CondSite(self.func, ins))
+        else:
+            super().cond(v, ins)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if self._varies(ins):
+            jvp_control.loop(self, v, LoopSite(self.func, ins))
+        else:
+            super().control_loop(v, ins)
+
+    def _varies(self, ins: tuple[int, ...]) -> bool:
+        return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
+
+
+def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
+    """The derivative as its author sees it: every real parameter and result is a dual.
+
+    ``origin`` is the place-holder that was called, whose signature the result has; ``forward`` is
+    ``jvp.func_jvp``, or where that signature has numbers for tangents, the same on numbers.
+    """
+    f = Func(origin.name, origin.param_types, origin.ret)
+    b = Builder(f)
+    args = [b.param(t) for t in origin.params]
+    call = b.call(forward, args)
+    types = leaves(origin.ret)
+    at = 0
+    for t, varies in zip(func.result_types, jvp.varying_results, strict=True):
+        if is_real(t) and not varies:
+            f.results.append(b.const(0.0, types[len(f.results)]))
+        f.results.extend(b.get(call, at + k) for k in range(1 + varies))
+        at += 1 + varies
+    f.effects = forward.effects
+    return f

@@ -1,0 +1,96 @@
+"""What a turn keeps of arrays that change: the elements that it reads, where these are fewer than all.
+
+Such an array need not be there for the backward pass, and can be updated in its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from rose_core.language.ir import COND, GET, INDEX, LOOP, PARAM, SET, Func, operands
+from rose_core.language.types import Array, Fin, Type, is_tape
+
+
+def kept_elements(f: Func, limits: Mapping[int, int]) -> set[int]:
+    """The elements, numbers or rows, that are to be kept of a forward function, which may grow still.
+
+    ``limits``: of parameters that change with every turn, how many numbers may be kept at most.
+    """
+    if not limits and {ins[0] for ins in f.code}.isdisjoint((SET, LOOP, COND)):
+        return set()
+    return _Elements(f, limits).found
+
+
+class _Elements:
+    """What is read of the arrays of a function."""
+
+    def __init__(self, f: Func, limits: Mapping[int, int]) -> None:
+        self.func = f
+        self.found: set[int] = set()
+        self.of: dict[int, list[int]] = {}
+        """Array → its elements that are read."""
+        given: dict[int, int] = {}
+        for v, ins in enumerate(f.code):
+            if ins[0] == INDEX:
+                self.of.setdefault(ins[1], []).append(v)
+            elif ins[0] == PARAM and ins[1] in limits:
+                given[v] = limits[ins[1]]
+        roots = given | {x: numbers_in(f.types[x]) for x in _updated(f)}
+        roots = {x: limit for x, limit in roots.items() if x in self.of and not f.home[x]}
+        if not roots:
+            return
+        self.uses = Counter(x for ins in f.code for x in operands(ins, f.blocks))
+        self.uses.update(f.results)
+        for x, limit in roots.items():
+            if self._read(x) < limit:
+                self._keep(x)
+
+    def _read(self, x: int) -> int:
+        """How many numbers are read of the array ``x``."""
+        return sum(self._numbers(v) for v in self.of.get(x, ()))
+
+    def _numbers(self, v: int) -> int:
+        """How many numbers are read of the element ``v``, in all turns of the loops that it is in."""
+        t = self.func.types[v]
+        return min(numbers_in(t) * self._turns(v), self._read(v) if self._is_row(v) else _ENDLESS)
+
+    def _is_row(self, v: int) -> bool:
+        """Whether ``v`` is an array of which nothing but elements is used."""
+        return isinstance(self.func.types[v], Array) and self.uses[v] == len(self.of.get(v, ()))
+
+    def _turns(self, v: int) -> int:
+        f, turns, number = self.func, 1, self.func.home[v]
+        while number:
+            block = f.blocks[number]
+            turns *= block.size.size if isinstance(block.size, Fin) else _ENDLESS
+            number = f.home[block.owner]
+        return turns
+
+    def _keep(self, x: int) -> None:
+        for v in self.of.get(x, ()):
+            if self._is_row(v) and self._read(v) < numbers_in(self.func.types[v]) * self._turns(v):
+                self._keep(v)
+            else:
+                self.found.add(v)
+
+
+_ENDLESS = 1 << 60
+
+
+def numbers_in(t: Type) -> int:
+    """How many numbers there are in an array."""
+    n = 1
+    while isinstance(t, Array):
+        n *= t.size if isinstance(t.index, Fin) and not is_tape(t) else _ENDLESS
+        t = t.elem
+    return n
+
+
+def _updated(f: Func) -> Iterator[int]:
+    """Arrays that are updated, or that updates make."""
+    for v, ins in enumerate(f.code):
+        if ins[0] == SET:
+            yield from (x for x in (ins[1], v) if x >= 0)
+        elif ins[0] == GET and f.code[ins[1]][0] in (LOOP, COND):
+            yield v

@@ -1,0 +1,180 @@
+"""The forward pass of control flow: what reverse mode keeps of the side that was taken, and of every turn.
+
+A choice calls the forward function of one of its sides. Both give the same results: the primal ones, and
+a tape in which each side has its places and leaves the others empty. A loop turns the forward function of
+its body; what that would put on its tape becomes a value that is kept of every turn.
+
+A loop into which one number varies, and out of which come numbers, needs no tape: its Jacobian is a column,
+which forward mode gives while the loop turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rose_core.derivatives.activity import varying_state
+from rose_core.derivatives.adapt import Ids, adapted, inlined
+from rose_core.derivatives.jvp_control import positions
+from rose_core.language.builder import Builder
+from rose_core.language.ir import CondSite, Func, LoopSite, is_real
+from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, scalar_of
+
+if TYPE_CHECKING:
+    from rose_core.derivatives.linearize import Linearization
+    from rose_core.derivatives.tape import Transposed
+
+
+class TakenSide:
+    """A choice in the forward pass."""
+
+    def __init__(self, sides: tuple[Transposed, Transposed]) -> None:
+        self.sides = sides
+
+    def active(self, k: int) -> bool:
+        """Whether result ``k`` carries a tangent."""
+        return any(side.active_results[k] for side in self.sides)
+
+    def position(self, k: int) -> int:
+        """Where result ``k`` is in the forward pass; -1 for a tangent."""
+        return self.sides[0].result_at[k]
+
+
+class Turns:
+    """A loop in the forward pass."""
+
+    def __init__(self, body: Transposed, carries: int, varying: list[bool]) -> None:
+        self.body = body
+        self.carries = carries
+        """The leaves of the state."""
+        self.varying = varying
+        """Which of them carry tangents."""
+        self.kept_carries = sum(at >= 0 for at in body.result_at[:carries])
+        """The leaves of the state in the forward pass, which does not know tangents."""
+
+    def active(self, k: int) -> bool:
+        if k == self.carries:
+            return False
+        return self.varying[k] if k < self.carries else self.body.active_results[k - 1]
+
+    def position(self, k: int) -> int:
+        if k == self.carries:
+            return self.kept_carries
+        at = self.body.result_at[k - (k > self.carries)]
+        return at + 1 if k > self.carries and at >= 0 else at
+
+
+class Column:
+    """A loop in the forward pass whose Jacobian is one column."""
+
+    def __init__(self, source: int, results: Ids, tangents: list[int | None]) -> None:
+        self.source = source
+        """The id of what varies."""
+        self.results = results
+        """The loop's results, as ids of the forward pass."""
+        self.tangents = tangents
+        """The derivative of each by ``source``; None where that is zero."""
+
+
+def cond(lin: Linearization, v: int, site: CondSite) -> None:
+    """The forward pass of a ``COND`` with something active in it."""
+    sides = []
+    for f, args in zip(site.functions, site.args, strict=True):
+        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), fresh=True))
+    lin.control[v] = TakenSide((sides[0], sides[1]))
+    passed = [
+        [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]
+        for side, args in zip(sides, site.args, strict=True)
+    ]
+    lin.env[v] = lin.b.cond(lin.env[site.p], sides[0].fwd, passed[0], sides[1].fwd, passed[1])
+
+
+def loop(lin: Linearization, v: int, site: LoopSite) -> None:
+    """The forward pass of a ``LOOP`` with something active in it.
+
+    Which leaves of the state are active is known beforehand, but for those that are tangents themselves.
+    """
+    source = only_source(lin, site)
+    if source is not None:
+        lin.control[v] = _column(lin, site, source)
+        return
+    spec, body, env = site.spec, site.body, lin.env
+    varying = [lin.active[x] or lin.is_tangent(x) for x in site.state]
+    of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
+    if not lin.dual:
+        varying = varying_state(site, varying, of_args)
+    while True:
+        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
+        after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
+        if after == varying:
+            break
+        varying = after
+    turns = lin.control[v] = Turns(transposed, spec.carries, varying)
+    takes = transposed.takes[1:]
+    new = replace(
+        spec,
+        carries=turns.kept_carries,
+        outputs=sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs]),
+    )
+    state = [env[x] for x, taken in zip(site.state, takes, strict=False) if taken]
+    args = [env[x] for x, taken in zip(site.args, takes[spec.carries :], strict=True) if taken]
+    test = _without_tangents(site.test) if site.test else None
+    test_args = [env[x] for x in site.test_args if not lin.is_tangent(x)]
+    env[v] = lin.b.loop(new, env[site.count], transposed.fwd, state, args, test, test_args)
+
+
+def only_source(lin: Linearization, site: LoopSite) -> int | None:
+    """The id of the only number by which a loop's results vary, if these are numbers."""
+    given = [*site.state, *site.args]
+    sources = {x for x in given if lin.active[x]}
+    if lin.dual or len(sources) != 1 or len(site.body.result_types) > site.spec.carries:
+        return None
+    if any(isinstance(lin.func.type_of(x), Ref) for x in given):
+        return None
+    if any(isinstance(t, Array) and is_real(t) for t in site.body.result_types):
+        return None
+    source = sources.pop()
+    return source if lin.func.type_of(source) is REAL else None
+
+
+def _column(lin: Linearization, site: LoopSite, source: int) -> Column:
+    """The forward derivative of a loop by ``source``, in the forward pass."""
+    func = Func(f"turns_{site.body.name}", [], UNIT)
+    b = Builder(func)
+    taken: dict[int, int] = {}
+    """Id that the loop takes → parameter of the function around it."""
+    for x in (site.count, *site.state, *site.args, *site.test_args):
+        if x not in taken:
+            taken[x] = b.param(lin.func.type_of(x))
+    count, state, args, test_args = (
+        [taken[x] for x in ids] for ids in ([site.count], site.state, site.args, site.test_args)
+    )
+    loop = b.loop(site.spec, count[0], site.body, state, args, site.test, test_args)
+    func.blocks[0].results = b.all_of(loop, site.spec, len(site.body.result_types))
+    func.effects = site.body.effects
+    derivative, varying = lin.derivatives.forward(func, tuple(x == source for x in taken))
+    passed: Ids = []
+    for x in taken:
+        passed += [lin.b.real(1.0), lin.env[x]] if x == source else [lin.env[x]]
+    ids = inlined(lin.b, derivative, passed)
+    at = positions(varying)
+    tangents = [ids[tangent] if tangent >= 0 else None for tangent, _ in at]
+    return Column(source, [ids[primal] for _, primal in at], tangents)
+
+
+def _without_tangents(test: Func) -> Func:
+    """The test of a loop for the forward pass; tangents can have no say in it."""
+    kept = [t for t in test.params if scalar_of(t) is not TAN]
+    if len(kept) == len(test.params):
+        return test
+
+    def args(b: Builder, ids: Ids) -> Ids:
+        rest = iter(ids)
+        return [b.const(0.0, t) if scalar_of(t) is TAN else next(rest) for t in test.params]
+
+    return adapted(test, kept, args)
+
+
+def is_dual(f: Func) -> bool:
+    """Whether tangents are values of ``f`` itself, as in a custom derivative."""
+    return any(scalar_of(t) is TAN for t in (*f.params, *f.result_types))

@@ -1,0 +1,92 @@
+"""Loops whose turns replace the state as a whole or leave it: the nearest so far, say, and where it is.
+
+What is left is of the last turn that replaced it. So the way forward only finds that turn, and carries of the
+state what the choice depends on; the rest is computed once, of that turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rose_core.derivatives.turns import AsItIs, leave, of_turn, part
+from rose_core.language.builder import Builder
+from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, path_of, zero_of
+from rose_core.language.ops import code
+from rose_core.language.types import BOOL
+
+_OR, _NOT, _SELECT = map(code, ("or", "not", "select"))
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What the body of such a loop does."""
+
+    choice: int
+    """The Bool that says whether the state is replaced,"""
+    if_true: bool
+    """where it is this,"""
+    by: list[int]
+    """and what by."""
+    needed: list[int]
+    """What of the state the choice depends on, by number."""
+
+
+def replaced(body: Func) -> Replacement | None:
+    """What the body does, if it replaces its state as a whole or leaves it."""
+    state = range(1, 1 + len(body.results))
+    ends = [body.code[v] if v >= 0 else (-1,) for v in body.results]
+    if any(ins[0] != _SELECT or ins[1] != ends[0][1] for ins in ends) or ends[0][1] < 0:
+        return None
+    if any(body.code[s] != (PARAM, s) for s in state) or not any(is_real(body.params[s]) for s in state):
+        return None
+    if_true = ends[0][3] == 1
+    by, left = (2, 3) if if_true else (3, 2)
+    if any(ins[left] != s for ins, s in zip(ends, state, strict=True)):
+        return None
+    found = [ins[by] for ins in ends]
+    depends = {*state, *body.results}
+    used = set()
+    for v, ins in enumerate(body.code):
+        if v in body.results:
+            continue
+        given = depends.intersection(operands(ins, body.blocks))
+        if given:
+            depends.add(path_of(body, ins[1])[1] if ins[0] == ADD_TO else v)
+            used |= given
+    if not depends.isdisjoint(found) or not used.isdisjoint(body.results):
+        return None
+    return Replacement(ends[0][1], if_true, found, [k for k, s in enumerate(state) if s in used])
+
+
+def last_replaced(
+    b: Builder, site: LoopSite, way: Replacement, count: int, state: list[int], args: list[int]
+) -> list[int]:
+    """The last state of such a loop, of this count, first state and further arguments."""
+    body, index = site.body, site.spec.index
+    carried = [state[k] for k in way.needed]
+    start = [b.const(0, index), b.const(False, BOOL), *carried]
+    search = b.loop(Spec(len(start), index), count, _search(body, way), start, args)
+    turn, is_found = b.get(search, 0), b.get(search, 1)
+    return of_turn(b, body, way.by, is_found, state, turn, args)
+
+
+def _search(body: Func, way: Replacement) -> Func:
+    """A turn that says which was the last one that replaced the state, and if there was one."""
+    carries = len(body.results)
+    types = [body.params[0], body.params[0], BOOL, *[body.params[1 + k] for k in way.needed]]
+    b, (turn, last, is_found, *rest) = part("search", [*types, *body.params[1 + carries :]])
+    state = [b.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
+    for k, s in zip(way.needed, rest, strict=False):
+        state[k] = s
+    leave(b.func)
+    replay = AsItIs(body, b, [turn, *state, *rest[len(way.needed) :]])
+    ends = replay.run()
+    choice = replay.env[way.choice]
+    if not way.if_true:
+        choice = b.unary(_NOT, choice, BOOL)
+    b.func.blocks[0].results = [
+        b.ternary(_SELECT, choice, turn, last, body.params[0]),
+        b.binary(_OR, is_found, choice, BOOL),
+        *(ends[k] for k in way.needed),
+    ]
+    return b.func

@@ -1,0 +1,251 @@
+"""The backward pass of control flow (see `rose_core.derivatives.linearize_control` for the forward pass).
+
+A choice goes back through the side that was taken: a choice on the same condition between the backward
+functions of both, of which each gives zero for what only the other one uses.
+
+A loop goes back through its turns, from the last to the first: a loop, with as many turns as there were,
+whose state is the cotangent of the state and a sum for each scalar argument of the body. Cotangents of
+arrays that the body takes as arguments go to accumulators that all turns add to. The tape of a turn,
+and the state before it as far as it is needed, are read from what the forward pass kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rose_core.derivatives.adapt import Ids, adapted, inlined
+from rose_core.derivatives.kept import numbers_in
+from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
+from rose_core.derivatives.settled import settled
+from rose_core.language.builder import Builder
+from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
+from rose_core.language.ops import code
+from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rose_core.derivatives.known import Limits
+    from rose_core.derivatives.tape import Backward, Transposed
+    from rose_core.derivatives.transpose import Reverse
+
+_ADD, _MUL = code("add"), code("mul")
+
+
+def _given(reverse: Reverse, args: Sequence[int], params: Sequence[Type]) -> dict[int, int]:
+    """The cotangents behind the accumulators among arguments, by number of the parameter."""
+    found = {}
+    for k, (a, t) in enumerate(zip(args, params, strict=True)):
+        if isinstance(t, Ref):
+            behind = reverse.ref_cotangent(a)
+            if behind is not None:
+                found[k] = behind
+    return found
+
+
+# -- choices ------------------------------------------------------------------------------------------------
+
+
+def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
+    """The transpose of a ``COND``."""
+    cotangents = reverse.outputs.pop(v, {})
+    given = [_given(reverse, args, f.params) for f, args in zip(site.functions, site.args, strict=True)]
+    if not cotangents and not any(given):
+        return
+    f, g = taken.sides
+    backward: list[Backward] = []
+    for side, args, behind in zip(taken.sides, site.args, given, strict=True):
+        results = tuple(k for k in sorted(cotangents) if side.active_results[k])
+        backward.append(side.backward(results, tuple(sorted(behind)), reverse.limits(args)))
+        f.align(g)
+        g.align(f)
+    targets = [[args[k] for k in back.outputs] for back, args in zip(backward, site.args, strict=True)]
+    union = [*targets[0], *targets[1]]
+    functions = []
+    for back, first in zip(backward, (True, False), strict=True):
+        functions.append(_placed(back.func, len(targets[0]), len(targets[1]), first))
+    passed = [
+        _passed(reverse, v, back, args, cotangents, behind)
+        for back, args, behind in zip(backward, site.args, given, strict=True)
+    ]
+    result = reverse.b.cond(reverse.value(site.p), functions[0], passed[0], functions[1], passed[1])
+    for j, x in enumerate(union):
+        reverse.contribute(x, 1, reverse.b.get(result, j))
+
+
+def _placed(f: Func, before: int, after: int, first: bool) -> Func:
+    """``f``, whose results stand before, or else behind, zeros in the place of the other side's."""
+
+    def results(b: Builder, ids: Ids) -> Ids:
+        zeros = [b.real(0.0)] * (after if first else before)
+        return [*ids, *zeros] if first else [*zeros, *ids]
+
+    return f if not (after if first else before) else adapted(f, f.params, results=results)
+
+
+def _passed(
+    reverse: Reverse,
+    v: int,
+    back: Backward,
+    args: Sequence[int],
+    cotangents: dict[int, int],
+    given: dict[int, int],
+) -> Ids:
+    """What a backward function gets."""
+    passed = []
+    for kind, k in back.sources:
+        if kind == "cotangent":
+            passed.append(cotangents[k])
+        elif kind == "given":
+            passed.append(given[k])
+        elif kind == "tape":
+            passed.append(reverse.fetch(reverse.fb.get(reverse.lin.env[v], k)))
+        elif kind == "arg":
+            passed.append(reverse.value(args[k]))
+        else:
+            passed.append(reverse.ref(args[k]))
+    return passed
+
+
+# -- loops --------------------------------------------------------------------------------------------------
+
+
+def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
+    """The transpose of a ``LOOP``."""
+    cotangents = reverse.outputs.pop(v, {})
+    spec, body = site.spec, turns.body
+    args = [0, *site.state, *site.args]
+    given = _given(reverse, args[1:], site.body.params[1:])
+    if not cotangents and not given:
+        return
+    b = reverse.b
+    active = [k for k in range(spec.carries) if turns.varying[k]]
+    kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
+    results = [k for k in active if body.active_results[k]] + sorted(kept)
+    back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)), _limits(reverse, site))
+    made = _BackwardBody(body, back, spec, active)
+    start = []
+    for k in active:
+        t = replace_scalar(site.body.params[1 + k], REAL)
+        start.append(cotangents.get(k, b.const(0.0, t)))
+    start += [b.real(0.0)] * len(made.sums)
+    passed = []
+    for kind, k in made.sources:
+        if kind == "kept cotangent":
+            passed.append(cotangents[k + 1])
+        elif kind == "tape":
+            passed.append(reverse.fetch(reverse.fb.get(reverse.lin.env[v], k + 1)))
+        elif kind == "arg":
+            passed.append(reverse.value(args[k]))
+        elif kind == "given":
+            passed.append(given[k - 1])
+        else:
+            passed.append(reverse.ref(args[k]))
+    count = reverse.value(site.count)
+    if site.test:
+        count = reverse.fetch(reverse.fb.get(reverse.lin.env[v], turns.kept_carries))
+    new = Spec(len(start), spec.index, down=not spec.down)
+    result = b.loop(new, count, made.func, start, passed)
+    for j, k in enumerate(active):
+        reverse.contribute_any(site.state[k], b.get(result, j))
+    for j, k in enumerate(made.sums, len(active)):
+        reverse.contribute(args[k], 1, b.get(result, j))
+
+
+def _limits(reverse: Reverse, site: LoopSite) -> Limits:
+    """Parameter of the body of a loop → how many numbers a turn may keep in its place."""
+    found = {k: numbers_in(t) for k, t in enumerate(site.body.params[: 1 + site.spec.carries])}
+    turns = reverse.func.pool[~site.count][0] if site.count < 0 else 0
+    if turns:
+        for k, a in enumerate(site.args, 1 + site.spec.carries):
+            found[k] = reverse.limit(a) // int(turns)
+    return tuple((k, limit) for k, limit in found.items() if limit > 1)
+
+
+def column(reverse: Reverse, v: int, made: Column) -> None:
+    """The transpose of a ``LOOP`` whose Jacobian is known."""
+    for k, c in reverse.outputs.pop(v, {}).items():
+        tangent = made.tangents[k]
+        if tangent is not None:
+            reverse.contribute(made.source, 1, reverse.b.op(_MUL, c, reverse.fetch(tangent)))
+
+
+class _BackwardBody:
+    """What a backward loop turns: from the cotangent after a turn to that before it.
+
+    Its parameters are the number of the turn, the cotangents of the active leaves of the state, the
+    sums, and then what ``sources`` says: the array of cotangents of a kept value, the tape of a result of
+    the forward function, an argument of the body, the cotangent behind an accumulator among these, or
+    the accumulator of an argument's cotangent.
+    """
+
+    def __init__(self, body: Transposed, back: Backward, spec: Spec, active: list[int]) -> None:
+        self.body = body
+        self.spec = spec
+        self.func = Func(back.func.name, [], UNIT)
+        self.b = b = Builder(self.func)
+        self.sources: list[tuple[str, int]] = []
+        self._params: dict[tuple[str, int], int] = {}
+        self.sums = [k for k in back.outputs if k > spec.carries]
+        """The scalar arguments of the body that the loop sums up cotangents for."""
+        types = body.func.params
+        self.turn = b.param(spec.index)
+        cotangents = {k: b.param(replace_scalar(types[1 + k], REAL)) for k in active}
+        sums = [b.param(REAL) for _ in self.sums]
+        refs: dict[int, int] = {}
+        plan = [self._plan(kind, k) for kind, k in back.sources]
+        for source in plan:  # all parameters before anything else
+            if source and source not in self._params:
+                self._params[source] = b.param(self._type(*source))
+                self.sources.append(source)
+        passed = []
+        for (kind, k), source in zip(back.sources, plan, strict=True):
+            if source is None:
+                if kind == "cotangent":
+                    passed.append(cotangents[k])
+                elif kind == "arg":
+                    passed.append(self.turn)
+                else:
+                    refs[k] = b.accum(b.const(0.0, replace_scalar(types[k], REAL)))
+                    passed.append(refs[k])
+            elif source[0] in ("kept cotangent", "tape"):
+                passed.append(b.index(self._params[source], self.turn))
+            else:
+                passed.append(self._params[source])
+        results = dict(zip(back.outputs, inlined(b, back.func, passed), strict=True))
+        after = []
+        for k in active:
+            if k + 1 in refs:
+                after.append(b.resolve(refs[k + 1]))
+            else:
+                after.append(results.get(k + 1, b.const(0.0, replace_scalar(types[1 + k], REAL))))
+        after += [b.op(_ADD, s, results[k]) for s, k in zip(sums, self.sums, strict=True)]
+        self.func.blocks[0].results = after
+        self.func.effects = back.func.effects
+        self.func = settled(self.func)
+
+    def _plan(self, kind: str, k: int) -> tuple[str, int] | None:
+        """Where from outside a parameter of the backward function comes; None: it is made in the loop."""
+        carries = self.spec.carries
+        if kind == "cotangent":
+            return None if k < carries else ("kept cotangent", k)
+        if kind == "arg" and 0 < k <= carries:
+            return "tape", self.body.keep_arg(k)
+        if (kind == "arg" and k == 0) or (kind == "ref" and k <= carries):
+            return None
+        return kind, k
+
+    def _type(self, kind: str, k: int) -> Type:
+        body = self.body
+        if kind == "tape":
+            return array(RUN, body.fwd.type_of(body.fwd.results[k]))
+        if kind == "kept cotangent":
+            t = replace_scalar(body.func.result_types[k], REAL)
+            public = k - self.spec.carries < self.spec.outputs
+            return array(self.spec.index if public else RUN, t)
+        t = body.func.params[k]
+        t = replace_scalar(t, REAL) if is_real(t) else t
+        if kind == "given":
+            assert isinstance(t, Ref)
+            return t.inner
+        return ref(t) if kind == "ref" else t

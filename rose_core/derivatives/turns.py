@@ -1,0 +1,81 @@
+"""The parts of a loop of which one turn is found and differentiated, and the others only run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import Func, zero_of
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import UNIT, Type
+
+_LEFT = "left as it is"
+"""In the memo of a function in whose loops no turn is looked for."""
+
+
+def part(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
+    """A function without a body, and its parameters."""
+    b = Builder(Func(name, types, UNIT))
+    return b, [b.param(t) for t in types]
+
+
+def of_turn(
+    b: Builder,
+    body: Func,
+    values: Sequence[int],
+    is_found: int,
+    before: Sequence[int],
+    turn: int,
+    args: Sequence[int],
+) -> list[int]:
+    """The ``values`` that a body computes, none of the state, in a turn if it is found; else those before."""
+    carries = len(body.results)
+    inner, (at, *given) = part("candidate", [body.params[0], *body.params[1 + carries :]])
+    unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
+    replay = Replay(body, inner, [at, *unknown, *given])
+    replay.run()
+    inner.func.blocks[0].results = [replay.env[v] for v in values]
+    same, kept = part("before", [b.func.type_of(x) for x in before])
+    same.func.blocks[0].results = kept
+    choice = b.cond(is_found, inner.func, [turn, *args], same.func, before)
+    return [b.get(choice, k) for k in range(len(values))]
+
+
+def leave(f: Func) -> None:
+    """Have the loops of ``f`` as they are."""
+    f.memo[_LEFT] = True
+
+
+def stays_as_it_is(f: Func) -> bool:
+    """Whether somebody has said so."""
+    return _LEFT in f.memo
+
+
+def as_it_is(f: Func) -> Func:
+    """``f``, whose loops stay as they are, and those in what it calls.
+
+    Were turns looked for in the loops of the search, too, and where all turns are run, programs would double
+    with every loop in another.
+    """
+    found = f.memo.get("as it is")
+    if found is None:
+        changes = bool(f.specs)
+        for g in f.callees:
+            changes |= as_it_is(g) is not g
+        found = f
+        if changes and not (f.jvp or f.host or stays_as_it_is(f)):
+            found = copied(f, lambda b, args: AsItIs(f, b, args))
+            leave(found)
+        f.memo["as it is"] = found
+    assert isinstance(found, Func)
+    return found
+
+
+class AsItIs(Replay):
+    """Copies a function with the loops in what it calls left as they are."""
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        super().call(v, as_it_is(callee), args)
+
+    def function(self, f: Func) -> Func:
+        return as_it_is(f)

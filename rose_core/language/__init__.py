@@ -1,0 +1,1 @@
+"""What programs are: types, operations, the intermediate representation, its semantics and its text."""

@@ -1,0 +1,412 @@
+"""Building functions: instructions are folded, shared and hoisted as they come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rose_core.language import simplify
+from rose_core.language.indices import MOST
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    LOOP,
+    MEMBER,
+    PARAM,
+    PULL,
+    REF_INDEX,
+    REF_MEMBER,
+    RESOLVE,
+    SET,
+    TUPLE,
+    VEC,
+    VJP,
+    ZEROS,
+    Block,
+    Func,
+    Spec,
+    fields_of,
+    result_type,
+)
+from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, ref
+
+_OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
+_SMALL = 17
+"""An update makes a new vector of the elements of one that has fewer than this."""
+
+COUNT = fin(MOST + 1)
+"""The type of a number of turns that is known."""
+
+_ADD, _MUL, _NEG, _SELECT = map(code, ("add", "mul", "neg", "select"))
+
+_COMMUTES = [op.commutes for op in OPS]
+
+
+class Builder:
+    """Appends instructions to a function, folding, sharing and hoisting them as they come.
+
+    Operands must be in scope: belong to an open block. The tracers see to that with proper messages,
+    the other passes by construction, and `rose_core.language.check` verifies it.
+    """
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.code, self.types, self.home = func.code, func.types, func.home
+        self.blocks, self.pool = func.blocks, func.pool
+        self.table: dict[tuple[int, ...], int] = {}
+        self.consts: dict[object, int] = {}
+        self.negated: dict[int, int] = {}
+        """``neg`` → its operand."""
+        self.callees: dict[Func, int] = {}
+        self.written: dict[int, tuple[int, dict[int, int]]] = {}
+        """The last of several ``SET`` at constants so far → the array before these, and the elements."""
+        self.open = [0]
+        """The open blocks, outermost first."""
+
+    # -- constants ---------------------------------------------------------------------------------
+
+    def const(self, value: float, type: Type) -> int:
+        """The id of a constant; ``-0.0`` and ``0.0`` are two, all NaNs are one."""
+        key: tuple[object, ...] = (value, type)
+        if value == 0:
+            key = (value, type, math.copysign(1.0, value))
+        elif value != value:
+            key = ("nan", type)
+        v = self.consts.get(key)
+        if v is None:
+            self.pool.append((value, type))
+            v = self.consts[key] = ~(len(self.pool) - 1)
+        return v
+
+    def real(self, value: float) -> int:
+        return self.const(value, REAL)
+
+    # -- operations of the table -------------------------------------------------------------------
+
+    def unary(self, op: int, a: int, type: Type | None = None) -> int:
+        if a < 0 or simplify.UNARY[op] is not None:
+            v = simplify.unary(self, op, a, type or _OUT[op])
+            if v is not None:
+                return v
+        key = (op, a)
+        v = self.table.get(key)
+        if v is None:
+            v = self._append(key, type or _OUT[op], self.home[a] if a >= 0 else 0)
+            if op == _NEG:
+                self.negated[v] = a
+        return v
+
+    def binary(self, op: int, a: int, b: int, type: Type | None = None) -> int:
+        if a < 0 or b < 0:
+            v = simplify.binary(self, op, a, b, type or _OUT[op])
+            if v is not None:
+                return v
+        if self.negated and (a in self.negated or b in self.negated):
+            v = simplify.signed(self, op, a, b, type)
+            if v is not None:
+                return v
+        # equal operations get equal keys; but in a product with a tangent, that stands first
+        key = (op, b, a) if b < a and _COMMUTES[op] and type is not TAN else (op, a, b)
+        v = self.table.get(key)
+        if v is not None:
+            return v
+        home = self.home
+        ha = home[a] if a >= 0 else 0
+        hb = home[b] if b >= 0 else 0
+        return self._append(key, type or _OUT[op], ha if ha > hb else hb)
+
+    def doubled(self, v: int) -> int:
+        """``v + v``; of a product with a number, the product with twice that.
+
+        Powers of two are exact, so these differ below 2⁻¹⁰²¹ only.
+        """
+        if v >= 0 and self.code[v][0] == _MUL:
+            _, a, b = self.code[v]
+            factor, other = (a, b) if a < 0 else (b, a)
+            if factor < 0 <= other and math.isfinite(2 * self.pool[~factor][0]):
+                return self.binary(_MUL, self.const(2 * self.pool[~factor][0], REAL), other)
+        return self.binary(_ADD, v, v)
+
+    def ternary(self, op: int, a: int, b: int, c: int, type: Type | None = None) -> int:
+        v = simplify.ternary(self, op, a, b, c, type)
+        if v is not None:
+            return v
+        key = (op, a, b, c)
+        if op == _SELECT:
+            return self.pure(key, type or self.func.type_of(b))
+        # what is checked already is not checked again on behalf of another line
+        v = self.table.get(key[:3])
+        if v is None:
+            v = self.table[key[:3]] = self.pure(key, type)  # type: ignore[arg-type]
+        return v
+
+    def op(self, op: int, *args: int, type: Type | None = None) -> int:
+        """Any operation of the table."""
+        if op < UNARY_END:
+            return self.unary(op, args[0], type)
+        if op < BINARY_END:
+            return self.binary(op, args[0], args[1], type)
+        return self.ternary(op, args[0], args[1], args[2], type)
+
+    def pad(self) -> None:
+        """Bring the per-id lists up to ``code``, to which real operations of the body were appended."""
+        missing = len(self.code) - len(self.types)
+        if missing:
+            start = len(self.types)
+            self.types += [REAL] * missing
+            self.home += [0] * missing
+            self.blocks[0].order += range(start, start + missing)
+
+    def adopt(self, func: Func) -> bool:
+        """Take over the instructions of a straight function, if all there is so far are its parameters."""
+        params = len(func.params)
+        if not func.straight or self.pool or func.code[:params] != self.code:
+            return False
+        for value, type in func.pool:
+            self.const(value, type)
+        self.code += func.code[params:]
+        self.types += func.types[params:]
+        self.home += func.home[params:]
+        self.blocks[0].order += func.blocks[0].order[params:]
+        self.table = dict(zip(self.code, range(len(self.code)), strict=True))
+        return True
+
+    # -- structure -----------------------------------------------------------------------------------
+
+    def _append(self, key: tuple[int, ...], type: Type | None, home: int) -> int:
+        v = len(self.code)
+        self.code.append(key)
+        self.types.append(type)  # type: ignore[arg-type]
+        self.home.append(home)
+        self.blocks[home].order.append(v)
+        self.table[key] = v
+        return v
+
+    def pure(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
+        """An instruction without effect, whose operands start at ``key[operands_from]``."""
+        v = self.table.get(key)
+        if v is not None:
+            return v
+        home = 0
+        for a in key[operands_from:]:
+            if a >= 0 and self.home[a] > home:
+                home = self.home[a]
+        return self._append(key, type, home)
+
+    def effect(self, key: tuple[int, ...], type: Type, block: int | None = None) -> int:
+        """An instruction that stays in its place, in the innermost open block unless told otherwise."""
+        self.func.straight = False
+        v = len(self.code)
+        home = self.open[-1] if block is None else block
+        self.code.append(key)
+        self.types.append(type)
+        self.home.append(home)
+        self.blocks[home].order.append(v)
+        return v
+
+    def param(self, type: Type) -> int:
+        """One more parameter of the function."""
+        self.func.params.append(type)
+        return self._append((PARAM, len(self.func.params) - 1), type, 0)
+
+    def vec(self, elems: Sequence[int], type: Type) -> int:
+        """``[x, …]``; all elements of a vector in their order are that vector."""
+        if not elems:  # of which type, its operands do not tell
+            return self._append((VEC,), type, 0)
+        whole = self._whole(elems, type)
+        return self.pure((VEC, *elems), type) if whole is None else whole
+
+    def _whole(self, elems: Sequence[int], type: Type) -> int | None:
+        """The vector that has just these elements, if there is one."""
+        if elems[0] < 0:
+            return None
+        first = self.code[elems[0]]
+        if first[0] != INDEX or first[2] >= 0 or self.types[first[1]] != type:
+            return None
+        for k, x in enumerate(elems):
+            ins = self.code[x] if x >= 0 else first
+            if ins[0] != INDEX or ins[1] != first[1] or ins[2] >= 0 or self.pool[~ins[2]][0] != k or x < 0:
+                return None
+        return first[1]
+
+    def index(self, v: int, i: int) -> int:
+        """``v[i]``."""
+        while True:
+            if v < 0:
+                value, type = self.pool[~v]
+                assert isinstance(type, Array)
+                return self.const(value, type.elem)
+            ins = self.code[v]
+            if i < 0 and ins[0] == VEC:
+                return ins[1 + int(self.pool[~i][0])]
+            if ins[0] != SET or not (ins[2] == i or (ins[2] < 0 and i < 0)):
+                break
+            if ins[2] == i:
+                return ins[3]
+            v, elements = self.written.get(v) or (ins[1], {})
+            if i in elements:
+                return elements[i]
+        key = (INDEX, v, i)
+        found = self.table.get(key)
+        if found is not None:
+            return found
+        type = self.types[v]
+        assert isinstance(type, Array)
+        return self.pure(key, type.elem)
+
+    def open_for(self, size: Type) -> int:
+        """Start a loop over the index type ``size``; the id of its index."""
+        self.func.straight = False
+        block = len(self.blocks)
+        self.blocks.append(Block(self.open[-1], -1, size))
+        self.open.append(block)
+        index = self._append((IDX, block), size, block)
+        self.blocks[block].index = index
+        return index
+
+    def close_for(self, results: Sequence[int]) -> int:
+        """End the innermost loop; the id of the ``FOR``, whose results are got with `get`."""
+        number = self.open.pop()
+        block = self.blocks[number]
+        block.results = list(results)
+        block.owner = self.effect((FOR, number), UNIT)
+        return block.owner
+
+    def get(self, v: int, k: int) -> int:
+        """Result ``k`` of a loop or a call."""
+        found = self.table.get((GET, v, k))
+        if found is not None:
+            return found
+        return self._append((GET, v, k), result_type(self.func, v, k), self.home[v])
+
+    def callee(self, f: Func) -> int:
+        k = self.callees.get(f)
+        if k is None:
+            k = self.callees[f] = len(self.func.callees)
+            self.func.callees.append(f)
+        return k
+
+    def call(self, f: Func, args: Sequence[int]) -> int:
+        """Call ``f`` on leaves; the id of the call, whose results are got with `get`."""
+        self.func.straight = False
+        key = (CALL, self.callee(f), *args)
+        if f.effects or any(isinstance(t, Ref) for t in f.params):
+            self.func.effects |= f.effects
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from=2)
+
+    def vjp(self, f: Func, args: Sequence[int]) -> int:
+        """Call ``f``, keeping what `pull` needs; its results are got with `get`."""
+        self.func.straight = False
+        key = (VJP, self.callee(f), *args)
+        if f.effects:
+            self.func.effects = True
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from=2)
+
+    def pull(self, vjp: int, cotangents: Sequence[int]) -> int:
+        """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
+        return self.pure((PULL, vjp, *cotangents), UNIT)
+
+    def all_of(self, loop: int, spec: Spec, count: int) -> list[int]:
+        """All results of a loop whose body has so many; 0 for the number of turns where that is not kept."""
+        uncounted = {spec.carries} if spec.checkpoint else ()
+        of_count = self.func.type_of(self.code[loop][4])
+        return [self.const(0, of_count) if k in uncounted else self.get(loop, k) for k in range(count + 1)]
+
+    def cond(self, p: int, f: Func, f_args: Sequence[int], g: Func, g_args: Sequence[int]) -> int:
+        """Call ``f`` where ``p`` holds, else ``g``, on arguments of its own; results are got with `get`."""
+        key = (COND, self.callee(f), self.callee(g), len(f_args), p, *f_args, *g_args)
+        return self._calling(key, (f, g), 4)
+
+    def loop(
+        self,
+        spec: Spec,
+        count: int,
+        body: Func,
+        state: Sequence[int],
+        args: Sequence[int],
+        test: Func | None = None,
+        test_args: Sequence[int] = (),
+    ) -> int:
+        """Turn ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
+        if count < 0:  # one type for all that are known
+            count = self.const(self.pool[~count][0], COUNT)
+        specs = self.func.specs
+        if spec not in specs:
+            specs.append(spec)
+        functions = (body, test) if test else (body,)
+        numbers = self.callee(body), self.callee(test) if test else -1
+        key = (LOOP, specs.index(spec), *numbers, count, *state, *args, *test_args)
+        return self._calling(key, functions, 4)
+
+    def _calling(self, key: tuple[int, ...], functions: Sequence[Func], operands_from: int) -> int:
+        """An instruction that calls functions, which stays in its place where one of them has effects."""
+        self.func.straight = False
+        effects = any(f.effects for f in functions)
+        if effects or any(isinstance(t, Ref) for f in functions for t in f.params):
+            self.func.effects |= effects
+            return self.effect(key, UNIT)
+        return self.pure(key, UNIT, operands_from)
+
+    def set(self, v: int, i: int, x: int) -> int:
+        """The array ``v`` with ``x`` at ``i``."""
+        type = self.func.type_of(v)
+        if x >= 0 and self.code[x] == (INDEX, v, i):
+            return v
+        if v >= 0 and i < 0 and self.code[v][0] == VEC and len(self.code[v]) <= _SMALL:
+            elems = list(self.code[v][1:])
+            elems[int(self.pool[~i][0])] = x
+            return self.vec(elems, type)
+        self.func.straight = False
+        found = self.pure((SET, v, i, x), type)
+        if i < 0 and found not in self.written:
+            before, elements = self.written.pop(v) if v in self.written else (v, {})
+            elements[i] = x
+            self.written[found] = before, elements
+        return found
+
+    def zeros(self, v: int, type: Type) -> int:
+        """Zeros of the shape of ``v``, which is known at run time only."""
+        self.func.straight = False
+        return self.pure((ZEROS, v), type)
+
+    def accum(self, init: int, block: int | None = None) -> int:
+        """A new accumulator that starts from ``init``."""
+        return self.effect((ACCUM, init), ref(self.func.type_of(init)), block)
+
+    def add_to(self, r: int, x: int) -> int:
+        return self.effect((ADD_TO, r, x), UNIT)
+
+    def ref_index(self, r: int, i: int) -> int:
+        """``&r[i]``."""
+        inner = self.types[r].inner  # type: ignore[attr-defined]
+        return self.pure((REF_INDEX, r, i), ref(inner.elem))
+
+    def bundle(self, parts: Sequence[int], type: Type) -> int:
+        """A pair or struct, its parts in the order of `fields_of`."""
+        self.func.structured = True
+        return self.pure((TUPLE, *parts), type)
+
+    def member(self, x: int, k: int) -> int:
+        """Part ``k`` of a pair or struct, or of an accumulator of one."""
+        self.func.structured = True
+        t = self.func.type_of(x)
+        if isinstance(t, Ref):
+            return self._part((REF_MEMBER, x, k), ref(fields_of(t.inner)[k][1]), x)
+        return self._part((MEMBER, x, k), fields_of(t)[k][1], x)
+
+    def _part(self, key: tuple[int, ...], type: Type, x: int) -> int:
+        found = self.table.get(key)
+        return self._append(key, type, self.func.home_of(x)) if found is None else found
+
+    def resolve(self, r: int) -> int:
+        """The value of ``r``, at the end of its scope."""
+        return self.effect((RESOLVE, r), self.types[r].inner)  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""From functions to functions that are their derivatives."""

@@ -1,0 +1,156 @@
+"""Loops inside of loops that do the same in every turn, moved out of them, before anything is differentiated.
+
+Written as in a book, each share of a softmax has the sum of all in it: a loop in a loop. The builder puts an
+operation where its operands are; this does so with whole loops, and the accumulators that they add to. It
+comes before the derivatives, where each turn would have a share of its own in the cotangent of such a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    ZEROS,
+    Func,
+    callees,
+    operands,
+)
+from rose_core.language.ops import FAILS, TABLE_END
+from rose_core.language.replay import copied
+from rose_core.language.types import Fin, Ref
+from rose_core.optimise.inline import Verbatim, stays
+
+_PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
+"""Structural instructions that stand where their operands do."""
+_PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
+"""Structural instructions that cannot fail, if nothing that they call can."""
+
+
+def hoisted(f: Func) -> Func:
+    """``f``, or a copy with such loops moved; the functions that it calls are left."""
+    inner = [block.owner for block in f.blocks if block.parent > 0]
+    if stays(f) or not any(_Loop(f, v, f.home).fits() for v in inner):
+        return f
+    copy = copied(f, lambda b, args: Verbatim(f, b, args))
+    homes = _homes(copy)
+    if homes == copy.home:
+        return f
+    copy.home[:] = homes
+    for block in copy.blocks:
+        block.order.clear()
+        if block.owner >= 0:
+            block.parent = homes[block.owner]
+    for v, number in enumerate(homes):
+        copy.blocks[number].order.append(v)
+    return copy
+
+
+def _homes(f: Func) -> list[int]:
+    """The block that each instruction belongs to."""
+    code, home = f.code, f.home
+    found = list(home)
+    users: dict[int, list[int]] = {}
+    for v, ins in enumerate(code):
+        for x in operands(ins, f.blocks):
+            if x >= 0 and code[x][0] == ACCUM:
+                users.setdefault(x, []).append(v)
+    # what an instruction needs has lower numbers, and so have the blocks around a block
+    for v, ins in enumerate(code):
+        op = ins[0]
+        if op == FOR and home[v]:
+            loop = _Loop(f, v, found)
+            if loop.fits() and loop.is_alone(users):
+                for r in (v, *loop.accumulators):
+                    found[r] = loop.target
+        elif op in (GET, RESOLVE):
+            if home[v] == home[ins[1]]:
+                found[v] = found[ins[1]]
+        elif (op < TABLE_END or op in _PURE) and _cannot_fail(f, ins):
+            given = [x for x in operands(ins, f.blocks) if x >= 0]
+            if home[v] == max((home[x] for x in given), default=0):
+                found[v] = max((found[x] for x in given), default=0)
+    return found
+
+
+class _Loop:
+    """A loop, and where it may be."""
+
+    def __init__(self, f: Func, v: int, home: list[int]) -> None:
+        """``v``: the loop; ``home``: where the instructions before it are."""
+        self.f = f
+        self.home = home
+        blocks, number = f.blocks, f.code[v][1]
+        inside = {number}
+        nest = [number]
+        for k in range(number + 1, len(blocks)):
+            if blocks[k].owner > v:
+                break
+            nest.append(k)
+            if home[blocks[k].owner] in inside:
+                inside.add(k)
+        self.here = home[v]
+        self.content = {w for k in nest for w in blocks[k].order if home[w] in inside}
+        self.is_finished = max(self.content) < v
+        """Whether nothing has been put into it afterwards, as reverse mode does for its tape."""
+        given = {x for w in (v, *self.content) for x in operands(f.code[w], blocks) if x >= 0} - self.content
+        self.accumulators = {x for x in given if isinstance(f.types[x], Ref)}
+        """What it adds to."""
+        starts = [f.code[x][1] for x in self.accumulators if f.code[x][0] == ACCUM]
+        needed = [*(given - self.accumulators), *(x for x in starts if x >= 0)]
+        self.target = max((home[x] for x in needed), default=0)
+        """The outermost block in which there is all that it needs."""
+
+    def fits(self) -> bool:
+        """Whether it could do the same there, once."""
+        f, code = self.f, self.f.code
+        if self.target == self.here or not self.is_finished:
+            return False
+        if not all(_cannot_fail(f, code[w]) for w in self.content):
+            return False
+        if any(code[r][0] != ACCUM or self.home[r] != self.here for r in self.accumulators):
+            return False
+        around = self.here
+        while around > self.target:
+            size = f.blocks[around].size
+            if not isinstance(size, Fin) or not size.size:
+                return False  # it would not run at all
+            around = f.blocks[around].parent
+        return True
+
+    def is_alone(self, users: Mapping[int, Sequence[int]]) -> bool:
+        """Whether nothing else adds to what it adds to; ``users``: what uses each accumulator."""
+        others = [w for r in self.accumulators for w in users[r] if w not in self.content]
+        return all(self.f.code[w][0] == RESOLVE for w in others)
+
+
+def _cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
+    """Whether an instruction can be done ahead of others: it ends, and does nothing but give a value."""
+    op = ins[0]
+    if op < TABLE_END:
+        return op not in FAILS
+    if op == LOOP and f.specs[ins[1]].must_end:
+        return False
+    return op in _PLAIN and all(_is_harmless(f.callees[k]) for k in callees(ins))
+
+
+def _is_harmless(f: Func) -> bool:
+    found = f.memo.get("harmless")
+    if found is None:
+        known = not (f.host or f.origin or f.instance or f.effects or f.structured)
+        plain = known and not any(isinstance(t, Ref) for t in f.params)
+        found = f.memo["harmless"] = plain and all(_cannot_fail(f, ins) for ins in f.code)
+    return bool(found)

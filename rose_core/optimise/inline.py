@@ -1,0 +1,336 @@
+"""Calls in line, before anything is differentiated: the code of what is called in place of the call.
+
+A call costs what its arguments and results cost, on the way forward and on the way back, and hides from
+each side what the other has computed. So these are put in line:
+
+- short functions, unless they are called often (`SHORT`, `MOST_ADDED`), and the shortest always;
+- functions that are called in one place by another such one, and so on (`LONGEST_CHAIN`);
+- functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
+  read elements that their callers and others have read;
+- the bodies of small loops with a state that are inside of other loops, once for each turn (`MOST_TURNS`):
+  what the turns keep for the way back are local variables then.
+
+All others stay as they are, as what stays a function is not compiled anew when another is edited
+(`rose_core.derivatives.known`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import CALL, CALLEES, LOOP, VJP, Func, LoopSite, callees, callees_first, derived
+from rose_core.language.ops import TABLE_END
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import Fin, array, leaves
+from rose_core.wasm.layout import is_memory
+
+SHORTEST = 8
+"""The most instructions of a function that is in line wherever it is called: as many as a call takes."""
+
+SHORT = 25
+"""The most instructions of one that is in line if it is not called often."""
+
+MOST_ADDED = 100
+"""The most instructions that a program may gain by having such a function in line."""
+
+LONGEST_CHAIN = 8
+"""The most calls in each other, of functions that are called in one place."""
+
+LONGEST_IN_LOOP = 200
+"""The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.wasm.parts`)."""
+
+MOST_TURNS = 16
+"""The most turns of a loop with a state that is written out."""
+
+MOST_ROWS = 128
+"""The most instructions that such a loop may become."""
+
+FEWEST_SAVED = 0.05
+"""The least part of the operations that must be shared where functions are in line that are not short."""
+
+_versions = count(1)
+
+
+def in_line(root: Func) -> Func:
+    """``root`` with functions in line, in it and in those that it calls."""
+    calls = _Calls(root)
+    calls.put_chains_in_line()
+    more = calls.called_once()
+    if more:
+        found = Copies((calls.short | more).__contains__, "more in line", calls.small).of(root)
+        after = set(callees_first(found))
+        copies = sum(map(_operations, after.difference(calls.order)))
+        if copies <= (1 - FEWEST_SAVED) * calls.operations_besides(after):
+            return found
+    return Copies(calls.short.__contains__, small=calls.small).of(root)
+
+
+def _operations(f: Func) -> int:
+    return sum(ins[0] < TABLE_END for ins in f.code)
+
+
+def stays(f: Func) -> bool:
+    """Whether it is the host's, has a derivative of its own or none, is not made yet, or is run again."""
+    return bool(f.host or f.jvp or f.fault or f.opaque or f.origin or f.instance or f.remat)
+
+
+class _Calls:
+    """The calls of a program, and what may be put in line."""
+
+    def __init__(self, root: Func) -> None:
+        self.order = callees_first(root)
+        self.calls: dict[Func, list[Func]] = {f: [] for f in self.order}
+        """What each function calls, once for each call."""
+        self.kept = {root}
+        """What is not only called."""
+        self.in_loop: set[Func] = set()
+        """What is called in the turns of a loop."""
+        self.loops: dict[Func, dict[int, int]] = {}
+        """The loops of each function that may be written out, and their turns."""
+        for f in self.order:
+            self._look_at(f)
+        self.number = Counter(g for called in self.calls.values() for g in called)
+        """How often each function is called."""
+        self.short: set[Func] = set()
+        self.small: set[Func] = set()
+        """The bodies of loops that are written out."""
+        self.length: dict[Func, int] = {}
+        """Of a function in which the short ones are in line."""
+        candidates = self._loops_in_loops()
+        for f in self.order:
+            n = self._measure(f)
+            if f in candidates and candidates[f] * n <= MOST_ROWS:
+                self.small.add(f)
+            if n <= SHORT and (n <= SHORTEST or (self.number[f] - 1) * n <= MOST_ADDED) and not stays(f):
+                self.short.add(f)
+
+    def _measure(self, f: Func) -> int:
+        inside = (self.length[g] for g in self.calls[f] if g in self.short)
+        n = len(f.code) + sum(inside)
+        for v, turns in self.loops.get(f, {}).items():
+            body = f.callees[f.code[v][2]]
+            n += turns * self.length[body] if body in self.small else 0
+        self.length[f] = n
+        return n
+
+    def _loops_in_loops(self) -> dict[Func, int]:
+        """The bodies of loops of few turns that are in other loops, and the most of these turns."""
+        found: dict[Func, int] = {}
+        if not self.loops:
+            return found
+        inside: set[Func] = set()
+        """What runs in the turns of a loop."""
+        outside: set[Func] = set()
+        """The bodies of loops that are not in others, or may turn more often."""
+        for f in reversed(self.order):
+            few = self.loops.get(f, {})
+            for v, ins in enumerate(f.code):
+                if ins[0] not in CALLEES:
+                    continue
+                called = [f.callees[k] for k in callees(ins)]
+                in_loop = f in inside or f.home[v] > 0
+                if in_loop or ins[0] == LOOP:
+                    inside.update(called)
+                if ins[0] == LOOP:
+                    body = called[0]
+                    if in_loop and v in few:
+                        found[body] = max(found.get(body, 0), few[v])
+                    else:
+                        outside.add(body)
+        return {f: turns for f, turns in found.items() if f not in outside}
+
+    def _look_at(self, f: Func) -> None:
+        self.kept.update(derived(f))
+        if stays(f):
+            self.kept.add(f)
+        if not f.callees:
+            return
+        for v, ins in enumerate(f.code):
+            if ins[0] == CALL:
+                g = f.callees[ins[1]]
+                self.calls[f].append(g)
+                if f.home[v]:
+                    self.in_loop.add(g)
+            elif ins[0] in CALLEES:
+                self.kept.update(f.callees[k] for k in callees(ins))
+                turns = _few_turns(f, ins) if ins[0] == LOOP else 0
+                if turns:
+                    self.loops.setdefault(f, {})[v] = turns
+
+    def put_chains_in_line(self) -> None:
+        """What is called in one place counts as short where such calls are in each other in long chains.
+
+        What a forward function keeps for the backward pass goes through all of its callers, which takes the
+        square of a chain's length.
+        """
+        alone = [
+            f
+            for f in self.order
+            if self.number[f] == 1 and f not in self.kept and f not in self.short and f not in self.in_loop
+        ]
+        links = set(alone)
+        above = dict.fromkeys(self.order, 0)
+        below = dict.fromkeys(self.order, 0)
+        for f in self.order:
+            for g in self.calls[f]:
+                below[f] = max(below[f], below[g] + (g in links))
+        for f in reversed(self.order):
+            for g in self.calls[f]:
+                above[g] = max(above[g], above[f] + (f in links))
+        chained = [f for f in alone if above[f] + 1 + below[f] > LONGEST_CHAIN]
+        if chained:
+            self.short.update(chained)
+            for f in self.order:
+                self._measure(f)
+
+    def called_once(self) -> set[Func]:
+        """The functions of arrays that are called in one place, and may be in line there."""
+        chosen = set()
+        for f in reversed(self.order):
+            if (
+                self.number[f] == 1
+                and f not in self.kept
+                and f not in self.short
+                and not (f in self.in_loop and self.length[f] > LONGEST_IN_LOOP)
+                and _takes_arrays(f)
+            ):
+                chosen.add(f)
+        return chosen
+
+    def operations_besides(self, others: set[Func]) -> int:
+        """The operations of all functions but ``others``, with only short ones in line."""
+        number: dict[Func, int] = {}
+        for f in self.order:
+            number[f] = _operations(f) + sum(number[g] for g in self.calls[f] if g in self.short)
+        in_line = self.short - self.kept
+        return sum(number[f] for f in self.order if f not in others and f not in in_line)
+
+
+def _few_turns(f: Func, ins: tuple[int, ...]) -> int:
+    """How often a loop turns, if that is always the same and not often; 0 otherwise."""
+    site = LoopSite(f, ins)
+    spec = site.spec
+    if site.test or site.count >= 0 or spec.checkpoint or spec.down or stays(site.body):
+        return 0
+    assert isinstance(spec.index, Fin)
+    turns = f.pool[~site.count][0]
+    return int(turns) if turns == spec.index.size <= MOST_TURNS else 0
+
+
+def _takes_arrays(f: Func) -> bool:
+    return any(is_memory(leaf) for t in f.param_types for leaf in leaves(t))
+
+
+class Copies:
+    """Functions with others in line: those that are ``chosen``, none of which `stays`.
+
+    A copy is remembered until others are chosen under the same name, so that what is known of it stays
+    known.
+    """
+
+    def __init__(
+        self, chosen: Callable[[Func], bool], name: str = "in line", small: Container[Func] = ()
+    ) -> None:
+        self.chosen = chosen
+        self.name = name
+        self.small = small
+        """The bodies of loops that are written out."""
+        self.versions: dict[Func, int] = {}
+
+    def of(self, f: Func) -> Func:
+        """``f``, or a copy of it if anything in it changes."""
+        if not self._version(f):
+            return f
+        made = f.memo[self.name]
+        assert isinstance(made, _Copy)
+        if made.copy is None:
+            made.copy = copied(f, lambda b, args: _InLine(f, b, args, self))
+        return made.copy
+
+    def _version(self, f: Func) -> int:
+        """A number for what is in line in ``f``; 0 if nothing is."""
+        found = self.versions.get(f)
+        if found is None:
+            inside: list[tuple[bool, bool, int]] = []
+            if not stays(f):
+                for g in f.callees:
+                    inside.append((self.chosen(g), g in self.small, self._version(g)))
+            made = f.memo.get(self.name)
+            if not any(map(any, inside)):
+                found = 0
+            elif isinstance(made, _Copy) and made.inside == inside:
+                found = made.version
+            else:
+                found = next(_versions)
+                f.memo[self.name] = _Copy(inside, found)
+            self.versions[f] = found
+        return found
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A function with others in line."""
+
+    inside: list[tuple[bool, bool, int]]
+    """Which of its callees are, which are bodies of loops that are written out, and their versions."""
+    version: int
+    copy: Func | None = None
+
+
+class Verbatim(Replay):
+    """Copies a function whose derivatives are still to be made."""
+
+    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
+        operands = [self.env[x] for x in ins[2:]]
+        if ins[0] == VJP:
+            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
+        else:
+            self.env[v] = self.b.pull(self.env[ins[1]], operands)
+
+
+class _InLine(Verbatim):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
+        super().__init__(func, b, args)
+        self.copies = copies
+        self.results: dict[int, list[int]] = {}
+        """What a call that is in line gives, or a loop."""
+
+    def function(self, f: Func) -> Func:
+        return self.copies.of(f)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        if self.copies.chosen(callee):
+            given = [self.env[a] for a in args]
+            self.results[v] = _InLine(callee, self.b, given, self.copies).run()
+        else:
+            super().call(v, self.copies.of(callee), args)
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        site = LoopSite(self.func, ins)
+        if site.body not in self.copies.small:
+            super().control_loop(v, ins)
+            return
+        spec = site.spec
+        assert isinstance(spec.index, Fin)
+        state, args = ([self.env[a] for a in ids] for ids in (site.state, site.args))
+        kept: list[list[int]] = []
+        for turn in range(spec.index.size):
+            given = [self.b.const(turn, spec.index), *state, *args]
+            results = _InLine(site.body, self.b, given, self.copies).run()
+            state = results[: spec.carries]
+            kept.append(results[spec.carries :])
+        arrays = [
+            self.b.vec(list(column), array(spec.index, site.body.result_type(spec.carries + k)))
+            for k, column in enumerate(zip(*kept, strict=True))
+        ]
+        self.results[v] = [*state, self.env[site.count], *arrays]
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.results:
+            self.env[v] = self.results[of][k]
+        else:
+            super().get(v, of, k)

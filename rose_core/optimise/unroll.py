@@ -1,0 +1,176 @@
+"""Small loops inside others, unrolled: the last step before a function is lowered.
+
+A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of
+a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
+only added to at such indices becomes one local variable for each element. Loops that are not
+inside of another are left: they would not run faster for it. Of a loop around sums that stay loops, the
+turns run side by side (`rose_core.optimise.jam`). What several of the loops that stay compute, one does
+(`rose_core.optimise.once`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
+from rose_core.language.ops import BINARY_END
+from rose_core.language.replay import copied
+from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
+from rose_core.optimise import jam
+from rose_core.optimise.once import computed_once
+from rose_core.optimise.single import relinked
+
+MOST_TURNS = 16
+
+MOST_ROWS = 128
+"""The most instructions that a loop may be written out to."""
+
+ROWS_PER_TURN = 8
+"""A function is left as it is if it has more instructions than this for each turn that it would save."""
+
+MOST_VARIABLES = 12
+"""The most elements of an accumulator that become local variables."""
+
+
+def unrolled(f: Func) -> Func:
+    """``f`` with the small loops in it, and in the functions it calls, written out."""
+    found = f.memo.get("unrolled")
+    if found is None:
+        linked = relinked(f, [unrolled(g) for g in f.callees])
+        small, joint = _small(linked) if len(f.blocks) > 2 and f.host is None else ({}, {})
+        if small:
+            found = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
+        found = f.memo["unrolled"] = computed_once(found or linked)
+    assert isinstance(found, Func)
+    return found
+
+
+def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """The loops to unroll, block → turns; those whose turns run side by side, block → what is in it."""
+    small: dict[int, int] = {}
+    joint: dict[int, list[int]] = {}
+    inside = [[k] for k in range(len(f.blocks))]
+    """Block → itself and those in it, where these are few."""
+    rows = [len(block.order) for block in f.blocks]
+    saved = 0
+    # a loop's block has a higher number than the blocks around it
+    for number in range(len(f.blocks) - 1, 0, -1):
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        turns = block.size.size
+        written = turns * rows[number]
+        stay = [k for k in inside[number][1:] if k not in small]
+        few = (
+            1 < turns <= jam.MOST_TURNS
+            and written <= jam.MOST_ROWS
+            and joint.keys().isdisjoint(inside[number])
+        )
+        if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
+            joint[number] = inside[number]
+            saved += sum(_turns(f, k) for k in stay)
+        elif block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
+            saved += turns * _turns(f, block.parent)
+        else:
+            rows[block.parent] += rows[number]
+            inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
+            continue
+        small[number] = turns
+        rows[block.parent] += written
+        inside[block.parent] += inside[number]
+    return (small, joint) if len(f.code) <= ROWS_PER_TURN * saved else ({}, {})
+
+
+def _add_up(f: Func, numbers: Sequence[int]) -> bool:
+    """Whether something is added up in one of these blocks."""
+    return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
+
+
+def _turns(f: Func, number: int) -> int:
+    """How often a block runs in one call."""
+    turns = 1
+    while number > 0:
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        turns *= block.size.size
+        number = block.parent
+    return turns
+
+
+def _is_short(t: Type) -> bool:
+    if not isinstance(t, Array) or t.elem not in (REAL, TAN):
+        return False
+    assert isinstance(t.index, Fin)
+    return t.index.size <= MOST_VARIABLES
+
+
+class _Unrolling(jam.SideBySide):
+    def __init__(
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        small: dict[int, int],
+        joint: dict[int, list[int]],
+    ) -> None:
+        super().__init__(func, b, args)
+        self.small = small
+        self.joint = joint
+        self.turns: dict[int, list[list[int]]] = {}
+        """Loop that was written out → the results of each turn."""
+        self.split = self._split()
+        self.variables: dict[int, list[int]] = {}
+        """Accumulator → those of its elements."""
+
+    def _split(self) -> set[int]:
+        """The accumulators of which each element becomes one."""
+        func = self.func
+        constant: set[int] = {func.blocks[number].index for number in self.small}
+        together = {number for numbers in self.joint.values() for number in numbers}
+        split = set()
+        for v, ins in enumerate(func.code):
+            if ins[0] < BINARY_END:
+                if all(x < 0 or x in constant for x in ins[1:]):
+                    constant.add(v)
+            elif ins[0] == ACCUM:
+                apart = ins[1] < 0 and func.home[v] not in together
+                if apart and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
+                    split.add(v)
+            elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
+                split.difference_update(
+                    x for x in operands(ins, func.blocks) if x >= 0 and isinstance(func.types[x], Ref)
+                )
+        return split
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.func.blocks[number]
+        if number not in self.small:
+            super().loop(v, number)
+            return
+        if number in self.joint:
+            self.turns[v] = self.side_by_side(number)
+            return
+        self.turns[v] = []
+        for turn in range(self.small[number]):
+            self.env[block.index] = self.b.const(turn, block.size)
+            self.block(number)
+            self.turns[v].append([self.env[r] for r in block.results])
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.turns:
+            self.env[v] = self.b.vec([turn[k] for turn in self.turns[of]], self.func.types[v])
+        else:
+            super().get(v, of, k)
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        b, op = self.b, ins[0]
+        if op == ACCUM and v in self.split:
+            value = self.func.pool[~ins[1]][0]
+            t = self.func.types[v].inner  # type: ignore[attr-defined]
+            self.variables[v] = [b.accum(b.const(value, t.elem)) for _ in range(t.index.size)]
+        elif op == REF_INDEX and ins[1] in self.split:
+            self.env[v] = self.variables[ins[1]][int(b.pool[~self.env[ins[2]]][0])]
+        elif op == RESOLVE and ins[1] in self.split:
+            self.env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
+        else:
+            super().structural(v, ins)

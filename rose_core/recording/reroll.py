@@ -1,0 +1,289 @@
+"""Loops that an author's language has unrolled: found again in the rows of a recording.
+
+A page's own ``for`` loop around symbolic operations leaves the same rows over and over, which differ in
+literals, in elements of vectors, and in results of earlier rows. A long run of such copies becomes a
+loop: what differs stands in tables, and a sum that goes on from copy to copy is an accumulator, which
+adds in the same order and so gives the same bits. Anything else that one copy has from the one before
+makes it no loop for us.
+
+Copies are found by comparing opcodes as bytes, and checked a column at a time: the operands that one row
+has in all copies are a slice of the recording. Nothing here makes a Python object for each row.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.ir import INDEX
+from rose_core.language.ops import BINARY_END, UNARY_END, code
+from rose_core.recording.roll import operands_of
+from rose_core.recording.share import Entry
+
+FEWEST_ROWS = 256
+"""Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
+
+FEWEST_COPIES = 16
+
+LONGEST = 2048
+"""The most rows of a copy."""
+
+_SAMPLE = 6
+"""Copies that are checked before all of them: what is no loop shows in a few."""
+
+_PROBE = 12
+"""Rows that are compared to find out where the next copy may start."""
+
+_STEP = 7
+"""Rows to move on where no copies are found; it has no factor in common with most lengths of copies."""
+
+_RESULT = 1 << 62
+
+_ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
+_OTHER = 255
+_TOKENS = bytes(op if op <= _SELECT or op == INDEX else _OTHER for op in range(256))
+
+
+@dataclass(slots=True)
+class Operand:
+    """What one row of a copy has as operand, in all copies."""
+
+    back: int = 0
+    """How many rows before it in the copy its value is; 0 if it is from outside of the copies."""
+    ids: Sequence[int] = ()
+    """The values from outside: one for each copy, a range if they go in equal steps, or one for all."""
+
+
+@dataclass(slots=True)
+class Repeat:
+    """Copies of ``length`` rows each, ``count`` of them, the first at ``start``."""
+
+    start: int
+    length: int
+    count: int
+    rows: list[tuple[int, list[Operand]]]
+    """Opcode and operands of each row; of a sum the operand that is added."""
+    sums: dict[int, int]
+    """Row of a sum that goes through all copies → where it starts from."""
+    used: dict[int, list[int]]
+    """Row → the copies of it that are used after the loop."""
+
+
+def repeats(entry: Entry) -> list[Repeat]:
+    """The runs of copies in the rows of a function, in their order."""
+    n = len(entry.rows) // 3
+    if n < FEWEST_ROWS:
+        return []
+    search = _Search(entry)
+    tokens = search.ops.translate(_TOKENS)
+    found: list[Repeat] = []
+    at = 0
+    while at + FEWEST_ROWS <= n:
+        here, end = search.copies(tokens, at)
+        found += here
+        # a run is looked at once, whether there are loops in it or not
+        at = max(at + _STEP, end)
+    return found
+
+
+class _Search:
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        rows = array("i", entry.rows.tobytes())
+        # opcodes are less than 256
+        self.ops = rows[0::3].tobytes()[
+            0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize
+        ]
+        self.xs, self.ys = rows[1::3], rows[2::3]
+        self._last: dict[int, int] = {}
+        """Row → the last one that uses it, as far as rows from `_seen` on tell."""
+        self._seen = len(self.ops)
+
+    def last_from(self, end: int) -> dict[int, int]:
+        """For rows that are used at ``end`` or later, the last that uses them; `_RESULT` for results."""
+        last, entry, n = self._last, self.entry, len(self.ops)
+        if self._seen == n:
+            last.update(dict.fromkeys(entry.results, _RESULT))
+        for k in range(self._seen - 1, end - 1, -1):
+            op, x, y = self.ops[k], self.xs[k], self.ys[k]
+            if op < BINARY_END or op == INDEX:
+                last.setdefault(x, k)
+                if op >= UNARY_END:
+                    last.setdefault(y, k)
+            else:
+                for v in operands_of(op, x, y, entry.extra):
+                    last.setdefault(v, k)
+        self._seen = min(self._seen, end)
+        return last
+
+    def copies(self, tokens: bytes, at: int) -> tuple[list[Repeat], int]:
+        """The loops in the longest run of copies from a row on, and the end of that run."""
+        probe = tokens[at : at + _PROBE]
+        next_at, end = at, at
+        for _ in range(4):
+            next_at = tokens.find(probe, next_at + 1, at + LONGEST + _PROBE)
+            if next_at < 0:
+                break
+            copy = tokens[at:next_at]
+            if _OTHER in copy:
+                break
+            length = len(copy)
+            count = _copies(tokens, at, length)
+            end = max(end, at + count * length)
+            found = list(self._within(at, length, count))
+            if found:
+                return found, end
+        return [], end
+
+    def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
+        """The loops in a run: one for all of it, else those in its halves."""
+        if count < FEWEST_COPIES or count * length < FEWEST_ROWS:
+            return
+        found = self._check(at, length, _SAMPLE, self._loop) and self._check(at, length, count, self._used)
+        if found is not None:
+            yield found
+        else:
+            half = count // 2
+            yield from self._within(at, length, half)
+            yield from self._within(at + half * length, length, count - half)
+
+    def _columns(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
+        """The operands of one row in all copies, a list for each operand."""
+        place = slice(at + row, at + row + length * count, length)
+        op, xs = self.ops[at + row], self.xs[place]
+        if op < UNARY_END:
+            return [xs]
+        if op < BINARY_END or op == INDEX:
+            return [xs, self.ys[place]]
+        return [array("i", [self.entry.extra[x + k] for x in xs]) for k in range(3)]
+
+    def _check(
+        self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]
+    ) -> Repeat | None:
+        """The loop of these copies, perhaps from a later row on; None if they are no loop."""
+        start = self._cut(at, length)
+        if start is None:
+            return None
+        count -= start > at
+        # the first copy may differ from the others, where a sum starts
+        return loop(start, length, count) or loop(start + length, length, count - 1)
+
+    def _cut(self, at: int, length: int) -> int | None:
+        """The first row at which copies can start, so that none needs what the one before computed."""
+        crossed = [0] * (length + 1)
+        for row in range(length):
+            for _, second, third in self._columns(at, row, length, 3):
+                back = at + row + length - second
+                if 0 < back < length and third == second + length and back > row:
+                    # from the copy before: no copy can start between the two
+                    crossed[0] += 1
+                    crossed[row + 1] -= 1
+                    crossed[row - back + length + 1] += 1
+                elif 0 < back < length and third == second + length:
+                    crossed[row - back + 1] += 1
+                    crossed[row + 1] -= 1
+        total = 0
+        for row in range(length):
+            total += crossed[row]
+            if not total:
+                return at + row
+        return None
+
+    def _loop(self, start: int, length: int, count: int) -> Repeat | None:
+        repeat = Repeat(start, length, count, [], {}, {})
+        for row in range(length):
+            op = self.ops[start + row]
+            columns = self._columns(start, row, length, count)
+            sums = [k for k, c in enumerate(columns) if c[1] == start + row and _step(c[1:]) == length]
+            if sums:
+                # one operand is this very row in the copy before
+                if len(sums) > 1 or not (op == _ADD or (op == _SUB and sums == [0])):
+                    return None
+                first = columns.pop(sums[0])[0]
+                if first >= start:
+                    return None
+                repeat.sums[row] = first
+            operands = []
+            for column in columns:
+                back, step = start + row - column[0], _step(column)
+                ids = _compact(column, step)
+                if 0 < back <= row and step == length:
+                    operands.append(Operand(back))
+                elif max((ids[0], ids[-1]) if step else ids) < start:
+                    operands.append(Operand(0, ids))
+                else:
+                    return None
+            repeat.rows.append((op, operands))
+        for row, (_, operands) in enumerate(repeat.rows):
+            if any(operand.back and row - operand.back in repeat.sums for operand in operands):
+                return None  # a sum so far
+        if all(op == INDEX for op, _ in repeat.rows):
+            return None  # it would copy a vector
+        return repeat
+
+    def _used(self, start: int, length: int, count: int) -> Repeat | None:
+        """As `_loop`, with what is used after the loop; of a sum that may be its last value only."""
+        repeat = self._loop(start, length, count)
+        if repeat is None:
+            return None
+        end = start + length * count
+        last = self.last_from(end)
+        rows = sorted(last) if len(last) < end - start else range(start, end)
+        for v in rows:
+            if start <= v < end and last.get(v, -1) >= end:
+                repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
+        if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
+            return None
+        return repeat
+
+
+def _copies(tokens: bytes, at: int, length: int) -> int:
+    """How many times what stands at a place is there, one after the other."""
+    block, end = tokens[at : at + length], at + length
+    while len(block) >= length:
+        if tokens.startswith(block, end):
+            end += len(block)
+            block += block
+        else:
+            block = block[: len(block) // 2]
+    return (end - at) // length
+
+
+_numbers = array("i")
+"""0, 1, 2, … as far as columns have reached so far: to compare them with."""
+
+_INVERSE = bytes(range(255, -1, -1))
+
+
+def _step(column: array[int]) -> int:
+    """By what a column goes up or down from element to element; 0 if not in equal steps, or not at all."""
+    first, last = column[0], column[-1]
+    step = column[1] - first
+    if step == 0 or last != first + step * (len(column) - 1) or (first < 0) != (last < 0):
+        return 0  # as most have none, without a look at what is between
+    if first < 0:
+        column = array("i", column.tobytes().translate(_INVERSE))
+        first, last = ~first, ~last
+    if last < first:
+        column, first, last = column[::-1], last, first
+    _numbers.extend(range(len(_numbers), last + 1))
+    return step if column == _numbers[first : last + 1 : abs(step)] else 0
+
+
+def _compact(column: array[int], step: int) -> Sequence[int]:
+    """A column as `Operand` has it."""
+    if step:
+        return range(column[0], column[-1] + step, step)
+    return column[:1] if column == column[:1] * len(column) else column
+
+
+def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:
+    """All rows of a function, by position, and loops in place of those that are in one."""
+    at = 0
+    for repeat in found:
+        yield from range(at, repeat.start)
+        yield repeat
+        at = repeat.start + repeat.length * repeat.count
+    yield from range(at, n)

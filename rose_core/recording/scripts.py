@@ -1,0 +1,149 @@
+"""Python in a page: scripts are run, and the functions that they define are handed over as recordings.
+
+What goes wrong is told by the place in the scripts where it does: ``script 2, line 7: …``, which the page
+translates into its own file and line.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import math
+import sys
+import textwrap
+from collections.abc import Sequence
+from types import CodeType, TracebackType
+from typing import Any
+
+from rose_core.language.ir import Func
+from rose_core.recording.serialize import serialize
+from rose_core.tracing.functions import Function
+from rose_core.tracing.generic import Generic
+
+
+class ScriptError(Exception):
+    """A script is no Python, or came to an error; the message shows where."""
+
+
+def _name(number: int) -> str:
+    return f"script {number + 1}"
+
+
+class _Scripts:
+    """Scripts that belong together: the later ones see what the earlier ones define."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        # in a page they may be indented as its markup is
+        texts = [textwrap.dedent(text) for text in texts]
+        self._lines = {_name(k): text.split("\n") for k, text in enumerate(texts)}
+        self._codes = [self._compiled(k, text) for k, text in enumerate(texts)]
+
+    def run(self) -> dict[str, Any]:
+        """The names that they define."""
+        scope: dict[str, Any] = {"__name__": "__main__"}
+        for code in self._codes:
+            try:
+                exec(code, scope)
+            except (Exception, SystemExit) as error:
+                raise self._told(error) from None
+        return scope
+
+    def _compiled(self, number: int, text: str) -> CodeType:
+        try:
+            return compile(text, _name(number), "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise self._told(error) from None
+
+    def _told(self, error: BaseException) -> ScriptError:
+        """An error by its place, with the line as it stands there."""
+        script, line, column = self._place(error)
+        complaint = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = f"{type(error).__name__}: {complaint}".removesuffix(": ")
+        if isinstance(error, ModuleNotFoundError):
+            message += " (in a page there is what the core needs of Python's library, and no packages)"
+        if not script:
+            return ScriptError(message)
+        text = self._lines[script][line - 1] if line <= len(self._lines[script]) else ""
+        shown = text.strip()
+        if "\n" in message:  # it shows a place itself
+            shown = ""
+        if shown:
+            message += f"\n    {shown}"
+        if shown and column:
+            message += f"\n    {' ' * (column - 1 - text.index(shown))}^"
+        return ScriptError(f"{script}, line {line}: {message}")
+
+    def _place(self, error: BaseException) -> tuple[str, int, int]:
+        """Script, line, and column from 1 if that is known, of the innermost place in a script."""
+        if isinstance(error, SyntaxError) and error.filename in self._lines:
+            return error.filename, error.lineno or 1, error.offset or 0
+        found = "", 0, 0
+        step: TracebackType | None = error.__traceback__
+        while step:
+            name = step.tb_frame.f_code.co_filename
+            if name in self._lines:
+                found = name, step.tb_lineno, 0
+            step = step.tb_next
+        return found
+
+
+def look_again() -> None:
+    """Forget what is in the folders and archives from which modules come."""
+    for finder in sys.path_importer_cache.values():
+        if finder is not None:
+            finder.invalidate_caches()  # type: ignore[attr-defined]
+
+
+def imports_more(texts: Sequence[str]) -> bool:
+    """Whether scripts import modules that are not here yet: of the standard library, or of nobody."""
+    look_again()  # a snapshot of Python remembers archives that are not there any more
+    found = set()
+    for text in texts:
+        try:
+            tree = ast.parse(textwrap.dedent(text))
+        except (SyntaxError, ValueError):
+            return False  # which is told when they are run
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+    roots = {name.partition(".")[0] for name in found}
+    return any(importlib.util.find_spec(name) is None for name in roots - set(sys.modules))
+
+
+def functions_of(texts: Sequence[str]) -> str:
+    """The functions that scripts define, as JSON: see `Serialized`.
+
+    ``exports`` are those that the page can use, by name: their numbers. ``open`` are those with sizes that
+    are not known: the sizes' names.
+
+    Raises:
+        ScriptError: something is wrong with a script.
+    """
+    scope = _Scripts(texts).run()
+    public = {name: f for name, f in scope.items() if not name.startswith("_")}
+    found: dict[str, Func] = {
+        name: f.func for name, f in public.items() if isinstance(f, Function) and not f.captures
+    }
+    try:
+        program = serialize(list(found.values()))
+    except TypeError as error:
+        raise ScriptError(str(error)) from None
+    return json.dumps(
+        {
+            "types": program.types,
+            "functions": program.functions,
+            "ints": program.ints,
+            "reals": [x if math.isfinite(x) else str(x) for x in program.reals],
+            "notes": program.notes,
+            "noteAt": program.note_at,
+            "intNoteAt": program.int_note_at,
+            "exports": {name: program.numbers[f] for name, f in found.items()},
+            "open": {
+                name: [size.name for size in f.sizes] for name, f in public.items() if isinstance(f, Generic)
+            },
+        },
+        separators=(",", ":"),
+    )

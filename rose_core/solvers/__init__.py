@@ -1,0 +1,1 @@
+"""Equations, minima, integrals: found by loops, differentiated by what they are in mathematics."""

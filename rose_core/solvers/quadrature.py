@@ -1,0 +1,250 @@
+"""Integrals over an interval; their derivatives are integrals of derivatives.
+
+∂/∂a, ∂/∂b and ∂/∂θ of ∫ₐᵇ f(x, θ) dx are -f(a), f(b) and ∫ₐᵇ ∂f/∂θ dx (Leibniz). The last of these is taken
+apart where *it* is hard to integrate, and not where f is.
+
+The interval is halved until the rule of Gauss and Kronrod with 15 points is exact enough on every part.
+Parts are [l, l + w] with l a multiple of w, a power of 2, as fractions of the whole: after a part comes
+the one at l + w, twice as wide if that is a place where such a one may begin. So there is no stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rose_core.language.ir import is_real
+from rose_core.language.types import (
+    REAL,
+    TAN,
+    Array,
+    Struct,
+    Type,
+    array,
+    fin,
+    leaves,
+    replace_scalar,
+    scalar_of,
+)
+from rose_core.operators.forward import jvp
+from rose_core.solvers.ensure import ensure
+from rose_core.solvers.roots import function_on
+from rose_core.tracing.control import fori, inline, turns_while
+from rose_core.tracing.elementwise import combined, each, norm, still
+from rose_core.tracing.functional import functional, tangent
+from rose_core.tracing.functions import Function, captured, select, vec
+from rose_core.tracing.trace import Trace, current, index_operation, lift, operation, wrap, zero
+from rose_core.tracing.values import Record
+from rose_core.tracing.where import Construct
+
+_abs, _max, _and, _or, _not = map(operation, ("abs", "max", "and", "or", "not"))
+_floor, _sqrt, _lt, _leq, _eq = map(operation, ("floor", "sqrt", "lt", "leq", "eq"))
+_ieq = index_operation("ieq")
+
+_POSITIVE = [
+    0.0, 0.20778495500789847, 0.40584515137739717, 0.58608723546769113,
+    0.74153118559939444, 0.86486442335976907, 0.94910791234275852, 0.99145537112081264,
+]  # fmt: skip
+_KRONROD = [
+    0.20948214108472783, 0.20443294007529889, 0.19035057806478541, 0.1690047266392679,
+    0.14065325971552592, 0.10479001032225018, 0.063092092629978553, 0.022935322010529225,
+]  # fmt: skip
+_GAUSS = [
+    0.41795918367346939,
+    0.0,
+    0.38183005050511894,
+    0.0,
+    0.27970539148927667,
+    0.0,
+    0.12948496616886969,
+    0.0,
+]
+
+_POINTS = [-x for x in _POSITIVE[:0:-1]] + _POSITIVE
+_WEIGHTS = [_KRONROD[:0:-1] + _KRONROD, _GAUSS[:0:-1] + _GAUSS]
+"""On [-1, 1], whose length is 2: of the rule with 15 points, and of that with 7 of them."""
+
+_DIFFERENCE = 200.0
+"""As in QUADPACK: the error of 15 points is about (200 times the difference to 7) to the power 1.5."""
+
+_NARROWEST = 2.0**-48
+"""A part of the interval that is halved no more: there the integrand has no bounds, or no limit."""
+
+_ROUGH = 1e-6
+"""What the differences of both rules on such parts may be in all, relative to the integral of |f|."""
+
+
+def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: int = 10_000) -> Any:
+    """The integral of ``f`` from ``a`` to ``b``, both finite.
+
+    ``f`` is a function from a Real to a Real, or one made with `fn` to any type of Reals. The error is about
+    ``tolerance`` at most, relative to the integral of |f|. The derivative is that of the integral, with
+    respect to ``a``, ``b`` and all that ``f`` uses from around it; but for the part of a jump of ``f`` at a
+    place that depends on these (``DERIVATIVES.md``), which an integral for each side has.
+
+    It is an error, found when it runs, if that is not so with ``limit`` parts of the interval.
+    """
+    here = Construct("quad")
+    t = f.func.ret if isinstance(f, Function) else REAL
+    tangents = tangent(t)
+    function = function_on("quad", f, [REAL], t)
+
+    def parts(a: Any, b: Any, of: Type, measure: Callable[..., Any], add: Callable[..., Any]) -> Any:
+        """The sum over all parts of what ``add`` adds, where ``measure`` says which are exact enough."""
+        state = Struct({"total": of, "from": REAL, "width": REAL, "size": REAL, "rough": REAL})
+        length = b - a
+
+        def test(s: Any) -> Any:
+            return _lt(s["from"], 1.0)
+
+        def turn(s: Any) -> dict[str, Any]:
+            start, h = a + length * s["from"], length * s.width
+            m = measure(start, h)
+            size = _max(s.size, m.size)
+            # twice as many points halve an error many times, so that of 15 is far below the difference
+            difference = _DIFFERENCE * m.error
+            exact = _leq(difference * _sqrt(difference), tolerance * size * _sqrt(size))
+            ends = _or(exact, _leq(s.width, _NARROWEST))
+            next = s["from"] + s.width
+            twice = next / (2 * s.width)
+            wider = select(_eq(twice, _floor(twice)), 2 * s.width, s.width)
+            total = add(s.total, m, start, h)
+            return {
+                "total": each(of, lambda u: u, lambda x, y: select(ends, x, y), total, s.total),
+                "from": select(ends, next, s["from"]),
+                "width": select(ends, wider, s.width / 2),
+                "size": size,
+                "rough": s.rough + select(exact, 0.0, select(ends, m.error, 0.0)),
+            }
+
+        nothing = each(of, lambda u: u, lambda: zero() if _is_tangent(of) else 0.0)
+        start = {"total": nothing, "from": 0.0, "width": 1.0, "size": 0.0, "rough": 0.0}
+        end: Any = turns_while(state, start, test, turn, limit)
+        complaint = f"the integral does not converge, or not in {limit} parts of the interval"
+        found = _and(_not(test(end)), _leq(end.rough, _ROUGH * end.size))
+        done = ensure(here, found, 1.0, complaint)
+        return each(of, lambda u: u, lambda x: x * done, end.total)
+
+    def value(f: Function, a: Any, b: Any) -> Any:
+        def add(total: Any, m: Any, start: Any, h: Any) -> Any:
+            return combined(t, operation("add"), total, m.sum)
+
+        return parts(a, b, t, lambda start, h: _measured(t, f, start, h), add)
+
+    def rule(y: Any, f: Function, a: Any, b: Any) -> Any:
+        derivative: Any = jvp(f)
+        at_ends = each(t, tangent, lambda y0, y1: b.du * y1 - a.du * y0, f(a.re), f(b.re))
+        slopes = _by_closure(f, t)
+        if slopes is None:
+            return at_ends
+        j = slopes.func.ret
+        error = Struct({"error": REAL, "size": REAL})
+
+        def measure(g: Function, start: Any, h: Any) -> Any:
+            m = _measured(j, g, start, h)
+            return {"error": m.error, "size": m.size}
+
+        # where the interval is taken apart has no derivative
+        frozen = functional(
+            [slopes], [REAL, REAL], error, measure, lambda *_: {"error": zero(), "size": zero()}
+        )
+
+        def add(total: Any, m: Any, start: Any, h: Any) -> Any:
+            def weighted(x: Any, k: Any, s: Any) -> Any:
+                weight = _constant(_WEIGHTS[0])[k] * (0.5 * h)
+                return each(t, tangent, lambda dy, s: s + dy.du * weight, derivative(still(x)), s)
+
+            return _over_points(tangents, total, start, h, weighted)
+
+        within = parts(a.re, b.re, tangents, frozen, add)
+        return each(t, tangent, operation("add"), at_ends, within)
+
+    return functional([function], [REAL, REAL], t, value, rule)(a, b)
+
+
+def _is_tangent(t: Type) -> bool:
+    return any(scalar_of(leaf) is TAN for leaf in leaves(t))
+
+
+def _constant(numbers: list[float]) -> Any:
+    """A vector of these numbers, to be indexed by a symbolic index."""
+    trace = current()
+    t = array(fin(len(numbers)), REAL)
+    return wrap(trace, lift(trace, numbers, t, "quad"), t)
+
+
+def _over_points(t: Type, init: Any, start: Any, h: Any, add: Callable[..., Any]) -> Any:
+    """``init``, and ``add(x, k, sum)`` for each point ``x`` of the part of length ``h``."""
+
+    def turn(k: Any, s: Any) -> Any:
+        return add(start + h * (0.5 + 0.5 * _constant(_POINTS)[k]), k, s)
+
+    return fori(len(_POINTS), t, init, turn)
+
+
+def _measured(t: Type, f: Function, start: Any, h: Any) -> Any:
+    """The integral of ``f`` over a part, the difference of both rules, and the integral of |f|."""
+    sums = Struct({"kronrod": t, "gauss": t, "size": t})
+
+    def add(x: Any, k: Any, s: Any) -> dict[str, Any]:
+        y = f(x)
+        kronrod, gauss = (_constant(weights)[k] * (0.5 * h) for weights in _WEIGHTS)
+        return {
+            "kronrod": combined(t, lambda y, s: s + kronrod * y, y, s.kronrod),
+            "gauss": combined(t, lambda y, s: s + gauss * y, y, s.gauss),
+            "size": combined(t, lambda y, s: s + _abs(kronrod * y), y, s.size),
+        }
+
+    nothing = combined(t, lambda: 0.0)
+    s = _over_points(sums, {"kronrod": nothing, "gauss": nothing, "size": nothing}, start, h, add)
+    error = norm(t, combined(t, operation("sub"), s.kronrod, s.gauss))
+    return Record(sum=s.kronrod, error=error, size=norm(t, s.size))
+
+
+def _by_closure(f: Function, t: Type) -> Function | None:
+    """The derivatives of ``f`` at an ``x`` by all Reals that it uses from around it; None: there are none."""
+    reals = [replace_scalar(leaf, REAL) for leaf in f.func.params[1:] if is_real(leaf)]
+    if not reals:
+        return None
+    gradient = Struct({f"d{k}": leaf for k, leaf in enumerate(reals)})
+
+    def derivatives(t: Type) -> Type:
+        """``t`` with a gradient in place of every Real."""
+        if isinstance(t, Array):
+            return array(t.index, derivatives(t.elem))
+        if isinstance(t, Struct):
+            return Struct({name: derivatives(field) for name, field in t.fields.items()})
+        return gradient
+
+    def body(inner: Trace, x: int) -> list[int]:
+        call = inner.builder.vjp(f.func, [x, *captured(inner, f)])
+
+        def pulled(path: list[Any]) -> dict[str, Any]:
+            b = inner.builder
+            pull = b.pull(call, lift(inner, _unit(t, path), t, "quad"))
+            return {f"d{k}": wrap(inner, [b.get(pull, 1 + k)], leaf) for k, leaf in enumerate(reals)}
+
+        def rows(t: Type, path: list[Any]) -> Any:
+            if isinstance(t, Array):
+                return vec(t.index, derivatives(t.elem), lambda i: rows(t.elem, [*path, i]))
+            if isinstance(t, Struct):
+                return {name: rows(field, [*path, name]) for name, field in t.fields.items()}
+            return pulled(path)
+
+        return lift(inner, rows(t, []), derivatives(t), "quad")
+
+    slopes = inline("slopes", [REAL], body)
+    slopes.func.param_types, slopes.func.ret = [REAL], derivatives(t)
+    return slopes
+
+
+def _unit(t: Type, path: list[Any], here: Any = True) -> Any:
+    """What is 1 at one place, and 0 elsewhere; ``path`` has the index or the name of every step there."""
+    if isinstance(t, Array):
+        return vec(t.index, t.elem, lambda i: _unit(t.elem, path[1:], _and(here, _ieq(t.index, i, path[0]))))
+    if isinstance(t, Struct):
+        return {
+            name: _unit(field, path[1:], here) if name == path[0] else combined(field, lambda: 0.0)
+            for name, field in t.fields.items()
+        }
+    return select(here, 1.0, 0.0)

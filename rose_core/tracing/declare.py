@@ -1,0 +1,81 @@
+"""Types as authors write them in Python, and their annotations."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rose_core.language.types import UNIT, Fin, Struct, Type, array, fin
+from rose_core.tracing.sizes import OpenVec, Size, sizes_in
+
+LARGEST = 2**31
+"""The largest size of an index type: indices are 32-bit integers."""
+
+
+def as_type(t: object) -> Type:
+    """The type an author means: a Rose type, a size ``n`` for the indices below it, a dict for a struct.
+
+    Raises:
+        TypeError: ``t`` is none of these.
+    """
+    if isinstance(t, Type):
+        return t
+    if t is None:
+        return UNIT
+    if isinstance(t, OpenVec):
+        return array(index_type(t.index), as_type(t.elem))
+    if isinstance(t, Size):
+        t = t.__index__()
+    if isinstance(t, int) and not isinstance(t, bool):
+        if not 0 <= t <= LARGEST:
+            raise ValueError(f"an index type needs a size from 0 to {LARGEST}, not {t}")
+        return fin(t)
+    if isinstance(t, dict):
+        for name in t:
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a struct's field must be a string, not {name!r}")
+        return Struct({name: as_type(field) for name, field in t.items()})
+    raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}")
+
+
+def index_type(t: object) -> Fin:
+    """The index type an author means by ``t``, the size of a vector."""
+    size = as_type(t)
+    if not isinstance(size, Fin):
+        raise TypeError(f"the size of a Vec must be a whole number, got {describe(t)}")
+    return size
+
+
+def Vec(index: object, elem: object) -> Any:
+    """The type of vectors with one ``elem`` for each value of ``index``, a size, which may be a `Size`."""
+    if sizes_in((index, elem)):
+        return OpenVec(index, elem)
+    return array(index_type(index), as_type(elem))
+
+
+def struct(fields: object = None, /, **named: object) -> Any:
+    """A struct type, from a dict, from keywords, or as a decorator from a class's annotations."""
+    if isinstance(fields, type):
+        scope = {**vars(sys.modules[fields.__module__]), **sys._getframe(1).f_locals}
+        fields = {name: annotated(field, scope) for name, field in fields.__annotations__.items()}
+    elif fields is None:
+        fields = named
+    if isinstance(fields, dict) and sizes_in(fields):
+        return fields
+    t = as_type(fields)
+    if not isinstance(t, Struct):
+        raise TypeError(f"expected the fields of a struct, got {describe(fields)}")
+    return t
+
+
+def annotated(t: object, scope: dict[str, object]) -> object:
+    """An annotation, which is text where the author's module postpones evaluation."""
+    return eval(t, scope) if isinstance(t, str) else t
+
+
+def describe(x: object) -> str:
+    """What ``x`` is, in an author's words."""
+    if isinstance(x, Type):
+        return f"the type {x}"
+    described = getattr(x, "described", None)
+    return described() if callable(described) else f"{type(x).__name__} {x!r:.60}"

@@ -1,0 +1,110 @@
+"""Functions of functions with a derivative of their own, which closes over what those close over.
+
+The derivative of an integral, of a root or of a minimum by what the given function uses from around it
+is a formula, and no loop. `functional` defines such a thing by its value and by that formula, a
+forward rule. What the given functions use from enclosing functions becomes arguments of it, so every
+mode sees it, to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rose_core.language.ir import Func, is_real
+from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leaves, replace_scalar
+from rose_core.tracing.declare import as_type, describe
+from rose_core.tracing.functions import Capture, Function, function_of
+from rose_core.tracing.trace import Trace, lift, traces, wrap
+
+
+def functional(
+    functions: Sequence[object],
+    params: Sequence[object],
+    ret: object,
+    body: Callable[..., object],
+    rule: Callable[..., object],
+) -> Function:
+    """``functional([f], [Real], Real, body, rule)``: ``body(f, x)``, with the derivative ``rule``.
+
+    ``body`` gets the functions and then symbolic arguments, as the body of `fn` does. ``rule(y, f, x)``
+    gets the value that ``body`` gives, the functions, and duals for the arguments; it gives the tangent of
+    ``y``. In it `jvp` of one of the functions, or of one that is made of them, is a derivative along its
+    arguments *and* along all that they use from around them, whose tangents it passes on by itself.
+
+    Raises:
+        TypeError: the result is not of Reals, or ``body`` or ``rule`` use values from around them.
+    """
+    fs = [function_of(f, "functional") for f in functions]
+    types, result = [as_type(t) for t in params], as_type(ret)
+    tangents = tangent(result)
+    name = getattr(body, "__name__", "functional")
+    captures = [c for f in fs for c in f.captures]
+    captured = [_type_of(c) for c in captures]
+
+    func = Func(name, types, result)
+    trace = Alone(func)
+    with trace:
+        args = trace.args(types)
+        params_of_f = iter([(trace, trace.builder.param(t)) for t in captured])
+        inner = [Function(f.func, [next(params_of_f) for _ in f.captures]) for f in fs]
+        func.blocks[0].results = lift(trace, body(*inner, *args), result, f"the result of {name}")
+
+    derivative = Func(f"jvp_{name}", [dual(t) for t in types], dual(result))
+    trace = Alone(derivative)
+    with trace:
+        b = trace.builder
+        args = trace.args(derivative.param_types)
+        for t in captured:
+            if is_real(t):
+                b.param(replace_scalar(t, TAN))
+            b.param(t)
+        pairs: list[tuple[int | None, int]] = []  # the parameters are the first ids, one after the other
+        at = 0
+        for t in func.params:
+            varies = is_real(t)
+            pairs.append((at if varies else None, at + varies))
+            at += 1 + varies
+        given = pairs[len(func.params) - len(captured) :]
+        trace.tangents = {re: du for du, re in given if du is not None}
+        rest = iter([(trace, re) for _, re in given])
+        inner = [Function(f.func, [next(rest) for _ in f.captures]) for f in fs]
+        primals = [re for _, re in pairs]
+        call = b.call(func, primals)
+        y = [b.get(call, k) for k in range(len(leaves(result)))]
+        dy = lift(trace, rule(wrap(trace, y, result), *inner, *args), tangents, f"the tangent of {name}")
+        derivative.blocks[0].results = [v for pair in zip(dy, y, strict=True) for v in pair]
+    func.jvp = derivative
+    return Function(func, captures)
+
+
+def tangent(t: Type) -> Type:
+    """The type of the tangents of a type of Reals."""
+    if isinstance(t, Array):
+        return array(t.index, tangent(t.elem))
+    if isinstance(t, Struct):
+        return Struct({name: tangent(field) for name, field in t.fields.items()})
+    if not is_real(t):
+        raise TypeError(f"functional: expected a result of Reals, got {describe(t)}")
+    return TAN
+
+
+class Alone(Trace):
+    """A function under construction that uses nothing from around it but what it is passed."""
+
+    def __init__(self, func: Func) -> None:
+        super().__init__(func)
+
+    def __enter__(self) -> None:
+        traces.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        traces.pop()
+        self.closed = True
+
+    def args(self, types: Sequence[Type]) -> list[object]:
+        """Symbolic values for parameters of these types."""
+        return [wrap(self, [self.builder.param(leaf) for leaf in leaves(t)], t) for t in types]
+
+
+def _type_of(capture: Capture) -> Type:
+    return capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])

@@ -1,0 +1,116 @@
+"""Functions that are generic in sizes: made once for every set of sizes that they are called with.
+
+So their loops know their bounds like any other function's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rose_core.language.types import Array, Struct, Type
+from rose_core.tracing.declare import as_type, describe
+from rose_core.tracing.sizes import OpenVec, Size, known
+from rose_core.tracing.trace import Value
+
+if TYPE_CHECKING:
+    from rose_core.tracing.functions import Function
+
+
+class Generic:
+    """A function of which some sizes are not known yet; called, it finds them in the arguments."""
+
+    def __init__(
+        self, name: str, params: Sequence[object], sizes: Sequence[Size], make: Callable[[], Function]
+    ) -> None:
+        self.__name__ = name
+        self.params = params
+        """The parameters' types as the author wrote them."""
+        self.sizes = sizes
+        self._make = make
+        self._instances: dict[tuple[int, ...], Function] = {}
+        self._jvp: Generic | None = None
+
+    def described(self) -> str:
+        return f"the function {self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<fn {self.__name__} of any {', '.join(size.name for size in self.sizes)}>"
+
+    def __call__(self, *args: object) -> object:
+        return self.at_args(args)(*args)
+
+    def at(self, **sizes: int) -> Function:
+        """The function at these sizes, given by name."""
+        names = {size.name: size for size in self.sizes}
+        if set(sizes) != set(names):
+            raise TypeError(
+                f"{self.__name__}.at: expected {', '.join(names)}, got {', '.join(sizes) or 'nothing'}"
+            )
+        for value in sizes.values():
+            as_type(value)  # a proper size
+        return self.instance({names[name]: value for name, value in sizes.items()})
+
+    def instance(self, sizes: Mapping[Size, int]) -> Function:
+        """The function at these sizes."""
+        key = tuple(sizes[size] for size in self.sizes)
+        if key not in self._instances:
+            with known(sizes):
+                made = self._make()
+            self._instances[key] = made
+            if self._jvp is not None:
+                made.jvp = self._jvp.instance(sizes)
+        return self._instances[key]
+
+    def now(self) -> dict[Size, int]:
+        """What its sizes are, while a function is made for them."""
+        return {size: size.__index__() for size in self.sizes}
+
+    def at_args(self, args: Sequence[object]) -> Function:
+        """The function at the sizes that the arguments of a call have."""
+        found: dict[Size, int] = {}
+        for k, (t, x) in enumerate(zip(self.params, args, strict=False)):
+            self._infer(t, x, found, f"argument {k + 1} of {self.__name__}")
+        for size in self.sizes:
+            if size not in found:
+                raise TypeError(
+                    f"{self.__name__}: the arguments do not tell the size {size.name}; use .at({size.name}=…)"
+                )
+        return self.instance(found)
+
+    def _infer(self, t: object, x: Any, found: dict[Size, int], what: str) -> None:
+        """Find out sizes from ``x``, a value or a type, for a parameter of type ``t``."""
+        if isinstance(x, Value):
+            x = x.type
+        if isinstance(t, OpenVec):
+            elem: object
+            if isinstance(x, Array):
+                size, elem = x.size, x.elem
+            elif not isinstance(x, Type) and hasattr(x, "__len__") and hasattr(x, "__getitem__"):
+                size = len(x)
+                elem = x[0] if size else None
+            else:
+                return
+            i = t.index
+            if isinstance(i, Size) and i in self.sizes and found.setdefault(i, size) != size:
+                raise ValueError(f"{what}: {i.name} is {found[i]} elsewhere, and {size} here")
+            self._infer(t.elem, elem, found, what)
+        elif isinstance(t, dict):
+            fields = x.fields if isinstance(x, Struct) else x
+            if isinstance(fields, dict):
+                for name, field in t.items():
+                    self._infer(field, fields.get(name), found, f"{what}.{name}")
+
+    @property
+    def jvp(self) -> Generic | None:
+        """The custom derivative, generic in the same sizes; None where there is none."""
+        return self._jvp
+
+    @jvp.setter
+    def jvp(self, rule: Generic) -> None:
+        if not isinstance(rule, Generic) or set(rule.sizes) != set(self.sizes) or self._instances:
+            raise TypeError(
+                f"{self.__name__}.jvp: expected a function with the same sizes, set before {self.__name__} "
+                f"is first called; got {describe(rule)}"
+            )
+        self._jvp = rule

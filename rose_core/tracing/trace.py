@@ -1,0 +1,609 @@
+"""The Python tracer: symbolic values, which write down what is done with them.
+
+A symbolic scalar is one id of the function being built; vectors and structs are bundles of the ids of
+their leaves, which live on this side only and cost the program nothing. Every mistake raises on the
+author's line, in the author's terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rose_core.errors import NO_INDEX, OUT_OF_RANGE
+from rose_core.language import ops
+from rose_core.language.builder import Builder
+from rose_core.language.ir import Func
+from rose_core.language.ops import Op
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
+from rose_core.tracing.declare import LARGEST, as_type, describe
+from rose_core.tracing.where import Construct
+
+if TYPE_CHECKING:
+    from rose_core.tracing.updates import Updates
+
+
+class Trace:
+    """A function under construction."""
+
+    def __init__(self, func: Func, parent: Trace | None = None) -> None:
+        self.func = func
+        self.builder = Builder(func)
+        self.parent = parent
+        """The trace of the function in whose body this one is defined."""
+        self.captures: list[tuple[Trace, int]] = []
+        """Values of enclosing functions that this one uses: they are passed as further parameters."""
+        self.tangents: dict[int, int] = {}
+        """In the rule of a `functional`: the tangents of what the given functions use from around them."""
+        self._captured: dict[tuple[Trace, int], int] = {}
+        self.closed = False
+
+    def reaches(self, owner: Trace) -> bool:
+        """Whether this function is ``owner``'s or is defined, at some depth, in the body of that."""
+        return self is owner or (self.parent is not None and self.parent.reaches(owner))
+
+    def capture(self, owner: Trace, v: int) -> int:
+        """The id here of the value ``v`` of an enclosing function."""
+        if v < 0:
+            return self.builder.const(*owner.builder.pool[~v])
+        found = self._captured.get((owner, v))
+        if found is None:
+            found = self._captured[owner, v] = self.builder.param(owner.func.types[v])
+            self.captures.append((owner, v))
+        return found
+
+
+traces: list[Trace] = []
+
+
+def current() -> Trace:
+    """The function being defined right now."""
+    if not traces:
+        raise RuntimeError("symbolic values exist only while the body of an fn runs")
+    return traces[-1]
+
+
+# -- symbolic values ----------------------------------------------------------------------------------
+
+
+class Value:
+    """A symbolic value: its type and where it may be used."""
+
+    __slots__ = ("block", "trace", "type")
+    type: Type
+    trace: Trace
+    block: int
+
+    def described(self) -> str:
+        return f"a symbolic {self.type}"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a symbolic value has no truth value while its function is traced; use select")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.described()} has no value while its function is traced; "
+            "write sin(x) for math.sin(x), fori or vec for a loop over range(x), and so on"
+        )
+
+    __int__ = __index__ = __float__
+
+    # operators stand here, and not with scalars, so that vectors and structs are refused by name
+
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Var:
+        return neg(self)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Var:
+        return absolute(self)
+
+    def __add__(self, other: object) -> Var:
+        return iadd(self.type, self, other) if isinstance(self.type, Fin) else add(self, other)
+
+    def __radd__(self, other: object) -> Var:
+        return iadd(self.type, other, self) if isinstance(self.type, Fin) else add(other, self)
+
+    def __sub__(self, other: object) -> Var:
+        return isub(self.type, self, other) if isinstance(self.type, Fin) else sub(self, other)
+
+    def __rsub__(self, other: object) -> Var:
+        return isub(self.type, other, self) if isinstance(self.type, Fin) else sub(other, self)
+
+    def __mul__(self, other: object) -> Var:
+        return imul(self.type, self, other) if isinstance(self.type, Fin) else mul(self, other)
+
+    def __rmul__(self, other: object) -> Var:
+        # a tangent is written first in a product, whichever side the author put it on
+        return self * other
+
+    def __truediv__(self, other: object) -> Var:
+        return div(self, other)
+
+    def __rtruediv__(self, other: object) -> Var:
+        return div(other, self)
+
+    def __pow__(self, other: object) -> Var:
+        return power(self, other)
+
+    def __rpow__(self, other: object) -> Var:
+        return power(other, self)
+
+    def __mod__(self, other: int) -> Var:
+        return imod(other, self)
+
+    def __eq__(self, other: object) -> Var:  # type: ignore[override]
+        return _compare(self, other, "eq")
+
+    def __ne__(self, other: object) -> Var:  # type: ignore[override]
+        return _compare(self, other, "neq")
+
+    def __lt__(self, other: object) -> Var:
+        return _compare(self, other, "lt")
+
+    def __le__(self, other: object) -> Var:
+        return _compare(self, other, "leq")
+
+    def __gt__(self, other: object) -> Var:
+        return _compare(self, other, "gt")
+
+    def __ge__(self, other: object) -> Var:
+        return _compare(self, other, "geq")
+
+    def __and__(self, other: object) -> Var:
+        return apply(ops.by_name["and"], self, other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: object) -> Var:
+        return apply(ops.by_name["or"], self, other)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: object) -> Var:
+        return apply(ops.by_name["xor"], self, other)
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Var:
+        return apply(ops.by_name["not"], self)
+
+
+class Var(Value):
+    """A symbolic scalar."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, trace: Trace, id: int, type: Type) -> None:
+        self.trace = trace
+        self.block = trace.builder.open[-1]
+        self.id = id
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"<symbolic {self.type}>"
+
+
+class Loose(Var):
+    """A whole number that is to be an index, which is checked where it is used as one."""
+
+    __slots__ = ("high", "low", "name", "number")
+    type: Fin
+
+    def __init__(self, trace: Trace, number: int, type: Fin, low: int, high: int, name: str) -> None:
+        self.trace, self.block, self.type = trace, trace.builder.open[-1], type
+        self.number, self.low, self.high, self.name = number, low, high, name
+
+    @property
+    def id(self) -> int:  # type: ignore[override]
+        if self.high < 0 or self.low >= self.type.size:
+            found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+            raise IndexError(
+                f"{self.name}: {found} is out of range, expected an index below {self.type.size}"
+            )
+        return check("bound", self.trace, self.number, self.type, self.name, OUT_OF_RANGE)
+
+
+class VecValue(Value):
+    """A symbolic vector: indexed by ints and symbolic indices, iterated, unpacked, measured with len."""
+
+    __slots__ = ("ids",)
+
+    def __init__(self, trace: Trace, ids: Sequence[int], type: Array) -> None:
+        self.trace = trace
+        self.block = trace.builder.open[-1]
+        self.ids = ids
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"<symbolic {self.type}>"
+
+    def __len__(self) -> int:
+        return self.type.size  # type: ignore[attr-defined, no-any-return]
+
+    def __getitem__(self, i: object) -> object:
+        trace, ids = current(), use(self)
+        t = self.type
+        assert isinstance(t, Array)
+        at = self._position(trace, i)
+        return wrap(trace, [trace.builder.index(v, at) for v in ids], t.elem)
+
+    def __setitem__(self, i: object, x: object) -> None:
+        raise TypeError(f"{self.described()} cannot be changed; v = v.set(i, x) has x at i")
+
+    def __iter__(self) -> Iterator[object]:
+        return (self[i] for i in range(len(self)))
+
+    def set(self, i: object, x: object) -> VecValue:
+        """The vector with ``x`` at ``i``; it takes the old one's place where that is not used any more."""
+        trace, ids = current(), use(self)
+        t = self.type
+        assert isinstance(t, Array)
+        at = self._position(trace, i)
+        values = lift(trace, x, t.elem, f"an element of {t}")
+        new = [trace.builder.set(v, at, y) for v, y in zip(ids, values, strict=True)]
+        return VecValue(trace, new, t)
+
+    @property
+    def at(self) -> Updates:
+        """``v.at[i].set(x)``: as ``v.set(i, x)``; ``v.at[i, j].set(x)`` goes further down; ``add`` adds."""
+        from rose_core.tracing.updates import Updates
+
+        return Updates(self)
+
+    def _position(self, trace: Trace, i: object) -> int:
+        t = self.type
+        assert isinstance(t, Array)
+        if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
+            i += t.size
+        (at,) = lift(trace, i, t.index, f"index of {t}")
+        return at
+
+
+class StructValue(Value):
+    """A symbolic struct: its fields are attributes."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, trace: Trace, fields: dict[str, object], type: Struct | Pair) -> None:
+        self.trace = trace
+        self.block = trace.builder.open[-1]
+        self._fields = fields
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"<symbolic {self.type}>"
+
+    def __setattr__(self, name: str, x: object) -> None:
+        try:
+            super().__setattr__(name, x)
+        except AttributeError:
+            raise TypeError(f"{self.described()} cannot be changed; build a new one") from None
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__") or name == "_fields":
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str | int) -> object:
+        try:
+            return self._fields[str(name)]
+        except KeyError:
+            keys = ", ".join(self._fields)
+            raise AttributeError(f"this struct has no field {name!r}; its fields are {keys}") from None
+
+
+class Zero:
+    """The zero tangent, as `zero` gives it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "zero()"
+
+
+_ZERO = Zero()
+
+
+def zero() -> Zero:
+    """The tangent of what does not vary, for custom derivatives."""
+    return _ZERO
+
+
+def use(x: Value) -> list[int]:
+    """The ids of the leaves of ``x`` in the function being defined, which is its own or one inside it.
+
+    Raises:
+        RuntimeError: ``x`` belongs to another function, or to a loop that has ended.
+    """
+    trace = current()
+    owner = x.trace
+    check_scope(owner, x.block, f"a symbolic {x.type}")
+    ids = _ids(x)
+    return ids if owner is trace else [trace.capture(owner, v) for v in ids]
+
+
+def check_scope(owner: Trace, block: int, what: str) -> None:
+    """Raise unless a value of ``block`` of ``owner`` may be used now."""
+    if owner.closed or not current().reaches(owner):
+        raise RuntimeError(
+            f"{what} of the function {owner.func.name} was used outside of it; pass it as an argument instead"
+        )
+    if block not in owner.builder.open:
+        raise RuntimeError(f"{what} was used outside of the loop it belongs to")
+
+
+def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:
+    """The symbolic value of type ``t`` whose leaves are ``ids``."""
+    if isinstance(t, Array):
+        return VecValue(trace, ids, t)
+    if isinstance(t, (Struct, Pair)):
+        names = sorted(t.fields) if isinstance(t, Struct) else ("fst", "snd")
+        types = t.fields if isinstance(t, Struct) else {"fst": t.fst, "snd": t.snd}
+        fields, at = {}, 0
+        for name in names:
+            count = len(leaves(types[name]))
+            fields[name] = wrap(trace, ids[at : at + count], types[name])
+            at += count
+        return StructValue(trace, fields, t)
+    return None if t is UNIT else Var(trace, ids[0], t)
+
+
+def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
+    """The ids of the leaves of ``x``, taken as a ``t``.
+
+    Raises:
+        TypeError: ``x`` is not a ``t``; the message begins with ``what``.
+        ValueError: a vector of another size; IndexError: an index out of range.
+    """
+    b = trace.builder
+    if isinstance(x, Value):
+        if x.type is t or x.type == t:
+            return use(x)
+        raise TypeError(f"{what}: expected {t}, got {describe(x)}")
+    if t is REAL:
+        if isinstance(x, (int, float)) and not isinstance(x, bool):
+            return [b.real(float(x))]
+        if hasattr(x, "__float__") and not isinstance(x, (bool, str)):
+            return [b.real(float(x))]
+    elif t is BOOL:
+        if isinstance(x, bool):
+            return [b.const(x, BOOL)]
+    elif t is TAN:
+        if x is _ZERO:
+            return [b.const(0.0, TAN)]
+    elif t is UNIT:
+        if x is None:
+            return []
+    elif isinstance(t, Fin):
+        if hasattr(x, "__index__") and not isinstance(x, bool):
+            i = x.__index__()
+            if not 0 <= i < t.size:
+                raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
+            return [b.const(i, t)]
+    elif isinstance(t, Array):
+        if hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict)):
+            return _lift_vec(trace, x, t, what)
+    elif isinstance(t, Struct):
+        fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
+        if fields is not None:
+            if set(fields) != set(t.fields):
+                got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
+                raise TypeError(f"{what}: expected a struct with the fields {expected}, got {got}")
+            return [
+                v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")
+            ]
+    raise TypeError(f"{what}: expected {t}, got {describe(x)}")
+
+
+def _lift_vec(trace: Trace, x: Any, t: Array, what: str) -> list[int]:
+    if len(x) != t.size:
+        raise ValueError(f"{what}: expected {t.size} elements, got {len(x)}")
+    elems = [lift(trace, x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]
+    types = leaves(t)
+    return [trace.builder.vec([e[k] for e in elems], types[k]) for k in range(len(types))]
+
+
+def _ids(x: object) -> list[int]:
+    """The leaves of a symbolic value."""
+    if isinstance(x, Var):
+        return [x.id]
+    if isinstance(x, VecValue):
+        return list(x.ids)
+    if isinstance(x, StructValue):
+        names = sorted(x._fields) if isinstance(x.type, Struct) else list(x._fields)
+        return [v for name in names for v in _ids(x._fields[name])]
+    return []
+
+
+# -- operations ---------------------------------------------------------------------------------------
+
+_TYPE_OF_LETTER = {"R": REAL, "B": BOOL}
+
+
+def apply(op: Op, *args: object) -> Var:
+    """An operation on Reals, Bools or (where it is linear) tangents; on plain numbers its plain value."""
+    if not any(isinstance(x, (Value, Zero)) for x in args):
+        return op.evaluate(*map(_plain, args, op.ins, [op.name] * len(args)))  # type: ignore[return-value]
+    trace = current()
+    letters = ["T" if x is _ZERO or (isinstance(x, Var) and x.type is TAN) else "" for x in args]
+    tangent = "T" in letters
+    if op.commutes and letters == ["", "T"]:  # a tangent is written first in a product
+        args, letters = args[::-1], letters[::-1]
+    if tangent and (
+        len(letters) != len(op.tangent)
+        or any((a == "T") != (b == "T") for a, b in zip(letters, op.tangent, strict=True))
+    ):
+        raise TypeError(
+            f"{op.name} is not linear in {'this tangent' if letters.count('T') == 1 else 'these tangents'}"
+        )
+    ids = []
+    for k, (x, letter) in enumerate(zip(args, op.ins, strict=True)):
+        t = TAN if letters[k] else _TYPE_OF_LETTER[letter]
+        if isinstance(x, Var) and x.type is t:
+            ids += use(x)
+        else:
+            ids += lift(trace, x, t, op.name)
+    out = TAN if tangent else _TYPE_OF_LETTER[op.out]
+    return Var(trace, trace.builder.op(op.code, *ids, type=out), out)
+
+
+def _plain(x: object, letter: str, what: str) -> object:
+    """An operand that is no symbol, as its type."""
+    if letter == "B" and isinstance(x, bool):
+        return x
+    if letter == "R" and hasattr(x, "__float__") and not isinstance(x, bool):
+        return float(x)
+    raise TypeError(f"{what}: expected {_TYPE_OF_LETTER[letter]}, got {describe(x)}")
+
+
+def count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def operation(name: str) -> Callable[..., Var]:
+    """The Python function for the op ``name`` of the table."""
+    op = ops.by_name[name]
+
+    def function(*args: object) -> Var:
+        if len(args) != len(op.ins):
+            raise TypeError(f"{name} takes {count(len(op.ins), 'argument')}, got {len(args)}")
+        return apply(op, *args)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+add, sub, mul, div, neg = map(operation, ("add", "sub", "mul", "div", "neg"))
+power, absolute = operation("pow"), operation("abs")
+
+
+def _compare(x: Value, y: object, name: str) -> Var:
+    if isinstance(x.type, Fin):
+        return index_operation("i" + name)(x.type, x, y)
+    if x.type is BOOL:
+        return apply(ops.by_name[{"eq": "iff", "neq": "xor"}.get(name, name)], x, y)
+    return apply(ops.by_name[name], x, y)
+
+
+def index_operation(name: str) -> Callable[..., Var]:
+    """The Python function for an op on two indices of the type that is its first argument."""
+    op = ops.by_name[name]
+
+    def function(index: object, i: object, j: object) -> Var:
+        t = as_type(index)
+        trace = current()
+        a, b = (
+            _number(x) if isinstance(x, Loose) and x.type == t else lift(trace, x, t, name)[0] for x in (i, j)
+        )
+        return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def arithmetic(name: str) -> Callable[..., Var]:
+    """The Python function for arithmetic on indices of any types.
+
+    The result is an index of the type that is the first argument. It may fall outside as long as it is
+    only compared, or computed with, as in ``imod(n, iadd(n, i, j))``.
+    """
+    op = ops.by_name[name]
+
+    def function(index: object, i: object, j: object) -> Var:
+        t = _index_type(index, name)
+        trace = current()
+        (a, low_i, high_i), (b, low_j, high_j) = (_whole_number(trace, x, name) for x in (i, j))
+        ends = [int(op.evaluate(x, y)) for x in (low_i, high_i) for y in (low_j, high_j)]
+        low, high = min(ends), max(ends)
+        return _narrowed(trace, trace.builder.binary(op.code, a, b, _ANY), t, low, high, name)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _index_type(index: object, what: str) -> Fin:
+    t = as_type(index)
+    if not isinstance(t, Fin) or t.size < 1:
+        raise TypeError(f"{what}: expected a size of 1 or more, got {describe(index)}")
+    return t
+
+
+def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
+    """An index of any type or a literal, and the least and largest number it can be."""
+    if isinstance(x, Loose) and x.low >= 0 and x.high < LARGEST:
+        return _number(x), x.low, x.high
+    if isinstance(x, Var) and isinstance(x.type, Fin):
+        return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
+    if isinstance(x, (Value, float)):
+        raise TypeError(f"{what}: expected an index, got {describe(x)}")
+    (v,) = lift(trace, x, _ANY, what)
+    value = int(trace.builder.pool[~v][0])
+    return v, value, value
+
+
+def _number(x: Loose) -> int:
+    """The id of the number that is not checked yet, in the function being defined."""
+    trace = current()
+    check_scope(x.trace, x.block, f"a symbolic {x.type}")
+    return x.number if x.trace is trace else trace.capture(x.trace, x.number)
+
+
+def _narrowed(trace: Trace, v: int, t: Fin, low: int, high: int, name: str) -> Var:
+    """The number ``v`` as an index of type ``t``: checked where it is used, unless it is known to be one."""
+    if low < 0 or high >= t.size:
+        return Loose(trace, v, t, low, high, name)
+    size = trace.builder.const(t.size, _ANY)
+    return Var(trace, trace.builder.binary(ops.code("narrow"), v, size, t), t)
+
+
+iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))
+
+
+def index(size: object, x: object) -> Var:
+    """The number ``x`` (a Real, or an index of any type) as an index below ``size``.
+
+    It is an error, found when it runs, if it is not a whole number or out of range.
+    """
+    t = _index_type(size, "index")
+    trace = current()
+    if isinstance(x, Var) and isinstance(x.type, Fin):
+        return _narrowed(trace, use(x)[0], t, 0, x.type.size - 1, "index")
+    if not isinstance(x, Value):
+        (v,) = lift(trace, x, t, "index")
+        return Var(trace, v, t)
+    (v,) = lift(trace, x, REAL, "index")
+    return Var(trace, check("index", trace, v, t, "index", NO_INDEX), t)
+
+
+def check(op: str, trace: Trace, v: int, t: Fin, name: str, complaint: str) -> int:
+    """The id of ``v`` as a ``t``; where it is none, the complaint is the error, by the construct's name."""
+    b = trace.builder
+    note = b.const(Construct(name).note(complaint), NOTES)
+    return b.ternary(ops.code(op), v, b.const(t.size, _ANY), note, t)
+
+
+def real(i: object) -> Var:
+    """The index ``i``, of any type, as a Real."""
+    trace = current()
+    v, _, _ = _whole_number(trace, i, "real")
+    return Var(trace, trace.builder.unary(ops.code("real"), v), REAL)
+
+
+_ANY = fin(LARGEST)
+"""Any whole number, whatever its index type."""
+
+NOTES = _ANY
+"""The type of the number of a note."""
+
+
+def imod(index: object, i: object) -> Var:
+    """The index ``i``, of any type, modulo the size of ``index``."""
+    t = _index_type(index, "imod")
+    trace = current()
+    a, _, _ = _whole_number(trace, i, "imod")
+    size = trace.builder.const(t.size, _ANY)
+    return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)

@@ -1,0 +1,99 @@
+"""Ordinary Python values in and out: numbers, lists and dicts ↔ the leaves a program works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
+
+
+class Record(dict):  # type: ignore[type-arg]
+    """A struct's value: a dict whose items are attributes too; the name of a field may be a number."""
+
+    __slots__ = ()
+
+    def __missing__(self, key: object) -> object:
+        if isinstance(key, int):
+            return self[str(key)]
+        raise KeyError(key)
+
+    def __getattr__(self, name: str) -> object:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def flatten(x: object, t: Type, what: str) -> list[object]:
+    """The leaves of ``x`` as a ``t``: floats, bools, ints and (nested) lists of them.
+
+    Raises:
+        TypeError: ``x`` is not a ``t``; the message starts with ``what``.
+        ValueError: a vector of another size. IndexError: an index out of range.
+    """
+    if t is REAL or t is TAN:
+        if (isinstance(x, (int, float)) or hasattr(x, "__float__")) and not isinstance(x, bool):
+            return [float(x)]
+    elif t is BOOL:
+        if isinstance(x, bool):
+            return [x]
+    elif t is UNIT:
+        if x is None:
+            return []
+    elif isinstance(t, Fin):
+        if hasattr(x, "__index__") and not isinstance(x, bool):
+            i = x.__index__()
+            if not 0 <= i < t.size:
+                raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
+            return [i]
+    elif isinstance(t, Array):
+        if hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict)):
+            if len(x) != t.size:
+                raise ValueError(f"{what}: expected {t.size} elements, got {len(x)}")
+            rows = [flatten(x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]
+            return [[row[k] for row in rows] for k in range(len(leaves(t.elem)))]
+    elif isinstance(t, Struct):
+        fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
+        if fields is not None:
+            if set(fields) != set(t.fields):
+                got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
+                raise TypeError(f"{what}: expected the fields {expected}, got {got or 'none'}")
+            return [
+                leaf for name, u in t.sorted_fields() for leaf in flatten(fields[name], u, f"{what}.{name}")
+            ]
+    elif isinstance(t, Pair) and isinstance(x, (tuple, list)) and len(x) == 2:
+        return [*flatten(x[0], t.fst, f"{what}[0]"), *flatten(x[1], t.snd, f"{what}[1]")]
+    raise TypeError(f"{what}: expected {t}, got {type(x).__name__} {x!r:.60}")
+
+
+def build(values: Sequence[object], t: Type) -> object:
+    """The value of type ``t`` whose leaves these are: the inverse of `flatten`."""
+    if isinstance(t, Array):
+        columns: list[list[object]] = list(values)  # type: ignore[arg-type]
+        return [build([column[i] for column in columns], t.elem) for i in range(t.size)]
+    if isinstance(t, Struct):
+        found, at = {}, 0
+        for name, u in t.sorted_fields():
+            count = len(leaves(u))
+            found[name] = build(values[at : at + count], u)
+            at += count
+        return Record({name: found[name] for name in t.fields})
+    if isinstance(t, Pair):
+        count = len(leaves(t.fst))
+        return build(values[:count], t.fst), build(values[count:], t.snd)
+    return None if t is UNIT else values[0]
+
+
+def flatten_args(args: Sequence[object], types: Sequence[Type], name: str) -> list[object]:
+    """The leaves of a call's arguments.
+
+    Raises:
+        TypeError: there are too many or too few, or one has the wrong type.
+    """
+    if len(args) != len(types):
+        raise TypeError(f"{name} takes {len(types)} argument{'s' * (len(types) != 1)}, got {len(args)}")
+    return [
+        leaf
+        for k, (x, t) in enumerate(zip(args, types, strict=True))
+        for leaf in flatten(x, t, f"argument {k + 1} of {name}")
+    ]

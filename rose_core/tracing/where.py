@@ -1,0 +1,43 @@
+"""Which construct of a program went wrong, and on which of its author's lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rose_core import errors
+
+_HERE = str(Path(__file__).parent.parent)
+
+
+class Construct:
+    """A construct that an author uses, such as ``root``, on the line where that happens."""
+
+    note: Callable[[str], int]
+    """The number of the note that says what went wrong here, from the complaint."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        if _elsewhere:
+            self.note = _elsewhere[-1]
+            return
+        frame = sys._getframe(1)
+        while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
+            frame = frame.f_back
+        place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+        self.note = lambda complaint: errors.note(f"{name}: {complaint} ({place})")
+
+
+@contextmanager
+def elsewhere(number: Callable[[str], int]) -> Iterator[None]:
+    """Here the author is not in Python: the numbers of notes come from ``number``, given the complaints."""
+    _elsewhere.append(number)
+    try:
+        yield
+    finally:
+        _elsewhere.pop()
+
+
+_elsewhere: list[Callable[[str], int]] = []

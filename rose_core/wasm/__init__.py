@@ -1,0 +1,1 @@
+"""From instructions to the bytes of a WebAssembly module."""

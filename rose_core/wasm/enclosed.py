@@ -1,0 +1,83 @@
+"""Bodies of loops and sides of choices that are written where they are run, in place of a call.
+
+To call a function takes as long as a few operations, which small ones would notice at every turn. So those
+that only one loop or choice has, and no other call, become part of the function around it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.demand import Demand
+from rose_core.language.ir import COND, LOOP, Func, callees, opcodes
+from rose_core.wasm.layout import has_tapes
+from rose_core.wasm.lower_control import takes_memory
+
+_LARGEST = 200
+"""The most instructions: what does more does not notice that it is called."""
+
+_MOST, _DEEPEST = 2000, 8
+"""The most instructions that are added to a function, and how deep in each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """In place of the calling convention of a function that is not called: what `Body` needs to write it."""
+
+    zeros: int
+    data: dict[int, int]
+    demand: Demand | None
+
+
+def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
+    """Function → the one that it is written in, of these: each stands before those that it calls."""
+    owners = Counter(g for f in order for g in f.callees)
+    found: dict[Func, Func] = {}
+    depth: dict[Func, int] = {}
+    outermost: dict[Func, Func] = {}
+    added: Counter[Func] = Counter()
+    for f in order:
+        if opcodes(f).isdisjoint((LOOP, COND)):
+            continue
+        whole = outermost.get(f, f)
+        for g in _run(f):
+            size = len(g.code)
+            if (
+                owners[g] == 1
+                and depth.get(f, 0) < _DEEPEST
+                and size <= _LARGEST
+                and added[whole] + size <= _MOST
+                and _is_plain(g)
+            ):
+                found[g], outermost[g] = f, whole
+                depth[g] = depth.get(f, 0) + 1
+                added[whole] += size
+    return found
+
+
+def _run(f: Func) -> Iterator[Func]:
+    """What the loops and choices of ``f`` run, as far as nothing else in it runs that."""
+    uses: Counter[int] = Counter()
+    inside: list[int] = []
+    for ins in f.code:
+        numbers = callees(ins)
+        uses.update(numbers)
+        if ins[0] in (LOOP, COND):
+            inside += numbers
+    return (f.callees[k] for k in dict.fromkeys(inside) if uses[k] == 1)
+
+
+def _is_plain(f: Func) -> bool:
+    """Whether a function has nothing to do with the host, or with tapes."""
+    return f.host is None and not takes_memory(f) and not has_tapes(f)
+
+
+def calls(f: Func, inside: Mapping[Func, Func]) -> Iterator[Func]:
+    """What ``f`` calls, with all that is written in it."""
+    for g in f.callees:
+        if g in inside:
+            yield from calls(g, inside)
+        else:
+            yield g

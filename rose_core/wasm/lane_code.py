@@ -1,0 +1,374 @@
+"""The code of loops whose turns run two at a time: see `rose_core.wasm.lanes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rose_core.language.ir import INDEX, REF_INDEX, VEC
+from rose_core.language.ops import by_name
+from rose_core.language.types import BOOL, Fin
+from rose_core.wasm.encode import (
+    BR_IF_0,
+    END,
+    F64_ADD,
+    F64X2_ADD,
+    F64X2_SPLAT,
+    I32_ADD,
+    I32_LT_U,
+    I32_MUL,
+    I32_SHR_U,
+    I32_SUB,
+    I32X4_SPLAT,
+    LANE,
+    LANES,
+    LOOP,
+    SECOND_LANE,
+    Access,
+    extract_lane,
+    f64_const,
+    i32_const,
+    lanes_const,
+    load,
+    local_get,
+    local_set,
+    local_tee,
+    pair,
+    store,
+)
+from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
+from rose_core.wasm.lanes import STEP, Lanes, in_lanes_of, is_number
+from rose_core.wasm.layout import BASE, Place
+from rose_core.wasm.pieces import at
+from rose_core.wasm.runtime import F64_CONVERT_U
+
+if TYPE_CHECKING:
+    from rose_core.wasm.lower import Body
+
+_SELECT = by_name["select"].code
+
+
+class Writer:
+    """Writes a loop in lanes, behind what the block around it has so far."""
+
+    def __init__(self, body: Body, number: int, places: Mapping[int, Place]) -> None:
+        """``number``: the loop's block; ``places``: where each used result goes, by its number."""
+        self.body = body
+        self.func = body.func
+        self.number = number
+        self.block = self.func.blocks[number]
+        self.home = self.func.home[self.block.owner]
+        self.inside = {number}
+        """The blocks that are written."""
+        self.places = places
+        turns = self.block.size.size  # type: ignore[attr-defined]
+        self.ends = (0, turns)
+        """The turns from the first to the second run side by side."""
+        self.origin = 0
+        """The turn from which on turns are counted in the code that is being written."""
+        self.taken = 0
+        """How many local variables of lanes are in use."""
+        self.answers: dict[int, bool] = {}
+        """Bools that are the same in all turns that are being written."""
+        self.brought: dict[int, bytes] = {}
+        """Value from outside → code that pushes it."""
+        self.outside: dict[int, bytes] = {}
+        """Value from outside → code that pushes it in both lanes."""
+        self.steps: dict[int, int] = {}
+        """Bytes from one turn to the next → local variable with the bytes to this one."""
+
+    def turn(self, count: int) -> list[bytes]:
+        """The code of ``count`` turns side by side."""
+        raise NotImplementedError
+
+    def begin(self) -> list[bytes]:
+        """Code before turns run side by side."""
+        return []
+
+    def end(self) -> list[bytes]:
+        """Code after that."""
+        return []
+
+    def loop(self, used: Iterable[int]) -> None:
+        """Write the loop, which uses these values, unless they are its own."""
+        body, out = self.body, self.body.out[self.home]
+        assert isinstance(self.block.size, Fin)
+        first, last = self.ends
+        out += self._spread()
+        self.i = body.new_local(True)
+        """The local variable with the turn, counted from the origin, times the bytes of an element."""
+        self.start = self.taken
+        self._alone(range(first))
+        self.origin = first
+        turns = last - first
+        whole = turns & -2
+        step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
+        out += self.begin()
+        out += [BASE, local_set(self.i), LOOP, *self.turn(2), *step]
+        out += [i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
+        if turns != whole:
+            self.taken = self.start
+            out += self.turn(1)
+        out += self.end()
+        self._alone(range(last, self.block.size.size))
+        body.free[-1][1].append(self.i)
+        results = [self.block.results[k] for k in self.places]
+        for x in filter(self.is_outside, [*used, *results]):
+            if x >= 0:
+                body.used(x, self.number)
+        delayed, body.delayed[self.number] = body.delayed[self.number], []
+        for x in delayed:
+            body.used(x, self.home)
+
+    def _alone(self, turns: Iterable[int]) -> None:
+        """Write these turns, each by itself."""
+        out = self.body.out[self.home]
+        for turn in turns:
+            self.origin, self.taken = turn, self.start
+            out += [BASE, local_set(self.i), *self.turn(1)]
+        self.taken = self.start
+
+    def is_outside(self, x: int) -> bool:
+        return x < 0 or self.func.home[x] not in self.inside
+
+    def bring(self, values: Iterable[int]) -> None:
+        """See to it that values from outside are there when the loop begins."""
+        for x in values:
+            if x not in self.brought and self.is_outside(x):
+                if x >= 0:
+                    push = self.body.settle(x, self.home)
+                elif self.func.type_of(x) is BOOL:
+                    push = i32_const(int(self.func.pool[~x][0]))
+                else:
+                    push = f64_const(self.func.pool[~x][0])
+                self.brought[x] = push
+
+    def _spread(self) -> list[bytes]:
+        """Code that puts what was brought into both lanes of local variables, a Bool as a mask.
+
+        What is brought may need other loops, with the same local variables: so all of it is there before.
+        """
+        out = []
+        for x, push in self.brought.items():
+            is_mask = self.func.type_of(x) is BOOL
+            n = self.new_local()
+            out += [*([BASE, push, I32_SUB, I32X4_SPLAT] if is_mask else [push, F64X2_SPLAT]), local_set(n)]
+            self.outside[x] = local_get(n)
+        return out
+
+    def new_local(self) -> int:
+        known = self.body.lane_locals
+        if self.taken == len(known):
+            known.append(self.body.unused_local("v"))
+        self.taken += 1
+        return known[self.taken - 1]
+
+    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], read: bytes = b"") -> None:
+        """Compute ``v``, of what is ``known``, or by code that reads it."""
+        ins = self.func.code[v]
+        if v in known:
+            return
+        if v in self.body.mates:
+            mates, _ = self.body.mates[v]
+            places = [self.new_local() for _ in mates]
+            out += [known[ins[1]], in_lanes_of(self.body, v), *map(local_set, reversed(places))]
+            known.update(zip(mates, map(local_get, places), strict=True))
+            return
+        push = read
+        if ins[0] == _SELECT and ins[1] in self.answers:
+            push = known[ins[2] if self.answers[ins[1]] else ins[3]]
+        elif not read:
+            # of three operands the first is on top of the stack
+            first, *others = [known[x] for x in ins[1:]]
+            push = b"".join([first, *others] if len(others) < 2 else [*others, first])
+            push += in_lanes_of(self.body, v)
+        if self.body.demand.uses[v] > 1 or self.body.demand.rooted[v]:
+            n = self.new_local()
+            out += [push, local_set(n)]
+            push = local_get(n)
+        known[v] = push
+
+    def address(self, place: Place, step: int = STEP) -> bytes:
+        """Code that pushes where the turn is that has so many bytes, without the offset."""
+        return place.plus(local_get(self.i if step == STEP else self.steps[step]))
+
+    def results(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
+        """Code that writes the results of ``count`` turns."""
+        out = []
+        for k, place in self.places.items():
+            r = self.block.results[k]
+            if is_number(self.func.type_of(r)):
+                out += self.store(place.at(self.origin * STEP), STEP, known[r], count)
+            else:
+                row = self.func.code[r][1:]
+                for j, x in enumerate(row, self.origin * len(row)):
+                    out += self.store(place.at(j * STEP), len(row) * STEP, known[x], count)
+        return out
+
+    def store(self, place: Place, step: int, value: bytes, count: int) -> list[bytes]:
+        """Code that writes a number of ``count`` turns, each ``step`` bytes from the one before."""
+        here = self.address(place, step)
+        if step == STEP:
+            return [here, value, (LANES if count == 2 else LANE).store(place.offset)]
+        if count == 1:
+            return [here, value, LANE.store(place.offset)]
+        n = self.new_local()
+        first = [value, local_set(n), here, local_get(n), LANE.store(place.offset)]
+        return [*first, here, local_get(n), SECOND_LANE.store(place.offset + step)]
+
+    def sums(self, added: Sequence[int], count: int, known: Mapping[int, bytes]) -> list[bytes]:
+        """Code that does what is ``added`` up over the turns, lane after lane."""
+        body, code = self.body, self.func.code
+        out: list[bytes] = []
+        terms = []
+        for v in added:
+            n = self.new_local()
+            out += [known[code[v][2]], local_set(n)]
+            terms.append(n)
+        for lane in range(count):
+            for v, n in zip(added, terms, strict=True):
+                out += body.adding(code[v][1], [local_get(n), extract_lane(lane), F64_ADD])
+        return out
+
+
+class FlatWriter(Writer):
+    """Writes a loop that no other loop is in."""
+
+    def __init__(self, body: Body, lanes: Lanes, places: Mapping[int, Place]) -> None:
+        super().__init__(body, lanes.number, places)
+        self.lanes = lanes
+        self.ends = lanes.first, lanes.last
+        self.new = {w.accumulator: w for w in body.windows.get(lanes.number, ()) if w.is_new}
+
+    def write(self) -> None:
+        body, code, lanes = self.body, self.func.code, self.lanes
+        values, rows, sites, sums = (
+            [code[v] for v in of] for of in (lanes.values, lanes.rows, lanes.sites, lanes.sums)
+        )
+        elements = [code[r] for r in dict.fromkeys(ins[1] for ins in sites)]
+        for of in (*(found.of for found in lanes.elements.values()), *(ins[1] for ins in sums)):
+            body.place(of)
+        for ins in (*values, *rows):
+            if ins[0] not in (INDEX, REF_INDEX):
+                self.bring(ins[1:])
+        self.bring(ins[2] for ins in (*sites, *sums))
+        self.bring(r for k in self.places if is_number(self.func.type_of(r := self.block.results[k])))
+        for window in self.new.values():
+            body.out[self.home] += window.before(body.place(window.accumulator))
+        steps = {found.step for found in lanes.elements.values()}
+        steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
+        self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
+        self.flows = {of: self._flow(of_flow) for of, of_flow in lanes.flows.items()}
+        self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]])
+        body.free[-1][1].extend(self.steps.values())
+
+    def turn(self, count: int) -> list[bytes]:
+        body, code, lanes, access = self.body, self.func.code, self.lanes, LANES if count == 2 else LANE
+        out: list[bytes] = []
+        for step, local in self.steps.items():
+            out += [local_get(self.i), i32_const(step // STEP), I32_MUL, local_set(local)]
+        self.answers = {v: at(answer, self.origin)[2] != 0 for v, answer in lanes.answers.items()}
+        known = dict(self.outside)
+        known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
+        for v in lanes.values:
+            self.operation(v, known, out, self._read(v, count))
+        sums = {r: self.new_local() for r in self.new if r not in self.flows}
+        out += [ZERO + local_set(n) for n in sums.values()]
+        is_alone = self.origin != lanes.first
+        in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
+        for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
+            _, r, x = code[v]
+            n = sums.get(code[r][1])
+            if n is not None:
+                out += [local_get(n), known[x], F64X2_ADD, local_set(n)]
+            elif v in lanes.single:
+                out += self._add_singly(r, known[x], count)
+            elif v in in_flow:
+                rest = NOTHING + pair(0, 0) if count == 1 else b""
+                out += [known[x], rest, local_set(in_flow[v])]
+            else:
+                total = self._load(r, count) + known[x] + F64X2_ADD
+                out += self.store(self._place(r), lanes.elements[r].step, total, count)
+        for r, n in sums.items():
+            place = body.place(r).at((self.origin + self.new[r].low) * STEP)
+            out += [self.address(place), local_get(n), access.store(place.offset)]
+        for of, flow in self.flows.items() if not is_alone else ():
+            place = body.place(of).at(flow.low)
+            out += flow.add(self.address(place), place)
+        return out + self.results(known, count) + self.sums(lanes.sums, count, known)
+
+    def begin(self) -> list[bytes]:
+        return [code for flow in self.flows.values() for code in flow.begin()]
+
+    def end(self) -> list[bytes]:
+        turns = self.lanes.last - self.lanes.first
+        return [code for of, flow in self.flows.items() for code in flow.end(self.body.place(of), turns)]
+
+    def _flow(self, sites: Sequence[int]) -> Flow:
+        elements = [self.lanes.elements[self.func.code[v][1]] for v in sites]
+        offsets = [e.offset(self.lanes.first) for e in elements]
+        return Flow(sites, offsets, self.new_local, elements[0].of in self.new)
+
+    def _nearness(self, v: int) -> int:
+        """Elements that a turn adds to come from the farthest to the nearest."""
+        return -self.lanes.elements[self.func.code[v][1]].offset(self.lanes.first)
+
+    def _read(self, v: int, count: int) -> bytes:
+        """Code that reads ``v``, or makes it of the turn's number; none for what is computed of others."""
+        if v in self.lanes.elements:
+            return self._load(v, count)
+        if v not in self.lanes.numbers:
+            return b""
+        _, factor, constant = at(self.lanes.numbers[v], self.origin)
+        turn = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
+        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64_CONVERT_U, F64X2_SPLAT]
+        return b"".join(here if count == 1 else [*here, lanes_const(0.0, factor), F64X2_ADD])
+
+    def _place(self, v: int) -> Place:
+        """Where an element is in the turn that turns are counted from."""
+        found = self.lanes.elements[v]
+        return self.body.place(found.of).at(found.offset(self.origin))
+
+    def _load(self, v: int, count: int) -> bytes:
+        """Code that reads an element of ``count`` turns."""
+        place, step = self._place(v), self.lanes.elements[v].step
+        here = self.address(place, step)
+        if step == STEP:
+            return here + (LANES if count == 2 else LANE).load(place.offset)
+        first = here + LANE.load(place.offset)
+        return first if count == 1 else here + first + SECOND_LANE.load(place.offset + step)
+
+    def _add_singly(self, r: int, x: bytes, count: int) -> list[bytes]:
+        """Code that adds to an element of ``count`` turns, one after the other."""
+        place, step = self._place(r), self.lanes.elements[r].step
+        here, n = self.address(place, step), self.new_local()
+        out = [x, local_set(n)]
+        for lane in range(count):
+            offset = place.offset + lane * step
+            out += [
+                here,
+                here,
+                load("f", offset),
+                local_get(n),
+                extract_lane(lane),
+                F64_ADD,
+                store("f", offset),
+            ]
+        return out
+
+
+def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:
+    """``to[k] += x[k]`` for every number of an array of ``size`` bytes; ``i``: a local variable for that."""
+    at = local_get(i)
+    to_push, x_push = to.plus(at), x.plus(at)
+
+    def add(access: Access) -> list[bytes]:
+        read = [to_push, access.load(to.offset), x_push, access.load(x.offset)]
+        return [to_push, *read, F64X2_ADD, access.store(to.offset)]
+
+    whole = size // (2 * STEP) * (2 * STEP)
+    out = [BASE, local_set(i)]
+    if whole:
+        out += [LOOP, *add(LANES), at, i32_const(2 * STEP), I32_ADD, local_tee(i)]
+        out += [i32_const(whole), I32_LT_U, BR_IF_0, END]
+    return out + (add(LANE) if whole < size else [])

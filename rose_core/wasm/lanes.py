@@ -1,0 +1,325 @@
+"""Loops whose turns are independent of each other, two turns at a time: the 128-bit lanes of WebAssembly.
+
+Such a loop reads elements that are a step apart in neighbouring turns, and what it computes of them goes to
+elements of its own, of arrays or accumulators. These are neighbours; or they are the same coordinate of
+neighbouring points, say, and then each lane is read and written by itself. Each lane does to its numbers what
+the turn by itself would do, so the results are the same to the bit. What is added up over all turns is added
+lane by lane, in the order of the turns. Of an odd number of turns, the last one runs in a lane alone; so do
+some at the ends, where indices that follow the turns by pieces are others than in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func
+from rose_core.language.ops import OPS, TABLE_END, by_name
+from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
+from rose_core.wasm.encode import (
+    IN_LANES,
+)
+from rose_core.wasm.layout import size_of
+from rose_core.wasm.pieces import Piece, at, pieces
+
+if TYPE_CHECKING:
+    from rose_core.wasm.lower import Body
+
+LEAST_TURNS = 4
+"""The fewest turns for which it is done."""
+
+_FEW = 2
+"""Up to so many operations take no longer than an addition to a sum."""
+
+_SLOW = {by_name[name].code: 4 for name in ("div", "sqrt")}
+"""Operations that take longer than others, by code."""
+
+_CHOICES = {by_name["min"].code: 2, by_name["max"].code: 2, by_name["select"].code: 1}
+"""Operations that choose, and how long they take. A turn by itself has branches in their place: the processor
+foretells where these go, and goes on."""
+
+_MOST_CHOICES, _CHOICES_SHARE = 5, 0.125
+"""How long choices that need each other may take, in lanes they are waited for; and what part of all may be
+such choices, however many these are."""
+
+WIDEST = 8
+"""The most neighbours that are added to at once."""
+
+_MOST_ALONE, _MOST_WRITTEN = 6, 400
+"""The most turns that run alone at the ends, and about how many operations that may be."""
+
+_CALL = 20
+"""About so many operations are in a function of the library."""
+
+STEP = 8
+"""Bytes of an element."""
+
+_INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
+
+
+_REAL = by_name["real"].code
+
+
+def is_number(t: Type) -> bool:
+    return t is REAL or t is TAN
+
+
+@dataclass(slots=True)
+class Element:
+    """A number in an array or accumulator from outside of a loop, which moves with its turns."""
+
+    of: int
+    """The array, or the accumulator."""
+    size: int
+    """Bytes from one number that the index that moves may be to the next."""
+    start: int
+    """Bytes from the first element of all to that where this index is 0."""
+    index: list[Piece]
+    """How the index moves."""
+    step: int = 0
+    """Bytes from one turn to the next, while turns run side by side."""
+    ahead: int = 0
+    """The constant in the index, meanwhile."""
+
+    def begin(self, first: int) -> bool:
+        """Let turns run side by side from the first one on; whether the element moves then."""
+        _, factor, self.ahead = at(self.index, first)
+        self.step = factor * self.size
+        return factor > 0
+
+    def offset(self, turn: int) -> int:
+        """Bytes from the first element of all to that of a turn."""
+        _, factor, constant = at(self.index, turn)
+        return self.start + (factor * turn + constant) * self.size
+
+
+@dataclass(slots=True)
+class Lanes:
+    """What a loop consists of that can run in lanes."""
+
+    number: int
+    """Its block."""
+    values: list[int] = field(default_factory=list)
+    """Its operations and reads, in order."""
+    elements: dict[int, Element] = field(default_factory=dict)
+    """Those that it reads, and the places that it adds to."""
+    rows: list[int] = field(default_factory=list)
+    """Rows of arrays and accumulators that its elements are of, and those that it makes."""
+    sites: list[int] = field(default_factory=list)
+    """``ADD_TO`` an element that moves with the turns."""
+    sums: list[int] = field(default_factory=list)
+    """``ADD_TO`` a number that stays."""
+    numbers: dict[int, list[Piece]] = field(default_factory=dict)
+    """Its values that are indices as numbers."""
+    answers: dict[int, list[Piece]] = field(default_factory=dict)
+    """Bools that depend on nothing but the turn."""
+    first: int = 0
+    """The turns from this one on run side by side,"""
+    last: int = 0
+    """up to this one."""
+    single: set[int] = field(default_factory=set)
+    """The sites that share elements with others: a lane is added after the other."""
+    flows: dict[int, list[int]] = field(default_factory=dict)
+    """By accumulator, sites that share its elements with nothing but each other (`rose_core.wasm.lane_flow`)."""
+
+
+def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
+    """How a loop runs in lanes, if it can; ``columns``: its used results, by number."""
+    func, needed = body.func, body.demand.uses
+    block = func.blocks[number]
+    assert isinstance(block.size, Fin)
+    lanes = Lanes(number)
+    if block.size.size < LEAST_TURNS:
+        return None
+    results = {block.results[k] for k in columns}
+    anchors = body.demand.anchors[number]
+    added = set(anchors)
+    for v in anchors:
+        if func.code[v][0] != ADD_TO or not is_number(func.type_of(func.code[v][2])):
+            return None
+        is_site = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
+        (lanes.sites if is_site else lanes.sums).append(v)
+    for v in block.order:
+        if needed[v] and v not in added:
+            t = func.types[v]
+            op, inner = func.code[v][0], t.inner if isinstance(t, Ref) else t
+            if op in (INDEX, REF_INDEX) and is_number(inner):
+                found = element(body, number, func.code[v])
+                if found is None:
+                    return None
+                lanes.elements[v] = found
+            elif isinstance(inner, Array):
+                if op not in (INDEX, REF_INDEX) and not (v in results and _is_row(func, number, v)):
+                    return None
+                lanes.rows.append(v)
+            elif t is BOOL and (answer := pieces(func, number, v)):
+                lanes.answers[v] = answer
+                continue
+            elif op == _REAL:
+                index = pieces(func, number, func.code[v][1])
+                if index is None:
+                    return None
+                lanes.numbers[v] = index
+            elif is_number(t) or t is BOOL:
+                if op == INDEX or not in_lanes_of(body, v):
+                    return None
+            elif isinstance(t, Ref) or (body.affine(v) is None and pieces(func, number, v) is None):
+                return None
+            if is_number(t) or t is BOOL:
+                lanes.values.append(v)
+    if not _begin(lanes, block.size.size):
+        return None
+    made = [r for r in results if not is_number(func.type_of(r))]
+    if not all(_is_row(func, number, r) for r in made):
+        return None
+    operations = sum(_effort(func.code[v][0]) for v in lanes.values)
+    apart = sum(found.step != STEP for found in lanes.elements.values())
+    if operations < apart + sum(len(func.code[r]) - 1 for r in made):
+        return None  # to put lanes together and take them apart takes as long
+    if _choices(func, lanes.values) > max(_MOST_CHOICES, _CHOICES_SHARE * operations):
+        return None
+    if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
+        return None  # it waits for the additions anyway
+    return lanes if _in_any_order(body, lanes) else None
+
+
+def _begin(lanes: Lanes, turns: int) -> bool:
+    """Find the turns that run side by side: those between two changes of an index that are farthest apart."""
+    elements = lanes.elements.values()
+    found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values()]
+    changes = sorted({0, turns}.union(start for index in found for start, _, _ in index))
+    lanes.first, lanes.last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
+    alone = turns - (lanes.last - lanes.first)
+    return (
+        lanes.last - lanes.first >= LEAST_TURNS
+        and alone <= _MOST_ALONE
+        and alone * len(lanes.values) <= _MOST_WRITTEN
+        and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
+    )
+
+
+def _effort(op: int) -> int:
+    """About how many operations one takes."""
+    if op == INDEX:
+        return 0
+    if op == _REAL:
+        return 1
+    return _SLOW.get(op, 1) if op in _INSTRUCTIONS else _CALL
+
+
+def _choices(func: Func, values: Iterable[int]) -> int:
+    """How long those choices take that need each other."""
+    time: dict[int, int] = {}
+    for v in values:
+        op, *given = func.code[v]
+        time[v] = max((time.get(x, 0) for x in given), default=0) + _CHOICES.get(op, 0)
+    return max(time.values(), default=0)
+
+
+def _is_row(func: Func, number: int, v: int) -> bool:
+    """Whether a turn makes ``v`` of numbers."""
+    ins = func.code[v] if v >= 0 else ()
+    return (
+        bool(ins)
+        and ins[0] == VEC
+        and func.home[v] == number
+        and all(is_number(func.type_of(x)) for x in ins[1:])
+    )
+
+
+def in_lanes_of(body: Body, v: int) -> bytes:
+    """The code that computes ``v``, after its operands, in lanes; none if there is none."""
+    op = body.func.code[v][0]
+    if op in _INSTRUCTIONS or op >= TABLE_END:
+        return _INSTRUCTIONS.get(op, b"")
+    code = body.mates[v][1] if v in body.mates else body.codes.single[op]
+    return body.codes.in_lanes.get(code, b"")
+
+
+def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
+    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
+    func, code = body.func, body.func.code
+    start = unit = 0
+    moving: list[Piece] | None = None
+    while True:
+        _, of, index = ins
+        t = func.type_of(of)
+        inner = t.inner if isinstance(t, Ref) else t
+        if not isinstance(inner, Array) or is_tape(inner) or is_tape(inner.elem) or of in body.clobbered:
+            return None
+        size = size_of(inner.elem)
+        if index < 0:
+            start += int(func.pool[~index][0]) * size
+        else:
+            if moving:
+                return None
+            line, unit = body.affine(index), size
+            if line:
+                moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
+            else:
+                moving = pieces(func, number, index)
+            if not moving:
+                return None
+        if of < 0 or func.home[of] != number:
+            break
+        ins = code[of]
+        if ins[0] not in (INDEX, REF_INDEX):
+            return None
+    return Element(of, unit, start, moving) if moving else None
+
+
+def _in_any_order(body: Body, lanes: Lanes) -> bool:
+    """Whether each element gets the same additions in the same order if turns run side by side.
+
+    What is added to elements of several turns, lane by lane, comes first where its element is farthest: what
+    a turn adds to an element has been done then before a later turn adds to it.
+    """
+    func, accumulators = body.func, body.demand.accumulators
+    alone = func.blocks[lanes.number].size.size - (lanes.last - lanes.first)  # type: ignore[attr-defined]
+    offsets: dict[int, set[tuple[int, int]]] = {}
+    for v in lanes.sites:
+        r = func.code[v][1]
+        site = lanes.elements[r]
+        for root in accumulators(r):
+            offsets.setdefault(root, set()).add((site.step, site.ahead))
+    sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
+    given = [root for root in offsets if func.code[root][0] == PARAM]
+    of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
+    shared = {root for root, at in offsets.items() if len(at) > 1 and not _apart(at)}
+    for root in shared:
+        sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
+        if all(accumulators(func.code[v][1]) == [root] for v in sites) and _is_flow(lanes, func, sites):
+            lanes.flows[lanes.elements[func.code[sites[0]][1]].of] = sites
+        else:
+            lanes.single.update(sites)
+    return (
+        all(_alike(offsets[root]) for root in shared)
+        and (alone or not lanes.single)
+        and (len(of_given) <= 1 or len(given) == 1)
+        and sums.isdisjoint(offsets)
+        and not (given and any(func.code[root][0] == PARAM for root in sums))
+    )
+
+
+def _alike(places: Iterable[tuple[int, int]]) -> bool:
+    """Whether elements, of which there are the steps, move alike."""
+    return len({step for step, _ in places}) == 1
+
+
+def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
+    """Whether these sites add to neighbours in one row of numbers."""
+    elements = [lanes.elements[func.code[v][1]] for v in sites]
+    offsets = [e.offset(lanes.first) for e in elements]
+    return (
+        len({e.of for e in elements}) == 1
+        and {e.step for e in elements} == {STEP}
+        and max(offsets) - min(offsets) < WIDEST * STEP
+    )
+
+
+def _apart(places: Iterable[tuple[int, int]]) -> bool:
+    """Whether elements, of which there are the steps, are read and written lane by lane in the same way."""
+    (step, *others) = {step for step, _ in places}
+    return step != STEP and not others

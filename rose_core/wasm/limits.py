@@ -1,0 +1,88 @@
+"""What WebAssembly engines take at most, and what to say of a program that is larger.
+
+The limits are those of the WebAssembly JavaScript interface, which all engines share.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rose_core.language.ir import CALL, GET, PARAM, STRUCTURAL_NAMES, Func
+from rose_core.language.ops import OPS
+from rose_core.language.types import Type
+from rose_core.wasm.layout import is_memory, size_of
+
+BODY = 7_654_321
+"""Bytes of a function, with its declarations of local variables."""
+LOCALS = 50_000
+"""Of a function, its parameters among them."""
+PARAMS = 1000
+MEMORY = 1 << 32
+"""Bytes."""
+
+_MUCH = 0.1
+"""The share of a function's operations from which on a kind of them is named."""
+
+
+class SizeError(Exception):
+    """A program that is too large for any engine; the message says how large, and what makes it so."""
+
+
+def check_body(f: Func, size: int, local_count: int, params: int) -> None:
+    """Raise if engines would refuse the body of ``f``."""
+    for found, limit, what in (
+        (params, PARAMS, "parameters"),
+        (local_count, LOCALS, "local variables"),
+        (size, BODY, "bytes"),
+    ):
+        if found > limit:
+            raise SizeError(
+                f"{f.name} is too large: as one function of WebAssembly it has {found:,} {what}, of which "
+                f"engines take {limit:,}; {_operations(f)}. Loops such as vec, sum and fori do not grow "
+                "with their turns, and functions for what repeats keep each of them small"
+            )
+
+
+def _operations(f: Func) -> str:
+    """How many operations there are, and which ones the most."""
+    names = Counter(_name(f, ins) for ins in f.code if ins[0] not in (PARAM, GET))
+    total = names.total()
+    most = ", ".join(f"{n / total:.0%} {name}" for name, n in names.most_common() if n >= _MUCH * total)
+    return f"of its {total:,} operations, {most or 'none is frequent'}"
+
+
+def _name(f: Func, ins: tuple[int, ...]) -> str:
+    op = ins[0]
+    if op == CALL:
+        return f"calls of {f.callees[ins[1]].name}"
+    return OPS[op].name if op < len(OPS) else STRUCTURAL_NAMES[op - len(OPS)]
+
+
+def check_memory(root: Func, end: int, constants: int, frames: Sequence[tuple[Func, int]]) -> None:
+    """Raise if there cannot be that much memory; ``frames``: the functions, and the sizes of their frames."""
+    if end <= MEMORY:
+        return
+    shares = [(constants, "constants")]
+    shares += [(_sum(root.params), "the arguments"), (_sum(root.result_types), "the result")]
+    shares += [(size, f"what {f.name} computes{_largest(f)}") for f, size in frames]
+    size, what = max(shares, key=lambda share: share[0])
+    raise SizeError(
+        f"{root.name} needs {_bytes(end)} of memory, of which WebAssembly has {_bytes(MEMORY)} at most; "
+        f"{size / end:.0%} of it is for {what}"
+    )
+
+
+def _sum(types: Sequence[Type]) -> int:
+    return sum(map(size_of, types))
+
+
+def _largest(f: Func) -> str:
+    """The largest array that is made in ``f``."""
+    arrays: Iterator[Type] = (t for t in f.types if is_memory(t))
+    t = max(arrays, key=size_of, default=None)
+    return f", where a {t} alone takes {_bytes(size_of(t))}" if t else ""
+
+
+def _bytes(n: int) -> str:
+    return f"{n / 1e9:,.1f} GB"

@@ -1,0 +1,586 @@
+"""From instructions to WebAssembly: the statements of a function, and how it is entered and left.
+
+Demand decides the order (`rose_core.wasm.expressions`); accumulators and opaque calls keep theirs. Arrays
+live in memory, at fixed addresses where possible, and are made where they are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.demand import Demand
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    ZEROS,
+    Func,
+    operands,
+)
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, code
+from rose_core.language.types import Array, Fin, Ref, is_tape
+from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.enclosed import Enclosed
+from rose_core.wasm.encode import (
+    BR_IF_0,
+    DROP,
+    END,
+    F64_ADD,
+    F64_SUB,
+    I32_ADD,
+    I32_LT_U,
+    SELECT,
+    call,
+    i32_const,
+    load,
+    local_tee,
+    store,
+)
+from rose_core.wasm.encode import LOOP as LOOP_BEGIN
+from rose_core.wasm.expressions import Codes, get_local, set_local
+from rose_core.wasm.lane_code import FlatWriter, add_arrays
+from rose_core.wasm.lanes import in_lanes
+from rose_core.wasm.layout import (
+    BASE,
+    Convention,
+    HostConvention,
+    Place,
+    has_tape,
+    is_i32,
+    is_memory,
+    kind_of,
+    letter,
+    size_of,
+)
+from rose_core.wasm.lower_control import ControlFlow, Operand, takes_memory
+from rose_core.wasm.reuse import Overwriting
+from rose_core.wasm.rows import RowsWriter, in_rows
+from rose_core.wasm.runtime import Runtime
+from rose_core.wasm.windows import Window, windows
+
+_NEG = code("neg")
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where a function is written that is not called: in which other one, on what, and where results go that
+    are arrays."""
+
+    body: Body
+    args: Sequence[Operand]
+    places: Sequence[Place]
+
+
+class Body(ControlFlow):
+    """The code of one function: its parts, and the end of its frame."""
+
+    def __init__(
+        self,
+        func: Func,
+        frame: int,
+        zeros: int,
+        data: dict[int, int],
+        codes: Codes,
+        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
+        entry: tuple[list[int], list[int]] | None,
+        runtime: Runtime | None = None,
+        overwriting: Overwriting | None = None,
+        demand: Demand | None = None,
+        around: Around | None = None,
+    ) -> None:
+        """As `Expressions`; ``callees``: function index and convention;
+        ``entry``: for the function that the host calls, the addresses of its parameters and results,
+        or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
+        functions that may overwrite their parameters; ``around``: where it is written, if that is in
+        another function."""
+        super().__init__(func, frame, zeros, data, codes, demand)
+        self.callees = callees
+        self.runtime = runtime or Runtime(0, 0)
+        self.addressed = self._addressed()
+        self.plan_updates(overwriting or Overwriting([]))
+        self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
+        self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
+        """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
+        self.window_of: dict[int, Window] = {}
+        """``REF_INDEX`` → the window that it is in, while its loop is being written."""
+        self.done: set[int] = set()
+        """Loops, calls and additions that have been written."""
+        self.result_places: list[Place | None]
+        if around:
+            self._bind_around(around)
+        else:
+            self.params, self.results = self._bind_entry(*entry) if entry else self._bind_params()
+            self.parts.params = len(self.params)
+        if around or takes_memory(func):
+            self.parts.longest = len(func.code) << 16  # what it takes is given back at its end
+        for v, place in zip(func.results, self.result_places, strict=True):
+            if place is not None and v >= 0 and is_memory(func.types[v]):
+                self.want(v, place, 0)
+                if func.code[v][0] == INDEX:
+                    self.row_results.setdefault(v, []).append(place)
+        self.anchors(0)
+        self._return()
+        if around:
+            return
+        out = self.out[0]
+        if takes_memory(func) and (entry or not any(map(has_tape, func.result_types))):
+            out = []
+            self.give_back(self.out[0], out)
+        self.functions = self.parts.functions(b"".join(out), self.params, self.results)
+        """The function, or the parts of one that is very long."""
+
+    # -- parameters and results -----------------------------------------------------------------------
+
+    def _addressed(self) -> set[int]:
+        """Scalar accumulators that something else needs the address of."""
+        func = self.func
+        found: set[int] = set()
+        if not func.straight:
+            for ins in func.code:
+                op = ins[0]
+                if op >= BINARY_END and (op < TABLE_END or op in (CALL, COND, LOOP)):
+                    given = operands(ins, func.blocks)
+                    found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
+        return found
+
+    def _param_ids(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for v, ins in enumerate(self.func.code):
+            if ins[0] == PARAM:
+                found[ins[1]] = v
+            if len(found) == len(self.func.params):
+                break
+        return found
+
+    def _bind_params(self) -> tuple[str, str]:
+        """Take parameters as the convention says; its WebAssembly signature."""
+        convention = Convention(self.func)
+        ids = self._param_ids()
+        self.local_count = len(convention.params)
+        for n, k in enumerate((*convention.scalars, *convention.pointers)):
+            self.expr[ids[k]] = get_local(n)
+        n = len(self.func.params) - len(convention.blocked)
+        if convention.blocked:
+            for j, k in enumerate(convention.blocked):
+                self.expr[ids[k]] = get_local(n) + load(kind_of(self.func.params[k]), 8 * j)
+            n += 1
+        self.result_places = [None] * len(self.func.results)
+        for k in convention.written:
+            self.result_places[k] = Place(get_local(n), 0)
+            n += 1
+        for j, k in enumerate(convention.blocked_results):
+            self.result_places[k] = Place(get_local(n), 8 * j)
+        for k, at in self.updates.overwriting.places(self.func).items():
+            self.result_places[k] = self.place(ids[at])
+        return convention.params, convention.results
+
+    def _bind_around(self, around: Around) -> None:
+        """Take parameters from where it is written, whose local variables it goes on with."""
+        ids = self._param_ids()
+        for k, given in enumerate(around.args):
+            if isinstance(given, Place):
+                self.put(ids[k], given)
+            else:
+                self.expr[ids[k]] = given
+        body = around.body
+        self.runs, self.local_count, self.lane_locals = body.runs, body.local_count, body.lane_locals
+        places = iter(around.places)
+        self.result_places = [next(places) if is_memory(t) else None for t in self.func.result_types]
+        for k, at in self.updates.overwriting.places(self.func).items():
+            self.result_places[k] = self.place(ids[at])
+
+    def enclose(
+        self, f: Func, enclosed: Enclosed, args: Sequence[Operand], places: Sequence[Place]
+    ) -> list[bytes]:
+        first = self.local_count
+        body = Body(
+            f, self.frame_end, enclosed.zeros, enclosed.data, self.codes, self.callees, None, self.runtime,
+            self.updates.overwriting, enclosed.demand, Around(self, args, places),
+        )  # fmt: skip
+        self.frame_end, self.local_count = body.frame_end, body.local_count
+        kinds = "".join(kind * count for count, kind in self.runs)
+        for n, kind in enumerate(kinds[len(kinds) - self.local_count + first :], first):
+            if kind in "fi":
+                self.free[-1][kind == "i"].append(n)
+        return body.out[0]
+
+    def _bind_entry(self, params: list[int], results: list[int]) -> tuple[str, str]:
+        """Take parameters from the host, at these addresses; -1 for WebAssembly's own parameters."""
+        types = self.func.params
+        ids = self._param_ids()
+        letters = ""
+        for k, (t, address) in enumerate(zip(types, params, strict=True)):
+            if is_memory(t):
+                self.put(ids[k], Place(BASE, address))
+            elif address >= 0:
+                self.expr[ids[k]] = BASE + load(kind_of(t), address)
+            else:
+                self.expr[ids[k]] = get_local(len(letters))
+                letters += letter(t)
+        self.local_count = len(letters)
+        self.result_places = [Place(BASE, a) if a >= 0 else None for a in results]
+        returned = [letter(t) for t, a in zip(self.func.result_types, results, strict=True) if a < 0]
+        return letters, "".join(returned)
+
+    def _return(self) -> None:
+        """Write or push the results."""
+        returned = []
+        out = self.out[0]
+        for v, place in zip(self.func.results, self.result_places, strict=True):
+            t = self.func.type_of(v)
+            if place is None:
+                returned.append(v)
+            elif is_memory(t):
+                is_row = v >= 0 and self.func.code[v][0] == INDEX
+                for to in self.row_results.pop(v, ()) if is_row else [place]:
+                    self.copy(0, to, v, t)
+            else:
+                code = self.expression([v], 0)
+                out += [place.base, *code, store(kind_of(t), place.offset)]
+        out += self.expression(returned, 0)
+
+    # -- statements ---------------------------------------------------------------------------------------
+
+    def anchors(self, number: int) -> None:
+        """Write what must happen in a block, in its order."""
+        for v in self.demand.anchors[number]:
+            self.statement(v)
+            if not self.pending and len(self.out[0]) > self.parts.longest:
+                self.parts.end([])
+
+    def statement(self, v: int) -> None:
+        """Write ``v`` as a statement of its own, unless that has been done."""
+        if v not in self.done and self.expr[v] is None:
+            ins = self.func.code[v]
+            hides_code = ins[0] not in (VEC, ADD_TO)
+            self.pending += hides_code
+            _STATEMENT[ins[0]](self, v, ins)
+            self.pending -= hides_code
+
+    def select(self, v: int, ins: tuple[int, ...]) -> None:
+        """A choice between arrays or accumulators: of addresses."""
+        block = self.func.home[v]
+        sides = [self.place(ins[2]).push(), self.place(ins[3]).push()]
+        code = self.expression([ins[1]], block)
+        self.out[block] += [*sides, *code, SELECT]
+        self.used(ins[2], block)
+        self.used(ins[3], block)
+        self.out[block].append(self.keep(v, True))
+
+    def part(self, v: int, ins: tuple[int, ...]) -> None:
+        """A row of a matrix, or the place of an element in an accumulator."""
+        block = self.func.home[v]
+        t = self.func.types[v]
+        of = self.func.type_of(ins[1])
+        if is_tape(of):
+            self.read(v, ins)
+            return
+        if isinstance(of, Ref) and (is_tape(of.inner) or is_tape(t.inner)):  # type: ignore[attr-defined]
+            self.read_place(v, ins)
+            return
+        step = size_of(t.inner if isinstance(t, Ref) else t)
+        whole = self.place(ins[1])
+        if ins[2] < 0:
+            self.put(v, whole.at(int(self.func.pool[~ins[2]][0]) * step))
+            self.name(v, ins[1])
+            return
+        i, factor, constant = self.affine(ins[2]) or (ins[2], 1, 0)
+        code = self.expression([i], block)
+        before = [] if whole.base is BASE else [whole.base]
+        self.out[block] += [*before, *code, self._scaled(whole.base, factor * step)]
+        self.used(ins[1], block)
+        self.out[block].append(self.keep(v, True))
+        self.offset[v] = whole.offset + constant * step
+
+    def vec(self, v: int, ins: tuple[int, ...]) -> None:
+        t = self.func.types[v]
+        assert isinstance(t, Array)
+        block = self.func.home[v]
+        if v in self.data:
+            self.put(v, Place(BASE, self.data[v]))
+            return
+        place, step, kind = self.room_for(v, t), size_of(t.elem), kind_of(t)
+        for k, x in enumerate(ins[1:]):
+            if is_memory(t.elem):
+                self.want(x, place.at(k * step), block)
+                self.copy(block, place.at(k * step), x, t.elem)
+            else:
+                code = self.expression([x], block)
+                self.out[block] += [place.base, *code, store(kind, place.offset + k * step)]
+        self.put(v, place)
+
+    def get(self, v: int, ins: tuple[int, ...]) -> None:
+        """A result of a loop or a call, whose statement says where it is."""
+        self.statement(ins[1])
+        self.used(ins[1], self.func.home[v])
+
+    def accum(self, v: int, ins: tuple[int, ...]) -> None:
+        inner = self.func.types[v].inner  # type: ignore[attr-defined]
+        init, block = ins[1], self.func.home[v]
+        out = self.out[block]
+        if has_tape(inner):
+            self.accum_tapes(v, init, inner)
+            return
+        if v in self.reused:
+            self.put(v, self.overwrite(init))
+            self.name(v, init)
+            return
+        if is_memory(inner):
+            place = self.room_for(v, inner)
+            if init >= 0:
+                self.copy(block, place, init, inner)
+            elif v not in self.unwritten:
+                out += zeroed(place, size_of(inner))
+            self.put(v, place)
+            return
+        code = self.expression([init], block)
+        if v in self.addressed:
+            place = self.room_for(v, inner)
+            out += [place.base, *code, store(kind_of(inner), place.offset)]
+            self.put(v, place)
+        else:
+            out += code
+            out.append(self.keep(v, is_i32(inner)))
+
+    def add_to(self, v: int, ins: tuple[int, ...]) -> None:
+        _, r, x = ins
+        self.done.add(v)
+        block = self.func.home[v]
+        t = self.func.type_of(x)
+        out = self.out[block]
+        window = self.window_of.get(r)
+        if window:
+            code = self.addend(x, block)
+            out += [get_local(window.local(r)), *code, set_local(window.local(r))]
+            self.used(r, block)
+            return
+        place = self.place(r)  # which may be another one when what is added has been computed
+        if has_tape(t):
+            self.add_tapes(block, place, x, t)
+        elif isinstance(t, Array):
+            at = self.place(x)
+            self._add_arrays(block, self.place(r), at, size_of(t))
+            self.used(x, block)
+        else:
+            out += self.adding(r, self.addend(x, block))
+        self.used(r, block)
+
+    def addend(self, x: int, block: int) -> list[bytes]:
+        """Code that adds the number ``x`` to what is on the stack; to add a negation is to subtract."""
+        ins = self.func.code[x] if x >= 0 else ()
+        if ins and ins[0] == _NEG and self.expr[x] is None and not self.demand.rooted[x]:
+            return [*self.expression(ins[1:], block), F64_SUB]
+        return [*self.expression([x], block), F64_ADD]
+
+    def adding(self, r: int, code: Sequence[bytes]) -> list[bytes]:
+        """Code that adds to the accumulator ``r`` by ``code``, as `addend` gives it."""
+        place = self.place(r)
+        if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
+            return [place.base, *code, set_local(self.local_of[r] >> 1)]
+        at = place.offset
+        return [place.base, place.base, load("f", at), *code, store("f", at)]
+
+    def _add_arrays(self, block: int, to: Place, x: Place, size: int) -> None:
+        """``to[k] += x[k]`` for every number."""
+        if not size:
+            return
+        n = self.new_local(True)
+        self.out[block] += add_arrays(n, to, x, size)
+        self.free[-1][1].append(n)
+
+    def resolve(self, v: int, ins: tuple[int, ...]) -> None:
+        r, t = ins[1], self.func.types[v]
+        if self.local_of[r] >= 0 or is_memory(t):
+            self.put(v, self.place(r))
+            self.name(v, r)
+        else:
+            place, block = self.place(r), self.func.home[v]
+            self.out[block] += [place.base, load(kind_of(t), place.offset), self.keep(v, is_i32(t))]
+            self.used(r, block)
+
+    def loop(self, v: int, ins: tuple[int, ...]) -> None:
+        """``[for i: n, …]``: each turn writes its results into the rows of the arrays."""
+        number, home = ins[1], self.func.home[v]
+        block = self.func.blocks[number]
+        self.done.add(v)
+        columns = self.demand.columns.get(v, {})
+        places = {k: self.room_for(get, self.func.types[get]) for k, get in columns.items()}
+        assert isinstance(block.size, Fin)
+        n = block.size.size
+        if lanes := in_lanes(self, number, columns):
+            FlatWriter(self, lanes, places).write()
+        elif sums := in_rows(self, number, columns):
+            RowsWriter(self, sums, places).write()
+        elif n:
+            self.loops.append(number)
+            self.free.append(([], []))
+            i = self.new_local(True)
+            turn_number = self.expr[block.index] = get_local(i)
+            inside = [(w, self.place(w.accumulator)) for w in self.windows.get(number, ())]
+            for window, place in inside:
+                window.locals = [self.new_local(False) for _ in range(window.width)]
+                self.window_of.update(dict.fromkeys(window.sites, window))
+                self.out[home] += window.before(place)
+                self.out[number] += window.enter(place, turn_number)
+            rows = [self._row(number, i, block.results[k], place) for k, place in places.items()]
+            self.anchors(number)
+            for k, row in zip(places, rows, strict=True):
+                r = block.results[k]
+                t = self.func.type_of(r)
+                if is_memory(t):
+                    self.copy(number, row, r, t)
+                else:
+                    code = self.expression([r], number)
+                    self.out[number] += [row.base, *code, store(kind_of(t), row.offset)]
+            for window, place in inside:
+                self.out[number] += window.leave(place, turn_number)
+                self.free[-1][0].extend(window.locals)
+                for _ in window.sites:
+                    self.used(window.accumulator, number)
+            self.loops.pop()
+            for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
+                outer += inner
+            turn = self.out[number]
+            if self._keeps_no_memory(number, columns):
+                turn = []
+                self.give_back(self.out[number], turn)
+            step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
+            self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+            for window, place in inside:
+                self.out[home] += window.after(place)
+            self.out[number] = []
+            self.free[-1][1].append(i)
+            delayed, self.delayed[number] = self.delayed[number], []
+            for x in delayed:
+                self.used(x, home)
+        for k, get in columns.items():
+            self.put(get, places[k])
+
+    def _keeps_no_memory(self, number: int, columns: dict[int, int]) -> bool:
+        """Whether a turn of a loop takes memory that nobody has after it."""
+        block = self.func.blocks[number]
+        if any(has_tape(self.func.type_of(block.results[k])) for k in columns):
+            return False
+        return takes_memory(self.func) and any(
+            ins[0] in (CALL, COND, LOOP, ZEROS) for ins in map(self.func.code.__getitem__, block.order)
+        )
+
+    def _row(self, number: int, i: int, r: int, place: Place) -> Place:
+        """Where this turn's result ``r`` of a loop goes, in an array at ``place``."""
+        t = self.func.type_of(r)
+        step = size_of(t)
+        at = get_local(i) if place.base is BASE else place.base + get_local(i)
+        at += self._scaled(place.base, step)
+        if is_memory(t):
+            n = self.new_local(True)
+            self.out[number] += [at, set_local(n)]
+            row = Place(get_local(n), place.offset)
+            self.want(r, row, number)
+            return row
+        return Place(at, place.offset)
+
+    def call(self, v: int, ins: tuple[int, ...]) -> None:
+        callee, block = self.func.callees[ins[1]], self.func.home[v]
+        self.done.add(v)
+        args, gets = ins[2:], self.demand.columns.get(v, {})
+        index, convention = self.callees[callee]
+        out = self.out[block]
+        types = callee.result_types
+        if isinstance(convention, HostConvention):
+            self._call_host(v, callee, convention)
+            return
+        assert isinstance(convention, Convention)
+        taken = self.updates.overwriting.places(callee)
+        given = {k for k in taken if gets.get(k) in self.reused}
+        places = {k: self.overwrite(args[taken[k]]) for k in given}
+        for k in convention.written:
+            if k not in given:
+                places[k] = self.room_for(gets[k], types[k]) if k in gets else self.reserve(size_of(types[k]))
+        passed = {k: self.place(args[k]) for k in convention.pointers}
+        copies: list[bytes] = []
+        for k in taken.keys() - given:  # it gets a copy to overwrite
+            copies += copied(places[k], passed[taken[k]], size_of(types[k]))
+            passed[taken[k]] = places[k]
+        pointers = [place.push() for place in passed.values()]
+        if convention.blocked:
+            extra = self.reserve(8 * len(convention.blocked))
+            for j, k in enumerate(convention.blocked):
+                code = self.expression([args[k]], block)
+                out += [extra.base, *code, store(kind_of(callee.params[k]), extra.offset + 8 * j)]
+            pointers.append(extra.push())
+        for k in convention.written:
+            pointers.append(places[k].push())
+            if k in gets:
+                self.put(gets[k], places[k])
+            if k in given:
+                self.name(gets[k], args[taken[k]])
+        if convention.blocked_results:
+            extra = self.reserve(8 * len(convention.blocked_results))
+            for j, k in enumerate(convention.blocked_results):
+                if k in gets:
+                    self.expr[gets[k]] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
+            pointers.append(extra.push())
+        code = self.expression([args[k] for k in convention.scalars], block)
+        out += [*copies, *code, *pointers, call(index)]
+        for k in passed.keys() - {taken[k] for k in given}:
+            self.used(args[k], block)
+        for k in reversed(convention.returned):
+            self._take(gets.get(k), out)
+
+    def _call_host(self, v: int, callee: Func, convention: HostConvention) -> None:
+        block, types = self.func.home[v], callee.result_types
+        args, gets, out = self.func.code[v][2:], self.demand.columns.get(v, {}), self.out[block]
+        pointers = [self.place(args[k]).push() for k in convention.pointers]
+        places: list[Place] = []
+        if not convention.returns:
+            for k, t in enumerate(types):
+                wanted = k in gets and is_memory(t)
+                places.append(self.room_for(gets[k], t) if wanted else self.reserve(size_of(t)))
+        code = self.expression([args[k] for k in convention.scalars], block)
+        out += [*code, *pointers, *[place.push() for place in places], call(self.callees[callee][0])]
+        for k in convention.pointers:
+            self.used(args[k], block)
+        if convention.returns:
+            self._take(gets.get(0), out)
+        for k, place in enumerate(places):
+            if k in gets and is_memory(types[k]):
+                self.put(gets[k], place)
+            elif k in gets:  # into a local variable, since the next call writes to the same place
+                out += [
+                    place.base,
+                    load(kind_of(types[k]), place.offset),
+                    self.keep(gets[k], is_i32(types[k])),
+                ]
+
+    def _take(self, get: int | None, out: list[bytes]) -> None:
+        """Store or drop the value on top of the stack."""
+        out.append(DROP if get is None else self.keep(get, is_i32(self.func.types[get])))
+
+
+_STATEMENT: dict[int, Callable[[Body, int, tuple[int, ...]], None]] = {
+    INDEX: Body.part,
+    REF_INDEX: Body.part,
+    VEC: Body.vec,
+    GET: Body.get,
+    ACCUM: Body.accum,
+    ADD_TO: Body.add_to,
+    RESOLVE: Body.resolve,
+    FOR: Body.loop,
+    CALL: Body.call,
+    COND: Body.cond,
+    LOOP: Body.turns,
+    SET: Body.set,
+    ZEROS: Body.zeros,
+    OPS[-1].code: Body.select,
+}

@@ -1,0 +1,628 @@
+"""Choices and loops as WebAssembly: the calls of their functions, and the state between the turns.
+
+The state of a loop is in local variables; an array in it has two places in memory, of which the body
+reads one and writes the other. What the body keeps of every turn goes to its row of an array, or into a
+record of tapes (`rose_core.wasm.runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from rose_core import errors
+from rose_core.language.ir import GET, INDEX, ZEROS, CondSite, Func, LoopSite, opcodes
+from rose_core.language.ir import LOOP as LOOP_OP
+from rose_core.language.types import Array, Type, is_tape
+from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.encode import (
+    BLOCK,
+    BR_0,
+    BR_2,
+    BR_IF_1,
+    DROP,
+    ELSE,
+    END,
+    I32_ADD,
+    I32_EQZ,
+    I32_GE_U,
+    I32_GT_U,
+    I32_MUL,
+    I32_SUB,
+    IF,
+    LOOP,
+    call,
+    f64_const,
+    global_get,
+    i32_const,
+    load,
+    store,
+)
+from rose_core.wasm.expressions import Expressions, get_local, set_local
+from rose_core.wasm.layout import (
+    BASE,
+    Convention,
+    HostConvention,
+    Place,
+    aligned,
+    has_tape,
+    is_i32,
+    is_memory,
+    kind_of,
+    size_of,
+)
+from rose_core.wasm.reuse import Overwriting, Updates
+from rose_core.wasm.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP, Runtime
+
+if TYPE_CHECKING:
+    from rose_core.wasm.enclosed import Enclosed
+
+Operand = bytes | Place
+"""Code that pushes a scalar, or the place of an array."""
+
+
+def takes_memory(f: Func) -> bool:
+    """Whether a call of ``f`` takes memory for tapes."""
+    found = f.memo.get("takes memory")
+    if found is None:
+        codes = opcodes(f)
+        found = (
+            ZEROS in codes
+            or any(leaves_memory(g) for g in f.callees)
+            or (
+                LOOP_OP in codes
+                and any(_keeps_tapes(LoopSite(f, ins)) for ins in f.code if ins[0] == LOOP_OP)
+            )
+        )
+        f.memo["takes memory"] = found
+    return bool(found)
+
+
+def leaves_memory(f: Func) -> bool:
+    """Whether memory for tapes is still taken after a call of ``f``: it gives some of them."""
+    return f.host is None and any(has_tape(t) for t in f.result_types) and takes_memory(f)
+
+
+def _keeps_tapes(site: LoopSite) -> bool:
+    return len(site.body.result_types) > site.spec.carries + site.spec.outputs
+
+
+class ControlFlow(Expressions):
+    """The statements of choices, loops, updates and tapes."""
+
+    callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]]
+    runtime: Runtime
+    done: set[int]
+
+    def plan_updates(self, overwriting: Overwriting) -> None:
+        """Find out which updates overwrite an array; all that is read from that before is kept."""
+        self.updates = Updates(self.func, overwriting)
+        needed = self.demand.uses
+        self.reused = self.updates.planned(needed, self.data)
+        """Updates in place → the array whose place they take."""
+        self.readers: dict[int, list[int]] = {}
+        """Arrays that are overwritten → what has to happen before."""
+        self.row_results: dict[int, list[Place]] = {}
+        """Rows that are results → where these go, until they are there."""
+        for v, old in self.reused.items():
+            update = self.func.code[v][1] if self.func.code[v][0] == GET else v
+            anchors = self.demand.anchors[self.func.home[old]]
+            readers = {u for u in self.updates.users(old) if needed[u] or u in anchors}
+            self.readers[old] = sorted(readers - {update})
+            self.clobbered.update(self.updates.names(old))
+        for v, (row, first) in self.updates.put_back.items():  # whoever reads the matrix may read the row
+            before = {*self.readers[row], *self.readers[self.func.code[v][1]]}
+            self.readers[row] = sorted(u for u in before if self.updates.can_precede(u, first))
+        for rooted in self.readers.values():
+            for u in rooted:
+                self.demand.rooted[u] = 1
+
+    def overwrite(self, old: int) -> Place:
+        """The place of an array that is about to be overwritten, after all that reads it."""
+        place = self.place(old)
+        for u in self.readers[old]:
+            if u not in self.done and self.expr[u] is None:
+                op, t = self.func.code[u][0], self.func.types[u]
+                if op == INDEX and not is_memory(t):
+                    self.settle(u, self.func.home[u])
+                else:
+                    self.statement(u)
+            for result in self.row_results.pop(u, ()):
+                self.copy(0, result, u, self.func.types[u])
+        return place
+
+    # -- calls of branches and bodies ----------------------------------------------------------------
+
+    def settle(self, x: int, block: int) -> bytes:
+        """Code that pushes the scalar ``x`` or the address of ``x``, good until `used` is called for it."""
+        t = self.func.type_of(x)
+        if is_memory(t):
+            return self.place(x).push()
+        if x >= 0 and self.expr[x] is None:
+            self.left[x] += 1
+            self.demand.rooted[x] = 1
+            self.expression([x], block)
+        code = self.expr[x]
+        assert code is not None
+        return code
+
+    def operand(self, x: int, block: int) -> Operand:
+        """The place of the array ``x``, or as `settle`."""
+        return self.place(x) if is_memory(self.func.type_of(x)) else self.settle(x, block)
+
+    def enclose(
+        self, f: Func, enclosed: Enclosed, args: Sequence[Operand], places: Sequence[Place]
+    ) -> list[bytes]:
+        """The code of ``f`` itself, on these arguments: its array results go to ``places``, others stay on
+        the stack."""
+        raise NotImplementedError
+
+    def invoke(
+        self, f: Func, given: Sequence[Operand], places: Sequence[Place | None]
+    ) -> tuple[list[bytes], list[int], dict[int, bytes]]:
+        """The call of ``f`` on these arguments, its array results going to ``places``.
+
+        Returned are code, the numbers of the results that it leaves on the stack, the last on top, and code
+        that pushes each of the other scalar results.
+        """
+        index, convention = self.callees[f]
+        types = f.result_types
+        if not isinstance(convention, Convention | HostConvention):
+            arrays = [k for k, t in enumerate(types) if is_memory(t)]
+            written = [places[k] or self.reserve(size_of(types[k])) for k in arrays]
+            code = self.enclose(f, convention, given, written)
+            return code, [k for k in range(len(types)) if k not in arrays], {}
+        args = [x.push() if isinstance(x, Place) else x for x in given]
+        if isinstance(convention, HostConvention):
+            return self._invoke_host(f, index, convention, args, places)
+        code = [args[k] for k in convention.scalars] + [args[k] for k in convention.pointers]
+        before: list[bytes] = []
+        if convention.blocked:
+            extra = self.reserve(8 * len(convention.blocked))
+            for j, k in enumerate(convention.blocked):
+                before += [extra.base, args[k], store(kind_of(f.params[k]), extra.offset + 8 * j)]
+            code.append(extra.push())
+        code += [self._target(places[k], types[k]) for k in convention.written]
+        others: dict[int, bytes] = {}
+        if convention.blocked_results:
+            extra = self.reserve(8 * len(convention.blocked_results))
+            for j, k in enumerate(convention.blocked_results):
+                others[k] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
+            code.append(extra.push())
+        return [*before, *code, call(index)], convention.returned, others
+
+    def _target(self, place: Place | None, t: Type) -> bytes:
+        """Where an array result goes: somewhere, if nobody wants it."""
+        return (place or self.reserve(size_of(t))).push()
+
+    def _invoke_host(
+        self,
+        f: Func,
+        index: int,
+        convention: HostConvention,
+        args: Sequence[bytes],
+        places: Sequence[Place | None],
+    ) -> tuple[list[bytes], list[int], dict[int, bytes]]:
+        code = [args[k] for k in convention.scalars] + [args[k] for k in convention.pointers]
+        if convention.returns:
+            return [*code, call(index)], [0], {}
+        others: dict[int, bytes] = {}
+        for k, t in enumerate(f.result_types):
+            place = places[k] or self.reserve(size_of(t))
+            code.append(place.push())
+            if not is_memory(t):
+                others[k] = place.base + load(kind_of(t), place.offset)
+        return [*code, call(index)], [], others
+
+    def _to_locals(
+        self, called: tuple[list[bytes], list[int], dict[int, bytes]], sets: dict[int, bytes]
+    ) -> list[bytes]:
+        """A call whose scalar results go into local variables, by code that sets each; others are dropped."""
+        code, on_stack, others = called
+        return [
+            *code,
+            *[sets.get(k, DROP) for k in reversed(on_stack)],
+            *[push + sets[k] for k, push in others.items() if k in sets],
+        ]
+
+    # -- choices -------------------------------------------------------------------------------------
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        """``COND``: the call of one of two functions."""
+        site = CondSite(self.func, ins)
+        block = self.func.home[v]
+        self.done.add(v)
+        gets = self.demand.columns.get(v, {})
+        operands = [site.p, *site.args[0], *site.args[1]]
+        p = self.settle(site.p, block)
+        given = [self.operand(x, block) for x in operands[1:]]
+        types = site.functions[0].result_types
+        taken = len(site.args[0])
+        passed = given[:taken], given[taken:]
+        places: list[Place | None] = [None] * len(types)
+        for k, get in gets.items():
+            if get in self.reused:
+                places[k] = self.overwrite(self.reused[get])
+            elif is_memory(types[k]):
+                places[k] = self.room_for(get, types[k])
+        calls = []
+        before: list[list[bytes]] = []
+        for f, args in zip(site.functions, passed, strict=True):
+            before.append([])
+            for k, at in self.updates.overwriting.places(f).items():
+                if gets.get(k) not in self.reused:  # it gets a copy to overwrite
+                    copy = places[k] = places[k] or self.reserve(size_of(types[k]))
+                    array = args[at]
+                    assert isinstance(array, Place)
+                    before[-1] += copied(copy, array, size_of(types[k]))
+                    args[at] = copy
+            calls.append(self.invoke(f, args, places))
+        sets: dict[int, bytes] = {}
+        for k, get in gets.items():
+            place = places[k]
+            if place:
+                self.put(get, place)
+                if get in self.reused:
+                    self.name(get, self.reused[get])
+                    operands.remove(self.reused[get])
+            else:
+                sets[k] = self.keep(get, is_i32(types[k]))
+        sides = [[*copy, *self._to_locals(called, sets)] for copy, called in zip(before, calls, strict=True)]
+        self.out[block] += [p, IF, *sides[0], ELSE, *sides[1], END]
+        for x in operands:
+            self.used(x, block)
+
+    # -- loops ---------------------------------------------------------------------------------------
+
+    def turns(self, v: int, ins: tuple[int, ...]) -> None:
+        """``LOOP``: the call of its body, again and again."""
+        site = LoopSite(self.func, ins)
+        spec, body = site.spec, site.body
+        block = self.func.home[v]
+        self.done.add(v)
+        gets = self.demand.columns.get(v, {})
+        types = body.result_types
+        operands = [site.count, *site.state, *site.args, *site.test_args]
+        count = self.settle(site.count, block)
+        starts = [self.operand(x, block) for x in site.state]
+        args = [self.operand(x, block) for x in site.args]
+        test_args = [self.operand(x, block) for x in site.test_args]
+        turn = self._lasting(block, True)
+        rows = _Rows(self, site, gets, count, block, turn)
+        number = self.new_local(True) if spec.down else turn
+        own = self.updates.overwriting.places(body)
+        given = {k for k in own if gets.get(k) in self.reused}
+        kept_in = {k: self.overwrite(site.state[k]) for k in given}
+        state, other, fixed = self._enter(block, types[: spec.carries], starts, own, given)
+        current = [
+            fixed.get(k, Place(get_local(n), 0) if is_memory(types[k]) else get_local(n))
+            for k, n in enumerate(state)
+        ]
+        written = dict(fixed)
+        written |= {k: Place(get_local(n), 0) for k, n in other.items()}
+        places = [*map(written.get, range(spec.carries)), *rows.places()]
+        called = self.invoke(body, [get_local(number), *current, *args], places)
+        sets = {k: set_local(n) for k, n in enumerate(state) if k not in written}
+        sets |= rows.sets()
+        swaps = [
+            get_local(state[k]) + get_local(n) + set_local(state[k]) + set_local(n) for k, n in other.items()
+        ]
+        full: list[bytes] = []
+        again: list[bytes] = []
+        if site.test:
+            code, _, others = self.invoke(site.test, [*current, *test_args], [None])
+            again = [*code, *others.values(), I32_EQZ, BR_IF_1]
+            if spec.must_end:
+                end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
+                if spec.note >= 0:
+                    end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
+                full = [*code, *others.values(), IF, end, END]
+        step = [get_local(turn), i32_const(1), I32_ADD, set_local(turn)]
+        numbered = []
+        if spec.down:
+            numbered = [count, get_local(turn), I32_SUB, i32_const(1), I32_SUB, set_local(number)]
+        self.out[block] += [
+            BASE, set_local(turn), BLOCK, LOOP,
+            get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *again, *numbered,
+            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(), *step, BR_0, END, END,
+            *rows.finish(),
+        ]  # fmt: skip
+        for k, n in enumerate(state):
+            self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
+        for k, place in kept_in.items():
+            self.put(gets[k], place)
+            self.name(gets[k], site.state[k])
+            operands.remove(site.state[k])
+        self._give(gets.get(spec.carries), turn, True)
+        self.free[-1][1].extend(other.values())
+        if spec.down:
+            self.free[-1][1].append(number)
+        rows.release()
+        for x in operands:
+            self.used(x, block)
+
+    def _enter(
+        self,
+        block: int,
+        types: Sequence[Type],
+        starts: Sequence[Operand],
+        own: Collection[int],
+        given: Collection[int],
+    ) -> tuple[list[int], dict[int, int], dict[int, Place]]:
+        """Local variables for the state, set to what it starts from; for arrays a second one.
+
+        Not so for those that the body overwrites, which are in ``own``, and whose places are told; those in
+        ``given`` already have one.
+        """
+        out = self.out[block]
+        state, other, fixed = [], {}, {}
+        for k, (t, start) in enumerate(zip(types, starts, strict=True)):
+            n = self._lasting(block, is_i32(t))
+            state.append(n)
+            if isinstance(start, Place):
+                here = start
+                if k not in given:
+                    here = self.reserve(size_of(t))
+                    out += copied(here, start, size_of(t))
+                if k in own:
+                    fixed[k] = here
+                else:
+                    other[k] = self.new_local(True)
+                    out += [self.reserve(size_of(t)).push(), set_local(other[k])]
+                start = here.push()
+            out += [start, set_local(n)]
+        return state, other, fixed
+
+    def _lasting(self, block: int, is_int: bool) -> int:
+        """A local variable that may keep its value after what is being written of inner blocks."""
+        return self.new_local(is_int, self.loops.index(block) if block else 0)
+
+    def _give(self, get: int | None, n: int, is_int: bool) -> None:
+        """Let the result ``get`` have the local variable ``n``, or nobody."""
+        if get is None:
+            self.free[-1][is_int].append(n)
+        else:
+            self.hold(get, n, is_int)
+            self.offset[get] = 0
+
+    # -- updates -------------------------------------------------------------------------------------
+
+    def set(self, v: int, ins: tuple[int, ...]) -> None:
+        """``SET``: the array, or a copy of it, with one element replaced."""
+        _, whole, i, x = ins
+        block = self.func.home[v]
+        t = self.func.types[v]
+        assert isinstance(t, Array)
+        step = size_of(t.elem)
+        at, value = self.settle(i, block), self.operand(x, block)
+        if v in self.reused:
+            place = self.overwrite(whole)
+            self.name(v, whole)
+        else:
+            place = self.room_for(v, t)
+            self.copy(block, place, whole, t)
+        out = self.out[block]
+        row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
+        if not isinstance(value, Place):
+            out += [*row, value, store(kind_of(t), place.offset)]
+        elif v not in self.updates.put_back:
+            n = self.new_local(True)
+            out += [*row, set_local(n), *copied(Place(get_local(n), place.offset), value, step)]
+            self.free[-1][1].append(n)
+        self.used(i, block)
+        self.used(x, block)
+        self.put(v, place)
+
+    # -- tapes ---------------------------------------------------------------------------------------
+
+    def read(self, v: int, ins: tuple[int, ...]) -> None:
+        """An element of a tape."""
+        block = self.func.home[v]
+        t = self.func.types[v]
+        tape, i = self.settle(ins[1], block), self.settle(ins[2], block)
+        self.out[block] += [tape, load("i", DATA), i, tape, load("i", STRIDE), I32_MUL, I32_ADD]
+        if not is_memory(t):
+            self.out[block].append(load(kind_of(t), 0))
+        self.used(ins[1], block)
+        self.used(ins[2], block)
+        self.out[block].append(self.keep(v, is_i32(t)))
+        self.offset[v] = 0
+
+    def read_place(self, v: int, ins: tuple[int, ...]) -> None:
+        """The place of an element in an accumulator of a tape, or of an array of tapes.
+
+        That of a tape is where its descriptor is.
+        """
+        block = self.func.home[v]
+        whole, inner = self.func.types[ins[1]].inner, self.func.types[v].inner  # type: ignore[attr-defined]
+        at, i = self.place(ins[1]).push(), self.settle(ins[2], block)
+        if is_tape(whole):
+            self.out[block] += [at, load("i", DATA), i, at, load("i", STRIDE), I32_MUL, I32_ADD]
+        else:
+            self.out[block] += [at, i, i32_const(size_of(inner)), I32_MUL, I32_ADD]
+        if is_tape(inner):
+            self.out[block].append(load("i", 0))
+        self.used(ins[1], block)
+        self.used(ins[2], block)
+        self.out[block].append(self.keep(v, True))
+        self.offset[v] = 0
+
+    def zeros(self, v: int, ins: tuple[int, ...]) -> None:
+        """``ZEROS``: a new tape, or an array of new ones."""
+        block = self.func.home[v]
+        t = self.func.types[v]
+        source = self.settle(ins[1], block)
+        if is_tape(t):
+            self.out[block] += [source, self.runtime.zeros(t), self.keep(v, True)]
+        else:
+            self.put(v, self._zeros_in_memory(v, t, source))
+        self.used(ins[1], block)
+
+    def accum_tapes(self, v: int, init: int, t: Type) -> None:
+        """An accumulator of tapes, which are its own: equal zeros of several accumulators are one value."""
+        block = self.func.home[v]
+        is_zero = init < 0 or self.func.code[init][0] == ZEROS
+        like = self.func.code[init][1] if is_zero and init >= 0 else init
+        source = self.settle(like, block)
+        if is_tape(t):
+            self.out[block] += [source, self.runtime.zeros(t), self.keep(v, True)]
+            self.offset[v] = 0
+        else:
+            self.put(v, self._zeros_in_memory(v, t, source))
+        if not is_zero:  # else what the zeros are like is still used by them, for others to come
+            self.add_tapes(block, self.place(v), init, t)
+
+    def _zeros_in_memory(self, v: int, t: Type, source: bytes) -> Place:
+        place = self.room_for(v, t)
+        fill = zeroed(place, size_of(t))
+        inside = [place.push(), source, self.runtime.zeros_in_memory(t)] if has_tape(t) else []
+        self.out[self.func.home[v]] += [*fill, *inside]
+        return place
+
+    def add_tapes(self, block: int, to: Place, x: int, t: Type) -> None:
+        """``+=`` of tapes, or of arrays with tapes in them."""
+        value = self.settle(x, block)
+        add = self.runtime.add(t) if is_tape(t) else self.runtime.add_in_memory(t)
+        self.out[block] += [to.push(), value, add]
+        self.used(x, block)
+
+    def give_back(self, code: list[bytes], out: list[bytes]) -> None:
+        """Append ``code`` to ``out``, the memory that it takes being given back after it."""
+        n = self.unused_local("i")
+        out += self.runtime.giving_back(code, n)
+        self.free[-1][1].append(n)
+
+
+class _Rows:
+    """Where the values that a loop keeps of its turns go: rows of arrays, and records of tapes."""
+
+    def __init__(
+        self,
+        body: ControlFlow,
+        site: LoopSite,
+        gets: dict[int, int],
+        count: bytes,
+        block: int,
+        turn: int,
+    ) -> None:
+        self.body = body
+        self.turn = turn
+        first = site.spec.carries
+        types = site.body.result_types
+        self.types = {k: types[k] for k in range(first, len(types)) if k + 1 in gets}
+        """By number of the body's result."""
+        self.first, self.end_ = first, len(types)
+        self.arrays: dict[int, Place] = {}
+        self.pointers: dict[int, int] = {}
+        """The local variable with the address of this turn's row."""
+        self.values: dict[int, int] = {}
+        """The local variable for a scalar on its way to memory."""
+        self.offsets: dict[int, int] = {}
+        """Where a value is in the record."""
+        self.grows = site.test is not None
+        out = body.out[block]
+        at = 0
+        for k, t in self.types.items():
+            get = gets[k + 1]
+            if k - first < site.spec.outputs:
+                whole = body.func.types[get]
+                place = self.arrays[k] = body.room_for(get, whole)
+                if not _is_whole(body.func, site):
+                    out += zeroed(place, size_of(whole))
+                body.put(get, place)
+                self.pointers[k] = body.new_local(True)
+            else:
+                self.offsets[k] = at
+                at = aligned(at + size_of(t))
+            if not is_memory(t):
+                self.values[k] = body.new_local(is_i32(t))
+        self.record = at
+        self.handles: dict[int, int] = {}
+        if self.offsets:
+            self._take(out, gets, count)
+
+    def _take(self, out: list[bytes], gets: dict[int, int], count: bytes) -> None:
+        """Memory for descriptors, and for records if their number is known."""
+        body = self.body
+        self.start, self.row = body.new_local(True), body.new_local(True)
+        for k in self.offsets:
+            out += [i32_const(DESCRIPTOR), body.runtime.take()]
+            get = gets[k + 1]
+            out.append(body.keep(get, True))
+            self.handles[k] = get
+        if self.grows:
+            self.stop = body.new_local(True)
+            out += [global_get(TOP), set_local(self.start), get_local(self.start), set_local(self.stop)]
+        else:
+            out += [count, i32_const(self.record), body.runtime.take_many(), set_local(self.start)]
+
+    def places(self) -> list[Place | None]:
+        """For each value, where the body writes it, if it is an array that is wanted."""
+        found: list[Place | None] = []
+        for k in range(self.first, self.end_):
+            if k not in self.types or not is_memory(self.types[k]):
+                found.append(None)
+            elif k in self.arrays:
+                found.append(Place(get_local(self.pointers[k]), 0))
+            else:
+                found.append(Place(get_local(self.row), self.offsets[k]))
+        return found
+
+    def sets(self) -> dict[int, bytes]:
+        return {k: set_local(n) for k, n in self.values.items()}
+
+    def begin(self, number: int) -> list[bytes]:
+        """Before a turn: room for its record, and the addresses of its rows."""
+        code = []
+        if self.offsets:
+            at = [get_local(self.turn if self.grows else number), i32_const(self.record), I32_MUL]
+            if self.grows:
+                start, stop = get_local(self.start), get_local(self.stop)
+                more = [start, *at, I32_ADD, i32_const(self.record), I32_ADD, stop, I32_GT_U]
+                extend = self.body.runtime.extend()
+                code += [
+                    *more, IF, start, stop, i32_const(self.record), extend,
+                    set_local(self.stop), set_local(self.start), END,
+                ]  # fmt: skip
+            code += [get_local(self.start), *at, I32_ADD, set_local(self.row)]
+        for k, n in self.pointers.items():
+            code += [self.arrays[k].push(), get_local(number), i32_const(size_of(self.types[k]))]
+            code += [I32_MUL, I32_ADD, set_local(n)]
+        return code
+
+    def end(self) -> list[bytes]:
+        """After a turn: scalars go to their places."""
+        code = []
+        for k, n in self.values.items():
+            kind = kind_of(self.types[k])
+            if k in self.arrays:
+                code += [get_local(self.pointers[k]), get_local(n), store(kind, 0)]
+            else:
+                code += [get_local(self.row), get_local(n), store(kind, self.offsets[k])]
+        return code
+
+    def finish(self) -> list[bytes]:
+        """After the loop: the descriptors."""
+        code = []
+        for k, get in self.handles.items():
+            handle = self.body.expr[get]
+            assert handle is not None
+            code += [handle, get_local(self.start), i32_const(self.offsets[k]), I32_ADD, store("i", DATA)]
+            code += [handle, i32_const(self.record), store("i", STRIDE)]
+            code += [handle, get_local(self.turn), store("i", COUNT)]
+        return code
+
+    def release(self) -> None:
+        free = self.body.free[-1]
+        for k, n in self.values.items():
+            free[is_i32(self.types[k])].append(n)
+        free[1].extend(self.pointers.values())
+        if self.offsets:
+            free[1].extend((self.start, self.row))
+            if self.grows:
+                free[1].append(self.stop)
+
+
+def _is_whole(func: Func, site: LoopSite) -> bool:
+    """Whether every element of the arrays over the loop's index type is written."""
+    return site.count < 0 and func.pool[~site.count][0] == site.spec.index.size and not site.test  # type: ignore[attr-defined]

@@ -1,0 +1,70 @@
+"""Which functions of `rose_core.libm` a program calls: for one result, for two at once, in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rose_core.language.demand import Demand
+from rose_core.language.ir import Func, opcodes
+from rose_core.language.ops import OPS, TOGETHER
+
+_NAMES = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm)}
+_PAIRS = {code: (f.__name__, codes) for f, codes in TOGETHER.items() for code in codes}
+
+
+@dataclass(slots=True)
+class Needs:
+    """Functions by name."""
+
+    single: dict[int, str] = field(default_factory=dict)
+    """Opcode → function."""
+    together: dict[str, list[int]] = field(default_factory=dict)
+    """Function → opcodes, in the order of its results."""
+    in_lanes: set[str] = field(default_factory=set)
+    """Those that loops call, whose turns may run in lanes."""
+    demands: dict[Func, Demand] = field(default_factory=dict)
+    """The demand on the values of functions that had to be looked through."""
+
+
+def needs(functions: Iterable[Func]) -> Needs:
+    """What these functions may call; all that they do call is among it."""
+    found = Needs()
+    for f in functions:
+        codes = opcodes(f) & _NAMES.keys()
+        pairs = any(codes.issuperset(_PAIRS[code][1]) for code in codes & _PAIRS.keys())
+        if pairs or (codes and len(f.blocks) > 1):
+            _look(f, codes, found)
+        else:
+            found.single.update((code, _NAMES[code]) for code in codes)
+    return found
+
+
+def _look(f: Func, codes: set[int], found: Needs) -> None:
+    """Add what ``f`` calls, some of it together or in loops."""
+    found.demands[f] = Demand(f)
+    uses = found.demands[f].uses
+    paired = set()
+    for values in together(f, uses):
+        paired.update(values)
+        name, both = _PAIRS[f.code[values[0]][0]]
+        found.together[name] = both
+        if f.home[values[0]]:
+            found.in_lanes.add(name)
+    for v, ins in enumerate(f.code):
+        if ins[0] in codes and uses[v] and v not in paired:
+            found.single[ins[0]] = _NAMES[ins[0]]
+            if f.home[v]:
+                found.in_lanes.add(_NAMES[ins[0]])
+
+
+def together(f: Func, uses: Sequence[int]) -> Iterator[list[int]]:
+    """Used values that one call computes: those of a function in the order of its results."""
+    calls: dict[tuple[str, int, int], dict[int, int]] = {}
+    for v, ins in enumerate(f.code):
+        if ins[0] in _PAIRS and uses[v]:
+            calls.setdefault((_PAIRS[ins[0]][0], ins[1], f.home[v]), {})[ins[0]] = v
+    for of in calls.values():
+        both = _PAIRS[next(iter(of))][1]
+        if len(of) == len(both):
+            yield [of[op] for op in both]

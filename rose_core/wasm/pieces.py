@@ -1,0 +1,136 @@
+"""Indices that follow a loop by pieces: of its first turns, of most of them, and of its last ones.
+
+A stencil takes the nearest cell where its neighbour would be beyond the ends (``imin``, ``imax``), or one
+from the other end (``imod``), or asks whether it is at an end. From turn to turn such an index goes on by the
+same step, and such an answer stays the same, but for a few turns near the ends.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from rose_core.language.ir import IDX, Func
+from rose_core.language.ops import OPS, code
+
+Piece = tuple[int, int, int]
+"""A turn, and from that on: what the turn's number is multiplied by, and what is added; a Bool is 0 or 1."""
+
+MOST = 8
+"""The most pieces that are told apart."""
+
+_NARROW, _IADD, _ISUB, _IMUL, _IMOD = map(code, ("narrow", "iadd", "isub", "imul", "imod"))
+_SUMS = {_IADD: operator.add, _ISUB: operator.sub}
+_CHOICES = {code(name) for name in ("imin", "imax")}
+_COMPARISONS = {code(name) for name in ("ieq", "ineq", "ilt", "ileq", "igt", "igeq")}
+_OF_BOOLS = {code(name) for name in ("and", "or", "iff", "xor")}
+_NOT, _SELECT = code("not"), code("select")
+
+_KNOWN = {*_SUMS, *_CHOICES, *_COMPARISONS, *_OF_BOOLS, _IMUL, _IMOD, _NOT, _SELECT}
+
+
+def pieces(func: Func, number: int, v: int) -> list[Piece] | None:
+    """How the index or Bool ``v`` follows the turns of loop ``number``, of which it has at least one.
+
+    None if it depends on anything else, or is no such thing.
+    """
+    if v < 0:
+        return [(0, 0, int(func.pool[~v][0]))]
+    if func.home[v] != number:
+        return None
+    op, *given = func.code[v]
+    if op == IDX:
+        return [(0, 1, 0)]
+    if op == _NARROW:
+        return pieces(func, number, given[0])
+    if op not in _KNOWN:
+        return None
+    turns: int = func.blocks[number].size.size  # type: ignore[attr-defined]
+    found: list[Piece] = []
+    of = [pieces(func, number, x) for x in given]
+    if None in of:
+        return None
+    for start, end, *lines in _together(of, turns):  # type: ignore[arg-type]
+        made = _piece(op, start, end, lines)
+        if made is None or len(found) + len(made) > MOST:
+            return None
+        for piece in made:
+            if not found or found[-1][1:] != piece[1:]:
+                found.append(piece)
+    return found
+
+
+def at(found: Sequence[Piece], turn: int) -> Piece:
+    """The piece that a turn is on."""
+    return next(piece for piece in reversed(found) if piece[0] <= turn)
+
+
+Line = tuple[int, int]
+"""A factor, and what is added."""
+
+
+def _together(of: Sequence[list[Piece]], turns: int) -> Iterator[tuple[int, int, Line, *tuple[Line, ...]]]:
+    """Turns from one to another, and the line that each of the operands is on there."""
+    starts = sorted({start for found in of for start, _, _ in found})
+    for start, end in pairwise([*starts, turns]):
+        lines = [at(found, start)[1:] for found in of]
+        yield start, end, *lines  # type: ignore[misc]
+
+
+def _piece(op: int, start: int, end: int, lines: Sequence[Line]) -> list[Piece] | None:
+    """The pieces of an operation, from one turn to another, on operands that are on these lines there."""
+    if op == _SELECT:
+        (_, p), *sides = lines
+        return [(start, *sides[0 if p else 1])]
+    (a, b), (c, d) = lines if len(lines) == 2 else (lines[0], (0, 0))
+    if op in _SUMS:
+        add: Callable[[int, int], int] = _SUMS[op]
+        return [(start, add(a, c), add(b, d))]
+    if op == _IMUL:
+        if a and c:
+            return None
+        return [(start, a * d + c * b, b * d)]
+    if op == _IMOD:
+        return _remainder(start, end, (a, b), d) if not c else None
+    if op == _NOT or op in _OF_BOOLS:
+        return [(start, 0, int(OPS[op].evaluate(*(value for _, value in lines))))]
+    made: list[Piece] = []
+    for turn in _changes(start, end, a - c, b - d):
+        x, y = a * turn + b, c * turn + d
+        if op in _COMPARISONS:
+            made.append((turn, 0, int(OPS[op].evaluate(x, y))))
+        elif x == y:  # the one that moves goes on
+            made.append((turn, *max((a, b), (c, d))))
+        else:
+            made.append((turn, *((a, b) if OPS[op].evaluate(x, y) == x else (c, d))))
+    return made
+
+
+def _changes(start: int, end: int, slope: int, constant: int) -> list[int]:
+    """The first turn, and those from which on the sign of a line is another one."""
+    if not slope:
+        return [start]
+    zero = -constant / slope if abs(constant) < 2**53 else start
+    around = {int(zero) + k for k in (-1, 0, 1, 2)}
+    sign = [
+        (t, _sign(slope * t + constant)) for t in sorted({start, *(t for t in around if start < t < end)})
+    ]
+    return [start, *(t for (_, before), (t, after) in pairwise(sign) if after != before)]
+
+
+def _sign(x: int) -> int:
+    return (x > 0) - (x < 0)
+
+
+def _remainder(start: int, end: int, line: Line, size: int) -> list[Piece] | None:
+    """The pieces of a line, modulo ``size``."""
+    a, b = line
+    first, last = a * start + b, a * (end - 1) + b
+    if size <= 0 or first < 0 or last < 0 or a < 0 or last // size - first // size >= MOST:
+        return None
+    made: list[Piece] = []
+    for whole in range(first // size, last // size + 1):
+        at = start if not made else -((b - whole * size) // a)
+        made.append((at, a, b - whole * size))
+    return made

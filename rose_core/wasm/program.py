@@ -1,0 +1,235 @@
+"""A whole program: its functions lowered into one WebAssembly module, and how to call that.
+
+Functions are lowered callers first, because a function's frame stands above those of its callers.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from rose_core.errors import FAIL, notes
+from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, opcodes
+from rose_core.language.ops import OPS
+from rose_core.language.types import Array
+from rose_core.libm.link import Library
+from rose_core.optimise.unroll import unrolled
+from rose_core.wasm import encode
+from rose_core.wasm.enclosed import Enclosed, calls, enclosed
+from rose_core.wasm.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
+from rose_core.wasm.expressions import Codes
+from rose_core.wasm.layout import (
+    BASE,
+    MOST_SCALARS,
+    Convention,
+    HostConvention,
+    Slot,
+    aligned,
+    is_memory,
+    kind_of,
+    size_of,
+)
+from rose_core.wasm.limits import check_body, check_memory
+from rose_core.wasm.lowered import Lowered, lowered
+from rose_core.wasm.needs import Needs, needs
+from rose_core.wasm.parts import in_turn
+from rose_core.wasm.reuse import Overwriting
+from rose_core.wasm.runtime import TOP, Runtime
+
+PAGE = 65536
+
+_PACK = {"f": "<d", "i": "<i", "b": "<?"}
+
+
+class Program:
+    """A compiled program.
+
+    Attributes:
+        bytes: the module. It imports ``Math`` functions by name and opaque ones by number from the
+            module ``""``, and exports ``f`` and ``r``, which is ``f`` with everything in memory. Its
+            memory is exported or imported, or shared with other modules; then every call first puts its
+            constants in place (see `encode.module`).
+        args, results: where the host puts arguments and finds results, leaf by leaf.
+        hosts: the opaque functions, by number.
+        notes: what it says of values that are not defined, by number.
+        pages: how much memory it needs.
+
+    Raises:
+        SizeError: it is larger than what engines take.
+    """
+
+    def __init__(self, root: Func, memory: str = "exported") -> None:
+        self.hosts: list[Func] = []
+        self.notes = notes
+        for f in reversed(_callers_first(root)):
+            root = unrolled(f)
+        order = _callers_first(root)
+        called = needs(order)
+        inside = enclosed(order)
+        apart = [f for f in order if f not in inside]
+        imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
+        for k, f in enumerate(apart):
+            callees[f] = (len(imports) + k, Convention(f))
+        zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
+        segments = [(0, library.data)] if library.data else []
+        zeros_at = aligned(len(library.data))
+        address = aligned(zeros_at + zeros)
+        known: dict[bytes, int] = {}
+        data: dict[Func, dict[int, int]] = {}
+        for f in order:
+            data[f] = {}
+            for v, content in _constant_vectors(f).items():
+                if content not in known:
+                    known[content] = address
+                    segments.append((address, content))
+                    address = aligned(address + len(content))
+                data[f][v] = known[content]
+        for f in inside:
+            callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
+        constants = address
+        self.args, self.results, address = _interface(root, address)
+        changing = Overwriting(order)
+        frames = dict.fromkeys(apart, address)
+        end = address
+        functions: list[encode.Function] = []
+        long: dict[int, Lowered] = {}
+        """Those that are several, by number."""
+        sizes = []
+        for f in apart:
+            entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
+            demand = called.demands.pop(f, None)
+            body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing, demand)
+            functions.append(body.functions[-1])
+            if len(body.functions) > 1:
+                long[len(functions) - 1] = body
+            check_body(f, len(functions[-1].body), body.local_count, len(body.functions[-1].params))
+            end = max(end, body.frame_end)
+            sizes.append((f, body.frame_end - frames[f]))
+            for g in calls(f, inside):
+                if g in frames:
+                    frames[g] = max(frames[g], body.frame_end)
+        check_memory(root, end, constants, sizes)
+        self.pages = (end + PAGE - 1) // PAGE
+        self.end = end
+        """The first address that the program does not use."""
+        functions += library.functions() + runtime.functions
+        for number, body in long.items():
+            functions[number] = in_turn(body.functions, len(imports) + len(functions))
+            functions += body.functions
+        top = -1
+        if runtime.takes_memory:
+            # set anew by every call, since one that failed has not given back what it took
+            top = aligned(end + 1)
+            functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
+        if memory == "shared":
+            functions[0].code = _constants_in_place(zeros_at, zeros, segments) + functions[0].code
+        exported = {"f": 0, "r": 0}
+        if any(slot.passed for slot in (*self.args, *self.results)):
+            exported["r"] = len(functions)
+            functions.append(_in_memory(root.name, len(imports), self.args, self.results))
+        self.bytes = encode.module(imports, functions, exported, self.pages, segments, memory, top)
+
+    def _imports(
+        self, order: list[Func], called: Needs, count: int
+    ) -> tuple[
+        list[encode.Import],
+        Codes,
+        dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
+        Library,
+        Runtime,
+    ]:
+        """What the program imports; the code of operations; the opaque functions; what the compiler adds to
+        ``count`` functions."""
+        imports: list[encode.Import] = []
+        suffixes = []
+        used = set().union(*map(opcodes, order))
+        for op in OPS:
+            if isinstance(op.wasm, (encode.Helper, encode.InPlace)) or callable(op.wasm):
+                suffixes.append(b"")  # once it is known what number it gets, or what local variables
+            elif not isinstance(op.wasm, str):
+                suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
+            elif op.code in used:
+                suffixes.append(call(len(imports)))
+                imports.append(encode.Import("", op.wasm, "f" * len(op.ins), "f"))
+            else:
+                suffixes.append(b"")
+        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]] = {}
+        for f in order:
+            for g in f.callees:
+                if g.host is not None and g not in callees:
+                    convention = HostConvention(g)
+                    callees[g] = (len(imports), convention)
+                    number = str(len(self.hosts))
+                    imports.append(encode.Import("", number, convention.params, convention.results))
+                    self.hosts.append(g)
+        helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
+        if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
+            imports.append(encode.Import("", FAIL, "iff", ""))
+        library = Library([*called.single.values(), *called.together], called.in_lanes, len(imports) + count)
+        for code, name in called.single.items():
+            suffixes[code] = library.call(name)
+        together = {op: library.call(name) for name, ops in called.together.items() for op in ops}
+        in_lanes = {library.call(name): library.call(name, in_lanes=True) for name in called.in_lanes}
+        runtime = Runtime(library.end, len(imports) - 1)
+        for code, helper in helpers:
+            suffixes[code] = runtime.helper(helper)
+        return imports, Codes(suffixes, together, in_lanes), callees, library, runtime
+
+
+def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:
+    """Code that makes the constants what they are, where others may have written over them."""
+    code = [i32_const(zeros_at), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
+    for k, (address, content) in enumerate(segments):
+        code += [i32_const(address), i32_const(0), i32_const(len(content)), memory_init(k)]
+    return b"".join(code)
+
+
+def _callers_first(root: Func) -> list[Func]:
+    """All transparent functions that ``root`` needs, each before those it calls."""
+    return callees_first(root, lambda f: [g for g in f.callees if g.host is None])[::-1]
+
+
+def _constant_vectors(f: Func) -> dict[int, bytes]:
+    """The vectors of constants in ``f``, as bytes in memory."""
+    found: dict[int, bytes] = {}
+    if VEC not in opcodes(f):
+        return found
+    for v, ins in enumerate(f.code):
+        if ins[0] == VEC and all(x < 0 or x in found for x in ins[1:]):
+            t = f.types[v]
+            assert isinstance(t, Array)
+            if is_memory(t.elem):
+                found[v] = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
+            else:
+                pack = _PACK[kind_of(t)]
+                found[v] = b"".join(struct.pack(pack, f.pool[~x][0]) for x in ins[1:])
+    return found
+
+
+def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
+    """Where the host puts arguments and finds results, from ``address`` up; the address after them."""
+    args, results = [], []
+    direct = sum(not is_memory(t) for t in root.params) <= MOST_SCALARS
+    for t in root.params:
+        args.append(Slot(t, address, direct and not is_memory(t)))
+        address = aligned(address + size_of(t))
+    types = root.result_types
+    single = len(types) == 1 and not is_memory(types[0])
+    for t in types:
+        results.append(Slot(t, address, single))
+        address = aligned(address + size_of(t))
+    return args, results, address
+
+
+def _unpassed(slots: list[Slot]) -> list[int]:
+    """Addresses as `Body` takes them for the entry."""
+    return [-1 if slot.passed else slot.address for slot in slots]
+
+
+def _in_memory(name: str, entry: int, args: list[Slot], results: list[Slot]) -> encode.Function:
+    """A function without parameters or results: the entry, on scalars in memory."""
+    code = [BASE + load(kind_of(s.leaf), s.address) for s in args if s.passed]
+    code.append(call(entry))
+    for s in results:
+        if s.passed:
+            code = [BASE, *code, store(kind_of(s.leaf), s.address)]
+    return encode.Function(f"run {name}", "", "", [], b"".join(code))

@@ -1,0 +1,218 @@
+"""Windows: the elements of an accumulator that are near the turn of a loop, in local variables.
+
+A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbouring turns. Through memory
+every turn would wait for what the last one stored. So the elements from the lowest to the highest offset
+are kept in local variables: each turn reads the one that comes in at the top, writes the one that
+goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
+If nothing was added to a new accumulator before, its zeros need neither be written nor read; nor those of
+a new matrix, if a loop over its rows with a loop over their elements in it is all that adds to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rose_core.language.demand import Demand
+from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands, path_of
+from rose_core.language.types import REAL, Array, Ref
+from rose_core.wasm.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
+from rose_core.wasm.layout import Place
+
+WIDEST = 8
+"""The most elements in a window, each of which is a local variable."""
+
+_MOST_BESIDE = 8
+"""The most elements of a new accumulator beside those that a loop adds to, for it to write them all."""
+
+_STEP = 8
+"""Bytes of an element."""
+
+_ZERO = f64_const(0.0)
+
+
+@dataclass(slots=True)
+class Window:
+    """The elements of ``accumulator`` from ``low`` on, counted from the turn, that a loop adds to."""
+
+    accumulator: int
+    root: int
+    """What the accumulator is a row of, or itself."""
+    sites: dict[int, int]
+    """``REF_INDEX`` → its offset from the turn."""
+    turns: int
+    size: int
+    is_new: bool
+    """Whether all elements are zero, which nothing has written yet."""
+    low: int = field(init=False)
+    width: int = field(init=False)
+    locals: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        offsets = self.sites.values()
+        self.low = min(offsets)
+        self.width = max(offsets) - self.low + 1
+
+    def local(self, site: int) -> int:
+        return self.locals[self.sites[site] - self.low]
+
+    @property
+    def beside(self) -> list[int]:
+        """The elements that are never in the window."""
+        return [*range(self.low), *range(self.low + self.turns + self.width - 1, self.size)]
+
+    def before(self, place: Place) -> list[bytes]:
+        """Code ahead of the loop."""
+        out = []
+        if self.is_new:
+            for k in self.beside:
+                out += [place.base, _ZERO, store("f", place.offset + k * _STEP)]
+        for k, n in enumerate(self.locals[:-1]):
+            at = place.offset + (self.low + k) * _STEP
+            out += [*([_ZERO] if self.is_new else [place.base, load("f", at)]), local_set(n)]
+        return out
+
+    def enter(self, place: Place, turn: bytes) -> list[bytes]:
+        """Code at the start of a turn, whose number ``turn`` pushes."""
+        if self.is_new:
+            return [_ZERO, local_set(self.locals[-1])]
+        top = place.offset + (self.low + self.width - 1) * _STEP
+        return [_address(place, turn), load("f", top), local_set(self.locals[-1])]
+
+    def leave(self, place: Place, turn: bytes) -> list[bytes]:
+        """Code at the end of a turn."""
+        bottom = store("f", place.offset + self.low * _STEP)
+        out = [_address(place, turn), local_get(self.locals[0]), bottom]
+        for n, above in zip(self.locals, self.locals[1:], strict=False):
+            out += [local_get(above), local_set(n)]
+        return out
+
+    def after(self, place: Place) -> list[bytes]:
+        """Code behind the loop."""
+        out = []
+        for k, n in enumerate(self.locals[:-1]):
+            at = place.offset + (self.turns + self.low + k) * _STEP
+            out += [place.base, local_get(n), store("f", at)]
+        return out
+
+
+def _address(place: Place, turn: bytes) -> bytes:
+    return place.plus(turn + i32_const(_STEP) + I32_MUL)
+
+
+Affine = Callable[[int], tuple[int, int, int] | None]
+"""Tells what an index is in terms of a loop's: the loop's index, a factor, and a constant."""
+
+
+def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window]]:
+    """Block of a loop → its windows."""
+    sites: dict[int, dict[int, dict[int, int]]] = {}
+    uses = _Uses(func, demand)
+    for number, anchors in enumerate(demand.anchors):
+        for v in anchors:
+            ins = func.code[v]
+            if ins[0] == ADD_TO:
+                roots = demand.accumulators(ins[1])
+                site = _site(func, ins[1], affine)
+                if site is None:
+                    uses.note(roots, v, number)
+                else:
+                    accumulator, block, offset = site
+                    sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
+                    # the loops around that one cannot know what is added when
+                    uses.note(roots, func.blocks[block].owner, func.blocks[block].parent)
+                    uses.added[accumulator, block] = uses.added.get((accumulator, block), 0) + 1
+            elif ins[0] in (CALL, COND, LOOP):
+                for x in operands(ins, func.blocks):
+                    if x >= 0 and isinstance(func.types[x], Ref):
+                        uses.note(demand.accumulators(x), v, number)
+    return {block: _windows(func, block, of, uses, affine) for block, of in sites.items()}
+
+
+class _Uses:
+    """Where accumulators are used, other than at sites of windows."""
+
+    def __init__(self, func: Func, demand: Demand) -> None:
+        self.func = func
+        self.position = {v: k for anchors in demand.anchors for k, v in enumerate(anchors)}
+        self.within: dict[int, set[int]] = {}
+        """Block of a loop → the accumulators that are used in it."""
+        self.first: dict[int, int] = {}
+        """Accumulator → the first statement of its own block that adds to it."""
+        self.count: dict[int, int] = {}
+        """Accumulator → how many statements add to it or its parts, or may do so."""
+        self.added: dict[tuple[int, int], int] = {}
+        """Accumulator or row of one, and block of a loop → how many statements add to elements there."""
+
+    def note(self, roots: Iterable[int], v: int, number: int) -> None:
+        """``v``, a statement of block ``number``, uses these."""
+        for r in roots:
+            self.count[r] = self.count.get(r, 0) + 1
+        while True:
+            for r in roots:
+                # a loop that is no statement itself adds to nothing that anyone reads
+                if self.func.home[r] == number and v in self.position:
+                    known = self.first.setdefault(r, v)
+                    if self.position[v] < self.position[known]:
+                        self.first[r] = v
+            if number <= 0:
+                break
+            self.within.setdefault(number, set()).update(roots)
+            v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
+
+
+def _windows(
+    func: Func, block: int, sites: dict[int, dict[int, int]], uses: _Uses, affine: Affine
+) -> list[Window]:
+    used = uses.within.get(block, set())
+    # two parameters may be parts of one accumulator
+    given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
+    roots = [path_of(func, r)[1] for r in sites]
+    found = []
+    for (r, at), root in zip(sites.items(), roots, strict=True):
+        if root in used or roots.count(root) > 1 or (func.code[r][0] == PARAM and len(given) > 1):
+            continue
+        turns = func.blocks[block].size.size  # type: ignore[attr-defined]
+        size = func.types[r].inner.index.size  # type: ignore[attr-defined]
+        is_new = _is_new(func, r, block, uses, affine)
+        window = Window(r, root, at, turns, size, is_new)
+        window.is_new = is_new and len(window.beside) <= _MOST_BESIDE
+        if window.width <= WIDEST and (window.width > 1 or window.is_new) and turns:
+            found.append(window)
+    return found
+
+
+def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool:
+    """Whether nothing has been added to ``r`` before a loop, nor written.
+
+    For a row: if the loops around this one go through all rows, and nothing else ever adds to any.
+    """
+    code, blocks, root = func.code, func.blocks, path_of(func, r)[1]
+    if code[root][0] != ACCUM or code[root][1] >= 0:
+        return False
+    if r != root and uses.count[root] != uses.added[r, block]:
+        return False
+    while r != root:
+        _, whole, i = code[r]
+        block = blocks[block].parent
+        rows = func.types[whole].inner.index  # type: ignore[attr-defined]
+        if i < 0 or affine(i) != (blocks[block].index, 1, 0) or blocks[block].size != rows:
+            return False
+        r = whole
+    return uses.first.get(root) == blocks[block].owner
+
+
+def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
+    """Accumulator, loop and offset, if ``r`` is an element that moves with the turns of a loop."""
+    ins = func.code[r]
+    if ins[0] != REF_INDEX or ins[2] < 0:
+        return None
+    of = func.types[ins[1]].inner  # type: ignore[attr-defined]
+    at = affine(ins[2])
+    if at is None or at[1] != 1 or not isinstance(of, Array) or of.elem is not REAL:
+        return None
+    block = func.code[at[0]][1]
+    base = ins[1]
+    known = func.code[base][0] in (ACCUM, PARAM) or func.code[path_of(func, base)[1]][0] == ACCUM
+    # what is made in the loop is another one in every turn
+    return (base, block, at[2]) if known and func.home[base] < block else None

@@ -363,7 +363,7 @@ def build() -> None:
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
     outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
-    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("snapshot", "joined", "leb")]
+    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
     inputs = [wheel, scripts / "runtime.mjs", *packing, runtime / "python_stdlib.zip"]
     outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
@@ -461,7 +461,7 @@ def bundle_for_site() -> None:
     mathjax.append("adaptors/browserAdaptor")
     aliases = [f"--alias:mathjax-full/js/{name}.js={labels}" for name in mathjax]
     # The page's own module, next to the bundle: it is to be the same instance.
-    rose = ("--alias:rose=./timed.js", "--external:./timed.js")
+    rose = ("--alias:rose=./diagram/timed.js", "--external:./diagram/timed.js")
     command = esbuild(entry, *rose, *aliases, "--minify", f"--outfile={file}")
     inputs: list[Path | str]
     inputs = [PENROSE / "package-lock.json", BRIDGE / "package-lock.json", entry, labels, *map(str, command)]

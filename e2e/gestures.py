@@ -26,7 +26,7 @@ def spot(target: Locator, at: tuple[float, float]) -> tuple[float, float]:
 
 
 def settle(page: Page) -> None:
-    """Wait until a page has told and drawn what had to wait (`site/pace.js`)."""
+    """Wait until a page has told and drawn what had to wait (`site/lib/pace.js`)."""
     # the page's own clock: on a busy machine what waits there comes before this; then everything has its turn
     page.evaluate(
         """async () => {

@@ -38,9 +38,9 @@ def ways(node: Callable[[str], str]) -> dict[str, dict[str, list[float]]]:
     """Both derivatives of all expressions, by formulas (typed again), dual numbers and backwards."""
     return json.loads(  # type: ignore[no-any-return]
         node(f"""
-        import {{ evaluator, parse }} from "./site/expression.js";
-        import {{ derivation, expressions, text }} from "./site/formula.js";
-        import {{ backward, forward, gradientOf }} from "./site/sweep.js";
+        import {{ evaluator, parse }} from "./site/lib/expression.js";
+        import {{ derivation, expressions, text }} from "./site/autodiff/formula.js";
+        import {{ backward, forward, gradientOf }} from "./site/autodiff/sweep.js";
         const [x, y] = {list(POINT)};
         const found = {{}};
         for (const given of {list(EXPRESSIONS)}) {{
@@ -68,8 +68,8 @@ def test_all_ways_agree_with_rose(ways: dict[str, dict[str, list[float]]], text:
 
 def test_every_operation_has_its_rules(node: Callable[[str], str]) -> None:
     told = node("""
-        import { OPERATIONS, parse } from "./site/expression.js";
-        import { RULES, inOrder } from "./site/calculus.js";
+        import { OPERATIONS, parse } from "./site/lib/expression.js";
+        import { RULES, inOrder } from "./site/autodiff/calculus.js";
         const rules = Object.entries(RULES).map(([op, { length }]) => [op, length]);
         const wanted = Object.entries(OPERATIONS).map(([op, { length }]) => [op, Math.min(2, length)]);
         console.log(JSON.stringify([rules.sort(), wanted.sort()]));
@@ -84,8 +84,8 @@ OPERATORS = ("add", "sub", "mul", "div", "neg", "pow")
 
 def test_formulas_are_simplified_and_stay_what_they_are(node: Callable[[str], str]) -> None:
     told = node("""
-        import { parse } from "./site/expression.js";
-        import { derivation, different, expressions, text, written } from "./site/formula.js";
+        import { parse } from "./site/lib/expression.js";
+        import { derivation, different, expressions, text, written } from "./site/autodiff/formula.js";
         const o = expressions();
         const lifted = (given) => o.lift(parse(given));
         const steps = derivation(o, lifted("x^2*sin(x)"), "x")

@@ -54,7 +54,7 @@ def test_it_begins_with_how_many_times_as_long_each_takes(page: Page, site_url: 
 def test_a_mark_stands_where_its_time_is(page: Page, site_url: str) -> None:
     page.goto(site_url + "site/benchmark.html")
     found = page.evaluate(
-        """() => import("./chart.js").then(({ curves }) => {
+        """() => import("./benchmark/chart.js").then(({ curves }) => {
           const chart = curves(new Map([["this", [[10, 1], [1000, 10]]], ["other", [[10, 100]]]]), "name");
           return [...chart.querySelectorAll("circle")].map((c) => [
             c.textContent, Number(c.getAttribute("cx")), Number(c.getAttribute("cy"))]);

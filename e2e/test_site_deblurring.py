@@ -78,7 +78,7 @@ def plane(channel: int, seed: int) -> Plane:
 
 def test_the_loss_and_its_gradient_are_those_of_the_sums(node: Callable[[str], str]) -> None:
     code = """
-        import { descent, SIDE, TAPS } from "./site/blur.js";
+        import { descent, SIDE, TAPS } from "./site/deblurring/blur.js";
         const gradient = await descent();
         const length = SIDE ** 2 * 3;
         const numbers = (seed) => Float64Array.from({ length }, (_, k) => (k * seed % 1009) / 1009);

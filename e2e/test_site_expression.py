@@ -74,7 +74,7 @@ def parse(node: Callable[[str], str]) -> Callable[[list[str]], list[object]]:
     def run(texts: list[str]) -> list[object]:
         answer: list[object] = json.loads(
             node(
-                """import { evaluator, parse } from "./site/expression.js";
+                """import { evaluator, parse } from "./site/lib/expression.js";
                 const read = (text) => {
                   try { return evaluator(parse(text))(2, 3); }
                   catch ({ at, length, message }) { return [at, length, message]; }
@@ -102,7 +102,7 @@ def test_rose_computes_the_same(node: Callable[[str], str]) -> None:
     """Every function of the table has the name and the meaning that it has in Rose."""
     answer = node(
         """import * as rose from "./rose.js";
-        import { FUNCTIONS, evaluator, parse, record } from "./site/expression.js";
+        import { FUNCTIONS, evaluator, parse, record } from "./site/lib/expression.js";
         const { Real, compile, fn } = rose;
         const texts = FUNCTIONS.map((f) => {
           try { parse(`${f}(x)`); return `${f}(x)`; } catch { return `${f}(x, y)`; }

@@ -131,7 +131,7 @@ def test_a_slow_machine_draws_the_surface_roughly_while_it_turns(
 
 
 TURNS = """async () => {
-    const { inTurn } = await import("./pace.js");
+    const { inTurn } = await import("./lib/pace.js");
     const seen = [];
     const asks = [0, 1, 2].map((k) => inTurn((now) => {
         seen.push([now, k]);
@@ -152,7 +152,7 @@ def test_what_makes_frames_long_has_one_to_itself(calm: Page, frozen_url: str) -
 
 
 CLICKS = """async (clicked) => {
-    const { inPassing } = await import("./pace.js");
+    const { inPassing } = await import("./lib/pace.js");
     let times = 0;
     const ask = inPassing(() => times++);
     for (let k = 0; k < 20; ++k) {

@@ -52,9 +52,9 @@ def slopes(numbers: list[float], angle: float) -> list[list[float]]:
 def run(node: Callable[[str], str]) -> Callable[[str], Any]:
     """What the body of an async function returns, as JSON; it has a mechanism `m`, not yet compiled."""
     start = """
-        import { sensitivity } from "./site/four-bar.js";
-        import { Mechanism } from "./site/mechanism.js";
-        import { LINKAGES } from "./site/linkages.js";
+        import { sensitivity } from "./site/linkage/four-bar.js";
+        import { Mechanism } from "./site/linkage/mechanism.js";
+        import { LINKAGES } from "./site/linkage/linkages.js";
         const free = Array(9).fill([-9, 9]);
         const { numbers, angle } = LINKAGES.drop;
         const m = new Mechanism(numbers, angle, free);"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 
@@ -17,10 +18,18 @@ Run = Callable[[str], object]
 @pytest.fixture
 def run(node: Callable[[str], str]) -> Run:
     """What the body of an async function returns, as JSON; it has the site's modules by name."""
-    names = "camera descent format landscape latest region relief search taylor tree".split()
-    imports = "".join(f'import * as {name} from "./site/{name}.js";' for name in names)
-    imports += 'import { ending as shot } from "./site/billiards-words.js";'
-    imports += 'import { ending as walk } from "./site/robot-words.js";'
+    shared, of_surfaces, of_lines = (
+        "format latest region search tree",
+        "camera relief taylor",
+        "descent landscape",
+    )
+    imports = "".join(
+        f'import * as {name} from "./site/{folder}/{name}.js";'
+        for folder, names in {"lib": shared, "quadratic": of_surfaces, "regression": of_lines}.items()
+        for name in names.split()
+    )
+    imports += 'import { ending as shot } from "./site/billiards/words.js";'
+    imports += 'import { ending as walk } from "./site/robot/words.js";'
     return lambda body: json.loads(
         node(f"{imports} console.log(JSON.stringify(await (async () => {{ {body} }})()))")
     )
@@ -262,7 +271,9 @@ def test_parameters_of_any_shape(run: Run) -> None:
 
 SITE = ROOT / "site"
 MOST = 250
-OF_PAGES = r"\bdocument\.|\bHTML\w*Element\b|from \"\./(page|picture|html|svg|plot|line-chart|drag)\.js\""
+OF_PAGES = (
+    r"\bdocument\.|\bHTML\w*Element\b|from \"\.[\w./]*/(page|picture|html|svg|plot|line-chart|drag)\.js\""
+)
 
 
 def code_of(name: str) -> str:
@@ -275,10 +286,11 @@ def modules_of(page: str) -> set[str]:
     """What a page loads from the site, directly or not."""
 
     def loaded(name: str) -> Iterator[str]:
-        yield from re.findall(r"(?:from|import)[ (]\"\./([\w-]+\.js)\"", code_of(name))
+        for address in re.findall(r"(?:from|import)[ (]\"(\.[\w./-]+\.js)\"", code_of(name)):
+            yield posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
 
     found: set[str] = set()
-    waiting = re.findall(r"<script[^>]* src=\"(?:\./)?([\w-]+\.js)\"", (SITE / f"{page}.html").read_text())
+    waiting = re.findall(r"<script[^>]* src=\"([\w/-]+\.js)\"", (SITE / f"{page}.html").read_text())
     assert waiting
     while waiting:
         name = waiting.pop()
@@ -295,8 +307,8 @@ def test_a_page_has_little_code_of_its_own(page: str) -> None:
     So models are not counted, which could be used anywhere, nor what the page says in words.
     """
     shared = {name for other in USES if other != page for name in modules_of(other)}
-    own = {name for name in modules_of(page) - shared if not name.endswith("-words.js")}
-    assert f"{page}.js" in own
+    own = {name for name in modules_of(page) - shared if not name.endswith("/words.js")}
+    assert f"{page}/{page}.js" in own
     here = [name for name in own if re.search(OF_PAGES, (SITE / name).read_text())]
     lines = {name: len(code_of(name).splitlines()) for name in here}
     assert 0 < sum(lines.values()) < MOST, lines

@@ -236,7 +236,7 @@ def test_a_policy_that_forbids_webassembly(page: Page, host: Callable[..., str])
 def test_programs_in_addresses(node: Callable[[str], str]) -> None:
     content = {"javascript": "a\n" * 50, "python": "ä😀", "at": "1"}
     text = node(f"""
-        import {{ packed, unpacked }} from "./site/share.js";
+        import {{ packed, unpacked }} from "./site/playground/share.js";
         const text = await packed({json.dumps(content)});
         const read = (text) => unpacked(text).catch(() => "none");
         const damaged = await Promise.all(["", "@@", text.slice(3)].map(read));

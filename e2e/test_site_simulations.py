@@ -33,9 +33,9 @@ def run(node: Callable[[str], str], tmp_path: Path) -> Run:
         code = f"""
             import {{ readFileSync }} from "node:fs";
             import {{ ready }} from "./rose.js";
-            import * as collisions from "./site/collisions.js";
-            import {{ CELLS, build }} from "./site/body.js";
-            import {{ walker }} from "./site/walker.js";
+            import * as collisions from "./site/billiards/collisions.js";
+            import {{ CELLS, build }} from "./site/robot/body.js";
+            import {{ walker }} from "./site/robot/walker.js";
             const data = JSON.parse(readFileSync({json.dumps(str(path))}));
             await ready();
             console.log(JSON.stringify(await (async () => {{ {body} }})()));"""

@@ -14,7 +14,7 @@ from rose_core.errors import NO_COUNT, NO_INDEX, OUT_OF_RANGE, TEXTS
 from rose_core.language.ir import STRUCTURAL_NAMES
 from rose_core.language.ops import OPS, Op
 
-_HEAD = """// Made from rose_core/language/ops.py and rose_core/language/ir.py by `python -m rose_core.export opcodes`.
+_HEAD = """// Made from ops.py and ir.py in rose_core/language/ by `python -m rose_core.export opcodes`.
 
 """
 

@@ -17,11 +17,11 @@ class Inspection(NamedTuple):
     """A function as it was recorded, as a program without derivatives, and as WebAssembly."""
 
     recorded: str
-    """With the functions that it calls, and derivatives by name; `rose_core.language.text`."""
+    """With the functions that it calls, and derivatives by name; `language.text`."""
     ir: str
     """When the derivatives have been made."""
     wat: str
-    """The text of the module, with the bytes of each instruction beside it; `rose_core.wasm.wat`."""
+    """The text of the module, with the bytes of each instruction beside it; `wasm.wat`."""
     size: int
     """How many bytes the module has."""
 

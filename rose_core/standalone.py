@@ -2,7 +2,7 @@
 
 The section, of the name "rose", holds JSON: ``name``, ``params`` and ``ret`` (types, see `type_to_json`),
 ``names`` of the parameters and the numbers of their first leaves, ``starts``, where ``args`` and
-``results`` are (``[kind, address]`` per leaf; see `rose_core.wasm.layout.Slot`), and what the module says when
+``results`` are (``[kind, address]`` per leaf; see `wasm.layout.Slot`), and what the module says when
 it ``fails``, by code, and in ``notes``.
 """
 

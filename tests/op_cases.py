@@ -2,7 +2,7 @@
 
 A `Case` holds an op's exact value and exact partial derivatives, as formulas for mpmath and tables of
 special values after IEEE 754 and ECMAScript, and where the op is smooth. Nothing here is taken from
-`rose_core.language.reals` or from the rules of the table. A new op needs a case, or the tests fail by its name.
+`language.reals` or from the rules of the table. A new op needs a case, or the tests fail by its name.
 """
 
 from __future__ import annotations

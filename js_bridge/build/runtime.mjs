@@ -191,7 +191,7 @@ async function core(out, wheel) {
     throw new Error(`${basename(wheel)} calls itself ${version}`);
   const names = python.runPython(`" ".join(files)`).split(" ");
   const memory = await snapshot(out, archive, where, names);
-  const { pack, unpack } = await source("snapshot.ts");
+  const { pack, unpack } = await source("core/snapshot.ts");
   const module = await readFile(join(out, "pyodide.asm.wasm"));
   const packed = pack(new Uint8Array(memory), module);
   if (!WebAssembly.validate(packed))

@@ -1,7 +1,7 @@
-export { checkpoint, cond, fori, scan, whileLoop } from "./control";
-export { ready } from "./core";
-export { functional } from "./functional";
-export { fn, opaque } from "./functions";
+export { checkpoint, cond, fori, scan, whileLoop } from "./record/control";
+export { ready } from "./core/core";
+export { functional } from "./record/functional";
+export { fn, opaque } from "./record/functions";
 export {
   grad,
   hessian,
@@ -10,7 +10,7 @@ export {
   jet,
   linearize,
   valueAndGrad,
-} from "./operators";
+} from "./record/operators";
 export {
   abs,
   acos,
@@ -71,16 +71,16 @@ export {
   trunc,
   xor,
   zero,
-} from "./ops";
-export { python } from "./page";
-export { hot } from "./hot";
+} from "./record/ops";
+export { python } from "./page/page";
+export { hot } from "./call/hot";
 export { inspect } from "./inspect";
-export { compile, interp } from "./run";
-export { configure } from "./settings";
-export { Bool, Dual, Null, Real, Size, Tan, Vec } from "./types";
-export { struct } from "./values";
-export { fixedPoint, minimize, odeint, quad, root } from "./solvers";
-export { sparseHessian, sparseJacobian } from "./sparse";
-export { sum, vec } from "./vec";
-export { jvp, vjp } from "./vjp";
-export { vmap } from "./vmap";
+export { compile, interp } from "./call/run";
+export { configure } from "./core/settings";
+export { Bool, Dual, Null, Real, Size, Tan, Vec } from "./record/types";
+export { struct } from "./record/values";
+export { fixedPoint, minimize, odeint, quad, root } from "./record/solvers";
+export { sparseHessian, sparseJacobian } from "./record/sparse";
+export { sum, vec } from "./record/vec";
+export { jvp, vjp } from "./record/vjp";
+export { vmap } from "./record/vmap";

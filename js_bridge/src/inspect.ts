@@ -1,8 +1,8 @@
 // What becomes of a function, as text: for people who want to see it.
 
-import { dataOf } from "./functions";
-import { toldOf } from "./known";
-import { programOf } from "./program";
+import { dataOf } from "./record/functions";
+import { toldOf } from "./known/known";
+import { programOf } from "./known/program";
 
 /** What the core says of a function, see `rose_core/inspection.py`. */
 export interface Inspection {

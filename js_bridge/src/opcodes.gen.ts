@@ -1,4 +1,4 @@
-// Made from rose_core/language/ops.py and rose_core/language/ir.py by `python -m rose_core.export opcodes`.
+// Made from ops.py and ir.py in rose_core/language/ by `python -m rose_core.export opcodes`.
 
 /** Operations of the table, by name. */
 export const enum OP {

@@ -3,7 +3,7 @@
 The derivative of such a loop is that of the one number that is found. So the way forward also finds the turn
 that it is from, keeps nothing else, and the number is computed once more, of that turn. Where it is found in
 several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run.
-Of a state that turns replace as a whole, it is the last of these turns (`rose_core.derivatives.replaced`).
+Of a state that turns replace as a whole, it is the last of these turns (`derivatives.replaced`).
 """
 
 from __future__ import annotations

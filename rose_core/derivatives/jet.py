@@ -1,6 +1,6 @@
 """Taylor series: a function on numbers becomes a function on truncated power series.
 
-As `rose_core.derivatives.jvp` does for tangents, but every Real that varies has coefficients up to an order, and the
+As `derivatives.jvp` does for tangents, but every Real that varies has coefficients up to an order, and the
 work grows with the square of that. Calls, choices and loops become those of the series of their functions.
 """
 

@@ -2,7 +2,7 @@
 
 A choice becomes one between the derivatives of its sides, on the same condition. A loop turns the
 derivative of its body, on a state of which every leaf that varies has its tangent before it; the test
-sees the primal state alone. Which leaves vary is known beforehand (`rose_core.derivatives.activity`); if the derivative
+sees the primal state alone. Which leaves vary is known beforehand (`derivatives.activity`); if the derivative
 has more, it is made again with these.
 """
 

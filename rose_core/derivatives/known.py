@@ -157,7 +157,7 @@ class Known:
             record.derivative.record = None
 
     def expanded(self, root: Func) -> Func:
-        """A program without derivatives left to be made (`rose_core.derivatives.expand`)."""
+        """A program without derivatives left to be made (`derivatives.expand`)."""
         try:
             try:
                 return self._expanded(root)

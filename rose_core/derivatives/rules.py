@@ -1,6 +1,6 @@
 """Derivative rules made ready for use: straight-line templates, forward and transposed.
 
-The table (`rose_core.language.ops`) holds one formula per op, for the forward direction. For each set of
+The table (`language.ops`) holds one formula per op, for the forward direction. For each set of
 operands that vary, the formula is run once on symbols, and kept as two little programs: one from the
 operands' tangents to the result's (Figure 12), one from the result's cotangent to the operands'
 (Figure 13). The second is the first transposed, so no derivative is written twice.

@@ -2,7 +2,7 @@
 
 In general what a turn adds to the cotangent of an array is collected in an accumulator of its own, which
 takes as long as the array is. Where a turn adds a whole array to it but once, the accumulator starts from
-that array, and where nobody needs that any more, in its place (`rose_core.wasm.reuse`). A function that adds a
+that array, and where nobody needs that any more, in its place (`wasm.reuse`). A function that adds a
 whole array to an accumulator has a result instead, for the accumulator to start from, and so have both sides
 of a choice.
 """

@@ -1,7 +1,7 @@
 """The backward sweep over straight-line code, written out from the derivative rules.
 
 Reverse mode spends its time on multiplications and additions of scalars. For the ops with the
-simplest transposed templates (`rose_core.derivatives.rules`) this module writes one Python function in which each
+simplest transposed templates (`derivatives.rules`) this module writes one Python function in which each
 template stands as plain code, so that an instruction costs no more than the dictionary access that
 looks for an equal one. The text is made once, at import, from the same rules as everything else.
 """

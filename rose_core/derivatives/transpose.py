@@ -379,7 +379,7 @@ class Reverse:
                 _STRUCTURAL[op](self, v, ins)
 
     def _sweep(self) -> None:
-        """The sweep over the body of the function: `rose_core.derivatives.sweep` does the scalars."""
+        """The sweep over the body of the function: `derivatives.sweep` does the scalars."""
         n = self.lin.size
         if self.boundary:
             values: list[int | None] = [None] * n

@@ -1,4 +1,4 @@
-"""The backward pass of control flow (see `rose_core.derivatives.linearize_control` for the forward pass).
+"""The backward pass of control flow (see `derivatives.linearize_control` for the forward pass).
 
 A choice goes back through the side that was taken: a choice on the same condition between the backward
 functions of both, of which each gives zero for what only the other one uses.

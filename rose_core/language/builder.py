@@ -53,7 +53,7 @@ class Builder:
     """Appends instructions to a function, folding, sharing and hoisting them as they come.
 
     Operands must be in scope: belong to an open block. The tracers see to that with proper messages,
-    the other passes by construction, and `rose_core.language.check` verifies it.
+    the other passes by construction, and `language.check` verifies it.
     """
 
     def __init__(self, func: Func) -> None:

@@ -1,4 +1,4 @@
-"""From the trees of `rose_core.language.parse` to instructions, by the type that is expected of each.
+"""From the trees of `language.parse` to instructions, by the type that is expected of each.
 
 ``2`` is an index where an index is wanted and a Real elsewhere; ``+`` is one op on numbers and another
 on indices.
@@ -365,7 +365,7 @@ class Elaboration:
 
 
 def _instance(f: Func, types: tuple[Type, ...]) -> Func:
-    """The generic function ``f`` at these types, to be called; `rose_core.language.flatten` gives it its body."""
+    """The generic function ``f`` at these types, to be called; `language.flatten` gives it its body."""
     found = f.memo.get(("instance", types))
     if not isinstance(found, Func):
         at = dict(zip(f.generics, types, strict=True))

@@ -1,6 +1,6 @@
 """Pairs, structs and the unit value taken apart: the first step for programs that come from text.
 
-Every value becomes its leaves (`rose_core.language.types.leaves`): a pair two bundles, an array of pairs a pair
+Every value becomes its leaves (`language.types.leaves`): a pair two bundles, an array of pairs a pair
 of arrays, an accumulator of a pair two accumulators. The tracers do the same while they trace, so all
 further passes see leaves only. Generic functions are made concrete on the way.
 """

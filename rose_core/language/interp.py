@@ -1,6 +1,6 @@
 """The interpreter: what a program means, said in Python.
 
-It executes instructions as they stand, one at a time, with `rose_core.language.reals` for arithmetic: what a
+It executes instructions as they stand, one at a time, with `language.reals` for arithmetic: what a
 compiled program computes is compared with this, bit by bit.
 """
 

@@ -20,7 +20,7 @@ packed key.
 
 Functions made by the tracers hold leaf types only: aggregates are bundles of ids on the tracer's side
 and leave no instruction. Programs read from text may hold pairs and structs (`TUPLE`, `MEMBER`,
-`REF_MEMBER`); `rose_core.language.flatten` takes them apart before anything else happens to them.
+`REF_MEMBER`); `language.flatten` takes them apart before anything else happens to them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ COND, LOOP, SET, ZEROS = range(PULL + 1, PULL + 5)
   ``REF_INDEX r i``: ``&r[i]``; ``RESOLVE r``: the end of ``r``'s scope, and its value;
 - ``TUPLE x…``, ``MEMBER x k``, ``REF_MEMBER r k``: pairs and structs, by position of the field;
 - ``VJP f x…``: call ``f`` and keep what its transpose needs; ``PULL v c…``: run the transpose of
-  ``VJP`` instruction ``v`` on the cotangents ``c`` of its active results. `rose_core.derivatives.expand` replaces both;
+  ``VJP`` instruction ``v`` on the cotangents ``c`` of its active results. `derivatives.expand` replaces both;
 - ``COND f g k p x…``: call ``f`` on the first ``k`` operands where ``p`` holds, else ``g`` on the others;
 - ``LOOP s f t n x…``: call ``f`` again and again, as ``Func.specs[s]`` says, an instance of `Spec`;
 - ``SET v i x``: the array ``v`` with ``x`` at ``i``; ``ZEROS v``: zeros, as many as ``v`` has numbers.

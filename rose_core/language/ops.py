@@ -3,7 +3,7 @@
 A row gives the op's typing, its value, its derivative, its WebAssembly and its name in the text form;
 the JavaScript bridge's numbering is generated from the table too. A pass never asks for an op by name.
 
-Derivatives are forward rules ``jvp(y, x, d)`` in the algebra of `rose_core.language.formula`: ``y`` is the
+Derivatives are forward rules ``jvp(y, x, d)`` in the algebra of `language.formula`: ``y`` is the
 op's result, ``x`` its operands and ``d`` their tangents. Where a function has no derivative (``abs``
 at 0, ``max`` of equals) the rule gives a one-sided or subgradient value, never NaN where one exists.
 """

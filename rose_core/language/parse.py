@@ -1,11 +1,11 @@
-"""Reads the text form (`rose_core.language.text`) and the paper's listings into IR.
+"""Reads the text form (`language.text`) and the paper's listings into IR.
 
 The grammar is that of Figure 3 with the paper's sugar: nested expressions, tuple patterns in ``let``
 and in parameters, type abbreviations (``type Dual = (Real, Real)``), ``e; e``, and ASCII spellings of
 the operators (``*``, ``/``, ``<=``, ``>=``, ``!=``, ``not``, ``and``, ``or``). The type of a ``let`` may be
 left out.
 
-Expressions are read into trees, tuples of a kind, a position and parts; `rose_core.language.elaborate` builds
+Expressions are read into trees, tuples of a kind, a position and parts; `language.elaborate` builds
 instructions from them.
 """
 

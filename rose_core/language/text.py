@@ -4,7 +4,7 @@ One ``let`` per instruction, as in Listing 7. What the paper has no notation for
 function (``sin(x)``, ``min(x, y)``). A function or loop with several results gives nested pairs of
 them, a loop a pair of arrays where the paper would have an array of pairs. An accumulator whose scope
 ends where another's is still open is written ``accum x`` … ``resolve a`` in place of a block.
-`rose_core.language.parse` reads it all back, but for what opaque functions run.
+`language.parse` reads it all back, but for what opaque functions run.
 """
 
 from __future__ import annotations

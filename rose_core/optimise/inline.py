@@ -11,7 +11,7 @@ each side what the other has computed. So these are put in line:
   what the turns keep for the way back are local variables then.
 
 All others stay as they are, as what stays a function is not compiled anew when another is edited
-(`rose_core.derivatives.known`).
+(`derivatives.known`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LONGEST_CHAIN = 8
 """The most calls in each other, of functions that are called in one place."""
 
 LONGEST_IN_LOOP = 200
-"""The most instructions of a function that is put into a loop, which cannot be cut (`rose_core.wasm.parts`)."""
+"""The most instructions of a function that is put into a loop, which cannot be cut (`wasm.parts`)."""
 
 MOST_TURNS = 16
 """The most turns of a loop with a state that is written out."""

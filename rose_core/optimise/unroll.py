@@ -4,8 +4,8 @@ A loop of a few turns spends as much on counting them as on its work, and what i
 a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
 only added to at such indices becomes one local variable for each element. Loops that are not
 inside of another are left: they would not run faster for it. Of a loop around sums that stay loops, the
-turns run side by side (`rose_core.optimise.jam`). What several of the loops that stay compute, one does
-(`rose_core.optimise.once`).
+turns run side by side (`optimise.jam`). What several of the loops that stay compute, one does
+(`optimise.once`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The bridge writes what a body does as rows of three ints, checks kinds, shapes and scopes while it
 does, and sends all functions of a program at once. A row's number is the id of its value; a negative
 operand ``~k`` is literal ``k``. Table ops are ``(opcode, x, y)``, with ``y`` unused by unary ones; the
-structural opcodes (`rose_core.language.ir`, and ``END``) and ``select`` have operands in a second list, ``extra``,
+structural opcodes (`language.ir`, and ``END``) and ``select`` have operands in a second list, ``extra``,
 from index ``x`` on, ``y`` of them:
 
 ===========  ==============================================================
@@ -27,8 +27,8 @@ A program is a header (JSON: types, how many notes there are, and per function i
 results, derivative or what is wrong with it, the types and functions that its rows refer to by number,
 how it calls (``"c"``, ``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions
 in a row (rows, extra, types of literals), and their literals' values in a row. A literal is used once, so
-that rows are the same whichever literals are equal: `rose_core.recording.share` makes one function of functions with
-the same rows. A function may be named instead, with its options and what it is of: see `rose_core.recording.named`.
+that rows are the same whichever literals are equal: `recording.share` makes one function of functions with
+the same rows. A function may be named instead, with its options and what it is of: see `recording.named`.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Recording:
         ``note`` gives the number of a note that the core itself has: what it says, before the note of that
         number. Otherwise they follow upon the program's, in ``notes``. ``known`` has the functions of
         earlier programs. ``whole``: where functions compute much of the same, make them one
-        (`rose_core.recording.overlap`).
+        (`recording.overlap`).
         """
         self.known = known
         program = json.loads(header)

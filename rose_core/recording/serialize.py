@@ -1,4 +1,4 @@
-"""Functions that Python has traced, as recordings: the inverse of `rose_core.recording.record`.
+"""Functions that Python has traced, as recordings: the inverse of `recording.record`.
 
 So the bridge gets them in the form in which it keeps its own, and sends them back as parts of programs.
 """
@@ -38,7 +38,7 @@ _SIMPLE = {UNIT: "unit", BOOL: "bool", REAL: "real", TAN: "tan"}
 
 @dataclass
 class Serialized:
-    """Functions in the form that `rose_core.recording.record` describes: the parts of a header, and the numbers.
+    """Functions in the form that `recording.record` describes: the parts of a header, and the numbers.
 
     There is no root, and every function says the types of its results, too (``resultTypes``).
     """

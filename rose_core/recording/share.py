@@ -30,7 +30,7 @@ REAL_COLUMN = -1
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """A function as it arrived: see `rose_core.recording.record` for what its lists mean."""
+    """A function as it arrived: see `recording.record` for what its lists mean."""
 
     number: int
     name: str

@@ -1,4 +1,4 @@
-"""The code of loops whose turns run two at a time: see `rose_core.wasm.lanes`."""
+"""The code of loops whose turns run two at a time: see `wasm.lanes`."""
 
 from __future__ import annotations
 

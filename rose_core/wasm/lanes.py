@@ -122,7 +122,7 @@ class Lanes:
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[int, list[int]] = field(default_factory=dict)
-    """By accumulator, sites that share its elements with nothing but each other (`rose_core.wasm.lane_flow`)."""
+    """By accumulator, sites that share its elements with nothing but each other (`wasm.lane_flow`)."""
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:

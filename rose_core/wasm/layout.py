@@ -3,7 +3,7 @@
 A scalar takes 8 bytes (Real), 4 (index, address of a tape) or 1 (Bool); an array its elements in a row,
 a matrix its rows in a row. Memory of a module, from its base address up: what the functions of
 `rose_core.libm` read, zeros for constants, data, the entry's arguments and results, then one frame per
-function, then tapes (`rose_core.wasm.runtime`). No function calls itself, so a frame can stand at a fixed
+function, then tapes (`wasm.runtime`). No function calls itself, so a frame can stand at a fixed
 address, above the frames of all its callers.
 """
 

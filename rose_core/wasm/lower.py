@@ -1,6 +1,6 @@
 """From instructions to WebAssembly: the statements of a function, and how it is entered and left.
 
-Demand decides the order (`rose_core.wasm.expressions`); accumulators and opaque calls keep theirs. Arrays
+Demand decides the order (`wasm.expressions`); accumulators and opaque calls keep theirs. Arrays
 live in memory, at fixed addresses where possible, and are made where they are wanted.
 """
 

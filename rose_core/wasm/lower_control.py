@@ -2,7 +2,7 @@
 
 The state of a loop is in local variables; an array in it has two places in memory, of which the body
 reads one and writes the other. What the body keeps of every turn goes to its row of an array, or into a
-record of tapes (`rose_core.wasm.runtime`).
+record of tapes (`wasm.runtime`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 // loops with a state and no choices that skip a side: all time steps are calls, all pairs are computed.
 
 import { memoryOf, sideBySide } from "../simulation.js";
-import * as site from "../../site/collisions.js";
-import { BALLS, RACK, RADIUS } from "../../site/rack.js";
+import * as site from "../../site/billiards/collisions.js";
+import { BALLS, RACK, RADIUS } from "../../site/billiards/rack.js";
 
 const SHOT = { x: [0.1, 0.5], v: [0.3, 0] };
 const GOAL = [0.9, 0.75];

@@ -2,9 +2,9 @@
 // and no arrays to update: all time steps are calls, and springs are written out one by one.
 
 import { memoryOf, sideBySide } from "../simulation.js";
-import { CELLS, build } from "../../site/body.js";
-import { network } from "../../site/network.js";
-import * as site from "../../site/walker.js";
+import { CELLS, build } from "../../site/robot/body.js";
+import { network } from "../../site/robot/network.js";
+import * as site from "../../site/robot/walker.js";
 
 const DT = 0.004;
 const KEPT = Math.exp(-15 * DT);

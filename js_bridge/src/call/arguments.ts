@@ -1,0 +1,431 @@
+// Ordinary JavaScript values into the leaves of a function.
+//
+// A writer is made once for a type, and is straight code for it. That the code is the same for all
+// functions of a page is why each loop sees one kind of array only: engines keep that fast. Which writer another
+// one calls they cannot know, so rows of numbers, and records of numbers and such rows, are written right where
+// they are found, as long as nothing is wrong with them.
+
+import type { Cells, Leaf } from "./cells";
+import type { FnData } from "../record/functions";
+import { count } from "../record/functions";
+import { within } from "../record/recorder";
+import {
+  describe,
+  indicesBelow,
+  isArray,
+  isReal,
+  partsOf,
+  sizeOf,
+  type Ty,
+} from "../record/types";
+
+/**
+ * Puts `x` into its leaves, behind as many other values of its type as `at` says; throws what is wrong
+ * with it.
+ */
+export type Writer = (x: unknown, at: number) => void;
+
+/** Up to this size a loop is faster than `set`. */
+export const FEW = 24;
+
+/** The error for a value that is none of a type. */
+export const wrong = (x: unknown, ty: Ty): Error =>
+  TypeError(`expected ${ty.text}, got ${describe(x)}`);
+
+/** A writer of values of type `ty` into `leaves`, which are those of the type. */
+export const writerOf = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  switch (ty.kind) {
+    case "real":
+    case "tan":
+      return realWriter(ty, leaves[0]);
+    case "bool":
+      return boolWriter(ty, leaves[0]);
+    case "fin":
+      return indexWriter(ty.size, leaves[0]);
+    case "null":
+      return (x) => {
+        if (x !== null) throw wrong(x, ty);
+      };
+    case "vec":
+      return vecWriter(ty, leaves);
+    case "struct":
+      return structWriter(ty, leaves);
+  }
+};
+
+const realWriter =
+  (ty: Ty, leaf: Leaf): Writer =>
+  (x, at) => {
+    if (typeof x !== "number") throw wrong(x, ty);
+    leaf.cells.f[leaf.start + at] = x;
+  };
+
+const boolWriter =
+  (ty: Ty, leaf: Leaf): Writer =>
+  (x, at) => {
+    if (typeof x !== "boolean") throw wrong(x, ty);
+    leaf.cells.b[leaf.start + at] = x ? 1 : 0;
+  };
+
+const indexWriter =
+  (size: number, leaf: Leaf): Writer =>
+  (x, at) => {
+    // of no index there is 0, which nothing can use
+    if (!isBelow(x, size || 1))
+      throw RangeError(`expected ${indicesBelow(size)}, got ${describe(x)}`);
+    leaf.cells.i[leaf.start + at] = x;
+  };
+
+export const isNumbers = (ty: Ty): boolean =>
+  ty.kind === "real" || ty.kind === "tan";
+
+const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const elem = ty.elem!;
+  if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
+  if (elem.kind === "bool") return boolsWriter(ty, leaves[0]);
+  if (elem.kind === "fin") return indicesWriter(ty, leaves[0]);
+  if (
+    elem.kind === "struct" &&
+    elem.fields.every(([, field]) => isPlain(field))
+  )
+    return recordsWriter(ty, leaves);
+  if (elem.kind !== "vec") return elementsWriter(ty, leaves);
+  const rows = isNumbers(elem.elem!)
+    ? rowsWriter(ty, leaves[0])
+    : elementsWriter(ty, leaves);
+  return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
+};
+
+/** Whether values are numbers, indices, or vectors of numbers. */
+const isPlain = (ty: Ty): boolean =>
+  ty.kind === "fin" || isNumbers(ty.kind === "vec" ? ty.elem! : ty);
+
+/** The elements of a vector; throws if `x` is none of so many. */
+const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
+  if (!isArray(x)) throw wrong(x, ty);
+  if (x.length !== ty.size) throw wrongSize(x.length, ty);
+  return x;
+};
+
+const wrongSize = (length: number, ty: Ty): Error =>
+  RangeError(
+    `expected ${count(ty.size, "element")} for ${ty.text}, got ${length}`,
+  );
+
+const elementsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const { size } = ty;
+  const element = writerOf(ty.elem!, leaves);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    for (let i = 0; i < size; ++i) inPlace(element, array[i], at * size + i, i);
+  };
+};
+
+/** A vector of numbers, which is most of what goes in. */
+const numbersWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const elem = ty.elem!;
+  return (x, at) => {
+    const { f, shared } = leaf.cells;
+    const start = leaf.start + at * size;
+    if (x instanceof Float64Array) {
+      if (x.length !== size) throw wrongSize(x.length, ty);
+      if (size > FEW || shared) f.set(x, start);
+      else for (let i = 0; i < size; ++i) f[start + i] = x[i];
+    } else if (Array.isArray(x)) {
+      if (x.length !== size) throw wrongSize(x.length, ty);
+      for (let i = 0; i < size; ++i) {
+        const number: unknown = x[i];
+        if (typeof number !== "number")
+          throw within(wrong(number, elem), `[${i}]`);
+        f[start + i] = number;
+      }
+    } else putOther(f, start, elementsOf(x, ty), elem);
+  };
+};
+
+const boolsWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const { b } = leaf.cells;
+    const start = leaf.start + at * size;
+    for (let i = 0; i < size; ++i) {
+      const bool = array[i];
+      if (typeof bool !== "boolean")
+        throw within(wrong(bool, ty.elem!), `[${i}]`);
+      b[start + i] = bool ? 1 : 0;
+    }
+  };
+};
+
+const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const bound = ty.elem!.size || 1;
+  const one = indexWriter(ty.elem!.size, leaf);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const { i } = leaf.cells;
+    const start = leaf.start + at * size;
+    for (let k = 0; k < size; ++k) {
+      const index = array[k];
+      if (isBelow(index, bound)) i[start + k] = index;
+      else inPlace(one, index, at * size + k, k);
+    }
+  };
+};
+
+/** Whether `x` is a whole number from 0 up, below `bound`. */
+const isBelow = (x: unknown, bound: number): x is number =>
+  typeof x === "number" && x >>> 0 === x && x < bound;
+
+/** Write element `k` of a vector, and if something is wrong with it, say where. */
+const inPlace = (write: Writer, x: unknown, at: number, k: number): void => {
+  try {
+    write(x, at);
+  } catch (error) {
+    throw within(error, `[${k}]`);
+  }
+};
+
+/** A vector of vectors of numbers. */
+const rowsWriter = (ty: Ty, leaf: Leaf): Writer => {
+  const { size } = ty;
+  const width = ty.elem!.size;
+  const row = writerOf(ty.elem!, [leaf]);
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const first = at * size;
+    const start = leaf.start + first * width;
+    for (let k = 0; k < size; ++k) {
+      k = putRows(leaf.cells.f, start, array, k, width);
+      if (k < size) inPlace(row, array[k], first + k, k);
+    }
+  };
+};
+
+/** Put rows of numbers, from row `k` on, as long as they are plain and right; how many are done then. */
+const putRows = (
+  f: Float64Array,
+  start: number,
+  array: ArrayLike<unknown>,
+  k: number,
+  width: number,
+): number => {
+  while (k < array.length && putRow(f, start + k * width, array[k], width)) ++k;
+  return k;
+};
+
+/** Put so many numbers in an array, if it is that. */
+const putRow = (
+  f: Float64Array,
+  start: number,
+  row: unknown,
+  width: number,
+): boolean => {
+  if (!Array.isArray(row) || row.length !== width) return false;
+  for (let j = 0; j < width; ++j) {
+    const number: unknown = row[j];
+    if (typeof number !== "number") return false;
+    f[start + j] = number;
+  }
+  return true;
+};
+
+/** Where a field of records goes. */
+interface Column {
+  readonly name: string;
+  readonly leaf: Leaf;
+  /** How many numbers it has; -1 if it is one itself. */
+  readonly width: number;
+  /** What an index is below; 0 if it is none. */
+  readonly bound: number;
+}
+
+/** A vector of structs whose fields are numbers, indices, or vectors of numbers. */
+const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const { size } = ty;
+  const { fields, order } = ty.elem!;
+  const record = structWriter(ty.elem!, leaves);
+  const columns = order.map((name): Column => {
+    const k = fields.findIndex(([other]) => other === name);
+    const [, field] = fields[k];
+    const width = field.kind === "vec" ? field.size : -1;
+    const bound = field.kind === "fin" ? field.size || 1 : 0;
+    return { name, leaf: leaves[k], width, bound };
+  });
+  return (x, at) => {
+    const array = elementsOf(x, ty);
+    const first = at * size;
+    for (let k = 0; k < size; ++k) {
+      k = putRecords(leaves[0].cells, first, array, k, columns);
+      if (k < size) inPlace(record, array[k], first + k, k);
+    }
+  };
+};
+
+/** The same of records, whose keys are in the author's order. */
+const putRecords = (
+  { f, i }: Cells,
+  first: number,
+  array: ArrayLike<unknown>,
+  k: number,
+  columns: readonly Column[],
+): number => {
+  for (; k < array.length; ++k) {
+    const record = array[k] as Record<string, unknown>;
+    let c = 0;
+    for (const key in record) {
+      if (c === columns.length || key !== columns[c].name) return k;
+      const { leaf, width, bound } = columns[c++];
+      const given = record[key];
+      if (bound) {
+        if (!isBelow(given, bound)) return k;
+        i[leaf.start + first + k] = given;
+      } else if (width < 0) {
+        if (typeof given !== "number") return k;
+        f[leaf.start + first + k] = given;
+      } else if (!putRow(f, leaf.start + (first + k) * width, given, width))
+        return k;
+    }
+    if (c < columns.length) return k;
+  }
+  return k;
+};
+
+/** Numbers from an array of another kind. */
+const putOther = (
+  f: Float64Array,
+  start: number,
+  array: ArrayLike<unknown>,
+  elem: Ty,
+): void => {
+  for (let i = 0; i < array.length; ++i) {
+    const number = array[i];
+    if (typeof number !== "number") throw within(wrong(number, elem), `[${i}]`);
+    f[start + i] = number;
+  }
+};
+
+/** A vector of vectors of numbers: also all of them in one Float64Array, row by row. */
+const matrixWriter = (ty: Ty, leaf: Leaf, rows: Writer): Writer => {
+  const total = sizeOf(ty);
+  return (x, at) => {
+    if (!(x instanceof Float64Array)) rows(x, at);
+    else if (x.length === total) leaf.cells.f.set(x, leaf.start + at * total);
+    else
+      throw RangeError(
+        `expected ${count(total, "number")} for ${ty.text} in a Float64Array, got ${x.length}`,
+      );
+  };
+};
+
+const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const names = ty.fields.map(([name]) => name);
+  const writers = fieldsOf(ty, leaves).map(([field, own]) =>
+    writerOf(field, own),
+  );
+  const keys = (x: object): Error =>
+    TypeError(
+      `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
+    );
+  const inOrder = ty.order.map((name) => writers[names.indexOf(name)]);
+  /** Whether the keys are in the author's order, as they mostly are; then it has been written. */
+  const writesInOrder = (x: Record<string, unknown>, at: number): boolean => {
+    let k = 0;
+    for (const key in x) {
+      if (key !== ty.order[k]) return false;
+      inOrder[k++](x[key], at);
+    }
+    return k === names.length;
+  };
+  const write = (x: Record<string, unknown>, at: number): void => {
+    let given = 0;
+    for (const _ in x) ++given;
+    if (given !== names.length) throw keys(x);
+    for (let k = 0; k < names.length; ++k)
+      if (!Object.hasOwn(x, names[k])) throw keys(x);
+    let k = 0;
+    try {
+      for (; k < names.length; ++k) writers[k](x[names[k]], at);
+    } catch (error) {
+      throw within(error, `.${names[k]}`);
+    }
+  };
+  return (x, at) => {
+    if (typeof x !== "object" || x === null) throw wrong(x, ty);
+    try {
+      if (writesInOrder(x as Record<string, unknown>, at)) return;
+    } catch {
+      // what is wrong is said with its place
+    }
+    write(x as Record<string, unknown>, at);
+  };
+};
+
+/** The fields of a struct, sorted by name, each with its leaves. */
+export const fieldsOf = <T>(
+  ty: Ty,
+  leaves: readonly T[],
+): [field: Ty, leaves: readonly T[]][] => {
+  const types = ty.fields.map(([, field]) => field);
+  return partsOf(types, leaves).map((own, k) => [types[k], own]);
+};
+
+/** An argument of a function, as calls put it into its leaves. */
+export class Argument {
+  /** How many numbers it has, if it is a vector of them; else -1. */
+  readonly size: number;
+  readonly leaf: Leaf;
+  readonly write: Writer;
+
+  constructor(ty: Ty, leaves: readonly Leaf[]) {
+    this.size = sizeOfNumbers(ty);
+    this.leaf = leaves[0];
+    this.write = writerOf(ty, leaves);
+  }
+}
+
+/** How many numbers a value has, if it is a vector of them; else -1. */
+export const sizeOfNumbers = (ty: Ty): number =>
+  ty.kind === "vec" && isNumbers(ty.elem!) ? ty.size : -1;
+
+/** The arguments of `f`, which go into these leaves. */
+export const argumentsOf = (f: FnData, leaves: readonly Leaf[]): Argument[] => {
+  const parts = partsOf(f.params, leaves);
+  return f.params.map((ty, k) => new Argument(ty, parts[k]));
+};
+
+/**
+ * Put `x` into its leaves. Short vectors of numbers, which most calls have, go in right here: which writer it
+ * is that they call, engines cannot know, and such a call takes longer than the numbers.
+ */
+const put = ({ size, leaf, write }: Argument, x: unknown): void => {
+  if (size <= FEW && x instanceof Float64Array && x.length === size) {
+    const { f, shared } = leaf.cells;
+    const { start } = leaf;
+    if (!shared) {
+      for (let i = 0; i < size; ++i) f[start + i] = x[i];
+      return;
+    }
+  }
+  write(x, 0);
+};
+
+/** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */
+export const putArguments = (
+  f: FnData,
+  into: readonly Argument[],
+  args: ArrayLike<unknown>,
+): void => {
+  if (args.length !== into.length)
+    throw TypeError(
+      `${f.name} takes ${count(into.length, "argument")}, got ${args.length}`,
+    );
+  let k = 0;
+  try {
+    for (; k < into.length; ++k) put(into[k], args[k]);
+  } catch (error) {
+    throw within(error, `argument ${k + 1} of ${f.name}`);
+  }
+};

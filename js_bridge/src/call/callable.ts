@@ -1,0 +1,337 @@
+// A compiled function as page scripts hold it.
+
+import { copyOf, liesIn } from "./alias";
+import { type Argument, argumentsOf, putArguments } from "./arguments";
+import {
+  type Leaf,
+  leafOf,
+  type MemoryCells,
+  type Numbers,
+  rowCells,
+  type Slot,
+  startOf,
+  type User,
+} from "./cells";
+import type { Draft } from "../draft/draft";
+import type { FnData } from "../record/functions";
+import { giveBack } from "./memory";
+import { within } from "../record/recorder";
+import { type Filler, fillerOf, Result, valueOf } from "./results";
+import { type Check, checksOf, type View, Views } from "./views";
+
+/** A compiled function, on ordinary values. */
+export interface Compiled {
+  (...args: unknown[]): unknown;
+  /** The same, the result put into `out`, an array or object of its form; gives `out`. */
+  into(out: unknown, ...args: unknown[]): unknown;
+  /**
+   * The arguments in memory, to be filled for `run`: see `View`; a scalar is an array of one. Memory that
+   * was given to `compile` may grow, which makes older views empty, and any call of a function that has
+   * the same memory writes over them.
+   */
+  readonly args: readonly View[];
+  /** The result in memory. */
+  readonly result: View;
+  /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
+  run(): View;
+  /**
+   * Whether it runs compiled code, of one that was a draft first: a promise, of false if it stays one, which is
+   * said in the console.
+   */
+  readonly settled: Promise<boolean>;
+  /** Give back its memory, which empties the views of it; after that it cannot be called. */
+  dispose(): void;
+}
+
+/** An instance of a module, and what its descriptor says. */
+export interface Instance extends User {
+  readonly args: readonly Slot[];
+  readonly results: readonly Slot[];
+  /** Whether it calls opaque functions. */
+  readonly callsHost: boolean;
+  readonly cells: MemoryCells;
+}
+
+/** Leaves in a memory as it was once. */
+interface Leaves {
+  readonly bytes: Uint8Array;
+  readonly args: readonly Numbers[];
+  readonly results: readonly Numbers[];
+}
+
+type Enter = (...scalars: number[]) => number;
+
+/** Up to so many scalars are passed by `f`; to pass more is no faster than memory. */
+const MOST_PASSED = 4;
+
+/** What a compiled function does. */
+class Callee {
+  readonly args: Views;
+  readonly result: Views;
+  private readonly cells: MemoryCells;
+  private readonly enter: () => number;
+  private readonly inputs: readonly Argument[];
+  /** What `f` returns, if its result is a scalar. */
+  private readonly returned = new Float64Array(1);
+  private readonly output: Result;
+  private readonly fill: Filler;
+  private readonly checks: readonly Check[];
+  /** Whether its memory is its own, and stays as it is: nothing makes it grow or comes between. */
+  private readonly isSteady: boolean;
+  private leaves: Leaves | undefined;
+
+  constructor(
+    private readonly data: FnData,
+    private readonly instance: Instance,
+  ) {
+    const { args, results, exports, cells, callsHost } = instance;
+    this.cells = cells;
+    this.isSteady = !cells.shared && !callsHost && !("t" in exports);
+    const passed = args.filter(isPassed);
+    const direct = passed.length <= MOST_PASSED;
+    const scalars = new Float64Array(passed.length);
+    const placeOf = (slot: Slot, row: Float64Array, start: number): Leaf =>
+      direct && isPassed(slot)
+        ? { cells: rowCells(row), start }
+        : { cells, start: startOf(slot) };
+    this.inputs = argumentsOf(
+      data,
+      args.map((slot) => placeOf(slot, scalars, passed.indexOf(slot))),
+    );
+    const leaves = results.map((slot) => placeOf(slot, this.returned, 0));
+    this.output = new Result(data.ret, leaves);
+    this.fill = fillerOf(data.ret, leaves);
+    this.enter = direct
+      ? withScalars(exports.f as Enter, scalars)
+      : (exports.r as Enter);
+    this.checks = checksOf(data, args);
+    this.args = new Views(data.params, args, cells);
+    this.result = new Views([data.ret], results, cells);
+  }
+
+  call(values: readonly unknown[]): unknown {
+    if (this.cells.busy) return this.callMeanwhile(values);
+    this.compute(values);
+    return valueOf(this.output);
+  }
+
+  /** Run on leaves that lie elsewhere, and put the results where others lie. */
+  relayed(ins: readonly Numbers[], outs: readonly Numbers[]): void {
+    const { cells, instance } = this;
+    if (cells.busy) {
+      this.meanwhile(() => this.relayed(ins, outs));
+      return;
+    }
+    cells.refresh();
+    const { args } = this.leavesNow();
+    for (let k = 0; k < args.length; ++k) args[k].set(ins[k]);
+    this.go(instance.exports.r as Enter);
+    const { results } = this.leavesNow();
+    for (let k = 0; k < results.length; ++k) outs[k].set(results[k]);
+  }
+
+  /** The leaves in the memory as it is now. */
+  private leavesNow(): Leaves {
+    const { cells, instance, leaves } = this;
+    if (leaves?.bytes === cells.b) return leaves;
+    const arrays = (slots: readonly Slot[]): Numbers[] =>
+      slots.map((slot) => leafOf(slot, cells));
+    return (this.leaves = {
+      bytes: cells.b,
+      args: arrays(instance.args),
+      results: arrays(instance.results),
+    });
+  }
+
+  private callMeanwhile(values: readonly unknown[]): unknown {
+    return this.meanwhile(() => this.call(values));
+  }
+
+  into(out: unknown, values: readonly unknown[]): unknown {
+    const { cells, data } = this;
+    if (cells.busy) return this.meanwhile(() => this.into(out, values));
+    if (cells.shared && liesIn(out, data.ret, cells.memory.buffer))
+      throw TypeError(
+        `${data.name}.into: what is to be filled lies in the memory that ${data.name} itself uses`,
+      );
+    this.compute(values);
+    try {
+      this.fill(out, 0);
+    } catch (error) {
+      throw within(error, `the result of ${data.name}`);
+    }
+    return out;
+  }
+
+  /** Whether anyone has views of its memory. */
+  get isViewed(): boolean {
+    return this.args.given || this.result.given;
+  }
+
+  run(): View {
+    const { cells, data } = this;
+    if (cells.busy)
+      throw Error(
+        `${data.name}.run: an opaque function cannot use the memory of what has called it`,
+      );
+    cells.refresh();
+    if (this.args.stale)
+      throw Error(
+        `${data.name}.run: the memory has grown, so what ${data.name}.args was before is not in it; read it again`,
+      );
+    for (let k = 0; k < this.checks.length; ++k) this.checks[k](cells);
+    this.go(this.instance.exports.r as Enter);
+    return this.result.current()[0];
+  }
+
+  /** Run on these values; the result is in its leaves then. */
+  private compute(values: readonly unknown[]): void {
+    const { cells, data } = this;
+    if (this.isSteady) {
+      putArguments(data, this.inputs, values);
+      this.returned[0] = this.enter();
+      return;
+    }
+    cells.refresh();
+    if (cells.shared) {
+      const { buffer } = cells.memory;
+      const lies = (x: unknown, k: number): boolean =>
+        k < data.params.length && liesIn(x, data.params[k], buffer);
+      if (values.some(lies))
+        values = values.map((x, k) => (lies(x, k) ? copyOf(x, buffer) : x));
+    }
+    putArguments(data, this.inputs, values);
+    this.returned[0] = this.go(this.enter);
+  }
+
+  /** Enter the module. */
+  private go(enter: Enter): number {
+    const { cells, instance } = this;
+    if (instance.callsHost) cells.busy = instance;
+    try {
+      return enter();
+    } finally {
+      cells.busy = undefined;
+      cells.refresh(); // a tape or an opaque function may have made it grow
+    }
+  }
+
+  /** Do something while a function waits for an opaque one: what it has in the memory will be there again. */
+  private meanwhile<T>(action: () => T): T {
+    const { cells } = this;
+    const waiting = cells.busy!;
+    const top = waiting.exports.t as WebAssembly.Global | undefined;
+    const end: number = top ? top.value : waiting.end;
+    cells.refresh();
+    const bytes = cells.b.slice(0, end);
+    cells.busy = undefined;
+    try {
+      return action();
+    } finally {
+      cells.refresh();
+      cells.b.set(bytes);
+      if (top) top.value = end;
+      cells.busy = waiting;
+    }
+  }
+}
+
+const isPassed = ([, , , passed]: Slot): boolean => passed;
+
+/** `f` on the numbers in `row`. Spreading would take several times as long. */
+const withScalars = (f: Enter, row: Float64Array): (() => number) => {
+  switch (row.length) {
+    case 0:
+      return f;
+    case 1:
+      return () => f(row[0]);
+    case 2:
+      return () => f(row[0], row[1]);
+    case 3:
+      return () => f(row[0], row[1], row[2]);
+    default:
+      return () => f(row[0], row[1], row[2], row[3]);
+  }
+};
+
+const isDraft = (instance: Instance): instance is Draft => "relay" in instance;
+
+/** Empty all views of a memory, if it is one's own. */
+const empty = (memory: Partial<WebAssembly.Memory> | undefined): void => {
+  if (memory?.grow) memory.grow(0);
+  else if (memory) structuredClone(0, { transfer: [memory.buffer!] });
+};
+
+/** A compiled function, and what has another instance take the place of the one that it has. */
+export interface Held {
+  readonly compiled: Compiled;
+  /** Whether it did: not if it was disposed of. */
+  replace(by: Entered): boolean;
+  /** Whether it was not disposed of. */
+  isWanted(): boolean;
+}
+
+/** An instance, and its memory, to be given back, if that is its own. */
+export interface Entered {
+  readonly instance: Instance;
+  readonly own?: WebAssembly.Memory;
+}
+
+const NO_DRAFT = Promise.resolve(true);
+
+/** The callable of `data`. `settled`: of a draft, whether its module has come. */
+export const callable = (
+  data: FnData,
+  { instance: first, own }: Entered,
+  settled = NO_DRAFT,
+): Held => {
+  let callee: Callee | undefined = new Callee(data, first);
+  let draft = isDraft(first) ? first : undefined;
+  const there = (): Callee => {
+    if (callee === undefined) throw Error(`${data.name} was disposed of`);
+    return callee;
+  };
+  const compiled = ((...values: unknown[]): unknown =>
+    there().call(values)) as Compiled;
+  const dispose = (): void => {
+    if (callee === undefined) return;
+    const { isViewed } = callee;
+    callee = undefined;
+    // what an opaque function disposes of in its call comes to an end first
+    if (isViewed && !draft?.cells.busy) empty(draft?.cells.memory ?? own);
+    draft = undefined;
+    if (own === undefined) return;
+    giveBack(own);
+    own = undefined; // which lives as long as who has the function, else
+  };
+  Object.defineProperties(compiled, {
+    name: { value: data.name },
+    into: {
+      value: (out: unknown, ...values: unknown[]) => there().into(out, values),
+    },
+    args: { get: () => there().args.current() },
+    result: { get: () => there().result.current()[0] },
+    run: { value: () => there().run() },
+    settled: { value: settled },
+    dispose: { value: dispose },
+  });
+  if (Symbol.dispose)
+    Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
+  const replace = (by: Entered): boolean => {
+    if (callee === undefined) {
+      if (by.own) giveBack(by.own);
+      return false;
+    }
+    own = by.own;
+    const next = new Callee(data, by.instance);
+    // views of what a draft has in memory stay what they are
+    if (callee.isViewed && draft)
+      draft.relay((ins, outs) => next.relayed(ins, outs));
+    else {
+      callee = next;
+      draft = undefined; // which has much memory
+    }
+    return true;
+  };
+  return { compiled, replace, isWanted: () => callee !== undefined };
+};

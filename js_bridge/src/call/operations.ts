@@ -1,0 +1,52 @@
+// What operations of the table do, on numbers: 0 and 1 are Bools.
+
+import { ON_REALS, OP } from "../opcodes.gen";
+import { LARGEST } from "../record/largest";
+
+/** The largest index. */
+const MOST = LARGEST - 1;
+
+export type Operation = (x: number, y: number) => number;
+
+/**
+ * The operations of one or two operands, by opcode, but for those that can fail. Functions of `Math` may differ
+ * in the last digit from what the core computes, which has some of its own: see rose_core/libm.
+ */
+export const operations = (): Operation[] => {
+  const table: Operation[] = [];
+  for (const [name, code] of Object.entries(ON_REALS))
+    table[code] = Math[name as "pow"];
+  return Object.assign(table, {
+    [OP.neg]: (x) => -x,
+    [OP.sign]: (x) => Math.sign(x || 1 / x),
+    [OP.not]: (x) => 1 - x,
+    [OP.add]: (x, y) => x + y,
+    [OP.sub]: (x, y) => x - y,
+    [OP.mul]: (x, y) => x * y,
+    [OP.div]: (x, y) => x / y,
+    [OP.neq]: (x, y) => +(x !== y),
+    [OP.lt]: (x, y) => +(x < y),
+    [OP.leq]: (x, y) => +(x <= y),
+    [OP.eq]: (x, y) => +(x === y),
+    [OP.gt]: (x, y) => +(x > y),
+    [OP.geq]: (x, y) => +(x >= y),
+    [OP.and]: (x, y) => x & y,
+    [OP.or]: (x, y) => x | y,
+    [OP.xor]: (x, y) => x ^ y,
+    [OP.iff]: (x, y) => +(x === y),
+    [OP.real]: (x) => x,
+    [OP.iadd]: (x, y) => x + y,
+    [OP.isub]: (x, y) => x - y,
+    [OP.imul]: (x, y) => Math.min(x * y, MOST),
+    [OP.imin]: Math.min,
+    [OP.imax]: Math.max,
+    [OP.narrow]: (x) => x,
+    [OP.imod]: (x, y) => x % y,
+    [OP.ineq]: (x, y) => +(x !== y),
+    [OP.ilt]: (x, y) => +(x < y),
+    [OP.ileq]: (x, y) => +(x <= y),
+    [OP.ieq]: (x, y) => +(x === y),
+    [OP.igt]: (x, y) => +(x > y),
+    [OP.igeq]: (x, y) => +(x >= y),
+  } satisfies Record<number, Operation>);
+};

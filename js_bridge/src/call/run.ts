@@ -1,0 +1,204 @@
+// From functions to numbers: `compile` and `interp`.
+
+import { soon, unless } from "./abort";
+import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
+import { argumentsOf, putArguments } from "./arguments";
+import { callable, type Compiled, type Entered } from "./callable";
+import { cellsOf, MemoryCells, type Slot } from "./cells";
+import { loader, mainCore } from "../core/core";
+import { freezer } from "../known/frozen";
+import { dataOf, epoch, type FnData } from "../record/functions";
+import {
+  evaluate,
+  fail,
+  nested,
+  takesDerivatives,
+  type Value,
+} from "./evaluate";
+import { lookAhead, search } from "../known/known";
+import { giveBack, grow, takeMemory } from "./memory";
+import { MATH } from "../opcodes.gen";
+import { BOOLEAN, checkOptions, type Option } from "../record/options";
+import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
+import { instantiate } from "../core/probe";
+import { checkStandsAlone, type Program, programOf } from "../known/program";
+import { readerOf } from "./results";
+import { settings } from "../core/settings";
+import type { Ty } from "../record/types";
+
+/** What the core says of a compiled module. */
+export interface Descriptor {
+  readonly pages: number;
+  /** The first address that the module does not use. */
+  readonly end: number;
+  readonly args: readonly Slot[];
+  readonly results: readonly Slot[];
+  /** Of each opaque function: its number, and where a call has its arguments and results. */
+  readonly hosts: readonly (readonly [
+    number,
+    readonly HostSlot[],
+    readonly HostSlot[],
+  ])[];
+  /** The core's own notes: each what it says, before the program's note of that number. */
+  readonly notes: readonly (readonly [string, number])[];
+}
+
+export interface CompileOptions {
+  /** The memory to use, which is grown as needed; else the function gets one of its own. */
+  memory?: WebAssembly.Memory;
+  /** Gives the compilation up: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
+  /** Whether it may be a draft at first, which is there at once. */
+  draft?: boolean;
+}
+
+/** Those of another window are as good as this one's. */
+const like = (property: string, expected: string): Option => [
+  (x) => property in Object(x),
+  expected,
+];
+
+const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
+  memory: like("grow", "a WebAssembly.Memory"),
+  signal: like("throwIfAborted", "an AbortSignal"),
+  draft: BOOLEAN,
+};
+
+/** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
+export const compile = async (
+  f: unknown,
+  options: CompileOptions = {},
+): Promise<Compiled> => {
+  checkOptions("compile", options, OPTIONS);
+  const { memory: given, signal } = options;
+  signal?.throwIfAborted();
+  const data = dataOf(f, "compile");
+  lookAhead();
+  const program = programOf(data);
+  const { isKnown, made } = search(program, given ? "shared" : "imported");
+  const since = epoch;
+  if (mayDraft(options) && !(await soon(isKnown, PATIENCE))) {
+    const work = async (): Promise<Entered> =>
+      enter(data, program, await made(signal), given);
+    // who cannot be loaded is missed when the core is
+    const draft = await loader().then(
+      // a draft of what has another derivative by now would be of another program
+      ({ drafted }) =>
+        epoch === since ? drafted(data, TOOLS, work, signal) : undefined,
+      () => undefined,
+    );
+    if (draft) return draft;
+  }
+  const file = await unless(signal, made(signal));
+  const entered = await enter(data, program, file, given);
+  if (signal?.aborted) {
+    if (entered.own) giveBack(entered.own);
+    throw signal.reason;
+  }
+  return callable(data, entered).compiled;
+};
+
+/** Milliseconds that a page that takes a draft waits for what may have been compiled before. */
+const PATIENCE = 100;
+
+/** What drafts need of the bridge, of which the page's own has to be taken. */
+const TOOLS = { MemoryCells, callable, hostImport };
+
+export type Tools = typeof TOOLS;
+
+/** Whether a function may be a draft before it is compiled; to be frozen, it has to be compiled. */
+const mayDraft = ({ draft = settings.draft }: CompileOptions): boolean =>
+  draft && !freezer();
+
+/** An instance of a compiled program, and its memory, if that is its own. */
+const enter = async (
+  data: FnData,
+  program: Program,
+  file: Bytes,
+  given: WebAssembly.Memory | undefined,
+): Promise<Entered> => {
+  const descriptor: Descriptor = descriptorOf(file);
+  const { args, results, end, hosts } = descriptor;
+  const memory = given ?? takeMemory(data.name, descriptor.pages, end);
+  if (given) grow(data.name, given, descriptor.pages);
+  const cells = cellsOf(memory, given !== undefined);
+  const functions: WebAssembly.ModuleImports = {};
+  for (const name of MATH) functions[name] = Math[name];
+  const notes = [
+    ...program.notes,
+    ...descriptor.notes.map(([text, place]) => text + program.notes[place]),
+  ];
+  functions.fail = (code: number, x: number, y: number) =>
+    fail(code, x, y, notes);
+  hosts.forEach(([number, args, results], k) => {
+    functions[k] = hostImport(program.opaque[number], cells, args, results);
+  });
+  const exports = await instantiate(moduleOf(file), {
+    "": functions,
+    m: { "": memory },
+  });
+  const callsHost = hosts.length > 0;
+  return {
+    instance: { args, results, end, callsHost, exports, cells },
+    own: given ? undefined : memory,
+  };
+};
+
+/** The leaves of these types, from a row of numbers. */
+const leavesOf = (types: readonly Ty[], row: Float64Array): Value[] => {
+  let at = 0;
+  return types.flatMap((ty) =>
+    ty.leafTypes.map((leaf) => nested(leaf, () => row[at++])),
+  );
+};
+
+/** All numbers of leaves, in a row. */
+const rowOf = (leaves: Value[]): Float64Array =>
+  Float64Array.from((leaves as any[]).flat(Infinity));
+
+/** Run an opaque function on leaves. */
+const runHost = (f: FnData, args: Value[]): Value[] =>
+  leavesOf([f.ret], rowHost(f)(new Uint8Array(rowOf(args).buffer)));
+
+/** Numbers of interpreted programs, to be forgotten with the functions that `interp` gave. */
+const interpreted = new FinalizationRegistry((forget: () => void) => forget());
+
+/**
+ * Run `f` by the interpreter, on ordinary values: slow, and by definition right.
+ *
+ * Where a derivative is taken in it, or an equation solved, it needs the core on this thread: the default in Node,
+ * `configure({ core: "main" })` in a page, and `await ready()` before.
+ */
+export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
+  const data = dataOf(f, "interp");
+  let run: ((args: Float64Array) => Float64Array) | undefined;
+  let made = -1;
+  const args = new Row(data.params);
+  const result = new Row([data.ret]);
+  const into = argumentsOf(data, args.leaves);
+  const read = readerOf(data.ret, result.leaves);
+  const interpreter = (...values: unknown[]): unknown => {
+    const row = args.use();
+    putArguments(data, into, values);
+    if (run === undefined || made !== epoch) {
+      run = takesDerivatives(data) ? byCore(data, interpreter) : byRows(data);
+      made = epoch;
+    }
+    result.use(run(row));
+    return read(0);
+  };
+  return interpreter;
+};
+
+const byRows = (data: FnData) => {
+  checkStandsAlone(data);
+  return (row: Float64Array) =>
+    rowOf(evaluate(data, leavesOf(data.params, row), runHost));
+};
+
+const byCore = (data: FnData, interpreter: object) => {
+  const program = programOf(data);
+  const kept = mainCore().interpret(program, program.opaque.map(rowHost));
+  interpreted.register(interpreter, kept.forget);
+  return kept.run;
+};

@@ -1,0 +1,209 @@
+// The page's side of the worker that Python runs in.
+
+import type { Bytes } from "../known/artifact";
+import type { Assets } from "./assets";
+import { type Progress, report } from "./progress";
+import type { Core, Request } from "./core";
+
+/** What the worker says. */
+export type Message =
+  /** Its script runs; it holds a lock of this name, if there are locks. */
+  | { readonly kind: "alive"; readonly lock: string | undefined }
+  | { readonly kind: "ready" }
+  | { readonly kind: "progress"; readonly progress: Progress }
+  | { readonly kind: "failed"; readonly message: string }
+  /** It cannot go on. */
+  | { readonly kind: "fatal" }
+  | { readonly kind: "compiled"; readonly file: Bytes }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** No worker can be started here. */
+export class Blocked extends Error {}
+
+/** The worker has ended, for a reason that nobody gave. */
+class Died extends Error {
+  constructor() {
+    super("Rose's worker has ended");
+  }
+}
+
+interface Waiting {
+  resolve(file: Bytes): void;
+  reject(error: Error): void;
+}
+
+/**
+ * How many milliseconds a program may still be compiled for that nobody wants any more: most are
+ * finished sooner than another worker would be there.
+ */
+const GRACE = 30;
+
+/** Whether a file lies where the page itself is from. */
+export const isOwn = (address: string): boolean =>
+  new URL(address).origin === location.origin;
+
+/** The address of a worker's script, which has to be the page's own; what that imports may be another's. */
+const scriptOf = (address: string): string =>
+  isOwn(address)
+    ? address
+    : URL.createObjectURL(
+        new Blob([`import ${JSON.stringify(address)};`], {
+          type: "text/javascript",
+        }),
+      );
+
+/** What our worker is called, by which its script knows that it is in one. */
+export const WORKER = "rose.worker.js";
+
+/** One worker, which does one thing at a time. */
+class Running {
+  /** Who waits for its answer. */
+  private waiting: Waiting | undefined;
+  private isAlive = false;
+  private hasEnded = false;
+  private readonly script: string;
+  private readonly worker: Worker;
+
+  /** `ready` is called once with what came of loading; `died` if it ends after that. */
+  constructor(
+    address: string,
+    assets: Assets,
+    private readonly ready: (error?: Error) => void,
+    private readonly died: () => void,
+  ) {
+    this.script = scriptOf(address);
+    this.worker = new Worker(this.script, { type: "module", name: WORKER });
+    this.worker.onerror = (event) => {
+      event.preventDefault();
+      if (this.isAlive) this.end();
+      else ready(new Blocked(event.message));
+    };
+    this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.postMessage({ assets });
+  }
+
+  /** Compile a program, unless nobody wants it: that ends the worker, which is busy and hears nothing. */
+  async ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    signal?.throwIfAborted();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = (): void => {
+      timer = setTimeout(() => this.end(), GRACE);
+    };
+    signal?.addEventListener("abort", stop);
+    try {
+      return await new Promise((resolve, reject) => {
+        if (this.hasEnded) throw new Died();
+        this.waiting = { resolve, reject };
+        this.worker.postMessage({ request });
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  private hear(data: Message): void {
+    switch (data.kind) {
+      case "alive":
+        this.isAlive = true;
+        if (this.script.startsWith("blob:")) URL.revokeObjectURL(this.script);
+        // the lock is free when the worker is gone, whatever the reason
+        if (data.lock)
+          void navigator.locks.request(data.lock, () => this.end());
+        return;
+      case "ready":
+        this.ready();
+        return;
+      case "failed":
+        this.ready(Error(data.message));
+        return;
+      case "progress":
+        report(data.progress);
+        return;
+      case "fatal":
+        this.end();
+        return;
+      case "compiled":
+        this.waiting?.resolve(data.file);
+        return;
+      case "refused":
+        this.waiting?.reject(Error(data.message));
+    }
+  }
+
+  private end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.worker.terminate();
+    const error = new Died();
+    this.ready(error);
+    this.died();
+    this.waiting?.reject(error);
+  }
+}
+
+const doing = ({ work }: Request): string => {
+  if ("scripts" in work) return "ran scripts in Python";
+  const { functions, root } = JSON.parse(work.program.header);
+  return `compiled ${functions[root].name}`;
+};
+
+/**
+ * The core in a worker. When the worker dies (out of memory, ended by the browser, Python beyond
+ * repair), another one is started and asked once more.
+ */
+export class Client implements Core {
+  private running: Promise<Running> | undefined;
+  /** What was asked for last: it is done, whatever came of it, before the next begins. */
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly address: string,
+    private readonly assets: Assets,
+  ) {}
+
+  /** The worker, once it can compile. */
+  start(): Promise<Running> {
+    const gone = (): void => {
+      this.running = undefined;
+    };
+    this.running ??= new Promise<Running>((resolve, reject) => {
+      try {
+        const running: Running = new Running(
+          this.address,
+          this.assets,
+          (error) => (error ? reject(error) : resolve(running)),
+          gone,
+        );
+      } catch (cause) {
+        reject(new Blocked(String(cause)));
+      }
+    });
+    this.running.catch(gone);
+    return this.running;
+  }
+
+  make(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    const file = this.last.then(() => this.ask(request, signal));
+    this.last = file.catch(() => {});
+    return file;
+  }
+
+  private async ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    try {
+      return await (await this.start()).ask(request, signal);
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+      const started = this.start(); // who has given one up will want another
+      started.catch(() => {}); // which is told when it is needed
+      signal?.throwIfAborted();
+      return await (await started).ask(request, signal).catch((again) => {
+        if (!(again instanceof Died)) throw again;
+        throw Error(
+          `Rose's worker has ended twice while it ${doing(request)}; ` +
+            "it may take more memory than there is",
+        );
+      });
+    }
+  }
+}

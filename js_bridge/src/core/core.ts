@@ -1,0 +1,153 @@
+// The way to the core. What knows of workers and of Python is loaded with it, in `worker.ts`: a page
+// whose programs are all known needs neither.
+
+import type { Bytes } from "../known/artifact";
+import { type Assets, assetIn, assetsIn } from "./assets";
+import type { drafted } from "../draft/draft";
+import { freezer } from "../known/frozen";
+import { BOOLEAN, checkOptions } from "../record/options";
+import { probe } from "./probe";
+import type { Program } from "../known/program";
+import { fix, settings } from "./settings";
+
+/** A program to be compiled, or scripts in Python to be run, as a list in JSON. */
+export type Work =
+  | {
+      readonly program: Pick<Program, "header" | "ints" | "reals">;
+      readonly memory: MemoryKind;
+      /** Whether what is known of earlier programs may be of use. */
+      readonly incremental: boolean;
+    }
+  | { readonly scripts: string };
+
+/** What the core is asked for. */
+export interface Request {
+  readonly work: Work;
+  readonly recording: Uint8Array;
+  /** Where to keep the result in the browser's cache, and how many bytes that may hold. */
+  readonly key: string;
+  readonly limit: number;
+}
+
+/** The core, wherever it runs. */
+export interface Core {
+  /** The file of what is made, see `artifact.ts`; the work on it ends soon after the signal, if it can. */
+  make(request: Request, signal?: AbortSignal): Promise<Bytes>;
+}
+
+/**
+ * How a module gets its memory: for itself, or together with others. Or what else to say of a program
+ * than a module: about the sparse matrix that it is to give, or what becomes of it, see
+ * `rose_core/inspection.py`.
+ */
+export type MemoryKind = "imported" | "shared" | Telling;
+export type Telling = "sparse" | "text";
+
+/** What an opaque function does, on the numbers of its arguments and result in a row. */
+export type RowHost = (args: Uint8Array) => Float64Array;
+
+/** An interpreted program: numbers in, numbers out. */
+export interface Interpreted {
+  run(args: Float64Array): Float64Array;
+  forget(): void;
+}
+
+/** The core on this thread. */
+export interface MainCore extends Core {
+  interpret(program: Program, hosts: RowHost[]): Interpreted;
+}
+
+/** What `worker.ts` gives to those who import it. */
+export interface Loader {
+  /** The build that it belongs to. */
+  build: string;
+  /** Load Python, on this thread or in a worker. */
+  start(where: "main" | "worker", assets: Assets): Promise<Core>;
+  drafted: typeof drafted;
+}
+
+let started: Promise<Core> | undefined;
+let running: Core | MainCore | undefined;
+let loading: Promise<Loader> | undefined;
+
+/**
+ * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
+ * do, and not at all where the reader asks to save data.
+ */
+export const ready = async (
+  options: { idle?: boolean } = {},
+): Promise<void> => {
+  checkOptions("ready", options, { idle: BOOLEAN });
+  if (options.idle) {
+    const { connection } = (globalThis.navigator ?? {}) as {
+      connection?: { saveData?: boolean };
+    };
+    if (connection?.saveData) return;
+    // Safari has no such callback
+    await new Promise<unknown>((wake) =>
+      (globalThis.requestIdleCallback ?? setTimeout)(wake),
+    );
+  }
+  await core();
+};
+
+/** The core, which is started now if it was not. */
+export const core = (): Promise<Core> => {
+  if (started === undefined) {
+    started = start();
+    freezer()?.(started);
+    fix(true);
+    // a failure is told by compile and ready, whichever the page awaits; the next may try again
+    started.catch(() => {
+      started = undefined;
+      fix(false);
+    });
+  }
+  return started;
+};
+
+/** The core on this thread; throws if it is not there. */
+export const mainCore = (): MainCore => {
+  if (running && "interpret" in running) return running;
+  throw Error(
+    settings.core === "main"
+      ? "the core is not loaded yet: await ready() before interp"
+      : 'interp needs the core on this thread: configure({ core: "main" }), then await ready()',
+  );
+};
+
+/** A module of this build that is loaded when it is needed. */
+export const part = async <T extends { build: string }>(
+  address: string,
+): Promise<T> => {
+  let loaded: T;
+  try {
+    loaded = await import(address);
+  } catch (cause) {
+    throw Error(
+      `Rose could not load ${address}; are its files where the page looks for them?`,
+      { cause },
+    );
+  }
+  if (loaded.build !== __BUILD__)
+    throw Error(
+      `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,
+    );
+  return loaded;
+};
+
+const start = async (): Promise<Core> => {
+  await probe();
+  const assets = assetsIn(settings.assets);
+  return (running = await (await loader()).start(settings.core, assets));
+};
+
+/** What knows of workers and Python, and of drafts. */
+export const loader = (): Promise<Loader> => {
+  if (loading === undefined) {
+    const address = assetIn(settings.assets, "rose.worker.js");
+    loading = part<Loader>(address);
+    loading.catch(() => (loading = undefined)); // the next may try again
+  }
+  return loading;
+};

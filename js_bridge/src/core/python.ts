@@ -1,0 +1,284 @@
+// Pyodide with the core in it, on this thread.
+
+import type { Assets } from "./assets";
+import type {
+  Interpreted,
+  MainCore,
+  MemoryKind,
+  Request,
+  RowHost,
+  Work,
+} from "./core";
+import { type Bytes, pack } from "../known/artifact";
+import { Files, isLocal } from "./files";
+import type { Progress } from "./progress";
+import { unpack } from "./snapshot";
+import type { Program } from "../known/program";
+import { keep } from "../known/store";
+
+interface PyProxy {
+  destroy(): void;
+  toJs(): unknown;
+}
+
+/** The functions of `rose_core.bridge`. */
+interface Bridge {
+  compile_recording(
+    header: string,
+    ints: Uint8Array,
+    reals: Uint8Array,
+    memory: MemoryKind,
+    incremental: boolean,
+  ): PyProxy;
+  tidy(): void;
+  run_scripts(texts: string): PyProxy;
+  wants_library(texts: string): boolean;
+  add_library(archive: Uint8Array): void;
+  interpret_recording(
+    number: number,
+    header: string,
+    ints: Uint8Array,
+    reals: Uint8Array,
+    hosts: unknown[],
+    notes: readonly string[],
+    noteAt: readonly number[],
+    intNoteAt: readonly number[],
+  ): void;
+  interpret(number: number, args: Uint8Array): PyProxy;
+  forget(number: number): void;
+}
+
+interface Pyodide {
+  FS: { writeFile(path: string, data: Uint8Array): void };
+  runPython(code: string): unknown;
+  pyimport(name: string): Bridge;
+}
+
+const CORE = "rose_core.zip";
+
+/** An address as Pyodide wants it: in Node, files by their paths. */
+const placeOf = (address: string): string =>
+  isLocal(address) ? decodeURI(new URL(address).pathname) : address;
+
+const WASM = "pyodide.asm.wasm";
+
+/**
+ * What to tell Pyodide to be its folder, so that it finds its WebAssembly, which it asks for by name
+ * and has no other option for. If a bundler has named it anew, the name comes behind a `#`: what is
+ * there no browser sends.
+ */
+const folderOf = (wasm: string): string =>
+  wasm.endsWith(`/${WASM}`)
+    ? placeOf(wasm.slice(0, -WASM.length))
+    : `${wasm}#/`;
+
+const bytesOf = (view: ArrayBufferView): Uint8Array =>
+  new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+const STDLIB = "pyodide/python_stdlib.zip";
+const SNAPSHOT = "pyodide/rose_core.snapshot.wasm";
+const MODULE = "pyodide/pyodide.asm.wasm";
+const ENTRY = "pyodide/pyodide.js";
+const GLUE = "pyodide/pyodide.asm.js";
+
+/** An archive of nothing. */
+const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
+
+/**
+ * In a worker, which is ours: Pyodide gets what is on its way already. With a snapshot, the standard
+ * library is in it, as far as the core needs that.
+ */
+const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
+  const { fetch } = self;
+  const types = { "Content-Type": "application/wasm" };
+  self.fetch = async (input, init) => {
+    const [address] = String(input).split("#");
+    if (address === assets[MODULE])
+      return new Response(await files.bytes(MODULE), { headers: types });
+    if (address === assets[STDLIB]) return new Response(await library);
+    return fetch(input, init);
+  };
+};
+
+/** Start Python; once more where the engine itself has failed, as WebKit's does now and then on a page's thread. */
+const start = async (assets: Assets, options: object): Promise<Pyodide> => {
+  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(
+    [import(assets[ENTRY]), import(assets[GLUE])],
+  );
+  const begin = (): Promise<Pyodide> =>
+    loadPyodide({
+      createPyodideModule,
+      indexURL: folderOf(assets[MODULE]),
+      stdLibURL: placeOf(assets[STDLIB]),
+      lockFileContents: __LOCK__,
+      ...options,
+    });
+  try {
+    return await begin();
+  } catch (cause) {
+    if (cause instanceof WebAssembly.RuntimeError) return begin();
+    throw cause;
+  }
+};
+
+/** Python as it was when the core had been loaded. */
+const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
+  const parts = [files.bytes(SNAPSHOT), files.bytes(MODULE)];
+  const [snapshot, module] = await Promise.all(parts);
+  const memory = unpack(snapshot, module);
+  const python = await start(assets, { _loadSnapshot: memory });
+  // it would give the same numbers everywhere
+  python.runPython(
+    'import sys; "random" in sys.modules and sys.modules["random"].seed(); None',
+  );
+  return python;
+};
+
+/** Python, started and given the core. */
+const started = async (assets: Assets, files: Files): Promise<Pyodide> => {
+  const zip = files.bytes("pyodide/rose_core.zip");
+  // Pyodide itself would wait for a module that does not come forever
+  const module = files.bytes(MODULE);
+  const python = await Promise.race([
+    start(assets, {}),
+    module.then(() => new Promise<never>(() => {})),
+  ]);
+  python.FS.writeFile(`/lib/${CORE}`, await zip);
+  python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
+  return python;
+};
+
+/**
+ * Load Python and the core: from a snapshot where this thread is ours, or where there is no network.
+ * The page's own thread leaves its `fetch` alone.
+ */
+export const load = async (
+  assets: Assets,
+  report: (progress: Progress) => void = () => {},
+): Promise<MainCore> => {
+  let loaded = 0;
+  let total = 0;
+  const say = (stage: Progress["stage"]) => report({ stage, loaded, total });
+  const files = new Files(assets, (...counts) => {
+    [loaded, total] = counts;
+    say(loaded < total ? "download" : "start");
+  });
+  const inWorker = typeof document !== "object" && !isLocal(assets[MODULE]);
+  try {
+    let python: Pyodide | undefined;
+    if (inWorker || isLocal(assets[MODULE])) {
+      if (inWorker) handOver(assets, files, Promise.resolve(EMPTY));
+      try {
+        python = await restored(assets, files);
+      } catch (cause) {
+        await files.bytes(MODULE); // without which nothing else helps
+        console.warn(`Rose: Python starts slowly, since ${messageOf(cause)}`);
+        if (inWorker) handOver(assets, files, files.bytes(STDLIB));
+      }
+    }
+    python ??= await started(assets, files);
+    const bridge = python.pyimport("rose_core.bridge");
+    // what is there now stays: whoever looks for garbage need not look there
+    python.runPython("import gc; gc.freeze()");
+    say("ready");
+    return new PythonCore(bridge, async () => {
+      const library = await files.bytes(STDLIB);
+      say("ready");
+      return library;
+    });
+  } catch (error) {
+    // of a damaged script an engine tells a line at best
+    const cause = (await files.fault([MODULE, ENTRY, GLUE])) ?? error;
+    say("failed");
+    throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
+  }
+};
+
+class PythonCore implements MainCore {
+  private programs = 0;
+
+  constructor(
+    private readonly bridge: Bridge,
+    /** The standard library, of which a snapshot holds what the core itself needs. */
+    private readonly library: () => Promise<Bytes>,
+  ) {}
+
+  async make({ work, recording, key, limit }: Request): Promise<Bytes> {
+    const { bridge } = this;
+    if ("scripts" in work && bridge.wants_library(work.scripts))
+      bridge.add_library(await this.library());
+    const result = said(() => this.made(work));
+    const [bytes, descriptor] = result.toJs() as [Uint8Array, string];
+    result.destroy();
+    const file = pack(bytes, descriptor, recording);
+    // not waited for: the page wants its function
+    void this.after(limit ? keep(key, file, limit) : undefined);
+    return file;
+  }
+
+  /** Tidy up, once the answer is on its way and `kept`. */
+  private async after(kept: Promise<unknown> | undefined): Promise<void> {
+    await kept;
+    setTimeout(() => this.bridge.tidy());
+  }
+
+  private made(work: Work): PyProxy {
+    if ("scripts" in work) return this.bridge.run_scripts(work.scripts);
+    const { header, ints, reals } = work.program;
+    return this.bridge.compile_recording(
+      header,
+      bytesOf(ints),
+      bytesOf(reals),
+      work.memory,
+      work.incremental,
+    );
+  }
+
+  interpret(program: Program, hosts: RowHost[]): Interpreted {
+    const { header, ints, reals, notes, noteAt, intNoteAt } = program;
+    const number = ++this.programs;
+    const { bridge } = this;
+    said(() =>
+      bridge.interpret_recording(
+        number,
+        header,
+        bytesOf(ints),
+        bytesOf(reals),
+        hosts,
+        notes,
+        noteAt,
+        intNoteAt,
+      ),
+    );
+    return {
+      run: (args) => {
+        const result = said(() => bridge.interpret(number, bytesOf(args)));
+        const bytes = result.toJs() as Uint8Array;
+        result.destroy();
+        return new Float64Array(bytes.slice().buffer);
+      },
+      forget: () => bridge.forget(number),
+    };
+  }
+}
+
+/** Run a call into Python; an error that Python raised is told by its last line. */
+const said = <T>(call: () => T): T => {
+  try {
+    return call();
+  } catch (error) {
+    const Kind = /\bRunError: /.test(String(error)) ? RangeError : Error;
+    throw new Kind(messageOf(error), { cause: error });
+  }
+};
+
+/** What an error says, without Python's traceback. */
+export const messageOf = (error: unknown): string => {
+  const text = error instanceof Error ? error.message : String(error);
+  const [, script] = /^[\w.]*ScriptError: ([^]*)$/m.exec(text) ?? [];
+  if (script) return script.trimEnd();
+  const last = text.trim().split("\n").pop()!;
+  return /^[\w.]*(Derivative|Run|Size)Error: /.test(last)
+    ? last.replace(/^[\w.]*: /, "")
+    : last;
+};

@@ -1,0 +1,100 @@
+// What a page can choose: `configure({ … })`.
+
+import { home } from "./assets";
+import { BOOLEAN, checkOptions, oneOf, type Option } from "../record/options";
+
+export interface Configuration {
+  /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
+  core?: "worker" | "main";
+  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`; else that of the bridge itself. */
+  assets?: string | URL;
+  /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
+  cache?: boolean | number;
+  /** Whether a program is compiled only where it differs from the ones before. */
+  incremental?: boolean;
+  /** Whether functions may be drafts before they are compiled. */
+  draft?: boolean;
+  /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
+  frozen?: string | URL | false;
+}
+
+interface Settings {
+  readonly core: "worker" | "main";
+  readonly assets: URL;
+  /** How many bytes of compiled programs are kept. */
+  readonly cache: number;
+  readonly incremental: boolean;
+  readonly draft: boolean;
+  /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
+  readonly frozen: URL | false | undefined;
+}
+
+const inNode = typeof process === "object" && !!process.versions?.node;
+
+const CACHE = 64e6;
+
+export let settings: Settings = {
+  core: inNode ? "main" : "worker",
+  assets: home,
+  cache: inNode ? 0 : CACHE,
+  incremental: true,
+  draft: false,
+  frozen: inNode ? false : undefined,
+};
+
+/** A folder's address, which need not end with a slash. */
+const folder = (given: unknown, from: string | URL): URL =>
+  new URL(`${given}`.replace(/\/?$/, "/"), from);
+
+/** Whether it is settled where the core runs. */
+let isFixed = false;
+export const fix = (fixed: boolean): void => {
+  isFixed = fixed;
+};
+
+const isAddress = (x: any): boolean =>
+  typeof x === "string" || typeof x?.href === "string";
+
+const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
+  core: inNode
+    ? [(where) => where === "main", '"main", where there are no pages']
+    : oneOf(["worker", "main"]),
+  assets: [isAddress, "the address of a folder"],
+  frozen: [
+    (x) => x === false || isAddress(x),
+    "the address of a folder, or false",
+  ],
+  cache: [
+    (limit) => typeof limit === "boolean" || limit >= 0,
+    "true, false or a number of bytes",
+  ],
+  incremental: BOOLEAN,
+  draft: BOOLEAN,
+};
+
+/** The settings that are not what an author says. */
+const read: Readonly<Record<string, (given: any) => unknown>> = {
+  assets: (given) => folder(given, home),
+  frozen: (given) =>
+    given !== false && folder(given, globalThis.document?.baseURI ?? home),
+  cache: (limit) => (limit === true ? CACHE : +limit),
+};
+
+/** Say how the bridge is to work; where the core runs, before it is first needed. */
+export const configure = (configuration: Configuration = {}): void => {
+  checkOptions("configure", configuration, OPTIONS);
+  const given = Object.entries(configuration)
+    .filter(([, x]) => x !== undefined)
+    .map(([key, x]) => [key, read[key] ? read[key](x) : x]);
+  const next: Settings = { ...settings, ...Object.fromEntries(given) };
+  if (
+    isFixed &&
+    (next.core !== settings.core || `${next.assets}` !== `${settings.assets}`)
+  )
+    throw Error(
+      "configure: the core has been started; call configure before ready and compile",
+    );
+  settings = next;
+};
+
+declare const process: { versions?: { node?: string } } | undefined;

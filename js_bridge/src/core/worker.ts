@@ -1,0 +1,76 @@
+// All that needs Python, loaded when a program is new: a module for the page, which starts Python on
+// its own thread or in a worker, and the script of that worker.
+
+import type { Assets } from "./assets";
+import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
+import type { Core, MainCore, Request } from "./core";
+import { load } from "./python";
+
+export { drafted } from "../draft/draft";
+
+export const build = __BUILD__;
+
+/** Load Python. */
+export const start = (
+  where: "main" | "worker",
+  assets: Assets,
+): Promise<Core> => (where === "main" ? load(assets) : connect(assets));
+
+/** The core in a worker; on this thread where the page may not have workers. */
+const connect = async (assets: Assets): Promise<Core> => {
+  const client = new Client(import.meta.url, assets);
+  try {
+    await client.start();
+    return client;
+  } catch (error) {
+    if (!(error instanceof Blocked)) throw error;
+    console.warn(
+      "Rose may not start a worker here, so the page waits while it compiles; " +
+        `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}`,
+    );
+    return load(assets);
+  }
+};
+
+const say = (message: Message): void => postMessage(message);
+
+/** What a worker does: the first message says where the files are, all others are requests. */
+const serve = async (): Promise<void> => {
+  let core: Promise<MainCore>;
+  self.onmessage = async ({ data: { assets, request } }) => {
+    if (assets !== undefined) {
+      core = load(assets, (progress) => say({ kind: "progress", progress }));
+      core.then(
+        () => say({ kind: "ready" }),
+        (error) => say({ kind: "failed", message: (error as Error).message }),
+      );
+      return;
+    }
+    try {
+      const file = await (await core).make(request as Request);
+      say({ kind: "compiled", file });
+    } catch (error) {
+      if (
+        (error as { cause?: { pyodide_fatal_error?: boolean } }).cause
+          ?.pyodide_fatal_error
+      )
+        say({ kind: "fatal" });
+      else say({ kind: "refused", message: (error as Error).message });
+    }
+  };
+  const lock = navigator.locks && `rose ${crypto.randomUUID()}`;
+  if (lock)
+    await new Promise((held) =>
+      navigator.locks.request(lock, () => new Promise(held)),
+    );
+  say({ kind: "alive", lock });
+};
+
+if (
+  typeof WorkerGlobalScope === "function" &&
+  self instanceof WorkerGlobalScope &&
+  self.name === WORKER
+)
+  void serve();
+
+declare const WorkerGlobalScope: { new (): unknown };

@@ -1,0 +1,194 @@
+// Drafts: what a function is run by until its compiled code is there.
+
+import { unless } from "../call/abort";
+import type { Compiled, Entered, Instance } from "../call/callable";
+import {
+  type Kind,
+  leafOf,
+  type MemoryCells,
+  type Numbers,
+  type Slot,
+} from "../call/cells";
+import { F, NoDraft } from "./flat";
+import type { FnData } from "../record/functions";
+import type { Tools } from "../call/run";
+import { type HostCall, Tape } from "./tape";
+import type { Ty } from "../record/types";
+import { Walk } from "./walk";
+import { scalarsIn, workOf } from "./work";
+
+/** A draft, in the form of an instance of a module. */
+export interface Draft extends Instance {
+  /** Have others do the work from now on; whoever has views of the draft's memory keeps them. */
+  relay(to: Relayed): void;
+}
+
+/** Fills the leaves of results from those of arguments. */
+type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
+
+/** What takes and does more than so much is compiled sooner than a draft is of use. */
+const MOST = 1_500_000;
+
+/**
+ * The function `f` as a draft, if there is one, which becomes what `work` gives: that is begun when the page has
+ * the draft, unless it was disposed of by then, or the signal has given it up.
+ */
+export const drafted = (
+  f: FnData,
+  tools: Tools,
+  work: () => Promise<Entered>,
+  signal: AbortSignal | undefined,
+): Compiled | undefined => {
+  const instance = draftOf(f, tools);
+  signal?.throwIfAborted();
+  if (instance === undefined) return undefined;
+  const done = inTurn(async () => {
+    if (!isWanted()) return false;
+    try {
+      return replace(await work());
+    } catch (error) {
+      if (!signal?.aborted) complain(f, (error as Error).message);
+      return false;
+    }
+  });
+  const { compiled, replace, isWanted } = tools.callable(
+    f,
+    { instance },
+    unless(signal, done).catch(() => false),
+  );
+  return compiled;
+};
+
+let said: string | undefined;
+
+/** Say why a draft stays one; of many for the same reason, of the first. */
+const complain = (f: FnData, reason: string): void => {
+  if (reason !== said)
+    console.warn(`Rose: ${f.name} works, but slowly, since ${reason}`);
+  said = reason;
+};
+
+/** When there is time for what takes the place of the next draft. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** What `work` gives, which is begun when all before it is done, and not before the page has its draft. */
+const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
+  const done = last.then(pause).then(work);
+  last = done;
+  return done;
+};
+
+/** Let the page go on for a moment; a timer would take a second in one that is hidden. */
+const pause = (): Promise<void> =>
+  new Promise((wake) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      wake();
+    };
+    port2.postMessage(0);
+  });
+
+/** The draft of a function, if there is one. */
+const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
+  try {
+    const room = scalarsIn([...f.params, f.ret]) + workOf(f);
+    return room <= MOST ? made(f, room, tools) : undefined;
+  } catch (error) {
+    // what is wrong with a function, the core says
+    if (error instanceof NoDraft || error instanceof RangeError)
+      return undefined;
+    throw error;
+  }
+};
+
+/** No memory, for what needs none. */
+const NOWHERE = { buffer: new ArrayBuffer(0) };
+
+/** `room`: for about how many instructions. */
+const made = (f: FnData, room: number, tools: Tools): Draft => {
+  const walk = new Walk(room);
+  const { flat } = walk;
+  const given: number[] = [];
+  const scalars = (ty: Ty): unknown => {
+    if (ty.kind === "vec")
+      return Array.from({ length: ty.size }, () => scalars(ty.elem!));
+    const id = flat.add(F.GIVEN);
+    given.push(id);
+    return id;
+  };
+  const types = f.params.flatMap(({ leafTypes }) => leafTypes);
+  const results = walk.call(f, types.map(scalars));
+  const tape = new Tape(
+    flat,
+    given,
+    results.flat(Infinity as 1) as number[],
+    walk.hosts.map(({ f, args }) => {
+      const nowhere = new tools.MemoryCells(NOWHERE, false);
+      const run = tools.hostImport(f, nowhere, [], []) as HostCall["run"];
+      return { args, run };
+    }),
+  );
+  const layout = new Layout();
+  const args = types.map((ty) => layout.slot(ty));
+  const outs = f.ret.leafTypes.map((ty) => layout.slot(ty));
+  const buffer = new ArrayBuffer(layout.end);
+  const cells = new tools.MemoryCells({ buffer }, false);
+  return instance(tape, args, outs, cells, walk.hosts.length > 0);
+};
+
+const SIZES = { f: 8, i: 4, b: 1 };
+
+/** Gives leaves their places, one behind the other. */
+class Layout {
+  /** In bytes. */
+  end = 0;
+
+  slot(leaf: Ty): Slot {
+    let count = 1;
+    let scalar = leaf;
+    for (; scalar.kind === "vec"; scalar = scalar.elem!) count *= scalar.size;
+    const kind: Kind =
+      scalar.kind === "fin" ? "i" : scalar.kind === "bool" ? "b" : "f";
+    const address = this.end;
+    this.end += (count * SIZES[kind] + 7) & -8;
+    return [kind, address, count, false];
+  }
+}
+
+const instance = (
+  tape: Tape,
+  args: readonly Slot[],
+  results: readonly Slot[],
+  cells: MemoryCells,
+  callsHost: boolean,
+): Draft => {
+  const ins = args.map((slot) => leafOf(slot, cells));
+  const outs = results.map((slot) => leafOf(slot, cells));
+  const rowOf = (slots: readonly Slot[]): Float64Array =>
+    new Float64Array(slots.reduce((sum, [, , count]) => sum + count, 0));
+  const given = rowOf(args);
+  const found = rowOf(results);
+  let work = (): void => {
+    let at = 0;
+    for (const view of ins) {
+      given.set(view, at);
+      at += view.length;
+    }
+    tape.run(given, found);
+    at = 0;
+    for (const view of outs) view.set(found.subarray(at, (at += view.length)));
+  };
+  const run = (): void => work();
+  return {
+    args,
+    results,
+    cells,
+    end: cells.b.length,
+    callsHost,
+    exports: { f: run, r: run },
+    relay(to) {
+      work = () => to(ins, outs);
+    },
+  };
+};

@@ -1,0 +1,136 @@
+// Programs that `rose freeze` compiled ahead of time, in files next to the page.
+
+import { soon } from "../call/abort";
+import { type Bytes, isOf } from "./artifact";
+import { assetIn, isAsBuilt } from "../core/assets";
+import { settings } from "../core/settings";
+
+/** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
+interface Index {
+  /** The build of Rose that compiled the files. */
+  readonly build?: string;
+  /** Folders of files, relative to the index, and the hashes of the programs there: `HASH.wasm`. */
+  readonly folders?: Readonly<Record<string, readonly string[]>>;
+  /** The smallest of the files themselves, in base 64, by the hashes of their programs. */
+  readonly small?: Readonly<Record<string, string>>;
+  /** The script of the service worker with which the site works offline, if it shall. */
+  readonly offline?: string;
+}
+
+/**
+ * What `rose freeze` puts into a page, to be told of what is compiled, and where that is looked for among what
+ * is frozen; and of a start of Python.
+ */
+type Freezer = (work: Promise<unknown>, key?: string, index?: string) => void;
+
+export const freezer = (): Freezer | undefined =>
+  (globalThis as { roseFreezer?: Freezer }).roseFreezer;
+
+/** Where a frozen file is, and what is in it, if the index has it. */
+interface Frozen {
+  readonly url: URL;
+  readonly content: string | undefined;
+}
+
+type Files = ReadonlyMap<string, Frozen>;
+
+let asked: string | undefined;
+let files: Promise<Files>;
+
+const INDEX = "rose.frozen.json";
+
+/** Have a service worker keep the site; in some frames even to ask for one is an error. */
+const offer = async (script: URL) => navigator.serviceWorker?.register(script);
+
+/** The frozen files, by the hashes of their programs. */
+const read = async (from: string): Promise<Files> => {
+  const found = new Map<string, Frozen>();
+  const response = await fetch(from).catch(() => undefined);
+  if (!response?.ok) return found;
+  const {
+    build,
+    folders = {},
+    small = {},
+    offline,
+  }: Index = await response.json().catch(() => ({}));
+  if (offline)
+    // what cannot be registered here does not work offline, and else works
+    void offer(new URL(offline, from)).catch(() => {});
+  if (build !== undefined && build !== __BUILD__)
+    console.warn(
+      `Rose: what ${from} names was frozen with another build of Rose, so that Python is loaded; ` +
+        "run `rose freeze` again",
+    );
+  for (const [folder, keys] of Object.entries(folders))
+    for (const key of keys)
+      found.set(key, {
+        url: new URL(`${folder}${key}.wasm`, from),
+        content: small[key],
+      });
+  return found;
+};
+
+/** Where the index is, if anything can be frozen. */
+export const indexAddress = (): string | undefined => {
+  const { frozen, assets } = settings;
+  if (frozen === false) return undefined;
+  const address = assetIn(frozen ?? assets, INDEX);
+  // a bundler has made a copy of the empty one, or put it into the script: nothing can be frozen there
+  return address.endsWith(`/${INDEX}`) ? address : undefined;
+};
+
+/** What is frozen, which is asked for once; nothing if nothing can be. */
+export const frozenFiles = (): Promise<Files> | undefined => {
+  const address = indexAddress();
+  if (address === undefined) return undefined;
+  if (address !== asked) {
+    asked = address;
+    // one that is damaged names nothing
+    files = read(address).catch(() => new Map());
+  }
+  return files;
+};
+
+/**
+ * Ask for the index before there is a program: it comes while a page defines its functions. What a bundler has
+ * put together has to be told first where Rose's files are.
+ */
+export const askAhead = (): void => {
+  if (isAsBuilt) void frozenFiles();
+};
+
+/** Whether a program is frozen, if that is known in so many milliseconds. */
+export const isFrozen = async (key: string, patience: number) =>
+  (await soon(frozenFiles(), patience))?.has(key);
+
+const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
+  content === undefined
+    ? new Uint8Array(await (await fetch(url)).arrayBuffer())
+    : bytesOf(content);
+
+/** Bytes in base 64. */
+const bytesOf = (text: string): Bytes =>
+  (Uint8Array as Base64).fromBase64?.(text) ??
+  Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+/** What engines have since 2025. */
+type Base64 = { fromBase64?(text: string): Bytes };
+
+/** The frozen file of a program, if there is one. */
+export const frozen = async (
+  key: string,
+  recording: Bytes,
+): Promise<Bytes | undefined> => {
+  const found = (await frozenFiles())?.get(key);
+  if (found === undefined) return undefined;
+  try {
+    const file = await contentOf(found);
+    if (isOf(file, recording)) return file;
+  } catch {
+    // as if it were damaged
+  }
+  console.warn(
+    `Rose: ${found.url} is missing or damaged, so that Python is loaded; run \`rose freeze\` again`,
+  );
+  return undefined;
+};

@@ -1,0 +1,113 @@
+// From a program to a module: frozen with the page, in the browser's cache, or else from the core.
+
+import { type Bytes, descriptorOf, isOf } from "./artifact";
+import { core, type MemoryKind, type Telling, type Work } from "../core/core";
+import { freezer, frozen, frozenFiles, indexAddress, isFrozen } from "./frozen";
+import { hash, recordingOf } from "./identity";
+import type { Program } from "./program";
+import { settings } from "../core/settings";
+import { database, discard, find } from "./store";
+
+/** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
+export const lookAhead = (): void => {
+  const files = Promise.resolve(frozenFiles());
+  // the cache, if nothing is frozen; without one there is no error
+  if (settings.cache)
+    files
+      .then((found) => (found?.size ? undefined : database()))
+      .catch(() => {});
+};
+
+/** A program that is looked for. */
+export interface Search {
+  /** Whether its file is there already. */
+  readonly isKnown: Promise<boolean>;
+  /** Its file, which is made if there is none. */
+  made(signal?: AbortSignal): Promise<Bytes>;
+}
+
+/** Look for a program. Where nothing is kept, that takes no time until it is to be made. */
+export const search = (program: Program, memory: MemoryKind): Search => {
+  const { header, ints, reals } = program;
+  const { incremental } = settings;
+  const work = { program: { header, ints, reals }, memory, incremental };
+  let found: Wanted | undefined;
+  const wanted = (): Wanted =>
+    (found ??= new Wanted(work, recordingOf(program, memory)));
+  const isKnown = keepsFiles()
+    ? wanted().known.then((file) => file !== undefined)
+    : Promise.resolve(false);
+  return { isKnown, made: (signal) => wanted().made(signal) };
+};
+
+/** Whether anything is kept or frozen. */
+const keepsFiles = (): boolean =>
+  settings.cache > 0 || indexAddress() !== undefined;
+
+/** What the core says of a program. */
+export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
+  descriptorOf(await search(program, kind).made());
+
+/** The file of what a recording tells apart from everything else, and of which `work` is to be done. */
+export class Wanted {
+  private readonly key: string;
+  private readonly limit = settings.cache;
+  readonly known: Promise<Bytes | undefined>;
+
+  constructor(
+    private readonly work: Work,
+    private readonly recording: Bytes,
+  ) {
+    this.key = hash(recording);
+    this.known = first([
+      frozen(this.key, recording),
+      this.limit ? kept(this.key, recording) : undefined,
+    ]);
+  }
+
+  /** Find it, or have the core make it. */
+  made(signal?: AbortSignal): Promise<Bytes> {
+    const file = this.found(signal);
+    freezer()?.(file, this.key, indexAddress());
+    return file;
+  }
+
+  private async found(signal: AbortSignal | undefined): Promise<Bytes> {
+    const { work, recording, key, limit } = this;
+    const known = await this.known;
+    if (known) return known;
+    signal?.throwIfAborted();
+    const maker = await core();
+    signal?.throwIfAborted();
+    return maker.make({ work, recording, key, limit }, signal);
+  }
+}
+
+/** The first that is found, if any. */
+const first = <T>(
+  searches: readonly (Promise<T | undefined> | undefined)[],
+): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const found = searches.map((search) =>
+      search?.then((x) => x && resolve(x)),
+    );
+    Promise.all(found).then(() => resolve(undefined), reject);
+  });
+
+/**
+ * Milliseconds that the index of what is frozen may take after the program is put together: to open the cache
+ * would cost a frozen page more.
+ */
+const HEAD_START = 5;
+
+/** What the cache has; what is no good there is thrown away. */
+const kept = async (
+  key: string,
+  recording: Bytes,
+): Promise<Bytes | undefined> => {
+  if (await isFrozen(key, HEAD_START)) return undefined;
+  const file = await find(key);
+  if (file === undefined || isOf(file, recording)) return file;
+  await discard(key);
+  return undefined;
+};

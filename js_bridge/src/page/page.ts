@@ -1,0 +1,29 @@
+// Python in the page: its scripts of the type `text/x-rose`. What reads them is loaded with the first.
+
+import { assetIn } from "../core/assets";
+import { part } from "../core/core";
+import { FnData, makeFn } from "../record/functions";
+import { Wanted } from "../known/known";
+import { noteNumber, Recorder, Var } from "../record/recorder";
+import { settings } from "../core/settings";
+import { BOOL, fin, NULL, REAL, structOf, TAN, vecOf } from "../record/types";
+
+/** What `scripts.ts` uses of the bridge: it must be the page's own, of which it cannot have a copy. */
+const bridge = {
+  ...{ FnData, Recorder, Var, makeFn, noteNumber, Wanted },
+  ...{ BOOL, NULL, REAL, TAN, fin, structOf, vecOf },
+};
+
+export type Bridge = typeof bridge;
+
+type Scripts = typeof import("./scripts");
+
+/** The functions that the page's scripts in Python define, or those that `source` does. */
+export const python = async (
+  source?: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<object> => {
+  const address = assetIn(settings.assets, "rose.python.js");
+  const { functionsOf } = await part<Scripts>(address);
+  return functionsOf(bridge, source, options.signal);
+};

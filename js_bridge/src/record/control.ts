@@ -1,0 +1,269 @@
+// Control flow: choices of which one side runs, and loops that carry a state.
+//
+// Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
+
+import {
+  call,
+  captured,
+  define,
+  type Fn,
+  FnData,
+  functionFor,
+  ofAnySize,
+  recorded,
+  results,
+} from "./functions";
+import { LARGEST } from "./largest";
+import { NO_COUNT, OP, S } from "../opcodes.gen";
+import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
+import { CHECKPOINT, checkOptions, WHOLE } from "./options";
+import {
+  BOOL,
+  describe,
+  fin,
+  NULL,
+  REAL,
+  structOf,
+  type Ty,
+  tyOf,
+  vecOf,
+} from "./types";
+import { leavesOf, typeOfView, wrap } from "./values";
+import { place } from "./where";
+
+/** The number of a turn where nothing limits it. */
+const COUNT = fin(LARGEST);
+
+export interface LoopOptions {
+  /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
+  checkpoint?: "none" | "revolve" | number;
+}
+
+export interface WhileOptions extends LoopOptions {
+  /** The number of turns after which the loop is an error. */
+  limit?: number;
+}
+
+/** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
+export const checkpoint = (f: unknown): Fn =>
+  ofAnySize(f, "checkpoint", (data) => {
+    const { name, params, ret } = data;
+    const made = define(name, params, ret, (...args) => call(data, args));
+    made.remat = true;
+    return made;
+  });
+
+/** The function of leaves that a part of an author's program is; `body` gives the ids of its results. */
+const inline = (
+  name: string,
+  params: readonly Ty[],
+  body: (inner: Recorder, ids: number[]) => number[],
+): FnData =>
+  new FnData(name, params, NULL, recorded(name, params.length, body));
+
+/** The type that the construct `name` is given. */
+const typeFor = (name: string, type: unknown): Ty => {
+  try {
+    return tyOf(type);
+  } catch (error) {
+    throw within(error, name);
+  }
+};
+
+/**
+ * `yes()` where `p` holds, else `no()`, both of type `type`. Only the side that is taken runs, and only
+ * its derivative is taken.
+ */
+export const cond = (
+  p: unknown,
+  type: unknown,
+  yes: () => unknown,
+  no: () => unknown,
+): unknown => {
+  const r = recorder();
+  const ty = typeFor("cond", type);
+  for (const side of [yes, no]) functionFor(side, "cond");
+  const [c] = leavesOf(r, BOOL, p, "the condition of cond");
+  const [f, g] = [yes, no].map((side, k) =>
+    inline(["then", "otherwise"][k], [], (inner) =>
+      leavesOf(inner, ty, side(), `side ${k + 1} of cond`),
+    ),
+  );
+  const args = captured(r, f);
+  r.hasControl = true;
+  const at = r.rowOf(S.COND, [
+    r.callee(f),
+    r.callee(g),
+    args.length,
+    c,
+    ...args,
+    ...captured(r, g),
+  ]);
+  return results(r, ty, at);
+};
+
+/** From the state `init`, `body` as long as `test` holds. */
+export const whileLoop = (
+  type: unknown,
+  init: unknown,
+  test: (state: any) => unknown,
+  body: (state: any) => unknown,
+  options: WhileOptions = {},
+): unknown => {
+  functionFor(test, "whileLoop: the test");
+  functionFor(body, "whileLoop: the body");
+  const { limit = LARGEST - 1 } = options;
+  checkOptions("whileLoop", options, { limit: WHOLE, checkpoint: CHECKPOINT });
+  const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
+  const r = recorder();
+  const ty = typeFor("whileLoop", type);
+  const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
+  const start = leavesOf(r, ty, init, "the initial state of whileLoop");
+  const f = inline("body", [COUNT, ...ty.leafTypes], (inner, [, ...ids]) =>
+    leavesOf(inner, ty, body(wrap(inner, ty, ids)), "the body of whileLoop"),
+  );
+  const g = inline("test", ty.leafTypes, (inner, ids) =>
+    leavesOf(inner, BOOL, test(wrap(inner, ty, ids)), "the test of whileLoop"),
+  );
+  const args = [...captured(r, f), ...captured(r, g)];
+  r.hasControl = true;
+  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0];
+  r.extraNotes.push(r.extra.length + head.length);
+  head.push(1 + noteNumber(note));
+  const distance = distanceOf(options, limit);
+  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
+  return results(r, ty, at);
+};
+
+/**
+ * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
+ * or a symbolic index, and `i` an index of its type; or a symbolic Real, and `i` an index of any size.
+ */
+export const fori = (
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (i: any, state: any) => unknown,
+  options: LoopOptions = {},
+): unknown => {
+  functionFor(body, "fori: the body");
+  const turn = (state: unknown, i: unknown) => [body(i, state), null] as const;
+  return counted("fori", n, type, init, turn, options)[0];
+};
+
+/**
+ * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
+ * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
+ */
+export const scan = (
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (state: any, i: any) => readonly [unknown, unknown],
+): [unknown, unknown] => {
+  functionFor(body, "scan: the body");
+  const turn = (state: unknown, i: unknown) => {
+    const result = body(state, i);
+    if (!Array.isArray(result) || result.length !== 2)
+      throw TypeError(
+        `the body of scan: expected an array of a state and a value, got ${describe(result)}`,
+      );
+    return result as unknown as readonly [unknown, unknown];
+  };
+  return counted("scan", n, type, init, turn, {});
+};
+
+const counted = (
+  name: string,
+  n: unknown,
+  type: unknown,
+  init: unknown,
+  body: (state: unknown, i: unknown) => readonly [unknown, unknown],
+  options: LoopOptions,
+): [unknown, unknown] => {
+  const r = recorder();
+  const [count, index] = turns(r, n, name);
+  const ty = typeFor(name, type);
+  checkOptions(name, options, { checkpoint: CHECKPOINT });
+  const distance = distanceOf(options, index.size);
+  const start = leavesOf(r, ty, init, `the initial state of ${name}`);
+  let kept = NULL;
+  const f = inline("body", [index, ...ty.leafTypes], (inner, [i, ...ids]) => {
+    const [after, y] = body(wrap(inner, ty, ids), inner.newIndex(i, index));
+    kept = typeOf(inner, y, `what the body of ${name} gives`);
+    inner.resultTypes = [...ty.leafTypes, ...kept.leafTypes];
+    return [
+      ...leavesOf(inner, ty, after, `the state that the body of ${name} gives`),
+      ...leavesOf(inner, kept, y, `what the body of ${name} gives`),
+    ];
+  });
+  if (kept.leaves && index === COUNT)
+    throw TypeError(
+      `${name}: the size of what it gives is not known; expected a size or an index`,
+    );
+  r.hasControl = true;
+  const head = [r.callee(f), -1, ty.leaves, r.type(index), kept.leaves, 0];
+  const args = captured(r, f);
+  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
+  const whole = kept.leaves ? vecOf(index.size, kept) : NULL;
+  return [results(r, ty, at), results(r, whole, at, ty.leaves + 1)];
+};
+
+/** The id of a number of turns, and the type of their numbers. */
+const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
+  if (n instanceof Var && n.ty === REAL) {
+    const id = r.use(n, REAL);
+    return [r.check(OP.index, id, LARGEST, name, NO_COUNT), COUNT];
+  }
+  const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
+  if (v) return [r.use(v, v.ty), v.ty];
+  if (typeof n === "number" && !(Number.isInteger(n) && n >= 0 && n < LARGEST))
+    throw RangeError(
+      `${name}: it cannot turn ${n} times, expected a whole number from 0 to ${LARGEST - 1}`,
+    );
+  let index;
+  try {
+    index = tyOf(n);
+  } catch {
+    // told below
+  }
+  if (index?.kind !== "fin")
+    throw TypeError(
+      `${name}: expected a size, an index or a Real as the number of turns, got ${describe(n)}`,
+    );
+  return [r.literal(index.size, COUNT), index];
+};
+
+/** Turns between the states that are kept where their number is not known: right for a million. */
+const ROOT = 1024;
+
+/** How many turns are between the states that reverse mode keeps; 0 if it keeps everything. */
+const distanceOf = ({ checkpoint = "none" }: LoopOptions, most: number) =>
+  checkpoint === "none"
+    ? 0
+    : checkpoint === "revolve"
+      ? most > ROOT ** 2
+        ? ROOT
+        : Math.max(1, Math.round(Math.sqrt(most)))
+      : checkpoint;
+
+/** The type that a value has by itself. */
+export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
+  if (x instanceof Var) return x.ty;
+  if (x === null) return NULL;
+  if (typeof x === "number") return REAL;
+  if (typeof x === "boolean") return BOOL;
+  const index = typeof x === "symbol" ? r.indexOf(x) : undefined;
+  if (index) return index.ty;
+  const known = typeOfView(x);
+  if (known) return known;
+  if (Array.isArray(x) && x.length)
+    return vecOf(x.length, typeOf(r, x[0], what));
+  if (ArrayBuffer.isView(x) && !(x instanceof DataView))
+    return vecOf((x as Float64Array).length, REAL);
+  if (typeof x === "object" && !Array.isArray(x))
+    return structOf(
+      Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),
+    );
+  throw TypeError(`${what}: expected a value, got ${describe(x)}`);
+};

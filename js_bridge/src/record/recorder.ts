@@ -1,0 +1,418 @@
+// The recording of one function's body: rows of three ints, as `rose_core/recording/record.py` describes them.
+//
+// Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
+// and those of loops) are open, so that a value used out of its scope is refused on the spot.
+
+import type { FnData } from "./functions";
+import { numbering } from "./numbering";
+import { OP, OUT_OF_RANGE, S } from "../opcodes.gen";
+import {
+  ANY,
+  BOOL,
+  describe,
+  INDEX_NAME,
+  indicesBelow,
+  REAL,
+  symbolicType,
+  TAN,
+  type Ty,
+} from "./types";
+import { place } from "./where";
+
+/** A symbolic Real, Tan or Bool. */
+export class Var {
+  constructor(
+    readonly recorder: Recorder,
+    readonly id: number,
+    readonly ty: Ty,
+    readonly block: number,
+  ) {}
+
+  /** What JavaScript asks for where it takes a value for a number or a text; else that would be NaN. */
+  [Symbol.toPrimitive](hint: string): never {
+    throw hint === "string" && this.ty === REAL
+      ? TypeError(
+          "a symbolic Real is no index or text of JavaScript: index(n, x) makes it an index; " +
+            "the body of a fori has the index first, that of a scan last",
+        )
+      : noPrimitive(this.ty);
+  }
+}
+
+/** The mistake of taking a symbolic value of type `ty` for a number or a text of JavaScript. */
+export const noPrimitive = (ty: Ty): Error =>
+  TypeError(
+    `a symbolic ${ty.text} is no number or text of JavaScript: write add(x, y) for x + y, ` +
+      "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on",
+  );
+
+const ARRAY =
+  "array of JavaScript has no element at a symbolic index, but vec(n, T, array) has";
+
+/** What is said of a symbolic index, which is a symbol, where it is taken for a number, and what is to be said. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [
+    /conver.*symbol/i,
+    "a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, " +
+      "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value",
+  ],
+  [RegExp(`Symbol\\(${INDEX_NAME}`), `an ${ARRAY}`],
+  [
+    /^invalid value: expected Real, got undefined$/,
+    `invalid value: expected Real, got undefined; an ${ARRAY}`,
+  ],
+];
+
+/** What was thrown by a body, in terms of Rose if JavaScript itself did. */
+export const explained = (error: unknown): unknown => {
+  if (error instanceof TypeError)
+    for (const [pattern, text] of FOREIGN)
+      if (pattern.test(error.message) && !/symbolic/.test(error.message)) {
+        error.stack = error.stack?.replace(error.message, text);
+        error.message = text;
+      }
+  return error;
+};
+
+/** A whole number from `low` to `high` that is to be an index: checked where it is used as one. */
+export interface Loose {
+  readonly number: Var;
+  readonly low: number;
+  readonly high: number;
+  readonly index: Ty;
+  /** The operation that gave it. */
+  readonly name: string;
+  checked?: Var;
+}
+
+/** The zero tangent. */
+export const ZERO = Symbol("zero");
+
+/** What programs say of values that are not defined, by number. */
+export const notes: string[] = [];
+
+export const noteNumber = numbering(notes);
+
+/** Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. */
+export const within = (error: unknown, step: string): unknown => {
+  if (error instanceof Error)
+    error.message =
+      step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
+  return error;
+};
+
+export class Recorder {
+  /** The function under construction. */
+  static current: Recorder | undefined;
+
+  rows: Int32Array = new Int32Array(96);
+  /** Numbers written to `rows`. */
+  length = 0;
+  readonly extra: number[] = [];
+  readonly literals: number[] = [];
+  readonly literalTypes: Ty[] = [];
+  /** Which literals are numbers of notes. */
+  readonly notes: number[] = [];
+  /** Which items of `extra` are numbers of notes, plus 1. */
+  readonly extraNotes: number[] = [];
+  /** The types that rows and literals refer to, by number. */
+  readonly types: Ty[] = [];
+  readonly type = numbering(this.types);
+  /** The functions that rows refer to, by number. */
+  readonly callees: FnData[] = [];
+  readonly callee = numbering(this.callees);
+  results: number[] = [];
+  /** The types of the results, of what is kept of the turns of a loop. */
+  resultTypes: readonly Ty[] = [];
+  /** Values of enclosing functions that this one uses: they are passed as further parameters. */
+  readonly captures: Var[] = [];
+  /** In the rule of a `functional`: the tangents of what the given functions use from around them. */
+  readonly tangents = new Map<number, Var>();
+  /** Whether a reverse derivative is taken in the body. */
+  takesVjp = false;
+  /** Whether there are choices or loops with a state in the body. */
+  hasControl = false;
+  /** How many leaves the declared parameters have. */
+  params = 0;
+
+  /** The open blocks, outermost first. */
+  private open = [0];
+  private isOpen = [true];
+  /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
+  private readonly indices = new Map<symbol, Var>();
+  private readonly loose = new Map<symbol, Loose>();
+  private readonly captured = new Map<Recorder, Map<number, number>>();
+
+  constructor(
+    readonly name: string,
+    /** The recorder of the function in whose body this one is defined. */
+    readonly parent?: Recorder,
+  ) {}
+
+  /** The innermost open block. */
+  get block(): number {
+    return this.open[this.open.length - 1];
+  }
+
+  /** Append a row; its number is the id of its value. */
+  row(op: number, x: number, y: number): number {
+    const n = this.length;
+    if (n + 3 > this.rows.length) {
+      const larger = new Int32Array(2 * this.rows.length);
+      larger.set(this.rows);
+      this.rows = larger;
+    }
+    const rows = this.rows;
+    rows[n] = op;
+    rows[n + 1] = x;
+    rows[n + 2] = y;
+    this.length = n + 3;
+    return n / 3;
+  }
+
+  /** Append a row with these operands in the extra list. */
+  rowOf(op: number, operands: readonly number[]): number {
+    const at = this.extra.length;
+    for (const operand of operands) this.extra.push(operand);
+    return this.row(op, at, operands.length);
+  }
+
+  /**
+   * The id of a literal, a new one for every use: rows are to be the same in functions that differ
+   * in literals only.
+   */
+  literal(x: number, ty: Ty): number {
+    this.literals.push(x);
+    this.literalTypes.push(ty);
+    return ~(this.literals.length - 1);
+  }
+
+  /** The id of the number of a note. */
+  note(text: string, ty: Ty): number {
+    const id = this.literal(noteNumber(text), ty);
+    this.notes.push(~id);
+    return id;
+  }
+
+  /** Whether values of `block` may be used now. */
+  inScope(block: number): boolean {
+    return this.isOpen[block];
+  }
+
+  /** A fresh symbolic index for the value `id`. */
+  newIndex(id: number, ty: Ty): symbol {
+    const symbol = Symbol(INDEX_NAME + ty.size);
+    this.indices.set(symbol, new Var(this, id, ty, this.block));
+    return symbol;
+  }
+
+  /** A fresh symbolic index for a number that may be none of its type. */
+  newLoose(loose: Loose): symbol {
+    const symbol = Symbol(INDEX_NAME + loose.index.size);
+    this.loose.set(symbol, loose);
+    return symbol;
+  }
+
+  /** The number that a symbolic index of this or an enclosing function is, if that was not checked. */
+  looseOf(symbol: symbol): Loose | undefined {
+    return this.loose.get(symbol) ?? this.parent?.looseOf(symbol);
+  }
+
+  /** What a symbolic index of this or an enclosing function stands for. */
+  indexOf(symbol: symbol): Var | undefined {
+    const loose = this.loose.get(symbol);
+    return loose === undefined
+      ? (this.indices.get(symbol) ?? this.parent?.indexOf(symbol))
+      : this.checked(loose);
+  }
+
+  private checked(loose: Loose): Var {
+    const { number, low, high, index, name, checked } = loose;
+    if (checked && this.inScope(checked.block)) return checked;
+    if (high < 0 || low >= index.size)
+      throw RangeError(
+        `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
+          `expected ${indicesBelow(index.size)}`,
+      );
+    const i = this.use(number, number.ty);
+    const id = this.check(OP.bound, i, index.size, name, OUT_OF_RANGE);
+    return (loose.checked = new Var(this, id, index, this.block));
+  }
+
+  /** The id of the number `i` as an index below `size`, or else an error of the construct `name`. */
+  check(
+    op: number,
+    i: number,
+    size: number,
+    name: string,
+    complaint: string,
+  ): number {
+    const note = this.note(`${name}: ${complaint}${place()}`, ANY);
+    return this.rowOf(op, [i, this.literal(size, ANY), note]);
+  }
+
+  /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */
+  use(x: Var, expected: Ty): number {
+    if (x.ty !== expected || !x.recorder.inScope(x.block))
+      throw this.refuse(x, expected.text);
+    return x.recorder === this ? x.id : this.capture(x);
+  }
+
+  /** Throw unless a value of type `ty` of `block` of `owner` may be used in this recording now. */
+  reach(owner: Recorder, block: number, ty: Ty): void {
+    if (!owner.inScope(block) || (owner !== this && !this.isInside(owner)))
+      throw this.refuse(new Var(owner, 0, ty, block), ty.text);
+  }
+
+  private capture(x: Var): number {
+    this.reach(x.recorder, x.block, x.ty);
+    if (x.id < 0) return this.literal(x.recorder.literals[~x.id], x.ty);
+    let known = this.captured.get(x.recorder);
+    if (known === undefined) this.captured.set(x.recorder, (known = new Map()));
+    let id = known.get(x.id);
+    if (id === undefined) {
+      id = this.row(S.PARAM, this.params + this.captures.length, 0);
+      this.captures.push(x);
+      known.set(x.id, id);
+    }
+    return id;
+  }
+
+  /** Whether this function is defined, at some depth, in the body of `outer`'s. */
+  private isInside(outer: Recorder): boolean {
+    return (
+      this.parent !== undefined &&
+      (this.parent === outer || this.parent.isInside(outer))
+    );
+  }
+
+  /**
+   * Record a loop over `ty`, whose body `record` is run once and gives the ids of its results; the
+   * id of the loop. If `record` throws, nothing of the loop is left.
+   */
+  loop(ty: Ty, record: (index: symbol) => readonly number[]): number {
+    const { length } = this;
+    const extra = this.extra.length;
+    const block = this.isOpen.length;
+    const id = this.row(S.FOR, this.type(ty), 0);
+    this.open.push(block);
+    this.isOpen.push(true);
+    try {
+      const results = record(this.newIndex(id, ty));
+      this.end(block);
+      return this.rowOf(S.END, results);
+    } catch (error) {
+      this.end(block);
+      this.length = length;
+      this.extra.length = extra;
+      const { extraNotes } = this;
+      while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
+      throw error;
+    }
+  }
+
+  private end(block: number): void {
+    while (this.open.pop() !== block);
+    this.isOpen.fill(false, block);
+  }
+
+  /** The end of recording: symbolic values of this function are of no use any more. */
+  close(): void {
+    this.isOpen.fill(false);
+    this.rows = this.rows.slice(0, this.length);
+    this.indices.clear();
+    this.loose.clear();
+  }
+
+  /** Why a symbolic value cannot be used here, as an error to throw. */
+  refuse(x: Var, expected: string): Error {
+    if (x.recorder !== this && !this.isInside(x.recorder))
+      return ReferenceError(
+        `variable is out of scope: this ${x.ty.text} belongs to the function ${x.recorder.name}; pass it as an argument`,
+      );
+    if (!x.recorder.inScope(x.block))
+      return ReferenceError(
+        `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
+      );
+    const areIndices = x.ty.kind === "fin" && /^\d+$/.test(expected);
+    return TypeError(
+      areIndices
+        ? `variable type mismatch: expected an index below ${expected}, got one below ${x.ty.text}; index(${expected}, i) makes it one`
+        : `variable type mismatch: expected ${expected}, got ${x.ty.text}`,
+    );
+  }
+}
+
+/** The function being defined right now; throws if there is none. */
+export const recorder = (): Recorder => {
+  const current = Recorder.current;
+  if (current === undefined)
+    throw Error(
+      "no `fn` context found: this works only in the body of a function given to fn",
+    );
+  return current;
+};
+
+/** The id of a Real: a number or a symbolic value. */
+export const realId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    if (x.recorder === r && x.ty === REAL && r.inScope(x.block)) return x.id;
+    return r.use(x, REAL);
+  }
+  if (typeof x === "number") return r.literal(x, REAL);
+  throw invalid(x, "Real");
+};
+
+/** The id of a Bool. */
+export const boolId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    return r.use(x, BOOL);
+  }
+  if (typeof x === "boolean") return r.literal(x ? 1 : 0, BOOL);
+  throw invalid(x, "Bool");
+};
+
+/** The id of a tangent, of which 0 is the only one that is known. */
+export const tanId = (r: Recorder, x: unknown): number => {
+  if (x instanceof Var) {
+    return r.use(x, TAN);
+  }
+  if (x === ZERO || x === 0) return r.literal(0, TAN);
+  throw invalid(x, "Tan");
+};
+
+/** The id of an index of type `ty`: a whole number, or a symbolic index of that type. */
+export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
+  if (typeof x === "symbol") {
+    const v = r.indexOf(x);
+    if (v === undefined)
+      throw ReferenceError(
+        "variable is out of scope: this index belongs to another function",
+      );
+    return r.use(v, ty);
+  }
+  if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
+  if (!Number.isInteger(x) || x < 0 || x >= ty.size)
+    throw RangeError(
+      `invalid value: ${x} is out of range, expected ${indicesBelow(ty.size)}`,
+    );
+  return r.literal(x, ty);
+};
+
+/** The error for a value that is not what was expected. */
+export const invalid = (x: unknown, expected: string): Error =>
+  TypeError(
+    x === null
+      ? `did not expect null: expected ${expected}`
+      : `invalid value: expected ${expected}, got ${describe(x)}${hint(x)}`,
+  );
+
+/** What may help who gave `x` for a Real. */
+const hint = (x: unknown): string => {
+  if (typeof x === "symbol" && x.description?.startsWith(INDEX_NAME))
+    return "; real(i) is its value, and ieq(n, i, j) compares indices";
+  const ty = typeof x === "object" && x !== null ? symbolicType(x) : undefined;
+  return ty?.kind === "vec"
+    ? `; vec(${ty.size}, Real, (i) => …) does something with each element`
+    : "";
+};

@@ -1,0 +1,79 @@
+// Sparse Jacobians and Hessians: the pattern once, from the core, and the values in few passes.
+
+import { dataOf, type Fn, makeFn } from "./functions";
+import { toldOf } from "../known/known";
+import {
+  type Argnums,
+  needReal,
+  needReals,
+  resultOf,
+  selected,
+} from "./operators";
+import { programOf } from "../known/program";
+import { fieldOf, NULL, REAL, type Ty, vecOf } from "./types";
+
+/** What the core says before there are elements. */
+interface About {
+  readonly rows: readonly number[];
+  readonly columns: readonly number[];
+  readonly shape: readonly [number, number];
+  readonly passes: number;
+}
+
+/** A matrix of derivatives of which most elements are always zero. */
+export interface Sparse {
+  /** For each element that may not be zero, the number of its row, in ascending order. */
+  readonly rows: Int32Array;
+  /** And that of its column, in ascending order in each row. */
+  readonly columns: Int32Array;
+  /** How many rows and columns there are. */
+  readonly shape: readonly [number, number];
+  /** How many derivatives along a direction, or of a weighted sum, the values take. */
+  readonly passes: number;
+  /** The elements, as a function of the arguments of the function that was differentiated. */
+  readonly values: Fn;
+}
+
+/** The fields of structs in a type, each with those in it, as the author wrote them: that is how Reals count. */
+const orderOf = (ty: Ty): unknown =>
+  ty.kind === "vec"
+    ? orderOf(ty.elem!)
+    : ty.order.map((name) => [name, orderOf(fieldOf(ty, name))]);
+
+const sparse = async (
+  what: string,
+  f: unknown,
+  argnums: Argnums,
+): Promise<Sparse> => {
+  const data = dataOf(f, what);
+  const ty = selected(data, argnums, what);
+  if (what === "sparseHessian") needReal(data, "grad", ty);
+  needReals(data.ret, resultOf(data, what));
+  const written = [...data.params, data.ret].map(orderOf);
+  const elements = (ret: Ty) =>
+    data.derive(what, data.params, ret, { argnums, written });
+  // of a type that is not known yet
+  const about = await toldOf<About>(programOf(elements(NULL)), "sparse");
+  const { rows, columns } = about;
+  return {
+    ...about,
+    rows: Int32Array.from(rows),
+    columns: Int32Array.from(columns),
+    values: makeFn(elements(vecOf(rows.length, REAL))),
+  };
+};
+
+/**
+ * The Jacobian of `f` as a sparse matrix, by the pattern of the program, whatever its numbers are; forward
+ * or in reverse, whichever takes fewer passes.
+ */
+export const sparseJacobian = (
+  f: unknown,
+  argnums: Argnums = 0,
+): Promise<Sparse> => sparse("sparseJacobian", f, argnums);
+
+/** The Hessian of `f`, which gives a Real, as a sparse matrix, computed as a symmetric one. */
+export const sparseHessian = (
+  f: unknown,
+  argnums: Argnums = 0,
+): Promise<Sparse> => sparse("sparseHessian", f, argnums);

@@ -1,0 +1,337 @@
+// Symbolic vectors and structs: bundles of leaf ids that look like arrays and objects.
+//
+// They leave nothing in the recording but the element reads that are really made.
+
+import { S } from "../opcodes.gen";
+import {
+  boolId,
+  indexId,
+  invalid,
+  noPrimitive,
+  realId,
+  Recorder,
+  recorder,
+  tanId,
+  Var,
+  within,
+  ZERO,
+} from "./recorder";
+import {
+  fin,
+  isArray,
+  numbersOf,
+  sizesIn,
+  TAN,
+  type Ty,
+  tyOf,
+  VIEW,
+} from "./types";
+import { isIndex, placesOf } from "./updates";
+
+/** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
+class Bundle {
+  private readonly blocks: number[] = [];
+
+  constructor(
+    readonly recorder: Recorder,
+    /** The block the value belongs to. */
+    readonly block: number,
+    private readonly ids: (number | undefined)[],
+    private readonly read?: (leaf: number) => number,
+  ) {}
+
+  /** The id of leaf `k`, of type `ty`, in the recording `r` of this function or of one inside it. */
+  leaf(r: Recorder, k: number, ty: Ty): number {
+    let id = this.ids[k];
+    // a read recorded in a loop that has ended since may have been taken back
+    if (
+      id === undefined ||
+      (this.read && !this.recorder.inScope(this.blocks[k]))
+    ) {
+      this.blocks[k] = this.recorder.block;
+      id = this.ids[k] = this.read!(k);
+    }
+    return r === this.recorder
+      ? id
+      : r.use(new Var(this.recorder, id, ty, this.block), ty);
+  }
+}
+
+/** What the proxy of a vector or struct stands for: part of a bundle, from leaf `at` on. */
+class View {
+  constructor(
+    readonly bundle: Bundle,
+    readonly at: number,
+    readonly ty: Ty,
+  ) {}
+}
+
+/**
+ * A struct type with the fields of `fields`. In a body these may be values, too: programs for `rose` 0.4.10,
+ * which looks at neither, write structs of both kinds so.
+ */
+export const struct = <T>(fields: T): T => {
+  if (Recorder.current === undefined && sizesIn(fields).size === 0)
+    tyOf(fields);
+  return fields;
+};
+
+/** The symbolic value of type `ty` whose leaves are `ids`. */
+export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
+  present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
+
+/** The type of a symbolic vector or struct; undefined for anything else. */
+export const typeOfView = (x: unknown): Ty | undefined =>
+  typeof x === "object" && x !== null
+    ? (x as { [VIEW]?: View })[VIEW]?.ty
+    : undefined;
+
+/** Whether `x`, taken as a `ty`, has a tangent where that has one. */
+export const hasTangent = (ty: Ty, x: unknown): boolean => {
+  if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
+  if (ty === numbersOf(ty) || typeof x !== "object" || x === null) return false;
+  const given = typeOfView(x);
+  if (given !== undefined) return given === ty;
+  if (ty.kind !== "vec")
+    return ty.fields.some(([name, field]) =>
+      hasTangent(field, (x as Record<string, unknown>)[name]),
+    );
+  return Array.prototype.some.call(x, (element) =>
+    hasTangent(ty.elem!, element),
+  );
+};
+
+/** What a view looks like to an author. */
+const present = (view: View): unknown => {
+  const { bundle, at, ty } = view;
+  switch (ty.kind) {
+    case "null":
+      return null;
+    case "vec":
+      return new Proxy(view, vector);
+    case "struct":
+      return new Proxy(view, ty.isTuple ? tuple : object);
+  }
+  const r = recorder();
+  const id = bundle.leaf(r, at, ty);
+  return ty.kind === "fin" ? r.newIndex(id, ty) : new Var(r, id, ty, r.block);
+};
+
+/** The current recorder, if a view may be used in it now; throws otherwise. */
+const inScope = ({ bundle, ty }: View): Recorder => {
+  const r = recorder();
+  // any leaf will do to find out, and nothing is recorded for one that there is not
+  if (bundle.recorder !== r || !r.inScope(bundle.block))
+    r.reach(bundle.recorder, bundle.block, ty);
+  return r;
+};
+
+/** Element `i` of a vector. */
+const element = (view: View, i: unknown): unknown => {
+  const { bundle, at, ty } = view;
+  const r = inScope(view);
+  const index = indexId(r, fin(ty.size), i);
+  const elem = ty.elem!;
+  const read = (k: number): number =>
+    r.row(S.INDEX, bundle.leaf(r, at + k, ty.leafTypes[k]), index);
+  return present(new View(new Bundle(r, r.block, [], read), 0, elem));
+};
+
+/** The vector with `x` at `i`; it takes the old one's place where that is not used any more. */
+const updated = (view: View, i: unknown, x: unknown): unknown => {
+  const { bundle, at, ty } = view;
+  const r = inScope(view);
+  const index = indexId(r, fin(ty.size), i);
+  const ids = leavesOf(r, ty.elem!, x, "set");
+  const rows = ids.map((id, k) =>
+    r.rowOf(S.SET, [bundle.leaf(r, at + k, ty.leafTypes[k]), index, id]),
+  );
+  return wrap(r, ty, rows);
+};
+
+const elements = (view: View): unknown[] =>
+  Array.from({ length: view.ty.size }, (_, i) => element(view, i));
+
+/** Keys that JavaScript itself looks up, on any object. */
+const isForeign = (key: string | symbol): boolean =>
+  typeof key === "symbol"
+    ? /^Symbol\.|^nodejs\./.test(key.description ?? "")
+    : key === "then" || key === "toJSON" || key === "constructor";
+
+const noSuchKey = (ty: Ty, key: string | symbol): Error =>
+  TypeError(`unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`);
+
+const refusePrimitive = ({ ty }: View): never => {
+  throw noPrimitive(ty);
+};
+
+const refuseChange = ({ ty }: View): never => {
+  throw TypeError(`a symbolic ${ty.text} cannot be changed; build a new one`);
+};
+
+/** The methods that change an array. */
+const CHANGES =
+  /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
+
+/** A method of arrays, on the elements that there are. */
+const methodOf = (view: View, key: string, parts: () => unknown[]): unknown => {
+  const method = (Array.prototype as unknown as Record<string, unknown>)[key];
+  if (typeof method !== "function") return undefined;
+  return CHANGES.test(key) ? () => refuseChange(view) : method.bind(parts());
+};
+
+const vector: ProxyHandler<View> = {
+  get(view, key, v) {
+    if (key === VIEW) return view;
+    if (key === "length") return view.ty.size;
+    if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
+    if (key === "at") return placesOf(v, (i: number) => elements(view).at(i));
+    if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
+    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
+    if (isForeign(key)) return undefined;
+    if (typeof key === "symbol") return element(view, key);
+    if (isIndex(key)) return element(view, Number(key));
+    const method = methodOf(view, key, () => elements(view));
+    if (method) return method;
+    throw noSuchKey(view.ty, key);
+  },
+  has: (view, key) =>
+    typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
+  set: refuseChange,
+  deleteProperty: refuseChange,
+  defineProperty: refuseChange,
+};
+
+const object: ProxyHandler<View> = {
+  get(view, key) {
+    if (key === VIEW) return view;
+    let at = view.at;
+    for (const [name, ty] of view.ty.fields) {
+      if (name === key) {
+        inScope(view);
+        return present(new View(view.bundle, at, ty));
+      }
+      at += ty.leaves;
+    }
+    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
+    if (isForeign(key)) return undefined;
+    throw noSuchKey(view.ty, key);
+  },
+  has: (view, key) => view.ty.fields.some(([name]) => name === key),
+  ownKeys: (view) => [...view.ty.order],
+  getOwnPropertyDescriptor: (view, key) =>
+    object.has!(view, key)
+      ? { enumerable: true, configurable: true }
+      : undefined,
+  set: refuseChange,
+  deleteProperty: refuseChange,
+  defineProperty: refuseChange,
+};
+
+const tuple: ProxyHandler<View> = {
+  ...object,
+  get(view, key, v) {
+    const { order } = view.ty;
+    if (key === "length") return order.length;
+    const at = (name: string | symbol): unknown => object.get!(view, name, v);
+    const parts = (): unknown[] => order.map(at);
+    if (key === Symbol.iterator) return () => parts()[Symbol.iterator]();
+    if (typeof key === "symbol" || isForeign(key)) return at(key);
+    return methodOf(view, key, parts) ?? at(key);
+  },
+};
+
+/** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`, after where that is. */
+export const leavesOf = (
+  r: Recorder,
+  ty: Ty,
+  x: unknown,
+  what?: string,
+): number[] => {
+  const ids: number[] = [];
+  try {
+    put(r, ty, x, ids);
+  } catch (error) {
+    throw what === undefined ? error : within(error, what);
+  }
+  return ids;
+};
+
+/** As `leavesOf`, appended to `ids`. */
+const put = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
+  switch (ty.kind) {
+    case "real":
+      ids.push(realId(r, x));
+      return;
+    case "tan":
+      ids.push(tanId(r, x));
+      return;
+    case "bool":
+      ids.push(boolId(r, x));
+      return;
+    case "fin":
+      ids.push(indexId(r, ty, x));
+      return;
+    case "null":
+      if (x !== null) throw invalid(x, "null");
+      return;
+  }
+  if (x instanceof Var) throw r.refuse(x, ty.text);
+  if (typeof x !== "object" || x === null) throw invalid(x, ty.text);
+  const view = (x as { [VIEW]?: View })[VIEW];
+  if (view !== undefined) liftView(r, ty, view, ids);
+  else if (ty.kind === "vec") liftArray(r, ty, x, ids);
+  else liftObject(r, ty, x as Record<string, unknown>, ids);
+};
+
+const liftView = (
+  r: Recorder,
+  ty: Ty,
+  { bundle, at, ty: given }: View,
+  ids: number[],
+): void => {
+  if (given !== ty)
+    throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
+  r.reach(bundle.recorder, bundle.block, ty);
+  for (let k = 0; k < ty.leaves; ++k)
+    ids.push(bundle.leaf(r, at + k, ty.leafTypes[k]));
+};
+
+const liftArray = (r: Recorder, ty: Ty, x: object, ids: number[]): void => {
+  if (!isArray(x)) throw invalid(x, ty.text);
+  if (x.length !== ty.size)
+    throw RangeError(
+      `wrong array size: expected ${ty.size} elements for ${ty.text}, got ${x.length}`,
+    );
+  const elem = ty.elem!;
+  const columns: number[][] = ty.leafTypes.map((leaf) => [r.type(leaf)]);
+  const row: number[] = [];
+  for (let i = 0; i < ty.size; ++i) {
+    row.length = 0;
+    try {
+      put(r, elem, x[i], row);
+    } catch (error) {
+      throw within(error, `[${i}]`);
+    }
+    for (let k = 0; k < row.length; ++k) columns[k].push(row[k]);
+  }
+  for (const column of columns) ids.push(r.rowOf(S.VEC, column));
+};
+
+const liftObject = (
+  r: Recorder,
+  ty: Ty,
+  x: Record<string, unknown>,
+  ids: number[],
+): void => {
+  const given = Object.keys(x);
+  if (
+    given.length !== ty.fields.length ||
+    !ty.fields.every(([name]) => Object.hasOwn(x, name))
+  )
+    throw TypeError(
+      `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
+    );
+  for (const [name, field] of ty.fields)
+    ids.push(...leavesOf(r, field, x[name], `.${name}`));
+};

@@ -157,6 +157,25 @@ def test_tuples(node: Run) -> None:
     ]
 
 
+def test_differences_of_indices_below_zero(node: Run) -> None:
+    body = """
+        const { Real, Vec, fn, igeq, imax, imod, isub, select, sub, sum, vec } = rose;
+        const n = 4, V = Vec(n, Real), v = [1, 2, 3, 4];
+        const of = (turn) => same(fn([V], V, (v) => vec(n, Real, turn(v))), v);
+        return [
+            await of((v) => (i) => v[imod(n, isub(n, i, 1))]),
+            await of((v) => (i) => v[imod(n, isub(n, i, 3))]),
+            await of((v) => (i) => v[imax(n, isub(n, i, 2), 0)]),
+            await of((v) => (i) => sum(n, (j) => select(igeq(n, isub(n, i, j), 0), Real, v[j], 0))),
+        ];"""
+    assert evaluate(node, body) == [
+        [4, 1, 2, 3],
+        [2, 3, 4, 1],
+        [1, 1, 1, 2],
+        [1, 3, 6, 10],
+    ]
+
+
 def test_structs_of_values(node: Run) -> None:
     """As with npm's rose, `struct` gives in a body what it was given; types are checked where it is called."""
     body = """

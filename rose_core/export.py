@@ -63,7 +63,8 @@ _COMPLAINTS = {"OUT_OF_RANGE": OUT_OF_RANGE, "NO_INDEX": NO_INDEX, "NO_COUNT": N
 def typescript() -> str:
     """The module ``js_bridge/src/opcodes.gen.ts``."""
     lines = [f"  {op.name} = {op.code}," for op in OPS]
-    on_reals = [f"  {op.name}: {op.code}," for op in OPS if {*op.ins, op.out} == {"R"}]
+    # the sign of a zero is its own here, while JavaScript's is the zero
+    on_reals = [f"  {op.name}: {op.code}," for op in OPS if {*op.ins, op.out} == {"R"} and op.name != "sign"]
     names = [*STRUCTURAL_NAMES, "end"]
     structural = [f"  {name.upper()} = {len(OPS) + k}," for k, name in enumerate(names)]
     math_names = [f'"{op.wasm}"' for op in OPS if isinstance(op.wasm, str)]
@@ -71,7 +72,7 @@ def typescript() -> str:
         _HEAD
         + "/** Operations of the table, by name. */\nexport const enum OP {\n"
         + "\n".join(lines)
-        + "\n}\n\n/** Those from Reals to a Real, where names are to be looked up. */\n"
+        + "\n}\n\n/** Those from Reals to a Real that `Math` has as well, by the name there. */\n"
         + "export const ON_REALS: Readonly<Record<string, OP>> = {\n"
         + "\n".join(on_reals)
         + "\n};\n\n/** Structural opcodes of a recording. */\nexport const enum S {\n"

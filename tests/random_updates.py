@@ -75,9 +75,17 @@ class Steps:
     def row(self, turn, m, v, i):
         """The matrix with another row."""
         j, x = self.index(turn), self.number(turn, m, v)
-        kind = self.draw.randrange(4)
+        kind = self.draw.randrange(6)
         if kind == 0:
             return m.set(i, m[j]).set(j, m[i])
+        if kind == 4:  # two rows by each other, as they were
+            one = vec(N, Real, lambda k: 0.5 * m[i][k] + 0.4 * x * m[j][k])
+            return m.set(i, one).set(j, vec(N, Real, lambda k: 0.5 * m[j][k] - 0.3 * m[i][k]))
+        if kind == 5:  # rows that were read before the choice
+            a, b = m[i], m[j]
+            p = a[0] > x if self.draw.random() < 0.5 else b[1] < a[1]
+            other = self.draw.choice([m, m.set(j, a)])
+            return cond(p, M, lambda: m.set(i, b).set(j, a), lambda: other)
         if kind == 1:
             return m.set(i, select(x > 0, m[j], v) if self.draw.random() < 0.5 else v)
         if kind == 2:

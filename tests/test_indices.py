@@ -24,7 +24,10 @@ from rose_core import (
     interp,
     isub,
     real,
+    select,
     struct,
+    vec,
+    vjp,
 )
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
@@ -105,6 +108,66 @@ def test_out_of_range_on_the_way():
         assert both(h, i, j) == (i + j + 1) % 4
     used = fn([4, 4], 4, lambda i, j: iadd(4, iadd(4, i, j), 0))
     assert "iadd: 5 is out of range" in both(used, 2, 3)
+
+
+def one(p):
+    return select(p, Real, 1, 0)
+
+
+DIFFERENCES = {
+    "compared": (
+        lambda i, j: one(i - j < 0) + 2 * one(i - j >= -1),
+        lambda i, j: (i < j) + 2 * (i - j >= -1),
+    ),
+    "compared with more": (
+        lambda i, j: one(i - 3 <= j) + 2 * one(j - i > i - 2),
+        lambda i, j: (i - 3 <= j) + 2 * (j - i > i - 2),
+    ),
+    "a number": (
+        lambda i, j: real(i - j) + 9 * real(imul(7, isub(7, i, 3), isub(7, j, 2))),
+        lambda i, j: i - j + 9 * (i - 3) * (j - 2),
+    ),
+    "modulo": (
+        lambda i, j: real(imod(3, isub(7, i, j))) + 3 * real((i - 6) % 5),
+        lambda i, j: (i - j) % 3 + 3 * ((i - 6) % 5),
+    ),
+    "a product modulo": (
+        lambda i, j: real(imod(4, imul(7, isub(7, i, j), 3))),
+        lambda i, j: 3 * (i - j) % 4,
+    ),
+    "at an end": (
+        lambda i, j: real(imax(7, i - j, 0)) + 9 * real(imin(7, imax(7, j - 2, 1), 5)),
+        lambda i, j: max(i - j, 0) + 9 * min(max(j - 2, 1), 5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_differences_below_zero(name):
+    """They are what they are in mathematics, alone and in loops, two turns at a time as well."""
+    body, exact = DIFFERENCES[name]
+    f = fn([7, 7], Real, body)
+    expected = [[exact(i, j) for j in range(7)] for i in range(7)]
+    assert [[both(f, i, j) for j in range(7)] for i in range(7)] == expected
+    V = Vec(7, Real)
+    table = fn([V], Vec(7, V), lambda v: vec(7, V, lambda i: vec(7, Real, lambda j: v[j] * body(i, j))))
+    assert both(table, [1.0] * 7) == expected
+
+
+def test_neighbours_on_the_left():
+    """Round the end, or the first itself: as on the right."""
+    V = Vec(5, Real)
+    f = fn([V], V, lambda v: vec(5, Real, lambda i: v[imod(5, isub(5, i, 1))] - v[imax(5, i + (-1), 0)]))
+    g = fn([V], V, lambda v: vjp(f)(v).grad([1, 2, 3, 4, 5]))
+    assert both(f, [1, 2, 3, 4, 5]) == [4, 0, 0, 0, 0]
+    assert both(g, [1, 2, 3, 4, 5]) == [-1, 0, 0, 0, 1]
+
+
+def test_products_that_are_too_large():
+    """For any index, they are as good as none: also where only their remainder is wanted."""
+    f = fn([100000], 256, lambda i: imod(256, imul(100000, i, 1103515245)))
+    assert both(f, 1) == 1103515245 % 256
+    assert "imul: 2147483647 is out of range" in both(f, 2)
 
 
 @pytest.mark.parametrize(

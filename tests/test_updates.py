@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from math import sin as sin_
 from random import Random
 
 import pytest
@@ -91,6 +92,75 @@ def test_places_that_are_none():
     ):
         with pytest.raises(error, match=message):
             fn([V4], V4, body)
+
+
+def turns(step, n=9):
+    """A loop over neighbouring rows of a matrix, and its gradient."""
+    M = Vec(n, V4)
+    f = fn([M], M, lambda m: fori(n - 1, M, m, lambda i, s: step(iadd(n, i, 0), iadd(n, i, 1), s, M)))
+    return f, fn([M, M], M, lambda m, w: vjp(f)(m).grad(w))
+
+
+def mean(a, b):
+    return vec(4, Real, lambda k: 0.75 * a[k] + 0.25 * b[k])
+
+
+PAIRS = {
+    "by each other": lambda i, j, m, _: m.set(i, mean(m[i], m[j])).set(j, mean(m[j], m[i])),
+    "swapped": lambda i, j, m, _: m.set(i, m[j]).set(j, m[i]),
+    "swapped where": lambda i, j, m, M: cond(
+        m[i][1] > m[j][2], M, lambda: m.set(i, m[j]).set(j, m[i]), lambda: m
+    ),
+    "by rows read before": lambda i, j, m, M: rows_before(m[i], m[j], i, j, m, M),
+    "one of the two": lambda i, j, m, M: cond(
+        m[i][0] > 0.4, M, lambda: m.set(i, m[j]), lambda: m.set(j, m[i])
+    ),
+}
+
+
+def rows_before(a, b, i, j, m, M):
+    near = a[0] - b[0] < 0.3
+    return cond(
+        near, M, lambda: m.set(i, mean(a, b)).set(j, mean(b, vec(4, Real, lambda k: sin(a[k])))), lambda: m
+    )
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_rows_by_each_other(name):
+    """Rows that are still to be read are copied, and not the matrix, neither on the way forward nor back."""
+    f, gradient = turns(PAIRS[name])
+    m, w = ([[sin_(k * (4 * i + j + 1)) for j in range(4)] for i in range(9)] for k in (1, 2))
+    same(f, m)
+    found = same(gradient, m, w)
+    at_first = interp(fn([Vec(9, V4), Vec(9, V4)], Real, lambda m, w: dot(f(m), w)))
+    h = 1e-6
+    for i, j in ((0, 1), (4, 2), (8, 3)):
+        up, down = (
+            [[x + d * ((a, b) == (i, j)) for b, x in enumerate(row)] for a, row in enumerate(m)]
+            for d in (h, -h)
+        )
+        assert found[i][j] == pytest.approx((at_first(up, w) - at_first(down, w)) / (2 * h), abs=1e-8)
+    for g in (f, gradient):  # into the state of loops and out of it, in any number of turns
+        assert copies(g) <= 3
+    assert not any(is_whole(f, ins) for f in reached(gradient)[1:] for ins in f.code)
+
+
+def dot(m, w):
+    return sum(9, lambda i: sum(4, lambda j: m[i][j] * w[i][j]))
+
+
+def reached(f):
+    """The functions of a program, what calls before what is called."""
+    order = [Expansion(f.func).root]
+    for g in order:
+        order += [h for h in g.callees if h not in order]
+    return order
+
+
+def is_whole(f, ins):
+    """Whether an instruction begins an accumulator of a matrix with zeros."""
+    t = f.pool[~ins[1]][1] if ins[0] == ACCUM and ins[1] < 0 else None
+    return isinstance(t, Array) and isinstance(t.elem, Array)
 
 
 def test_what_comes_before_and_after():

@@ -65,11 +65,10 @@ export const enum OP {
   select = 60,
 }
 
-/** Those from Reals to a Real, where names are to be looked up. */
+/** Those from Reals to a Real that `Math` has as well, by the name there. */
 export const ON_REALS: Readonly<Record<string, OP>> = {
   neg: 0,
   abs: 1,
-  sign: 2,
   ceil: 3,
   floor: 4,
   trunc: 5,

@@ -2,9 +2,9 @@
 
 In general what a turn adds to the cotangent of an array is collected in an accumulator of its own, which
 takes as long as the array is. Where a turn adds a whole array to it but once, the accumulator starts from
-that array, and where nobody needs that any more, in its place (`wasm.reuse`). A function that adds a
-whole array to an accumulator has a result instead, for the accumulator to start from, and so have both sides
-of a choice.
+that array, which is made earlier if need be, and where nobody needs that any more, in its place
+(`wasm.reuse`). A function that adds a whole array to an accumulator has a result instead, for the accumulator
+to start from, and so have both sides of a choice.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from rose_core.language.ir import (
     CALL,
     COND,
     FOR,
+    INDEX,
     PARAM,
     REF_INDEX,
     RESOLVE,
+    SET,
+    VEC,
     CondSite,
     Func,
     operands,
@@ -33,6 +36,12 @@ from rose_core.language.types import UNIT, Array, is_tape
 _DEEPEST = 32
 """The most choices in each other that are looked through."""
 
+_SIMPLE = frozenset((INDEX, SET, VEC))
+"""Instructions that can be run earlier, besides operations of the table."""
+
+_MOST_EARLY = 64
+"""The most of them that are."""
+
 
 @dataclass(slots=True)
 class _Start:
@@ -42,6 +51,8 @@ class _Start:
     """The only instruction that adds a whole array: an ``ADD_TO``, ``CALL`` or ``COND``."""
     known: int
     """Where that array is known; what is added to elements before can be added later."""
+    early: Sequence[int]
+    """The instructions that make it, where they stand behind a use that cannot wait."""
 
 
 def settled(f: Func) -> Func:
@@ -86,10 +97,29 @@ def _starts(f: Func, accumulators: Sequence[int], depth: int) -> dict[int, _Star
     found = {}
     for r, by in wholes.items():
         if len(by) == 1:
-            known = f.code[by[0]][2] if f.code[by[0]][0] == ADD_TO else by[0]
+            adds = f.code[by[0]][0] == ADD_TO
+            known = f.code[by[0]][2] if adds else by[0]
             if 0 <= known < first[r]:
-                found[r] = _Start(by[0], known)
+                found[r] = _Start(by[0], known, [])
+            elif adds and (early := _early(f, known, first[r])):
+                found[r] = _Start(by[0], first[r] - 1, early)
     return found
+
+
+def _early(f: Func, array: int, before: int) -> list[int] | None:
+    """The instructions that make an array of what is there before an instruction, if they are few updates."""
+    found: set[int] = set()
+    ways = [array]
+    while ways:
+        v = ways.pop()
+        if v < before or v in found:
+            continue
+        ins = f.code[v]
+        if f.home[v] or not (ins[0] in _SIMPLE or ins[0] < TABLE_END) or len(found) == _MOST_EARLY:
+            return None
+        found.add(v)
+        ways += operands(ins, f.blocks)
+    return sorted(found)
 
 
 def _at_top(f: Func, v: int) -> int:
@@ -192,9 +222,20 @@ class _Settling(Replay):
         return found
 
     def _begin(self, r: int) -> None:
+        for v in self.starts[r].early:
+            self._run(v)
         self.env[r] = self.b.accum(self._start(r))
         for v in self.delayed.pop(r):
             super().structural(v, self.func.code[v])
+
+    def _run(self, v: int) -> None:
+        """Emit an instruction that can be run earlier than it stands."""
+        ins = self.func.code[v]
+        if ins[0] >= TABLE_END:
+            super().structural(v, ins)
+            return
+        emit = {2: self.b.unary, 3: self.b.binary, 4: self.b.ternary}[len(ins)]
+        self.env[v] = emit(ins[0], *(self.env[x] for x in ins[1:]), self.func.types[v])  # type: ignore[operator]
 
     def totals(self, accumulators: Sequence[int]) -> list[int]:
         """What accumulators have in the end."""

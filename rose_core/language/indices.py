@@ -1,7 +1,7 @@
 """Whole numbers as indices: what the interpreter evaluates, and the same as WebAssembly.
 
-An index is a 32-bit integer. What would leave its type is an error, found at run time by `bound` where
-it cannot be excluded before.
+An index is a 32-bit integer, with a sign, as differences of indices have one. What would leave its type is
+an error, found at run time by `bound` where it cannot be excluded before.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 
 from rose_core.errors import NOTED, failure
 from rose_core.wasm.encode import (
+    F64_CONVERT_S,
     I32_ADD,
     I32_GE_U,
     IF,
@@ -28,8 +29,8 @@ MOST = 2**31 - 1
 
 
 def product(i: int, j: int) -> int:
-    """i × j, or the largest index: a product beyond it is out of any range."""
-    return min(i * j, MOST)
+    """i × j, or the number nearest to it that there is, which is out of any range."""
+    return max(-MOST - 1, min(i * j, MOST))
 
 
 def bound(i: int, size: int, note: int) -> int:
@@ -46,13 +47,13 @@ def index(x: float, size: int, note: int) -> int:
     return int(x)
 
 
-_F64_CONVERT_S, _F64_CONVERT_U, _F64_MUL, _F64_SUB = b"\xb7", b"\xb8", b"\xa2", b"\xa1"
+_F64_CONVERT_U, _F64_MUL, _F64_SUB = b"\xb8", b"\xa2", b"\xa1"
 _TO_I32, _TO_U32 = b"\xfc\x02", b"\xfc\x03"
-_I32_LT_U, _F64_NE, _OR = b"\x49", b"\x62", b"\x72"
+_I32_LT_S, _F64_NE, _OR = b"\x48", b"\x62", b"\x72"
 
 
 def _product(_i: int, j: int) -> bytes:
-    return local_set(j) + _F64_CONVERT_U + local_get(j) + _F64_CONVERT_U + _F64_MUL + _TO_I32
+    return local_set(j) + F64_CONVERT_S + local_get(j) + F64_CONVERT_S + _F64_MUL + _TO_I32
 
 
 def _smaller(i: int, j: int) -> bytes:
@@ -64,7 +65,7 @@ def _larger(i: int, j: int) -> bytes:
 
 
 def _is_less(i: int, j: int) -> bytes:
-    return local_get(i) + local_get(j) + _I32_LT_U
+    return local_get(i) + local_get(j) + _I32_LT_S
 
 
 # a call of a function would take several times as long
@@ -76,14 +77,14 @@ def _is_out_of_range(size: bytes, i: int, _x: int) -> bytes:
 
 
 def _is_no_index(size: bytes, i: int, x: int) -> bytes:
-    whole = local_tee(x) + _TO_I32 + local_tee(i) + _F64_CONVERT_S + local_get(x) + _F64_NE
+    whole = local_tee(x) + _TO_I32 + local_tee(i) + F64_CONVERT_S + local_get(x) + _F64_NE
     return whole + local_get(i) + size + I32_GE_U + _OR
 
 
 _SIZE, _NOTE, _X = local_get(0), local_get(1), local_get(2)  # of three operands the first is on top
 _LAST = _SIZE + _F64_CONVERT_U + f64_const(1.0) + _F64_SUB
 _NOTED = _NOTE + i32_const(NOTED) + I32_ADD
-_OUT_OF_RANGE = _NOTED + _X + _F64_CONVERT_S + _LAST
+_OUT_OF_RANGE = _NOTED + _X + F64_CONVERT_S + _LAST
 _BOUND = _X + _SIZE + I32_GE_U + IF + _OUT_OF_RANGE
 BOUND = Helper("bound", "iii", "i", "", _BOUND, after=_X, fails=_is_out_of_range)
 

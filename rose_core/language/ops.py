@@ -123,7 +123,7 @@ UNARY = [
     Op("log10", "log10", "R>R", libm.log10, libm.log10, lambda y, x, d: d[0] / x[0] / LN10),
     Op("cbrt", "cbrt", "R>R", libm.cbrt, libm.cbrt, lambda y, x, d: d[0] / (3 * (y * y))),
     Op("not", "¬", "B>B", operator.not_, 0x45),
-    Op("real", "real", "I>R", float, 0xB8),
+    Op("real", "real", "I>R", float, 0xB7),
 ]
 
 BINARY = [
@@ -168,11 +168,11 @@ BINARY = [
     # a number that must be one, or else the note with this number is the error
     Op("defined", "defined", "RI>R", defined.defined, defined.DEFINED, lambda y, x, d: d[0]),
     Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),
-    Op("ilt", "<", "II>B", operator.lt, 0x49),
-    Op("ileq", "≤", "II>B", operator.le, 0x4D),
+    Op("ilt", "<", "II>B", operator.lt, 0x48),
+    Op("ileq", "≤", "II>B", operator.le, 0x4C),
     Op("ieq", "=", "II>B", operator.eq, 0x46, commutes=True),
-    Op("igt", ">", "II>B", operator.gt, 0x4B),
-    Op("igeq", "≥", "II>B", operator.ge, 0x4F),
+    Op("igt", ">", "II>B", operator.gt, 0x4A),
+    Op("igeq", "≥", "II>B", operator.ge, 0x4E),
 ]
 
 TERNARY = [

@@ -20,6 +20,7 @@ from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
 from rose_core.optimise import jam
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
+from rose_core.optimise.sunk import sunk
 
 MOST_TURNS = 16
 
@@ -37,7 +38,8 @@ def unrolled(f: Func) -> Func:
     """``f`` with the small loops in it, and in the functions it calls, written out."""
     found = f.memo.get("unrolled")
     if found is None:
-        linked = relinked(f, [unrolled(g) for g in f.callees])
+        taking = sunk(f)
+        linked = relinked(taking, [unrolled(g) for g in taking.callees])
         small, joint = _small(linked) if len(f.blocks) > 2 and f.host is None else ({}, {})
         if small:
             found = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))

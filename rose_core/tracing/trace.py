@@ -7,6 +7,7 @@ author's line, in the author's terms.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -496,28 +497,40 @@ def index_operation(name: str) -> Callable[..., Var]:
     def function(index: object, i: object, j: object) -> Var:
         t = as_type(index)
         trace = current()
-        a, b = (
-            _number(x) if isinstance(x, Loose) and x.type == t else lift(trace, x, t, name)[0] for x in (i, j)
-        )
+        if isinstance(i, Loose) or isinstance(j, Loose):
+            low = min([0, *(x for x in (i, j) if isinstance(x, int))])
+            a, b = (_raised(trace, _whole_number(trace, x, name), -low) for x in (i, j))
+        else:
+            a, b = (lift(trace, x, t, name)[0] for x in (i, j))
         return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
+_ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "iadd": operator.add,
+    "isub": operator.sub,
+    "imul": operator.mul,
+    "imin": min,
+    "imax": max,
+}
+"""What arithmetic on indices gives where no number is too large."""
+
+
 def arithmetic(name: str) -> Callable[..., Var]:
     """The Python function for arithmetic on indices of any types.
 
     The result is an index of the type that is the first argument. It may fall outside as long as it is
-    only compared, or computed with, as in ``imod(n, iadd(n, i, j))``.
+    only compared, or computed with, as in ``imod(n, isub(n, i, j))``.
     """
-    op = ops.by_name[name]
+    op, on = ops.by_name[name], _ON_NUMBERS[name]
 
     def function(index: object, i: object, j: object) -> Var:
         t = _index_type(index, name)
         trace = current()
         (a, low_i, high_i), (b, low_j, high_j) = (_whole_number(trace, x, name) for x in (i, j))
-        ends = [int(op.evaluate(x, y)) for x in (low_i, high_i) for y in (low_j, high_j)]
+        ends = [on(x, y) for x in (low_i, high_i) for y in (low_j, high_j)]
         low, high = min(ends), max(ends)
         return _narrowed(trace, trace.builder.binary(op.code, a, b, _ANY), t, low, high, name)
 
@@ -532,17 +545,32 @@ def _index_type(index: object, what: str) -> Fin:
     return t
 
 
-def _whole_number(trace: Trace, x: object, what: str) -> tuple[int, int, int]:
-    """An index of any type or a literal, and the least and largest number it can be."""
-    if isinstance(x, Loose) and x.low >= 0 and x.high < LARGEST:
-        return _number(x), x.low, x.high
+Whole = tuple[int, int, int]
+"""The id of a whole number, and the least and largest that it can be."""
+
+
+def _whole_number(trace: Trace, x: object, what: str) -> Whole:
+    """An index of any type, a literal, or a number that is to be an index."""
+    if isinstance(x, Loose) and x.low >= -LARGEST:
+        if x.high < LARGEST:
+            return _number(x), x.low, x.high
+        if x.low >= 0:  # products and sums that are too large are as large as an index can be
+            small = fin(LARGEST - 1)
+            return check("bound", trace, _number(x), small, x.name, OUT_OF_RANGE), x.low, LARGEST - 2
     if isinstance(x, Var) and isinstance(x.type, Fin):
         return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
     if isinstance(x, (Value, float)):
         raise TypeError(f"{what}: expected an index, got {describe(x)}")
+    if isinstance(x, int) and -LARGEST <= x < 0:
+        return trace.builder.const(x, _ANY), x, x
     (v,) = lift(trace, x, _ANY, what)
     value = int(trace.builder.pool[~v][0])
     return v, value, value
+
+
+def _raised(trace: Trace, x: Whole, by: int) -> int:
+    """The number ``x``, and so much more."""
+    return trace.builder.binary(ops.code("iadd"), x[0], trace.builder.const(by, _ANY), _ANY) if by else x[0]
 
 
 def _number(x: Loose) -> int:
@@ -604,6 +632,8 @@ def imod(index: object, i: object) -> Var:
     """The index ``i``, of any type, modulo the size of ``index``."""
     t = _index_type(index, "imod")
     trace = current()
-    a, _, _ = _whole_number(trace, i, "imod")
+    whole = _whole_number(trace, i, "imod")
+    # of a multiple more, which is not negative, the remainder is the same
+    a = _raised(trace, whole, -min(whole[1] // t.size, 0) * t.size)
     size = trace.builder.const(t.size, _ANY)
     return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)

@@ -126,6 +126,9 @@ MEMORY_SIZE, MEMORY_GROW = b"\x3f\x00", b"\x40\x00"
 MEMORY_COPY, MEMORY_FILL = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 
 
+F64_CONVERT_S = b"\xb7"
+"""A whole number as a Real."""
+
 # -- two numbers in the lanes of a v128 -----------------------------------------------------------------
 
 

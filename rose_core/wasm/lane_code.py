@@ -12,6 +12,7 @@ from rose_core.wasm.encode import (
     BR_IF_0,
     END,
     F64_ADD,
+    F64_CONVERT_S,
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
@@ -40,7 +41,6 @@ from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lanes import STEP, Lanes, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place
 from rose_core.wasm.pieces import at
-from rose_core.wasm.runtime import F64_CONVERT_U
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
@@ -321,7 +321,7 @@ class FlatWriter(Writer):
             return b""
         _, factor, constant = at(self.lanes.numbers[v], self.origin)
         turn = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
-        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64_CONVERT_U, F64X2_SPLAT]
+        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64_CONVERT_S, F64X2_SPLAT]
         return b"".join(here if count == 1 else [*here, lanes_const(0.0, factor), F64X2_ADD])
 
     def _place(self, v: int) -> Place:

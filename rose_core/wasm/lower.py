@@ -40,6 +40,7 @@ from rose_core.wasm.encode import (
     F64_SUB,
     I32_ADD,
     I32_LT_U,
+    I32_MUL,
     SELECT,
     call,
     i32_const,
@@ -291,6 +292,9 @@ class Body(ControlFlow):
             return
         step = size_of(t.inner if isinstance(t, Ref) else t)
         whole = self.place(ins[1])
+        if v in self.updates.apart:
+            self.row_apart(v, ins, whole, step)
+            return
         if ins[2] < 0:
             self.put(v, whole.at(int(self.func.pool[~ins[2]][0]) * step))
             self.name(v, ins[1])
@@ -302,6 +306,17 @@ class Body(ControlFlow):
         self.used(ins[1], block)
         self.out[block].append(self.keep(v, True))
         self.offset[v] = whole.offset + constant * step
+
+    def row_apart(self, v: int, ins: tuple[int, ...], whole: Place, size: int) -> None:
+        """A copy of a row."""
+        block, place, n = self.func.home[v], self.reserve(size), self.new_local(True)
+        out = self.out[block]
+        row = [whole.base, self.settle(ins[2], block), i32_const(size), I32_MUL, I32_ADD, set_local(n)]
+        out += [*row, *copied(place, Place(get_local(n), whole.offset), size)]
+        self.free[-1][1].append(n)
+        self.used(ins[1], block)
+        self.used(ins[2], block)
+        self.put(v, place)
 
     def vec(self, v: int, ins: tuple[int, ...]) -> None:
         t = self.func.types[v]

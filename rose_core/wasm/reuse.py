@@ -6,8 +6,8 @@ argument; or the state of a loop whose body updates it. Of a row that is updated
 are updated where they are.
 
 An array may be overwritten by an update in its own block when all its other users can come before that:
-users that stand before an instruction cannot depend on it, nor can reads of elements whose indices do. The
-compiled program keeps to that order.
+users that stand before an instruction cannot depend on it, and some behind it do not (`Updates.can_precede`).
+The compiled program keeps to that order.
 
 Functions may overwrite their own parameters; whoever calls them passes a copy where that must not be.
 """
@@ -22,6 +22,7 @@ from rose_core.language.ir import (
     COND,
     FOR,
     GET,
+    IDX,
     INDEX,
     LOOP,
     PARAM,
@@ -35,10 +36,16 @@ from rose_core.language.ir import (
     opcodes,
     operands,
 )
-from rose_core.language.ops import BINARY_END, TABLE_END
+from rose_core.language.ops import BINARY_END, FAILS, TABLE_END
 from rose_core.wasm.layout import is_memory
 
 _NEVER = 1 << 60
+
+_FREE = frozenset((INDEX, VEC, GET, IDX, PARAM))
+"""What may run earlier than it stands, besides operations that cannot fail, and loops of all these."""
+
+_FAR = 64
+"""The most instructions that may have to be run earlier with one."""
 
 _MADE = frozenset((SET, GET, VEC, RESOLVE))
 """Instructions that make an array of their own."""
@@ -55,33 +62,47 @@ class Updates:
 
         It is filled by `planned`.
         """
-        self._users: dict[int, list[int]] | None = None
-        self._parts: dict[int, list[int]] | None = None
-        """Array → its parts and other names, in one step."""
+        self.apart: set[int] = set()
+        """Rows that are copied when they are read: what they are rows of is overwritten before their end."""
+        self._readers: dict[int, list[int]] | None = None
+        """Array → what reads it under this name, as `users`."""
+        self._parts: dict[int, list[int]] = {}
+        """Array → its rows and other names, in one step; filled with `_readers`."""
+        self._users: dict[int, list[int]] = {}
 
     def users(self, v: int) -> list[int]:
         """What reads ``v``, under any name, as instructions of its block; `_NEVER` for what comes last."""
-        if self._users is None:
-            self._users = self._find_users()
-        return self._users.get(v, [])
+        found = self._users.get(v)
+        if found is None:
+            found = self._users[v] = [*self._direct().get(v, ())]
+            for u in self._names_of(v):  # who reads a part reads the whole
+                found += [self._outside(w, u, v) for w in self.users(u)]
+        return found
 
-    def _find_users(self) -> dict[int, list[int]]:
+    def _names_of(self, v: int) -> list[int]:
+        """The rows and other names of ``v``, in one step, that lie where it does."""
+        self._direct()
+        return [u for u in self._parts.get(v, ()) if u not in self.apart]
+
+    def _direct(self) -> dict[int, list[int]]:
+        if self._readers is None:
+            self._readers = self._find_readers()
+        return self._readers
+
+    def _find_readers(self) -> dict[int, list[int]]:
         func = self.func
         found: dict[int, list[int]] = {}
-        names: list[tuple[int, int]] = []
         for u, ins in enumerate(func.code):
             for x in operands(ins, func.blocks) if ins[0] != FOR else ():
                 if x >= 0 and is_memory(func.types[x]):
                     found.setdefault(x, []).append(self._at(u, func.home[x]))
                     if (ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END) and is_memory(func.types[u]):
-                        names.append((u, x))
+                        self._parts.setdefault(x, []).append(u)
         for number, block in enumerate(func.blocks):
             for x in block.results:
                 if x >= 0 and is_memory(func.types[x]):
                     at = _NEVER if func.home[x] == number else self._at(block.owner, func.home[x])
                     found.setdefault(x, []).append(x if self._is_early(number, x) else at)
-        for u, x in reversed(names):  # who reads a part reads the whole
-            found[x] += [self._outside(w, u, x) for w in found.get(u, ())]
         return found
 
     def _is_early(self, number: int, x: int) -> bool:
@@ -134,26 +155,59 @@ class Updates:
         return None
 
     def may_overwrite(self, old: int, at: int) -> bool:
-        """Whether the update ``at`` is the last to need ``old``, and needs it once."""
+        """Whether ``at`` is the last that needs ``old``, and needs it once: rows may be copied for that."""
         func = self.func
         if old < 0 or func.home[old] != func.home[at]:
             return False
-        if not all(self.can_precede(u, at) for u in self.users(old) if u != at):
-            return False
         ins = func.code[at]
         given = CondSite(func, ins).args if ins[0] == COND else [list(operands(ins, func.blocks))]
-        if ins[0] in (CALL, COND, LOOP):  # a part of it is not to be read later, either
+        if any(args.count(old) != 1 for args in given):
+            return False
+        others: set[int] = set()  # a part of it is not to be read later by what is called, either
+        if ins[0] in (CALL, COND, LOOP):
             others = {x for args in given for x in args if x != old and is_memory(func.type_of(x))}
-            if others and not self.names(old).isdisjoint(others):
-                return False
-        return all(args.count(old) == 1 for args in given)
+        late = {u for u in self.users(old) if u != at and not self.can_precede(u, at)}
+        if not late and (not others or self.names(old).isdisjoint(others)):
+            return True
+        kept = {
+            row
+            for row in self._names_of(old)
+            if not late.isdisjoint(self.users(row)) or not self.names(row).isdisjoint(others)
+        }
+        kept_back = {row for row, _ in self.put_back.values()}
+        alone = kept_back.isdisjoint(kept) and all(
+            func.code[r][0] == INDEX and self.can_precede(r, at) for r in kept
+        )
+        if not alone or not late.isdisjoint(self._users_but(old, kept)):
+            return False
+        self.apart |= kept
+        self._users.clear()
+        return True
+
+    def _users_but(self, v: int, rows: Collection[int]) -> set[int]:
+        """What reads ``v`` otherwise than by these rows."""
+        others = [u for u in self._names_of(v) if u not in rows]
+        return {*self._direct().get(v, ()), *(self._outside(w, u, v) for u in others for w in self.users(u))}
 
     def can_precede(self, u: int, at: int) -> bool:
         """Whether the reader ``u`` of an array can read it before the update ``at``, at least."""
-        if u < at or u == _NEVER:
+        if u < at or u == _NEVER or self.func.home[u] != self.func.home[at]:
             return u < at
-        ins = self.func.code[u]  # a read that does not wait for the update
-        return ins[0] == INDEX and ins[2] < at and self.func.home[u] == self.func.home[at]
+        seen, ways = {u}, [u]
+        while ways:
+            ins = self.func.code[ways.pop()]
+            if ins[0] == FOR:
+                needed: Sequence[int] = self.func.blocks[ins[1]].order
+            elif ins[0] in _FREE or (ins[0] < TABLE_END and ins[0] not in FAILS):
+                needed = operands(ins, self.func.blocks)
+            else:
+                return False
+            new = {x for x in needed if x >= at}.difference(seen)
+            seen |= new
+            if at in new or len(seen) > _FAR:
+                return False
+            ways += new
+        return True
 
     def planned(self, needed: Sequence[int], data: Collection[int]) -> dict[int, int]:
         """The updates in place among the values that are ``needed``, and the arrays that they overwrite.
@@ -166,11 +220,11 @@ class Updates:
             return found
         own = set(self.overwriting.places(func).values())
         for v, t in enumerate(func.types):
-            if needed[v] and is_memory(t) and (update := self.update(v)) and self.may_overwrite(*update):
+            if needed[v] and is_memory(t) and (update := self.update(v)) and update[0] >= 0:
                 old, at = update
                 ins = func.code[old]
                 made = ins[0] in _MADE and old not in data
-                if made or (ins[0] == PARAM and ins[1] in own):
+                if (made or (ins[0] == PARAM and ins[1] in own)) and self.may_overwrite(old, at):
                     found[at if func.code[v][0] == RESOLVE else v] = old
         updates = [(v, [v]) for v in found if func.code[v][0] == SET]
         for v, around in updates:  # which grows by rows of rows
@@ -208,6 +262,8 @@ class Updates:
             row = old
         if not found or func.code[row] != (INDEX, whole, i) or func.home[row] != func.home[v]:
             return {}
+        if row in self.apart:
+            return {}
         readers = {u for w in around if func.code[w][0] == SET for u in self.users(func.code[w][1])}
         if not all(u == at or self.can_precede(u, at) for u in readers.difference(around)):
             return {}
@@ -216,15 +272,9 @@ class Updates:
 
     def names(self, v: int) -> set[int]:
         """``v`` and what is a part, or another name, of it."""
-        if self._parts is None:
-            self._parts = {}
-            for u, ins in enumerate(self.func.code):
-                if ins[0] == INDEX or BINARY_END <= ins[0] < TABLE_END:
-                    for x in ins[1:]:
-                        self._parts.setdefault(x, []).append(u)
         found, ways = {v}, [v]
         while ways:
-            new = [u for u in self._parts.get(ways.pop(), ()) if u not in found]
+            new = [u for u in self._names_of(ways.pop()) if u not in found]
             found.update(new)
             ways += new
         return found

@@ -178,7 +178,7 @@ const wholeNumber = (
   name: string,
 ): [number, number, number] => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  if (loose && loose.low >= 0 && loose.high < LARGEST)
+  if (loose && loose.low >= -LARGEST && loose.high < LARGEST)
     return [r.use(loose.number, ANY), loose.low, loose.high];
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
@@ -204,7 +204,7 @@ const narrowed = (
 
 /**
  * Arithmetic on indices of any types, whose result is an index of the type that comes first. It may
- * fall outside as long as it is only compared, or computed with: `imod(n, iadd(n, i, j))`.
+ * fall outside as long as it is only compared, or computed with: `imod(n, isub(n, i, j))`.
  */
 const arithmetic = (
   name: string,
@@ -239,8 +239,12 @@ export const imax = (index: unknown, i: Nat, j: Nat) =>
 export const imod = (index: unknown, i: Nat): symbol => {
   const r = recorder();
   const ty = indexType(index);
-  const [a] = wholeNumber(r, i, "imod");
-  return r.newIndex(r.row(OP.imod, a, r.literal(ty.size, ANY)), ty);
+  const { size } = ty;
+  const [a, low] = wholeNumber(r, i, "imod");
+  // of a multiple more, which is not negative, the remainder is the same
+  const more = Math.ceil(-low / size) * size;
+  const b = more > 0 ? r.row(OP.iadd, a, r.literal(more, ANY)) : a;
+  return r.newIndex(r.row(OP.imod, b, r.literal(size, ANY)), ty);
 };
 
 /**

@@ -389,6 +389,7 @@ def test_records_and_rows(node: Run) -> None:
         values.push(g(records.map(({ k, a, b }) => ({ k, b, a: Float64Array.from(a) })),
             rows.map((row) => Float64Array.from(row)), edges.map((row) => Int32Array.from(row)), Int32Array.of(0, 1, 3)));
         values.push(g(records, Float64Array.from(rows.flat()), edges, [0, 1, 3]));
+        values.push(g(records.map((record, id) => ({ id, ...record, color: "red" })), rows, edges, [0, 1, 3]));
         const but = (k, x) => attempt(() => g(...given.map((y, j) => (j === k ? x : y))));
         but(0, [...records.slice(0, 2), { b: 1, a: [1, "2"], k: 0 }]);
         but(0, [records[0], { b: 1, a: [1], k: 0 }, records[2]]);
@@ -404,7 +405,7 @@ def test_records_and_rows(node: Run) -> None:
         return [values, messages];"""
     values, messages = evaluate(node, body)  # type: ignore[misc]
     expected = 6 + 6 - 60 + 6 + 900 + 6 + 4000 + 2
-    assert values == [expected] * 3
+    assert values == [expected] * 4
     assert messages == [
         'TypeError: argument 1 of f[2].a[1]: expected Real, got the string "2"',
         "RangeError: argument 1 of f[1].a: expected 2 elements for Vec(2, Real), got 1",
@@ -417,6 +418,30 @@ def test_records_and_rows(node: Run) -> None:
         "RangeError: argument 3 of f[1][1]: expected an index from 0 to 4, got 0.5",
         "RangeError: argument 4 of f[1]: expected an index from 0 to 3, got -1",
         "RangeError: argument 4 of f: expected 3 elements for Vec(3, 4), got 2",
+    ]
+
+
+def test_records_there_and_back(node: Run) -> None:
+    """Fields of every kind, in any order and among others, come back in the author's order."""
+    body = """
+        const { Bool, Real, Vec, compile, fn, interp } = rose;
+        const item = { y: Real, on: Bool, x: Real, k: 5, row: Vec(2, Real), a: Real, b: Real };
+        const one = { y: 1, on: true, x: 2, k: 3, row: [4, 5], a: 6, b: 7 };
+        const turned = Object.fromEntries(Object.entries({ ...one, name: "p", on: false }).reverse());
+        const f = fn([item, Vec(2, item)], [item, Vec(2, item)], (p, v) => [v[1], [p, v[0]]]);
+        const several = [await compile(f), interp(f)].map((g) => g(one, [turned, { id: 1, ...one, y: 8 }]));
+        attempt(() => interp(f)(one, [one, { ...one, on: 1 }]));
+        const { b, ...less } = one;
+        attempt(() => interp(f)(less, [one, one]));
+        return [several, messages];"""
+    several, messages = evaluate(node, body)  # type: ignore[misc]
+    one = {"y": 1, "on": True, "x": 2, "k": 3, "row": [4, 5], "a": 6, "b": 7}
+    assert several == [[one | {"y": 8}, [one, one | {"on": False}]]] * 2
+    assert all(list(item) == list(one) for first, rest in several for item in (first, *rest))
+    assert messages == [
+        "TypeError: argument 2 of f[1].on: expected Bool, got 1",
+        "TypeError: argument 1 of f: expected an object with y, on, x, k, row, a, b, "
+        "got an object with y, on, x, k, row, a",
     ]
 
 

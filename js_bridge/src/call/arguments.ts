@@ -5,7 +5,8 @@
 // one calls they cannot know, so rows of numbers, and records of numbers and such rows, are written right where
 // they are found, as long as nothing is wrong with them.
 
-import type { Cells, Leaf } from "./cells";
+import type { Leaf } from "./cells";
+import { BOOL, type Column, columnsOf, isRecord, NUMBER } from "./columns";
 import type { FnData } from "../record/functions";
 import { count } from "../record/functions";
 import { within } from "../record/recorder";
@@ -13,6 +14,7 @@ import {
   describe,
   indicesBelow,
   isArray,
+  isNumbers,
   isReal,
   partsOf,
   sizeOf,
@@ -76,29 +78,18 @@ const indexWriter =
     leaf.cells.i[leaf.start + at] = x;
   };
 
-export const isNumbers = (ty: Ty): boolean =>
-  ty.kind === "real" || ty.kind === "tan";
-
 const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const elem = ty.elem!;
   if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
   if (elem.kind === "bool") return boolsWriter(ty, leaves[0]);
   if (elem.kind === "fin") return indicesWriter(ty, leaves[0]);
-  if (
-    elem.kind === "struct" &&
-    elem.fields.every(([, field]) => isPlain(field))
-  )
-    return recordsWriter(ty, leaves);
+  if (isRecord(elem)) return recordsWriter(ty, leaves);
   if (elem.kind !== "vec") return elementsWriter(ty, leaves);
   const rows = isNumbers(elem.elem!)
     ? rowsWriter(ty, leaves[0])
     : elementsWriter(ty, leaves);
   return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
 };
-
-/** Whether values are numbers, indices, or vectors of numbers. */
-const isPlain = (ty: Ty): boolean =>
-  ty.kind === "fin" || isNumbers(ty.kind === "vec" ? ty.elem! : ty);
 
 /** The elements of a vector; throws if `x` is none of so many. */
 const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
@@ -232,65 +223,68 @@ const putRow = (
   return true;
 };
 
-/** Where a field of records goes. */
-interface Column {
-  readonly name: string;
-  readonly leaf: Leaf;
-  /** How many numbers it has; -1 if it is one itself. */
-  readonly width: number;
-  /** What an index is below; 0 if it is none. */
-  readonly bound: number;
-}
-
-/** A vector of structs whose fields are numbers, indices, or vectors of numbers. */
+/** A vector of structs with plain fields. */
 const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const { size } = ty;
-  const { fields, order } = ty.elem!;
   const record = structWriter(ty.elem!, leaves);
-  const columns = order.map((name): Column => {
-    const k = fields.findIndex(([other]) => other === name);
-    const [, field] = fields[k];
-    const width = field.kind === "vec" ? field.size : -1;
-    const bound = field.kind === "fin" ? field.size || 1 : 0;
-    return { name, leaf: leaves[k], width, bound };
-  });
+  const columns = columnsOf(ty.elem!, leaves);
   return (x, at) => {
     const array = elementsOf(x, ty);
     const first = at * size;
     for (let k = 0; k < size; ++k) {
-      k = putRecords(leaves[0].cells, first, array, k, columns);
+      while (k < size && putRecord(columns, array[k], first + k)) ++k;
       if (k < size) inPlace(record, array[k], first + k, k);
     }
   };
 };
 
-/** The same of records, whose keys are in the author's order. */
-const putRecords = (
-  { f, i }: Cells,
-  first: number,
-  array: ArrayLike<unknown>,
-  k: number,
+/**
+ * Put a record in its columns, if nothing is wrong with it. That goes through its keys, which mostly come in the
+ * author's order: engines read what is under such a key faster than what is under a name from elsewhere.
+ */
+const putRecord = (
   columns: readonly Column[],
-): number => {
-  for (; k < array.length; ++k) {
-    const record = array[k] as Record<string, unknown>;
-    let c = 0;
-    for (const key in record) {
-      if (c === columns.length || key !== columns[c].name) return k;
-      const { leaf, width, bound } = columns[c++];
-      const given = record[key];
-      if (bound) {
-        if (!isBelow(given, bound)) return k;
-        i[leaf.start + first + k] = given;
-      } else if (width < 0) {
-        if (typeof given !== "number") return k;
-        f[leaf.start + first + k] = given;
-      } else if (!putRow(f, leaf.start + (first + k) * width, given, width))
-        return k;
-    }
-    if (c < columns.length) return k;
+  x: unknown,
+  at: number,
+): boolean => {
+  if (typeof x !== "object" || x === null) return false;
+  const record = x as Record<string, unknown>;
+  const { length } = columns;
+  let c = 0;
+  for (const key in record) {
+    if (c === length) break;
+    const { name, leaf, form } = columns[c];
+    if (key !== name) continue;
+    const given = record[key];
+    if (form === NUMBER && typeof given === "number")
+      leaf.cells.f[leaf.start + at] = given;
+    else if (!putField(leaf, form, given, at)) return false;
+    ++c;
   }
-  return k;
+  for (; c < length; ++c) {
+    const { name, leaf, form } = columns[c];
+    if (!putField(leaf, form, record[name], at)) return false;
+  }
+  return true;
+};
+
+const putField = (
+  { cells, start }: Leaf,
+  form: number,
+  given: unknown,
+  at: number,
+): boolean => {
+  if (form === NUMBER) {
+    if (typeof given !== "number") return false;
+    cells.f[start + at] = given;
+  } else if (form === BOOL) {
+    if (typeof given !== "boolean") return false;
+    cells.b[start + at] = given ? 1 : 0;
+  } else if (form > NUMBER) {
+    if (!isBelow(given, form)) return false;
+    cells.i[start + at] = given;
+  } else return putRow(cells.f, start + at * ~form, given, ~form);
+  return true;
 };
 
 /** Numbers from an array of another kind. */
@@ -320,46 +314,32 @@ const matrixWriter = (ty: Ty, leaf: Leaf, rows: Writer): Writer => {
   };
 };
 
+/** A struct: an object that has its keys, and others if it likes, or of a tuple an array. */
 const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
-  const names = ty.fields.map(([name]) => name);
-  const writers = fieldsOf(ty, leaves).map(([field, own]) =>
-    writerOf(field, own),
+  const writers = fieldsOf(ty, leaves).map(
+    ([field, own], k): [string, Writer] => [
+      ty.fields[k][0],
+      writerOf(field, own),
+    ],
   );
-  const keys = (x: object): Error =>
-    TypeError(
-      `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
-    );
-  const inOrder = ty.order.map((name) => writers[names.indexOf(name)]);
-  /** Whether the keys are in the author's order, as they mostly are; then it has been written. */
-  const writesInOrder = (x: Record<string, unknown>, at: number): boolean => {
-    let k = 0;
-    for (const key in x) {
-      if (key !== ty.order[k]) return false;
-      inOrder[k++](x[key], at);
-    }
-    return k === names.length;
-  };
-  const write = (x: Record<string, unknown>, at: number): void => {
-    let given = 0;
-    for (const _ in x) ++given;
-    if (given !== names.length) throw keys(x);
-    for (let k = 0; k < names.length; ++k)
-      if (!Object.hasOwn(x, names[k])) throw keys(x);
-    let k = 0;
-    try {
-      for (; k < names.length; ++k) writers[k](x[names[k]], at);
-    } catch (error) {
-      throw within(error, `.${names[k]}`);
-    }
-  };
-  return (x, at) => {
+  const write: Writer = (x, at) => {
     if (typeof x !== "object" || x === null) throw wrong(x, ty);
-    try {
-      if (writesInOrder(x as Record<string, unknown>, at)) return;
-    } catch {
-      // what is wrong is said with its place
-    }
-    write(x as Record<string, unknown>, at);
+    const isOther = Array.isArray(x) && x.length !== writers.length;
+    if (isOther || !ty.order.every((name) => name in x))
+      throw TypeError(
+        `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
+      );
+    for (const [name, put] of writers)
+      try {
+        put((x as Record<string, unknown>)[name], at);
+      } catch (error) {
+        throw within(error, `.${name}`);
+      }
+  };
+  if (!isRecord(ty)) return write;
+  const columns = columnsOf(ty, leaves);
+  return (x, at) => {
+    if (!putRecord(columns, x, at)) write(x, at);
   };
 };
 

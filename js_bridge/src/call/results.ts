@@ -1,10 +1,18 @@
 // The leaves of a function into ordinary JavaScript values, new or given ones.
 
-import { FEW, fieldsOf, isNumbers, sizeOfNumbers } from "./arguments";
+import { FEW, fieldsOf, sizeOfNumbers } from "./arguments";
 import type { Leaf } from "./cells";
+import {
+  BOOL,
+  type Column,
+  columnsOf,
+  doubles,
+  isRecord,
+  NUMBER,
+} from "./columns";
 import { count } from "../record/functions";
 import { within } from "../record/recorder";
-import { describe, isReal, sizeOf, type Ty } from "../record/types";
+import { describe, isNumbers, isReal, sizeOf, type Ty } from "../record/types";
 
 /** Makes the value of its type in the leaves that has `at` others before it. */
 export type Reader = (at: number) => unknown;
@@ -52,26 +60,29 @@ export const valueOf = ({ leaf, read, copied }: Result): unknown =>
 
 const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   const { size } = ty;
-  if (isNumbers(ty.elem!)) {
+  const elem = ty.elem!;
+  if (isNumbers(elem)) {
     const copied = doubles(size);
     const [leaf] = leaves;
     return (at) => numbersFrom(copied, leaf.cells.f, leaf.start + at * size);
   }
-  const element = readerOf(ty.elem!, leaves);
   const copied = new Array<unknown>(size).fill(undefined);
+  if (isRecord(elem)) {
+    const columns = columnsOf(elem, leaves);
+    return (at) => {
+      const found = copied.slice();
+      for (let i = 0; i < size; ++i)
+        found[i] = recordFrom(columns, at * size + i);
+      return found;
+    };
+  }
+  const element = readerOf(elem, leaves);
   return (at) => {
     const found = copied.slice();
     for (let i = 0; i < size; ++i) found[i] = element(at * size + i);
     return found;
   };
 };
-
-/**
- * So many numbers, to be copied and filled: an array of doubles from the beginning. Engines that have seen a
- * `new Array` become one too seldom take ten times as long.
- */
-const doubles = (size: number): readonly number[] =>
-  new Array<number>(size).fill(0.5);
 
 /** As many numbers as are in `copied`, from `start` on. */
 const numbersFrom = (
@@ -84,22 +95,45 @@ const numbersFrom = (
   return found;
 };
 
+/**
+ * The record behind so many others. The first few keys are set each in a place of its own in the code: engines
+ * make an object faster where they know which key comes.
+ */
+const recordFrom = (columns: readonly Column[], at: number): Fields => {
+  const { 0: first, 1: second, 2: third, 3: fourth } = columns;
+  const made: Fields = {};
+  if (first) made[first.name] = fieldFrom(first, at);
+  if (second) made[second.name] = fieldFrom(second, at);
+  if (third) made[third.name] = fieldFrom(third, at);
+  if (fourth) made[fourth.name] = fieldFrom(fourth, at);
+  for (let c = 4; c < columns.length; ++c)
+    made[columns[c].name] = fieldFrom(columns[c], at);
+  return made;
+};
+
+const fieldFrom = ({ leaf, form, copied }: Column, at: number): unknown => {
+  const { cells, start } = leaf;
+  if (form === NUMBER) return cells.f[start + at];
+  if (form === BOOL) return cells.b[start + at] !== 0;
+  if (form > NUMBER) return cells.i[start + at];
+  return numbersFrom(copied, cells.f, start + at * ~form);
+};
+
 const structReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
-  const names = ty.fields.map(([name]) => name);
-  const readers = fieldsOf(ty, leaves).map(([field, own]) =>
-    readerOf(field, own),
-  );
-  if (ty.isTuple) {
-    const inOrder = ty.order.map((name) => readers[names.indexOf(name)]);
-    return (at) => inOrder.map((read) => read(at));
+  if (isRecord(ty)) {
+    const columns = columnsOf(ty, leaves);
+    return (at) => recordFrom(columns, at);
   }
-  // copied, as that is faster than key by key; the keys in the author's order
-  const empty: Record<string, unknown> = Object.fromEntries(
-    ty.order.map((name) => [name, undefined]),
+  const fields = fieldsOf(ty, leaves);
+  const names = ty.fields.map(([name]) => name);
+  const readers = ty.order.map((name) =>
+    readerOf(...fields[names.indexOf(name)]),
   );
+  if (ty.isTuple) return (at) => readers.map((read) => read(at));
   return (at) => {
-    const found = { ...empty };
-    for (let k = 0; k < names.length; ++k) found[names[k]] = readers[k](at);
+    const found: Fields = {};
+    for (let k = 0; k < readers.length; ++k)
+      found[ty.order[k]] = readers[k](at);
     return found;
   };
 };

@@ -288,6 +288,10 @@ export const partsOf = <T>(
   return types.map((ty) => leaves.slice(at, (at += ty.leaves)));
 };
 
+/** Whether values are single numbers. */
+export const isNumbers = (ty: Ty): boolean =>
+  ty.kind === "real" || ty.kind === "tan";
+
 /** Whether a leaf holds numbers or tangents, so that it has a derivative. */
 export const isReal = (leaf: Ty): boolean =>
   leaf === REAL || leaf === TAN || (leaf.kind === "vec" && isReal(leaf.elem!));

@@ -346,3 +346,13 @@ def test_what_nobody_uses_of_a_gradient_is_not_computed():
     size, least = (len(Program(Expansion(f.func).root).bytes) for f in (by_first, alone))
     assert size == least
     assert same(by_first, 0.3, AT) == same(alone, 0.3, AT)
+
+
+def test_of_vectors_without_elements():
+    """There is nothing to differentiate by, which is no mistake: a list of points may become empty."""
+    n = Size("n")
+    f = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[i] * v[i]) + 1)
+    assert same(value_and_grad(f).at(n=0), []) == {"value": 1, "grad": []}
+    assert same(hessian(f).at(n=0), []) == same(hvp(f).at(n=0), [], []) == []
+    nothing = fn([Vec(0, Real)], Vec(2, Real), lambda v: [1.0, 2.0])
+    assert same(jacobian(nothing), []) == [[], []]

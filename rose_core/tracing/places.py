@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rose_core.language.types import REAL, TAN, Array, Pair, Struct, Type, array
+from rose_core.language.types import REAL, TAN, Array, Pair, Struct, Type, array, leaves, scalar_of
 from rose_core.tracing.declare import describe
 from rose_core.tracing.functions import select, vec
 from rose_core.tracing.trace import index_operation, operation
@@ -38,8 +38,11 @@ def count(t: Type) -> int:
 
 
 def need_reals(t: Type, what: str) -> None:
-    """Raise unless there are Reals in ``t``, and no tangents, which have no place in derivatives."""
-    if has_tangents(t) or not count(t):
+    """Raise unless ``t`` is a type of Reals, and of no tangents, which have no place in derivatives.
+
+    There may be none of them: in a vector without elements.
+    """
+    if has_tangents(t) or not any(scalar_of(leaf) is REAL for leaf in leaves(t)):
         raise TypeError(f"{what}: expected a type with Reals in it, and no tangents, got {describe(t)}")
 
 

@@ -23,7 +23,6 @@ import {
   numbersOf,
   over,
   REAL,
-  sizeOf,
   structOf,
   type Ty,
   Vec,
@@ -190,13 +189,9 @@ export const needReal = ({ name, ret }: FnData, what: string, ty: Ty): Ty => {
   );
 };
 
-/** `ty`, if there are Reals in it, and no tangents, which have no place in derivatives. */
+/** `ty`, if it is of Reals, be they none, and of no tangents, which have no place in derivatives. */
 export const needReals = (ty: Ty, what: string): Ty => {
-  if (
-    ty === numbersOf(ty) &&
-    ty.leafTypes.some((leaf) => isReal(leaf) && sizeOf(leaf))
-  )
-    return ty;
+  if (ty === numbersOf(ty) && ty.leafTypes.some(isReal)) return ty;
   throw TypeError(
     `${what}: expected a type with Reals in it, and no tangents, got the type ${ty.text}`,
   );

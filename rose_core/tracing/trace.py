@@ -60,7 +60,9 @@ traces: list[Trace] = []
 def current() -> Trace:
     """The function being defined right now."""
     if not traces:
-        raise RuntimeError("symbolic values exist only while the body of an fn runs")
+        raise RuntimeError(
+            "this works only in the body of an fn; compile(f) and interp(f) are functions of numbers"
+        )
     return traces[-1]
 
 

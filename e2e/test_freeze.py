@@ -369,7 +369,8 @@ def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
     frozen.write("index.html", "<!doctype html><link rel=icon href=data:,>")
     checked = frozen.freeze("--check")
     assert checked.returncode == 1
-    assert len(re.findall(r"pages/frozen/\w+\.wasm is stale", checked.stdout)) == 3
+    left = r"pages/frozen/\w+\.wasm is stale: a program, which no page compiles any more\n"
+    assert len(re.findall(left, checked.stdout)) == 3
     assert "rose/rose.frozen.json is out of date" in checked.stdout
     assert frozen.freeze().returncode == 0
     assert not frozen.files and not (frozen.root / "pages/frozen/manifest.json").exists()
@@ -377,6 +378,34 @@ def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
     # whoever has the service worker gets rid of it
     assert "unregister" in (frozen.root / "rose.offline.js").read_text()
     assert frozen.freeze("--check").returncode == 0
+
+
+FETCHES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const factor = await (await fetch("data.json")).json();
+await compile(fn([Real], Real, (x) => mul(factor, x)));
+"""
+
+
+def test_a_page_that_fails_keeps_what_it_had(site: Frozen) -> None:
+    """Also where it does not come as far as to say where its index is."""
+    site.write("pages/page.js", FETCHES)
+    site.write("pages/data.json", "3")
+    assert site.freeze().returncode == 0
+    files, index = site.files, site.index.read_text()
+    assert len(files) == 1
+    site.write("pages/data.json", "{")
+    done = site.freeze()
+    assert done.returncode == 1
+    assert "pages/page.html: 0 programs, and 1 from before, as something went wrong" in done.stdout
+    (told,) = (line for line in done.stdout.splitlines() if line[0] != "p")
+    assert told.startswith("! pages/page.html: ") and "JSON" in told
+    (file,) = files
+    file.write_bytes(file.read_bytes()[:9])  # there is nothing to be kept
+    assert "is stale" in site.freeze().stdout
+    site.write("pages/data.json", "3")
+    assert site.freeze().returncode == 0
+    assert site.files == files and site.index.read_text() == index
 
 
 def test_what_others_have_made_stays(frozen: Frozen) -> None:
@@ -593,7 +622,7 @@ def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
         "    const f = fn([Real], Real, (x) => mul('factor', sin(x)));"
     )
     assert f"! pages/wrong.html: pages/wrong.js, line {line}: invalid value: expected" in done.stdout
-    assert re.search(r"! pages/refused\.html: .*has no derivative", done.stdout)
+    assert re.search(r"! pages/refused\.html: pages/refused\.js, line 9: .*has no derivative", done.stdout)
 
 
 def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
@@ -602,23 +631,50 @@ def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
         "wrong.js": "let x = 1;\nlet y = };",
         "refused.js": "\nawait Promise.reject(Error('not today'));",
         "part.js": "import './missing.js';",
+        "data.js": "(await fetch('part.js')).json();",
     }
     for name, script in scripts.items():
         site.write(f"pages/{name}", script)
     elements = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     site.write(
-        "pages/page.html", f'<link rel="icon" href="data:,">\n{elements}<script>\nnowhere();\n</script>'
+        "pages/page.html",
+        f'<link rel="icon" href="data:,">\n{elements}<script>\nnowhere();\n</script>'
+        '<script type="module">import "./missing.js";</script>',
     )
     done = site.freeze()
     assert done.returncode == 1
     told = [line.removeprefix("! pages/page.html: ") for line in done.stdout.splitlines() if line[0] == "!"]
     assert sorted(told) == [
-        "pages/page.html, line 7: nowhere is not defined",
+        "Unexpected token 'i', \"import './\"... is not valid JSON",
+        "pages/page.html, line 8: nowhere is not defined",
         "pages/part.js: it, or what it imports, could not be loaded",
         "pages/refused.js, line 2: not today",
         "pages/thrown.js, line 3: Cannot set properties of undefined (setting 'y')",
         "pages/wrong.js, line 2: Unexpected token '}'",
+        "what a script in it imports could not be loaded",
     ]
+
+
+POLICY = "<meta http-equiv=Content-Security-Policy content=\"script-src 'self' {}; connect-src {}\">"
+
+
+def test_what_keeps_pages_from_python_or_what_is_frozen_is_told_once(site: Frozen) -> None:
+    policies = {"forbids": ("", "'self'"), "deaf": ("'wasm-unsafe-eval'", "https:")}
+    for name, policy in policies.items():
+        site.write(f"pages/{name}.html", POLICY.format(*policy) + PAGE)
+    site.write("pages/lost.html", PAGE.replace("page.js", "lost.js"))
+    alone = SCRIPT.replace("../rose/", "./").replace("sin(x)", "x")  # which no other page compiles
+    site.write("pages/lost.js", alone)
+    shutil.copy(DIST / "rose.js", site.root / "pages")
+    done = site.freeze()
+    assert done.returncode == 1
+    deaf, forbids, lost = [line for line in done.stdout.splitlines() if line[0] == "!"]
+    assert deaf == (
+        "! pages/deaf.html: its Content-Security-Policy forbids rose/rose.frozen.json: "
+        "add 'self' to its connect-src"
+    )
+    assert "pages/page.js, line 9: Rose needs WebAssembly, which this page's Content-Security" in forbids
+    assert "pages/lost.js, line 9: Rose could not load pages/rose.worker.js" in lost
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 
 _DIGITS = 16
 """Of the hash at the end, before which the lengths of the module, the descriptor and the recording are."""
@@ -17,6 +18,15 @@ class Artifact:
     key: str
     """The hash of its recording."""
     data: bytes
+
+    @staticmethod
+    def read(path: Path) -> Artifact | None:
+        """What a file holds; nothing if it is not there, or damaged."""
+        try:
+            artifact = Artifact(path.stem, path.read_bytes())
+            return artifact if artifact.name and artifact.build else None
+        except (OSError, ValueError, LookupError, struct.error):
+            return None
 
     @property
     def file_name(self) -> str:

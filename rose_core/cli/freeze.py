@@ -101,14 +101,20 @@ class Site:
         self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
         self.indices: dict[Path, set[Path]] = defaultdict(set)
         """By the path of an index, the folders of the pages that look there."""
+        self.failed: set[Path] = set()
+        """The pages on which something went wrong."""
         self.problems: list[str] = []
 
     def name(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 
-    def take(self, page: Path, visit: Visit, origin: str) -> None:
-        """Note what a page compiles."""
+    def take(self, page: Path, visit: Visit, origin: str) -> int:
+        """Note what a page compiles; how many programs it keeps besides."""
         self.problems += [f"{self.name(page)}: {error.replace(origin, '')}" for error in visit.errors]
+        kept: set[str] = set()
+        if visit.errors:
+            self.failed.add(page)
+            kept = self._keep(page) - {artifact.key for artifact in visit.artifacts}
         for artifact in visit.artifacts:
             self.frozen[page.parent].add(page.name, artifact)
         if visit.artifacts and not visit.indices:
@@ -124,6 +130,21 @@ class Site:
                     f"{self.name(page)} looks for {url}, which is elsewhere: "
                     'say configure({ frozen: "." }) in it, or serve Rose from this site'
                 )
+        return len(kept)
+
+    def _keep(self, page: Path) -> set[str]:
+        """Leave a page what it had: where something went wrong, nobody knows what else it compiles."""
+        folder = page.parent / FOLDER
+        kept = set()
+        for name, entry in _made(folder).items():
+            artifact = Artifact.read(folder / name)
+            if artifact and page.name in (entry["pages"] or [page.name]):
+                self.frozen[page.parent].add(page.name, artifact)
+                kept.add(artifact.key)
+        for path in self.root.rglob(INDEX):
+            if f"{_relative(folder, path)}/" in (_json_of(path).get("folders") or {}):
+                self.indices[path].add(page.parent)
+        return kept
 
     def index(self, path: Path, offline: bool) -> str:
         """The content of an index."""
@@ -177,7 +198,7 @@ class Site:
         for page in self.pages:
             visit = look(browser, address[page])
             loaded |= visit.loaded
-            if visit.started_python:
+            if visit.started_python and page not in self.failed:
                 self.problems.append(
                     f"{self.name(page)} starts Python when it is opened, though its programs are frozen: "
                     "does it call ready(), or compile what changes from visit to visit?"
@@ -203,14 +224,20 @@ class Site:
         for name, entry in old.items():
             path = folder / name
             if path.stem not in frozen.artifacts and path.exists():
-                pages = self.names(folder, entry["pages"]) or "no page"
-                text = f"{self.name(path)} is stale: {entry['name']}, which {pages} no longer compile"
-                found.append(Change(path, None, text + ("" if "," in pages else "s")))
+                text = f"{self.name(path)} is stale: {entry['name']}, which {self._left(folder, entry)}"
+                found.append(Change(path, None, text))
         if frozen.artifacts:
             found += self.text_change(manifest, frozen.manifest)
         elif old:
             found.append(Change(manifest, None, f"{self.name(manifest)} is stale"))
         return found
+
+    def _left(self, folder: Path, entry: Mapping[str, Any]) -> str:
+        """Who does what no longer with a program."""
+        pages = self.names(folder, entry["pages"])
+        if not pages:
+            return "no page compiles any more"
+        return f"{pages} no longer compile" + ("" if "," in pages else "s")
 
     def names(self, folder: Path, pages: Iterable[str]) -> str:
         """The pages next to a folder `frozen`, as the site knows them."""
@@ -237,8 +264,9 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
         context = reader(browser, sees_frozen=False)
         for page in site.pages:
             visit = use(context, address[page])
-            site.take(page, visit, origin)
-            print(f"{site.name(page)}: {_count(len(visit.artifacts), 'program')}{_hint(visit)}", flush=True)
+            kept = site.take(page, visit, origin)
+            seen = _count(len(visit.artifacts), "program") + _hint(visit, kept)
+            print(f"{site.name(page)}: {seen}", flush=True)
         if check:
             offline = site.works_offline()
         is_right = _put_right(site.changes(offline), check)
@@ -273,8 +301,10 @@ def _pages(root: Path) -> Iterator[Path]:
         yield from (folder / name for name in names if name.endswith((".html", ".htm")))
 
 
-def _hint(visit: Visit) -> str:
-    """What an author may not know of a page that has Rose and compiles nothing."""
+def _hint(visit: Visit, kept: int) -> str:
+    """What an author may not know of a page that failed, or has Rose and compiles nothing."""
+    if kept:
+        return f", and {kept} from before, as something went wrong"
     if visit.artifacts or visit.errors or not visit.has_rose:
         return ""
     return " (what it compiles when somebody clicks or types, a function warmUp that it exports can compile)"

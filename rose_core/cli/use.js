@@ -5,15 +5,28 @@
     const work = { pending: 0, started: false, files: {}, errors: [] };
     work.indices = new Set();
     globalThis.roseWork = work;
+    const OURS = /\/rose(\.\w+)?\.js$/;
+    /** The place in the page's own scripts from which a call came: file and line. */
+    const placeIn = (stack) =>
+      [...`${stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g)]
+        .map(([, file, line]) => [file, line])
+        .find(([file]) => !OURS.test(file));
+    /** Where a page called for what failed. */
+    const places = new WeakMap();
+    const placed = (message, [file, line] = []) =>
+      (file ? `${file}${line ? `, line ${line}` : ""}: ` : "") + message;
     const during = async (promise, key, index) => {
       ++work.pending;
+      const place = placeIn(Error().stack);
       if (index) work.indices.add(index);
       try {
         const file = await promise;
         if (key) work.files[key] = file;
       } catch (error) {
+        places.set(error, place);
         // what a page gives up itself is no mistake of its
-        if (error.name !== "AbortError") work.errors.push(error.message);
+        if (error.name !== "AbortError")
+          work.errors.push(placed(error.message, place));
       }
       --work.pending;
     };
@@ -80,25 +93,34 @@
       return root;
     };
 
-    const tell = (message, file, line) =>
-      globalThis.roseProblem?.(
-        (file ? `${file}${line ? `, line ${line}` : ""}: ` : "") + message,
+    const tell = (message, place) =>
+      globalThis.roseProblem?.(placed(message, place));
+    const thrown = (error, place) =>
+      tell(
+        error?.message ?? `${error}`,
+        placeIn(error?.stack) ?? places.get(error) ?? place,
       );
-    /** What was thrown, and the place in the page's own scripts from which it came. */
-    const thrown = (error, file, line) => {
-      const calls = [
-        ...`${error?.stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g),
-      ];
-      const own = calls.find(([, url]) => !/\/rose(\.global)?\.js$/.test(url));
-      tell(error?.message ?? `${error}`, ...(own?.slice(1) ?? [file, line]));
-    };
     const failed = ({ target, error, message, filename, lineno }) => {
-      if (target === window) thrown(error ?? message, filename, lineno);
-      else if (target instanceof HTMLScriptElement)
-        tell("it, or what it imports, could not be loaded", target.src);
+      if (target === window) {
+        // of what no script has thrown itself, nothing is told here
+        if (filename) thrown(error ?? message, [filename, lineno]);
+      } else if (target instanceof HTMLScriptElement)
+        tell(
+          target.src
+            ? "it, or what it imports, could not be loaded"
+            : "what a script in it imports could not be loaded",
+          [target.src],
+        );
     };
     addEventListener("error", failed, { capture: true });
     addEventListener("unhandledrejection", ({ reason }) => thrown(reason));
+    addEventListener("securitypolicyviolation", ({ blockedURI }) => {
+      // without the index, Rose goes on, but nothing is frozen for it
+      if (blockedURI.endsWith("/rose.frozen.json"))
+        tell(
+          `its Content-Security-Policy forbids ${blockedURI}: add 'self' to its connect-src`,
+        );
+    });
     // what a page is to do a little later, as when a slider rests
     const { setTimeout, clearTimeout } = globalThis;
     work.later = setTimeout;

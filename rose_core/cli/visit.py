@@ -62,6 +62,11 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     started_python: bool = False
 
+    def tell(self, problem: str) -> None:
+        """Note what went wrong, unless it is known, perhaps with its place."""
+        if not any(problem in known for known in self.errors):
+            self.errors.append(problem)
+
     @property
     def has_rose(self) -> bool:
         """Whether it has Rose, as far as that can be seen."""
@@ -115,15 +120,19 @@ def use(context: BrowserContext, address: str) -> Visit:
     visit = Visit()
     page = context.new_page()
     _note(page, visit)
-    page.expose_function("roseProblem", lambda text: visit.errors.append(text))
+    page.expose_function("roseProblem", visit.tell)
+    thrown: list[str] = []
+    page.on("pageerror", lambda error: thrown.append(error.message))
     try:
         _open(page, address)
         for frame in page.frames:
             if frame is page.main_frame or _belongs_to(frame, page):
                 _use(frame, visit)
     except (Error, _PageError) as error:
-        visit.errors.append(str(error).splitlines()[0])
+        visit.tell(str(error).splitlines()[0])
     page.close()
+    for problem in thrown:  # which the page itself cannot always see
+        visit.tell(problem)
     return visit
 
 
@@ -139,12 +148,12 @@ def _use(frame: Frame, visit: Visit) -> None:
             _done(frame, "use")
         _done(frame, "settled")
     except _PageError as error:
-        visit.errors.append(str(error))
+        visit.tell(str(error))
     found = _done(frame, "found")
     visit.indices |= set(found["indices"])
     visit.artifacts += [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
-    # what a page does not catch has been told with its place
-    visit.errors += [text for text in found["errors"] if not any(text in error for error in visit.errors)]
+    for problem in found["errors"]:
+        visit.tell(problem)
 
 
 class _PageError(Exception):

@@ -65,29 +65,20 @@ const callable = async (url) => {
   const { name, names, params, starts, ret, args, results, fails, notes } =
     JSON.parse(new TextDecoder().decode(section));
   const functions = {
+    __proto__: Math,
     fail(code, x, y) {
       const text = fails[code] ?? notes[code - fails.length];
       throw RangeError(text.replace("{x}", x).replace("{y}", y));
     },
   };
-  for (const key of Object.getOwnPropertyNames(Math))
-    functions[key] = Math[key];
   const { exports } = await WebAssembly.instantiate(module, { "": functions });
   const { f, m } = exports;
-  // what is not in memory
-  const passed = args.flatMap(([, address]) => (address < 0 ? [[0]] : []));
-  const returned = [0];
   let buffer, given, gotten;
   const look = () => {
     if (buffer === m.buffer) return; // until it grows
     buffer = m.buffer;
-    let direct = 0;
-    const cells = ([kind, address], k, slots) =>
-      address >= 0
-        ? new VIEWS[kind](buffer, address)
-        : slots === args
-          ? passed[direct++]
-          : returned;
+    const cells = ([kind, address]) =>
+      address < 0 ? [0] : new VIEWS[kind](buffer, address);
     given = args.map(cells);
     gotten = results.map(cells);
   };
@@ -98,9 +89,11 @@ const callable = async (url) => {
     params.forEach((type, i) =>
       put(given, type, values[i], starts[i], 0, names[i]),
     );
-    returned[0] = f(...passed.map(([x]) => x));
+    // what is not in memory goes in and out by itself
+    const returned = f(...given.flatMap((x) => (x.buffer ? [] : x)));
     look();
-    return take(gotten, ret, 0, 0);
+    const all = gotten.map((x) => (x.buffer ? x : [returned]));
+    return take(all, ret, 0, 0);
   };
 };
 

@@ -44,6 +44,14 @@ def chosen(v: Vec(3, Real), x: Real) -> Real:
 def none() -> Real:
     return 7
 
+@fn
+def then() -> Real:
+    return 7
+
+@fn
+def a_function_that_has_a_name_of_40_letters(x: Real) -> Real:
+    return sin(x)
+
 outside = opaque([Real], Real, lambda x: x)
 
 @fn
@@ -217,12 +225,18 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
         load(folder / "out" / "chosen.wasm")([1.0, 2.0, 3.0], 3)
 
 
-def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
-    compiled(rose, "energy", "--grad", "--hessian")
-    file = folder / "out" / "energy.js"
+def test_the_calling_code_is_small(folder: Path, rose: Run) -> None:
+    """Also of functions with long names."""
+    name = "a_function_that_has_a_name_of_40_letters"
+    compiled(rose, name, "--grad", "--hessian")
+    file = folder / "out" / f"{name}.js"
     size = f'require("zlib").brotliCompressSync(require("fs").readFileSync({str(file)!r})).length'
     done = subprocess.run([build.node(), "-p", size], capture_output=True, text=True, timeout=60, check=True)
     assert int(done.stdout) <= 1500
+
+
+def test_the_calling_code_is_typed(folder: Path, rose: Run) -> None:
+    compiled(rose, "energy", "--grad", "--hessian")
     (folder / "out" / "use.ts").write_text(
         """
         import { load } from "./energy.js";
@@ -245,6 +259,16 @@ def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
     assert not done.returncode, done.stdout
 
 
+ASKS = """from rose_core import Real, fn
+
+@fn
+def f(x: Real) -> Real:
+    if x > 0:
+        return x
+    return -x
+"""
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -254,13 +278,22 @@ def test_the_calling_code_is_small_and_typed(folder: Path, rose: Run) -> None:
         ("model.py:uses_python", "uses_python calls <lambda>, which runs Python; a file cannot hold that"),
         ("model.py:copied --grad", "copied gives [3]{mass: Real"),
         ("model.py:none --hessian", "none takes no Real, so it has no gradient"),
+        ("model.py:", "expected FILE:FUNCTION, such as model.py:f, got model.py:"),
+        ("model.py:then", "JavaScript would await what has a then; call the one in model.py something else"),
         ("broken.py:f", "ZeroDivisionError"),
         ("leaves.py:f", "SystemExit"),
+        ("asks.py:f", 'asks.py", line 5, in f\n    if x > 0:\n'),
+        ("asks.py:f", "TypeError: a symbolic value has no truth value"),
+        ("bare.py:f", 'bare.py", line 2, in <module>\n    @fn\n'),
+        ("no.py:f", "rose: no.py does not run:\n  File"),
     ],
 )
 def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str) -> None:
     (folder / "broken.py").write_text("1 / 0\n")
     (folder / "leaves.py").write_text("import sys\nsys.exit(0)\n")
+    (folder / "asks.py").write_text(ASKS)
+    (folder / "bare.py").write_text("from rose_core import Real, fn\n@fn\ndef f(x) -> Real: ...\n")
+    (folder / "no.py").write_text("def f(:\n")
     done = rose("compile", *words.split(), "-o", "nowhere")
     assert done.returncode == 2 and done.stderr.startswith("rose: ") and message in done.stderr
     assert not (folder / "nowhere").exists()

@@ -20,6 +20,7 @@ from rose_core.operators.derived import gradient, hessian
 from rose_core.standalone import to_file
 from rose_core.tracing.functions import Function
 from rose_core.tracing.generic import Generic
+from rose_core.tracing.where import is_author
 from rose_core.wasm.limits import SizeError
 
 _TEMPLATE = Path(__file__).parent / "module.js"
@@ -28,10 +29,12 @@ _TEMPLATE = Path(__file__).parent / "module.js"
 def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder: Path) -> int:
     """The command."""
     path, _, name = where.rpartition(":")
-    if not path:
+    if not path or not name:
         raise CommandError(f"expected FILE:FUNCTION, such as model.py:f, got {where}")
     f = _find(Path(path), name)
     functions = {name: f}
+    if name == "then":
+        raise CommandError(f"JavaScript would await what has a {name}; call the one in {path} something else")
     if name in ("gradient", "hessian") and (with_gradient or with_hessian):
         raise CommandError(f"{name} would be two functions; call the one in {path} something else")
     try:
@@ -67,7 +70,7 @@ def _find(path: Path, name: str) -> Function:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise CommandError(f"{path} does not run:\n{traceback.format_exc(limit=-1)}") from error
+        raise CommandError(f"{path} does not run:\n{_told(error)}") from error
     found = getattr(module, name, None)
     if isinstance(found, Generic):
         raise CommandError(f"{name} has sizes that are not known; in {path}, give a name to {name}.at(…)")
@@ -79,6 +82,12 @@ def _find(path: Path, name: str) -> Function:
     if found.captures:
         raise CommandError(f"{name} uses values of the function {found.around()} around it")
     return found
+
+
+def _told(error: BaseException) -> str:
+    """An error by the innermost line of the author's that came to it."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_author(frame.filename)]
+    return "".join([*traceback.format_list(own[-1:]), *traceback.format_exception_only(error)])
 
 
 def _write(path: Path, data: bytes) -> None:

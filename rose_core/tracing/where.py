@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,12 @@ from pathlib import Path
 
 from rose_core import errors
 
-_HERE = str(Path(__file__).parent.parent)
+_HERE = f"{Path(__file__).parent.parent}{os.sep}"
+
+
+def is_author(file: str) -> bool:
+    """Whether a source file is neither Rose's own nor part of Python."""
+    return not file.startswith((_HERE, "<frozen "))
 
 
 class Construct:
@@ -24,7 +30,7 @@ class Construct:
             self.note = _elsewhere[-1]
             return
         frame = sys._getframe(1)
-        while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
+        while frame.f_back and not is_author(frame.f_code.co_filename):
             frame = frame.f_back
         place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
         self.note = lambda complaint: errors.note(f"{name}: {complaint} ({place})")

@@ -299,6 +299,12 @@ def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str
     assert not (folder / "nowhere").exists()
 
 
+def test_who_stops_it_is_told_so(folder: Path, rose: Run) -> None:
+    (folder / "stopped.py").write_text("raise KeyboardInterrupt\n")
+    done = rose("compile", "stopped.py:f")
+    assert (done.returncode, done.stderr) == (130, "rose: stopped\n")
+
+
 @pytest.mark.parametrize("data", [b"", b"\0asm\1\0\0\0", b"something else"])
 def test_other_files_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"was not made by|no WebAssembly"):

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import urllib.error
@@ -691,6 +692,21 @@ def test_what_the_command_says_of_its_arguments(site: Frozen, words: list[str], 
     done = subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr.startswith("rose: ") and message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_who_stops_it_is_told_so(site: Frozen) -> None:
+    """With Ctrl-C, which the browser hears, too."""
+    site.write("first.html", "<link rel=icon href=data:,>")
+    words = [PYTHON, "-m", "rose_core.cli", "freeze", str(site.root)]
+    env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as running:
+        assert running.stdout and running.stdout.readline().startswith("first.html")
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert (running.returncode, said) == (130, "rose: stopped\n")
 
 
 def test_what_an_offline_page_loads_is_checked(frozen: Frozen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import sys
 from pathlib import Path
 
@@ -47,6 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
         from rose_core.cli.freeze import freeze_site
 
         return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser, chosen.base)
+    except KeyboardInterrupt:
+        logging.disable()  # Playwright leaves promises behind, which tell at the end that nobody heard them
+        print("rose: stopped", file=sys.stderr)
+        return 130
     except CommandError as error:
         print(f"rose: {error}", file=sys.stderr)
         return 2

@@ -87,7 +87,8 @@ def chromium(program: str | None) -> Iterator[Browser]:
         if path is None:
             raise CommandError("there is no Chromium; run `playwright install chromium`, or use --browser")
         try:
-            browser = playwright.chromium.launch(executable_path=path, args=flags)
+            # a browser that ended first, at Ctrl-C, would make an error of it
+            browser = playwright.chromium.launch(executable_path=path, args=flags, handle_sigint=False)
         except Error as error:
             raise CommandError(f"{path} does not start: {error.message.splitlines()[0]}") from None
         yield browser

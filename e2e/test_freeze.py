@@ -239,8 +239,27 @@ factor.oninput = () => worker.postMessage(factor.value);
 const other = new Worker("worker.js?other", { type: "module" });
 other.postMessage(94);
 other.onmessage = () => other.terminate();
+// one that starts one of its own, one from a text, and one that several pages have
+const outer = new Worker("outer.js", { type: "module" });
+const rose = new URL("scales.js", location);
+const text = `import { scale } from "${rose}"; scale(96);`;
+const script = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+const fromText = new Worker(script, { type: "module" });
+URL.revokeObjectURL(script);
+const shared = new SharedWorker("shared.js", { type: "module" });
+// of one without an origin nothing is known
+const alone = new Worker("data:text/javascript,0");
 </script>
 """
+
+OUTER = """import "./part.js";
+const inner = new Worker("worker.js", { type: "module" });
+inner.postMessage(95);
+"""
+
+PART_OF_OUTER = "import { scale } from './scales.js'; await scale(98);"
+
+SHARED = "import { scale } from './scales.js'; onconnect = () => scale(97);"
 
 WORKER = """import { scale } from "./scales.js";
 onmessage = ({ data }) => {
@@ -264,9 +283,32 @@ def test_what_a_page_compiles_in_its_own_workers_is_frozen(site: Frozen) -> None
     site.write("pages/page.html", WORKING)
     site.write("pages/scales.js", SCALES)
     site.write("pages/worker.js", WORKER)
+    site.write("pages/outer.js", OUTER)
+    site.write("pages/part.js", PART_OF_OUTER)
+    site.write("pages/shared.js", SHARED)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "pages/page.html: 3 programs" in done.stdout
+    unseen = "what a worker from a data: address compiles is not seen"
+    assert f"pages/page.html: 7 programs ({unseen})\n" in done.stdout
+
+
+LONG_PAGE = """<!doctype html>
+<link rel="icon" href="data:,">
+<div style="height: 9000px"></div><p id="end"></p><iframe src="inner.html" loading="lazy"></iframe>
+<script type="module">
+import { scale } from "./scales.js";
+new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && scale(51)).observe(end);
+</script>
+"""
+
+
+def test_what_a_page_compiles_when_it_is_seen_is_frozen(site: Frozen) -> None:
+    """At the end of a long page, also in a frame that is loaded there."""
+    for name, text in (("page.html", LONG_PAGE), ("inner.html", INNER), ("scales.js", SCALES)):
+        site.write(f"pages/{name}", text)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 2 programs" in done.stdout
 
 
 def test_a_warm_up_that_does_not_end_is_told(

@@ -22,7 +22,7 @@ from rose_core.cli import offline as offline_worker
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import serve
-from rose_core.cli.visit import INDEX, Visit, chromium, look, reader, use
+from rose_core.cli.visit import INDEX, WORKER, Visit, chromium, look, reader, use
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -259,7 +259,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     if not root.is_dir():
         raise CommandError(f"{root} is no folder")
     site = Site(root)
-    with serve(site.root, base) as origin, chromium(program) as browser:
+    with serve(site.root, base, WORKER) as origin, chromium(program) as browser:
         address = {page: urljoin(origin, quote(site.name(page))) for page in site.pages}
         context = reader(browser, sees_frozen=False)
         for page in site.pages:
@@ -302,11 +302,13 @@ def _pages(root: Path) -> Iterator[Path]:
 
 
 def _hint(visit: Visit, kept: int) -> str:
-    """What an author may not know of a page that failed, or has Rose and compiles nothing."""
+    """What an author may not know of a page that failed, or of which too little is seen."""
+    kinds = sorted(visit.unseen)
+    unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
     if kept:
-        return f", and {kept} from before, as something went wrong"
-    if visit.artifacts or visit.errors or not visit.has_rose:
-        return ""
+        return f", and {kept} from before, as something went wrong{unseen}"
+    if visit.artifacts or visit.errors or unseen or not visit.has_rose:
+        return unseen
     return " (what it compiles when somebody clicks or types, a function warmUp that it exports can compile)"
 
 

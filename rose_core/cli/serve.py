@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import http.server
 import io
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import quote
+
+
+def unmarked(address: str) -> str:
+    """An address without what `worker.js` puts behind that of a worker."""
+    return re.sub(r"[?&]rose-freeze(=module)?(?=#|$)", "", address)
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
@@ -25,6 +32,14 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
+    def answer(self, content: bytes, kind: str) -> io.BytesIO:
+        """Send what is no file, of this type."""
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        return io.BytesIO(content)
+
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: what goes wrong is told by the page that asked."""
 
@@ -37,16 +52,26 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def serve(folder: Path, base: str = "/") -> Iterator[str]:
-    """The address of the folder, which ends with a slash; ``base``: where it is on its host."""
+def serve(folder: Path, base: str = "/", worker: str = "") -> Iterator[str]:
+    """The address of the folder, which ends with a slash; ``base``: where it is on its host.
+
+    ``worker``: what comes in front of the scripts of workers.
+    """
     base = f"/{base.strip('/')}/".replace("//", "/")
 
     class Based(_Handler):
         def send_head(self) -> io.BytesIO | BinaryIO | None:
-            if self.path.startswith(base):
+            if not self.path.startswith(base):
+                self.send_error(404)  # what lies elsewhere on the host is not here
+                return None
+            script = Path(self.translate_path(self.path))
+            if unmarked(self.path) == self.path or not script.is_file():
                 return super().send_head()
-            self.send_error(404)  # what lies elsewhere on the host is not here
-            return None
+            # what a module imports runs before it
+            is_module = self.path.endswith("=module")
+            first = f'import "data:text/javascript,{quote(worker)}"; ' if is_module else worker
+            content = first.encode() + script.read_bytes()
+            return self.answer(content, self.guess_type(script))
 
         def translate_path(self, path: str) -> str:
             return super().translate_path(path.removeprefix(base[:-1]))

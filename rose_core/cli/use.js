@@ -4,6 +4,7 @@
   watch() {
     const work = { pending: 0, started: false, files: {}, errors: [] };
     work.indices = new Set();
+    work.unseen = new Set();
     globalThis.roseWork = work;
     const OURS = /\/rose(\.\w+)?\.js$/;
     /** The place in the page's own scripts from which a call came: file and line. */
@@ -52,21 +53,12 @@
     };
     const BEGINS = "a worker begins";
     let begun = 0;
-    const { Worker, setInterval } = globalThis;
-    globalThis.Worker = new Proxy(Worker, {
-      construct(target, [address, ...words], as) {
-        const url = new URL(address, document.baseURI);
-        const isOwn = !url.pathname.endsWith("/rose.worker.js");
-        if (isOwn && /^http/.test(url.protocol)) {
-          // so that it is known what this is, see visit.py
-          url.search += `${url.search && "&"}rose-freeze`;
-          hear(`${BEGINS} ${++begun}`, during);
-        }
-        return Reflect.construct(target, [url, ...words], as);
-      },
-    });
+    const { setInterval } = globalThis;
     new BroadcastChannel("rose freeze").onmessage = ({ data }) => {
-      const { isThere, isOver, file, error, key, index } = data;
+      const { begins, unseen, isThere, isOver, file, error, key, index } = data;
+      if (begins) hear(`${BEGINS} ${++begun}`, during);
+      if (unseen) work.unseen.add(unseen);
+      if (begins || unseen) return;
       const first = [...others.keys()].find((id) => id.startsWith(BEGINS));
       const id = isThere ? first : data.id;
       if (id === undefined) return;
@@ -172,6 +164,29 @@
       await wait(step);
       if (globalThis.roseWork.pending) still = 0;
     }
+  },
+
+  /** Show all of the page once, down to the end: some of it may not be there before it is seen. */
+  async scroll() {
+    const { scrollHeight } = document.documentElement;
+    if (scrollHeight <= innerHeight) return;
+    const loads = [...document.querySelectorAll("iframe[loading=lazy]")]
+      .filter(({ contentDocument }) => contentDocument?.URL === "about:blank")
+      .map((frame) => new Promise((wake) => frame.addEventListener("load", wake)));
+    const drawn = () => new Promise((wake) => requestAnimationFrame(wake));
+    const show = async (top) => {
+      scrollTo({ top, behavior: "instant" });
+      // who observes what is in view is told after the next frame
+      await drawn();
+      await drawn();
+    };
+    for (let top = 0; top < scrollHeight; top += innerHeight) await show(top);
+    await show(0);
+    // a frame that is not displayed never loads
+    const { later } = globalThis.roseWork;
+    const late = new Promise((wake) => later(wake, 2000));
+    await Promise.race([Promise.all(loads), late]);
+    await this.settled();
   },
 
   /** Do what the page's own warm-up does; false if it has none. */
@@ -280,7 +295,7 @@
     } while (found && --rounds);
   },
 
-  /** The files, in base 64, where they were looked for, and what went wrong. */
+  /** The files, in base 64, where they were looked for, and what was not seen or went wrong. */
   async found() {
     const base64 = (file) =>
       new Promise((resolve) => {
@@ -288,11 +303,16 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, indices, errors } = globalThis.roseWork;
+    const { files, indices, unseen, errors } = globalThis.roseWork;
     const entries = Object.entries(files).map(async ([key, file]) => [
       key,
       await base64(file),
     ]);
-    return { files: await Promise.all(entries), indices: [...indices], errors };
+    return {
+      files: await Promise.all(entries),
+      indices: [...indices],
+      unseen: [...unseen],
+      errors,
+    };
   },
 });

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
+from rose_core.cli.serve import unmarked
 
 try:
     from playwright.sync_api import (
@@ -27,7 +27,6 @@ try:
         Frame,
         Page,
         Response,
-        Route,
         TimeoutError,
         sync_playwright,
     )
@@ -37,7 +36,7 @@ except ImportError:
 INDEX = "rose.frozen.json"
 _HERE = Path(__file__).parent
 _USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
-_WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
+WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
 """In one line: what comes after it keeps the numbers of its lines."""
 NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
 PATIENCE = 120_000
@@ -59,6 +58,8 @@ class Visit:
     """Addresses of the indices in which it looked for what it compiles."""
     loaded: set[str] = field(default_factory=set)
     """Addresses that were answered."""
+    unseen: set[str] = field(default_factory=set)
+    """The protocols of addresses of workers of which it cannot be seen what they compile."""
     errors: list[str] = field(default_factory=list)
     started_python: bool = False
 
@@ -101,19 +102,8 @@ def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
     if not sees_frozen:
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
     context.add_init_script(f"{_USE}.watch()")
-    context.route(lambda address: _unmarked(address) != address, _listen)
+    context.add_init_script(WORKER)
     return context
-
-
-def _unmarked(address: str) -> str:
-    """An address without what `use.js` puts behind that of a worker."""
-    return re.sub(r"[?&]rose-freeze(?=#|$)", "", address)
-
-
-def _listen(route: Route) -> None:
-    """Have a worker tell what it compiles."""
-    response = route.fetch(url=_unmarked(route.request.url))
-    route.fulfill(response=response, body=_WORKER + response.text())
 
 
 def use(context: BrowserContext, address: str) -> Visit:
@@ -152,6 +142,7 @@ def _use(frame: Frame, visit: Visit) -> None:
         visit.tell(str(error))
     found = _done(frame, "found")
     visit.indices |= set(found["indices"])
+    visit.unseen |= set(found["unseen"])
     visit.artifacts += [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
     for problem in found["errors"]:
         visit.tell(problem)
@@ -195,11 +186,12 @@ def _open(page: Page, address: str) -> None:
     with suppress(TimeoutError):  # it may go on for ever
         page.wait_for_load_state("networkidle", timeout=LATE)
     _done(page.main_frame, "settled")
+    _done(page.main_frame, "scroll")
 
 
 def _note(page: Page, visit: Visit) -> None:
     def answered(response: Response) -> None:
         if response.ok:
-            visit.loaded.add(_unmarked(response.url))
+            visit.loaded.add(unmarked(response.url))
 
     page.on("response", answered)

@@ -1,20 +1,61 @@
-/* Put by `rose freeze` in front of the scripts of a page's own workers: the page is told what they compile. */
-(() => {
+/* Run by `rose freeze` in a page and in front of its workers' scripts: the page is told what they compile. */
+(function watch() {
   const channel = new BroadcastChannel("rose freeze");
-  const name = crypto.randomUUID();
-  let count = 0;
-  channel.postMessage({ isThere: true });
-  globalThis.roseFreezer = async (promise, key, index) => {
-    const id = `${name} ${++count}`;
-    const tell = (more) => channel.postMessage({ id, key, index, ...more });
-    tell();
-    const beat = setInterval(tell, 500);
-    try {
-      const file = await promise;
-      tell({ isOver: true, file: key && file });
-    } catch ({ name, message }) {
-      tell({ isOver: true, error: { name, message } });
-    }
-    clearInterval(beat);
+  const place = globalThis.document?.baseURI ?? location.href;
+  if (!globalThis.document) {
+    const name = crypto.randomUUID();
+    let count = 0;
+    channel.postMessage({ isThere: true });
+    globalThis.roseFreezer = async (promise, key, index) => {
+      const id = `${name} ${++count}`;
+      const tell = (more) => channel.postMessage({ id, key, index, ...more });
+      tell();
+      const beat = setInterval(tell, 500);
+      try {
+        const file = await promise;
+        tell({ isOver: true, file: key && file });
+      } catch ({ name, message }) {
+        tell({ isOver: true, error: { name, message } });
+      }
+      clearInterval(beat);
+    };
+  }
+
+  const blobs = new Map();
+  const { createObjectURL } = URL;
+  URL.createObjectURL = (blob) => {
+    const address = createObjectURL.call(URL, blob);
+    blobs.set(address, blob);
+    return address;
   };
+
+  /** The address of a worker's script with this in front of it. */
+  const watched = (address, isModule) => {
+    const url = new URL(address, place);
+    const blob = blobs.get(url.href);
+    const isServed = /^http/.test(url.protocol);
+    if (!blob && !isServed) {
+      channel.postMessage({ unseen: url.protocol });
+      return url;
+    }
+    channel.postMessage({ begins: true });
+    if (blob) {
+      const { type } = blob;
+      const script = new Blob([`(${watch})();`, blob], { type });
+      return createObjectURL.call(URL, script);
+    }
+    /* so that it is known what this is, see serve.py */
+    url.search += `${url.search && "&"}rose-freeze${isModule ? "=module" : ""}`;
+    return url;
+  };
+  for (const kind of ["Worker", "SharedWorker"])
+    globalThis[kind] &&= new Proxy(globalThis[kind], {
+      construct(target, [address, options], as) {
+        const isOurs = options?.name === "rose.worker.js";
+        const script = isOurs
+          ? address
+          : watched(address, options?.type === "module");
+        return Reflect.construct(target, [script, options], as);
+      },
+    });
 })();

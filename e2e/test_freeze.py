@@ -675,9 +675,11 @@ def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
         "refused.js": "\nawait Promise.reject(Error('not today'));",
         "part.js": "import './missing.js';",
         "data.js": "(await fetch('part.js')).json();",
+        "works.js": "new Worker('worker.js');",
     }
     for name, script in scripts.items():
         site.write(f"pages/{name}", script)
+    site.write("pages/worker.js", "\nnobody();")
     elements = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     site.write(
         "pages/page.html",
@@ -689,10 +691,11 @@ def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
     told = [line.removeprefix("! pages/page.html: ") for line in done.stdout.splitlines() if line[0] == "!"]
     assert sorted(told) == [
         "Unexpected token 'i', \"import './\"... is not valid JSON",
-        "pages/page.html, line 8: nowhere is not defined",
+        "pages/page.html, line 9: nowhere is not defined",
         "pages/part.js: it, or what it imports, could not be loaded",
         "pages/refused.js, line 2: not today",
         "pages/thrown.js, line 3: Cannot set properties of undefined (setting 'y')",
+        "pages/worker.js, line 2: Uncaught ReferenceError: nobody is not defined",
         "pages/wrong.js, line 2: Unexpected token '}'",
         "what a script in it imports could not be loaded",
     ]
@@ -846,10 +849,12 @@ def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
 def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> None:
     site.write("pages/page.html", PAGE.replace("page.js", "/blog/pages/page.js"))
     site.write("pages/page.js", SCRIPT.replace("../rose", "/blog/rose"))
-    assert "could not be loaded" in site.freeze().stdout
     done = site.freeze("--base", "/blog")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pages/page.html: 3 programs" in done.stdout
+    # who forgets it loses nothing
+    done = site.freeze()
+    assert "could not be loaded" in done.stdout and "3 from before" in done.stdout
     with Server({"/blog/": site.root}, quiet=True) as server:
         page.goto(f"{server.origin}/blog/pages/page.html")
         expect(page).to_have_title("slope 2")

@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 
 def unmarked(address: str) -> str:
-    """An address without what `worker.js` puts behind that of a worker."""
-    return re.sub(r"[?&]rose-freeze(=module)?(?=#|$)", "", address)
+    """An address, or a text with one, without what `worker.js` puts behind that of a worker."""
+    return re.sub(r"[?&]rose-freeze(=module)?", "", address)
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):

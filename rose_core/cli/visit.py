@@ -66,7 +66,7 @@ class Visit:
     def tell(self, problem: str) -> None:
         """Note what went wrong, unless it is known, perhaps with its place."""
         if not any(problem in known for known in self.errors):
-            self.errors.append(problem)
+            self.errors.append(unmarked(problem))
 
     @property
     def has_rose(self) -> bool:

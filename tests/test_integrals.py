@@ -30,6 +30,7 @@ from rose_core import (
     vec,
     vjp,
 )
+from rose_core.language.types import Array
 
 V2, V3 = Vec(2, Real), Vec(3, Real)
 
@@ -100,6 +101,27 @@ def test_integrals_of_vectors_and_structs():
     exponential = (math.exp(0.57) - math.exp(0.12)) / 0.3
     assert same(f, v) == pytest.approx(sine * exponential + sine, rel=1e-13)
     assert_derivatives(f, v)
+
+
+def test_of_elements_of_a_vector():
+    """Rules know the elements that are used, be they of rows, and not the vectors that these are of."""
+    n = 40
+    V, M = Vec(n, Real), Vec(n, V3)
+
+    @fn
+    def f(v: V, m: M) -> Real:
+        return sum(n, lambda i: quad(lambda x: exp(-x * v[i]) * v[0] + m[i][2] * m[1][0], 0.0, 1.0))
+
+    v, m = [0.5 + 0.1 * k for k in range(n)], [[0.1 * k, 0.2, 0.01 * k] for k in range(n)]
+    parts = [(1 - math.exp(-x)) / x for x in v]
+    assert same(f, v, m) == pytest.approx(0.5 * math.fsum(parts) + 0.1 * math.fsum(row[2] for row in m))
+    G = struct({"v": V, "m": M})
+    found = same(fn([V, M], G, lambda v, m: dict(zip("vm", vjp(f)(v, m).grad(1), strict=True))), v, m)
+    slopes = [0.5 * ((1 + x) * math.exp(-x) - 1) / (x * x) for x in v]
+    assert found.v == pytest.approx([slopes[0] + math.fsum(parts), *slopes[1:]], rel=1e-12)
+    assert found.m[1] == pytest.approx([math.fsum(row[2] for row in m), 0, 0.1], rel=1e-12)
+    rule = next(g for g in f.func.callees if g.jvp)
+    assert not any(isinstance(t, Array) for t in rule.params)
 
 
 def test_integrals_of_integrals_and_to_roots():

@@ -2,7 +2,7 @@
 
 The body that adds up ``L[i][k] * L[j][k]`` over ``k`` reads two rows of ``L``, so it gets these. Reverse
 mode keeps what a loop has got: where ``L`` is another one for every such loop, as in a factorisation, that
-would be as many matrices.
+would be as many matrices. What a function closes over is narrowed in the same way (`tracing.functional`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
-    """A body that gets rows after its other parameters."""
+class Narrowed:
+    """A function that gets rows after its other parameters."""
 
     func: Func
     kept: list[int]
     """The parameters that it still has, by number."""
     rows: list[tuple[int, int]]
-    """For each row, which parameter it is of, and the one that is its index."""
+    """For each row, which parameter it is of, and the one that is its index, or ``~i`` for the index i."""
 
 
 def narrowed(f: Func) -> Func:
@@ -38,7 +38,7 @@ def narrowed(f: Func) -> Func:
     key = "narrowed", f.extent
     found = f.memo.get(key)
     if found is None:
-        bodies: dict[int, _Body | Func] = {}
+        bodies: dict[int, Narrowed | Func] = {}
         changed = False
         for v, ins in enumerate(f.code):
             if ins[0] == LOOP:
@@ -55,7 +55,7 @@ class _Narrow(Verbatim):
     """Copies a function whose loops get rows."""
 
     def __init__(
-        self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, _Body | Func]
+        self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, Narrowed | Func]
     ) -> None:
         super().__init__(func, b, args)
         self.bodies = bodies
@@ -64,7 +64,7 @@ class _Narrow(Verbatim):
         site = LoopSite(self.func, ins)
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
         body = self.bodies[v]
-        if isinstance(body, _Body):
+        if isinstance(body, Narrowed):
             first = 1 + len(state)
             rows = [self.b.index(args[p - first], args[i - first]) for p, i in body.rows]
             args = [*(args[k - first] for k in body.kept if k >= first), *rows]
@@ -72,21 +72,27 @@ class _Narrow(Verbatim):
         self.env[v] = self.b.loop(site.spec, self.env[site.count], body, state, args, site.test, test_args)
 
 
-def _with_rows(body: Func, carries: int) -> _Body | None:
+def _with_rows(body: Func, carries: int) -> Narrowed | None:
     """``body``, of so many leaves of state, with rows in place of the arrays of which it reads no more."""
     if stays(body) or INDEX not in opcodes(body):
         return None
     key = "with rows", carries, body.extent
     if key not in body.memo:
-        rows = _rows(body, carries)
+        rows = _rows(body, carries, False)
         body.memo[key] = _made(body, rows) if rows else None
     found = body.memo[key]
-    assert found is None or isinstance(found, _Body)
+    assert found is None or isinstance(found, Narrowed)
     return found
 
 
-def _rows(body: Func, carries: int) -> dict[int, list[int]]:
-    """Parameters that are no state → the parameters that are the indices of all that is read of them."""
+def narrowed_from(f: Func, first: int) -> Narrowed | None:
+    """``f`` with rows or elements in place of arrays among its parameters from number ``first`` on."""
+    rows = _rows(f, first - 1, True)
+    return _made(f, rows) if rows and not stays(f) else None
+
+
+def _rows(body: Func, carries: int, constants: bool) -> dict[int, list[int]]:
+    """Parameters that are no state → the indices of all that is read of them, as in `Narrowed`."""
     code, types = body.code, body.types
     given = [v for v, ins in enumerate(code) if ins[0] == PARAM and ins[1] > carries]
     arrays = {v: code[v][1] for v in given if is_memory(types[v])}
@@ -95,9 +101,9 @@ def _rows(body: Func, carries: int) -> dict[int, list[int]]:
         for x in operands(ins, body.blocks):
             if x not in arrays:
                 continue
-            i = ins[2] if ins[0] == INDEX and ins[1] == x else -1
-            if i >= 0 and code[i][0] == PARAM and code[i][1] > carries:
-                found[arrays[x]].append(code[i][1])
+            i = _index(body, ins[2], constants) if ins[0] == INDEX and ins[1] == x else None
+            if i is not None and (i < 0 or i > carries):
+                found[arrays[x]].append(i)
             else:
                 found.pop(arrays[x], None)
                 del arrays[x]
@@ -108,7 +114,14 @@ def _rows(body: Func, carries: int) -> dict[int, list[int]]:
     return {p: indices for p, indices in distinct.items() if 0 < len(indices) <= _MOST}
 
 
-def _made(body: Func, rows: Mapping[int, Sequence[int]]) -> _Body:
+def _index(body: Func, i: int, constants: bool = True) -> int | None:
+    """What an index is, as in `Narrowed`, if it is a parameter, or a constant."""
+    if i < 0:
+        return ~int(body.pool[~i][0]) if constants else None
+    return body.code[i][1] if body.code[i][0] == PARAM else None
+
+
+def _made(body: Func, rows: Mapping[int, Sequence[int]]) -> Narrowed:
     copy = Func(body.name, body.param_types, body.ret)
     copy.effects = body.effects
     b = Builder(copy)
@@ -119,7 +132,7 @@ def _made(body: Func, rows: Mapping[int, Sequence[int]]) -> _Body:
     passed = [(p, i) for p, indices in rows.items() for i in indices]
     given = {(p, i): b.param(body.params[p].elem) for p, i in passed}  # type: ignore[attr-defined]
     copy.blocks[0].results = _Reading(body, b, args, given).run()
-    return _Body(copy, kept, passed)
+    return Narrowed(copy, kept, passed)
 
 
 class _Reading(Verbatim):
@@ -132,9 +145,9 @@ class _Reading(Verbatim):
         self.rows = rows
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
-        code = self.func.code
-        if ins[0] == INDEX and code[ins[1]][0] == PARAM and ins[2] >= 0 and code[ins[2]][0] == PARAM:
-            row = self.rows.get((code[ins[1]][1], code[ins[2]][1]))
+        if ins[0] == INDEX and self.func.code[ins[1]][0] == PARAM:
+            i = _index(self.func, ins[2])
+            row = self.rows.get((self.func.code[ins[1]][1], i)) if i is not None else None
             if row is not None:
                 self.env[v] = row
                 return

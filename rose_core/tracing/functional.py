@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leaves, replace_scalar
+from rose_core.optimise.narrow import narrowed_from
 from rose_core.tracing.declare import as_type, describe
-from rose_core.tracing.functions import Capture, Function, function_of
-from rose_core.tracing.trace import Trace, lift, traces, wrap
+from rose_core.tracing.functions import Capture, Function, captured, function_of
+from rose_core.tracing.trace import Trace, current, lift, traces, wrap
 
 
 def functional(
@@ -34,18 +35,18 @@ def functional(
     Raises:
         TypeError: the result is not of Reals, or ``body`` or ``rule`` use values from around them.
     """
-    fs = [function_of(f, "functional") for f in functions]
+    fs = [_of_elements(function_of(f, "functional")) for f in functions]
     types, result = [as_type(t) for t in params], as_type(ret)
     tangents = tangent(result)
     name = getattr(body, "__name__", "functional")
     captures = [c for f in fs for c in f.captures]
-    captured = [_type_of(c) for c in captures]
+    of_captures = [_type_of(c) for c in captures]
 
     func = Func(name, types, result)
     trace = Alone(func)
     with trace:
         args = trace.args(types)
-        params_of_f = iter([(trace, trace.builder.param(t)) for t in captured])
+        params_of_f = iter([(trace, trace.builder.param(t)) for t in of_captures])
         inner = [Function(f.func, [next(params_of_f) for _ in f.captures]) for f in fs]
         func.blocks[0].results = lift(trace, body(*inner, *args), result, f"the result of {name}")
 
@@ -54,7 +55,7 @@ def functional(
     with trace:
         b = trace.builder
         args = trace.args(derivative.param_types)
-        for t in captured:
+        for t in of_captures:
             if is_real(t):
                 b.param(replace_scalar(t, TAN))
             b.param(t)
@@ -64,7 +65,7 @@ def functional(
             varies = is_real(t)
             pairs.append((at if varies else None, at + varies))
             at += 1 + varies
-        given = pairs[len(func.params) - len(captured) :]
+        given = pairs[len(func.params) - len(captures) :]
         trace.tangents = {re: du for du, re in given if du is not None}
         rest = iter([(trace, re) for _, re in given])
         inner = [Function(f.func, [next(rest) for _ in f.captures]) for f in fs]
@@ -86,6 +87,28 @@ def tangent(t: Type) -> Type:
     if not is_real(t):
         raise TypeError(f"functional: expected a result of Reals, got {describe(t)}")
     return TAN
+
+
+def _of_elements(f: Function) -> Function:
+    """``f``, or the same that closes over elements of vectors of which it reads no others.
+
+    So a rule is as long as what is used, and not as what it is used of.
+    """
+    while f.captures and not f.jvp and not any(isinstance(c, Type) for c in f.captures):
+        declared = len(f.func.params) - len(f.captures)
+        narrow = narrowed_from(f.func, declared)
+        if narrow is None:
+            break
+        trace = current()
+        given = dict(enumerate(captured(trace, f), declared))
+        kept: list[Capture] = [f.captures[k - declared] for k in narrow.kept if k >= declared]
+        for number, i in narrow.rows:
+            of = f.func.params[number]
+            assert isinstance(of, Array)
+            index = given[i] if i >= 0 else trace.builder.const(~i, of.index)
+            kept.append((trace, trace.builder.index(given[number], index)))
+        f = Function(narrow.func, kept)
+    return f
 
 
 class Alone(Trace):

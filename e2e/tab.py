@@ -53,8 +53,8 @@ class Tab(abc.ABC):
         """Press the pointer in a place of the window, move it, and let go."""
 
     @abc.abstractmethod
-    def press(self, selector: str, key: str) -> None:
-        """Focus an element, and press a key."""
+    def strike(self, selector: str, key: str) -> None:
+        """Focus an element, and press a key, which a busy window may lose."""
 
     @abc.abstractmethod
     def problems(self) -> list[str]:
@@ -68,11 +68,23 @@ class Tab(abc.ABC):
         """Press a button, or what else is there to be clicked."""
         self.hit("click", selector, (0, 0), at)
 
+    def press(self, selector: str, key: str) -> None:
+        """Focus an element, and press a key."""
+        self.reach("keydown", selector, lambda: self.strike(selector, key))
+
     def hit(self, event: str, selector: str, by: tuple[float, float], at: tuple[float, float]) -> None:
         """Drag until the element has the event: a page moves while it loads, so that another may have it."""
+
+        def drag() -> None:
+            x, y = self.place(selector, at)
+            self.point([(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
+
+        self.reach(event, selector, drag)
+
+    def reach(self, event: str, selector: str, act: Callable[[], None]) -> None:
+        """Do something until the element has the event."""
         end = time.monotonic() + PATIENCE
         while True:
-            x, y = self.place(selector, at)
             self.run(
                 """const [selector, event] = given;
                 globalThis.hit = new Promise((done) => {
@@ -82,7 +94,7 @@ class Tab(abc.ABC):
                 selector,
                 event,
             )
-            self.point([(x, y), *((x + dx, y + dy) for dx, dy in steps(by))])
+            act()
             if self.run("return Promise.race([hit, new Promise((done) => setTimeout(done, 1000, false))])"):
                 return
             assert time.monotonic() < end, f"{selector} is not to be had: {self.problems()}"
@@ -156,7 +168,7 @@ class PlaywrightTab(Tab):
             self.page.mouse.move(*place)
         self.page.mouse.up()
 
-    def press(self, selector: str, key: str) -> None:
+    def strike(self, selector: str, key: str) -> None:
         self.page.locator(selector).first.press(key)
 
     def problems(self) -> list[str]:

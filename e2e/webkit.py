@@ -153,7 +153,7 @@ class DriverTab(Tab):
         actions = [start, down, *others, up]
         self.driver.execute(Command.W3C_ACTIONS, {"actions": [{**pointer, "actions": actions}]})
 
-    def press(self, selector: str, key: str) -> None:
+    def strike(self, selector: str, key: str) -> None:
         name = {"ArrowUp": "ARROW_UP", "ArrowRight": "ARROW_RIGHT"}.get(key, key.upper())
         self.driver.find_element(By.CSS_SELECTOR, selector).send_keys(getattr(Keys, name))
 

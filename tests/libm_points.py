@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterable, Iterator
-from math import inf, log, nan, nextafter, pi
+from math import exp, inf, log, nan, nextafter, pi
 
 from op_cases import LARGEST, NORMAL, SUBNORMAL
 
@@ -17,6 +17,7 @@ USUAL = {
     "tanh": (-3.0, 3.0),
     "exp": (-5.0, 5.0),
     "expm1": (-2.0, 2.0),
+    "log": (0.0, 20.0),
     "log1p": (-1.0, 9.0),
     "log2": (0.0, 20.0),
     "log10": (0.0, 20.0),
@@ -36,6 +37,7 @@ TURNS = {
     "tanh": [0.75, 22.0, *_STEPS],
     "exp": [708.0, 709.782712893384, -708.3964185322641, -745.1332191019412, *_STEPS],
     "expm1": [40.0, -40.0, 709.782712893384, *_STEPS],
+    "log": [*_CENTERS, *(exp(k) for k in range(-700, 700, 9))],
     "log1p": [x - 1 for x in _CENTERS],
     "log2": [*_CENTERS, *(2.0**k for k in range(-1074, 1024, 7))],
     "log10": [*_CENTERS, *(float(10**k) for k in range(23))],
@@ -68,6 +70,23 @@ def points(name: str, count: int) -> list[float]:
     xs += (rng.uniform(low, high) for _ in range(count))
     xs += near(rng, TURNS[name])
     return xs + [-x for x in xs[::3]]
+
+
+def powers(count: int) -> list[tuple[float, float]]:
+    """Bases and exponents: of any size, of every day, about the ends of what doubles can hold, whole ones."""
+    rng = random.Random("powers")
+    found = list(zip(doubles(rng, count // 4), doubles(rng, count // 4), strict=True))
+    found += ((rng.uniform(0, 9), rng.uniform(-9, 9)) for _ in range(count))
+    for _ in range(count):
+        logarithm = rng.choice((-1, 1)) * 2 ** rng.uniform(-40, 9.4)
+        end = rng.choice((0.0, 700.0, 708.0, 709.78, -708.4, -745.13)) + rng.uniform(-1, 1)
+        found.append((exp(logarithm), end / logarithm))
+    wholes = [float(n) for n in range(9)]
+    wholes += (2.0**k + d for k in (51, 52, 53) for d in (-0.5, 0.0, 1.0, 2.0))
+    bases = [0.0, SUBNORMAL, NORMAL, 0.75, 1.0, nextafter(1, 0), 2.0, 7.0, 10.0, LARGEST, inf, nan]
+    signs = [(s, t) for s in (1, -1) for t in (1, -1)]
+    found += [(s * x, t * y) for x in bases for y in (*wholes, 0.5, inf, nan) for s, t in signs]
+    return found + [(x, float(y)) for x in near(rng, _CENTERS) for y in (700, -90, 5)]
 
 
 def pairs(count: int) -> list[tuple[float, float]]:

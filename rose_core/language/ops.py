@@ -117,7 +117,7 @@ UNARY = [
     Op("tanh", "tanh", "R>R", libm.tanh, libm.tanh, lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
     Op("exp", "exp", "R>R", libm.exp, libm.exp, lambda y, x, d: d[0] * y),
     Op("expm1", "expm1", "R>R", libm.expm1, libm.expm1, lambda y, x, d: d[0] * exp(x[0])),
-    Op("log", "log", "R>R", reals.log, "log", lambda y, x, d: d[0] / x[0]),
+    Op("log", "log", "R>R", libm.log, libm.log, lambda y, x, d: d[0] / x[0]),
     Op("log1p", "log1p", "R>R", libm.log1p, libm.log1p, lambda y, x, d: d[0] / (1 + x[0])),
     Op("log2", "log2", "R>R", libm.log2, libm.log2, lambda y, x, d: d[0] / x[0] / LN2),
     Op("log10", "log10", "R>R", libm.log10, libm.log10, lambda y, x, d: d[0] / x[0] / LN10),
@@ -142,7 +142,7 @@ BINARY = [
     Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) / x[1], tangent="TR"),
     Op("min", "min", "RR>R", reals.minimum, 0xA4, lambda y, x, d: larger(x[1], x[0], d[0], d[1])),
     Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
-    Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
+    Op("pow", "pow", "RR>R", libm.pow, libm.pow, lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
     # x[0] is the ordinate: atan2(y, x) in the usual letters
     Op("atan2", "atan2", "RR>R", libm.atan2, libm.atan2, lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
     Op("hypot", "hypot", "RR>R", libm.hypot, libm.hypot, lambda y, x, d: along(y, x, d)),

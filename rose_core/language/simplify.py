@@ -5,9 +5,9 @@ included (the sign and payload of a NaN are not kept, as WebAssembly does not ke
 makes two operations equal makes them one, whose cotangent is the sum of theirs: so the last bit of a
 derivative, and the sign of a zero in it, may be another. So
 ``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
-evaluated here, since their last digit is the reader's engine's business; only powers that are a
-product or a quotient become one, which is rounded at least as well. The zero tangent is more than a
-number: scaled by anything, infinity included, it stays zero.
+evaluated here, since their last digit is the reader's engine's business; only powers that are products
+or a quotient, by `libm.power`, become those. The zero tangent is more than a number: scaled by
+anything, infinity included, it stays zero.
 """
 
 from __future__ import annotations
@@ -141,6 +141,8 @@ def _pow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Typ
         return x
     if q == 2:
         return b.binary(_MUL, x, x, type)
+    if q == 3:
+        return b.binary(_MUL, b.binary(_MUL, x, x, type), x, type)
     return b.binary(_DIV, b.const(1.0, type), x, type) if q == -1 else None
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from rose_core.libm.arctangent import atan2
 from rose_core.libm.circular import cos, sin, sincos
 from rose_core.libm.exponential import cosh, exp, expm1, sinh, sinhcosh, tanh
-from rose_core.libm.logarithm import log1p, log2, log10
+from rose_core.libm.logarithm import log, log1p, log2, log10
+from rose_core.libm.power import pow
 from rose_core.libm.root import cbrt, hypot
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "exp",
     "expm1",
     "hypot",
+    "log",
     "log1p",
     "log2",
     "log10",
+    "pow",
     "sin",
     "sincos",
     "sinh",

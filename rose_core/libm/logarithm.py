@@ -1,4 +1,4 @@
-"""log1p, log2 and log10, by a table (Tang, ACM TOMS 16:4, 1990) whose reduction is exact.
+"""log, log1p, log2 and log10, by a table (Tang, ACM TOMS 16:4, 1990) whose reduction is exact.
 
 x = 2^k · m with m around 1, and c is m rounded to 6 bits of fraction. The table has 1/c to 7 bits, which
 makes r = m/c - 1 a sum of exact products, exact itself; and log c in two parts, the first of them with
@@ -26,16 +26,21 @@ TWO_54, LESS_54 = 2.0**54, 54 << 52
 
 
 @inline
-def parts(n: int) -> tuple[float, float]:
-    """The logarithm of the normal number with the bits n, in two parts."""
+def fraction(n: int) -> tuple[int, float, float]:
+    """The index of c, k and r of the normal number with the bits n."""
     above = n - LEAST
     m = from_bits(n - (above & EXPONENT))
     step = above & STEP
     j = step >> 46
     c = from_bits(step + CENTER)
     inverse = entry(INVERSE, j)
-    r = (m - c) * inverse + (c * inverse - 1.0)
-    k = float(above >> 52)
+    return j, float(above >> 52), (m - c) * inverse + (c * inverse - 1.0)
+
+
+@inline
+def parts(n: int) -> tuple[float, float]:
+    """The logarithm of the normal number with the bits n, in two parts."""
+    j, k, r = fraction(n)
     base = k * LN2_HIGH + entry(LOG_HIGH, j)
     near = base + r
     low = k * LN2_LOW + entry(LOG_LOW, j)
@@ -54,6 +59,18 @@ def product(high: float, low: float, factor_high: float, factor_low: float) -> f
     """A number in two parts times another such, whose first part has 26 bits."""
     head = leading(high)
     return head * factor_high + ((((high - head) + low) * factor_high) + (high + low) * factor_low)
+
+
+def log(x: float) -> float:
+    if x > LARGEST:
+        return x
+    n = bits(x)
+    if not x >= NORMAL:
+        if not x > 0.0:
+            return -INFINITY if x == 0.0 else NAN
+        n = bits(x * TWO_54) - LESS_54
+    high, low = parts(n)
+    return high + low
 
 
 def log2(x: float) -> float:

@@ -133,6 +133,28 @@ def test_a_memory_of_several(node: Callable[[str], str]) -> None:
     assert length == 100
 
 
+def test_its_own_memory_as_arguments(node: Callable[[str], str]) -> None:
+    """They are what they were before the call, in whatever order; and cannot be filled by it."""
+    body = """
+        const Row = Vec(3, Real);
+        const f = fn([Row, Row], Row, (v, w) => vec(3, Real, (i) => add(mul(10, v[i]), w[i])));
+        const found = [];
+        for (const draft of [false, true]) {
+            const g = await compile(f, { draft });
+            const [v, w] = g.args;
+            v.set([1, 2, 3]);
+            w.set([4, 5, 6]);
+            found.push(g(w, v), g(g.run(), w), attempt(() => g.into(v, [1, 2, 3], w)));
+        }
+        return found;
+    """
+    *compiled, swapped, mixed, message = evaluate(node, body)
+    assert swapped == [40 + 1, 50 + 2, 60 + 3]
+    assert mixed == [10 * 41 + 1, 10 * 52 + 2, 10 * 63 + 3]
+    assert message.endswith("what is to be filled lies in the memory that f itself uses")
+    assert compiled == [swapped, mixed, message]
+
+
 def test_a_tape_that_makes_the_memory_grow(node: Callable[[str], str]) -> None:
     body = """
         const f = fn([Real, Real], Real, (x, n) => {

@@ -1,5 +1,5 @@
-// Arguments that are views of a memory which several functions use: they must not be written over
-// while arguments are put there.
+// Arguments that are views of the memory that they go to: they must not be written over while arguments are put
+// there.
 
 import type { Ty } from "../record/types";
 

@@ -150,7 +150,7 @@ class Callee {
   into(out: unknown, values: readonly unknown[]): unknown {
     const { cells, data } = this;
     if (cells.busy) return this.meanwhile(() => this.into(out, values));
-    if (cells.shared && liesIn(out, data.ret, cells.memory.buffer))
+    if (this.mayOverlap && liesIn(out, data.ret, cells.memory.buffer))
       throw TypeError(
         `${data.name}.into: what is to be filled lies in the memory that ${data.name} itself uses`,
       );
@@ -166,6 +166,11 @@ class Callee {
   /** Whether anyone has views of its memory. */
   get isViewed(): boolean {
     return this.args.given || this.result.given;
+  }
+
+  /** Whether someone may hold views of its memory: its own, or those of what else has the memory. */
+  private get mayOverlap(): boolean {
+    return this.cells.shared || this.isViewed;
   }
 
   run(): View {
@@ -187,13 +192,13 @@ class Callee {
   /** Run on these values; the result is in its leaves then. */
   private compute(values: readonly unknown[]): void {
     const { cells, data } = this;
-    if (this.isSteady) {
+    if (this.isSteady && !this.isViewed) {
       putArguments(data, this.inputs, values);
       this.returned[0] = this.enter();
       return;
     }
     cells.refresh();
-    if (cells.shared) {
+    if (this.mayOverlap) {
       const { buffer } = cells.memory;
       const lies = (x: unknown, k: number): boolean =>
         k < data.params.length && liesIn(x, data.params[k], buffer);

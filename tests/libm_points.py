@@ -72,23 +72,6 @@ def points(name: str, count: int) -> list[float]:
     return xs + [-x for x in xs[::3]]
 
 
-def powers(count: int) -> list[tuple[float, float]]:
-    """Bases and exponents: of any size, of every day, about the ends of what doubles can hold, whole ones."""
-    rng = random.Random("powers")
-    found = list(zip(doubles(rng, count // 4), doubles(rng, count // 4), strict=True))
-    found += ((rng.uniform(0, 9), rng.uniform(-9, 9)) for _ in range(count))
-    for _ in range(count):
-        logarithm = rng.choice((-1, 1)) * 2 ** rng.uniform(-40, 9.4)
-        end = rng.choice((0.0, 700.0, 708.0, 709.78, -708.4, -745.13)) + rng.uniform(-1, 1)
-        found.append((exp(logarithm), end / logarithm))
-    wholes = [float(n) for n in range(9)]
-    wholes += (2.0**k + d for k in (51, 52, 53) for d in (-0.5, 0.0, 1.0, 2.0))
-    bases = [0.0, SUBNORMAL, NORMAL, 0.75, 1.0, nextafter(1, 0), 2.0, 7.0, 10.0, LARGEST, inf, nan]
-    signs = [(s, t) for s in (1, -1) for t in (1, -1)]
-    found += [(s * x, t * y) for x in bases for y in (*wholes, 0.5, inf, nan) for s, t in signs]
-    return found + [(x, float(y)) for x in near(rng, _CENTERS) for y in (700, -90, 5)]
-
-
 def pairs(count: int) -> list[tuple[float, float]]:
     """Pairs of arguments: of any size, of similar sizes, and the small triangles of whole sides."""
     rng = random.Random("pairs")

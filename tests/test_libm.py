@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from libm_points import pairs, points, powers
+from libm_points import pairs, points
 from op_cases import bits, case, ulps
 from op_programs import columns, in_loop
 
@@ -17,9 +17,6 @@ from rose_core.language.ops import OPS, TOGETHER
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.lower import Body
 from rose_core.wasm.program import Program
-
-PAIRS = {"pow": powers}
-"""Where functions of two numbers are tested, if not at `pairs`."""
 
 UNARY, BINARY = ([op for op in OPS if callable(op.wasm) and len(op.ins) == n] for n in (1, 2))
 
@@ -38,7 +35,7 @@ def test_accuracy(op):
 @pytest.mark.parametrize("op", UNARY + BINARY, ids=str)
 def test_in_lanes(op):
     """Two numbers at a time, which may take different branches, have the same bits as one."""
-    at = [(x,) for x in points(op.name, 150)] if op in UNARY else PAIRS.get(op.name, pairs)(300)
+    at = [(x,) for x in points(op.name, 150)] if op in UNARY else pairs(300)
     others = random.Random(op.name).sample(at, len(at))
     mixed = [x for both in zip(at, others, strict=True) for x in both]
     f = in_loop(case(op.name), mixed)
@@ -89,7 +86,7 @@ def test_derivatives_take_two_at_once():
 @pytest.mark.parametrize("op", BINARY, ids=str)
 def test_accuracy_of_two_operands(op):
     c = case(op.name)
-    at = PAIRS.get(op.name, pairs)(3000)
+    at = pairs(3000)
     got = rose.compile(in_loop(c, at))(*columns(at))
     assert [bits(op.evaluate(*x)) for x in at] == [bits(y) for y in got]
     for x, y in zip(at, got, strict=True):

@@ -126,7 +126,7 @@ export const enum S {
 }
 
 /** Functions of `Math` that modules may import. */
-export const MATH = ["tan", "asin", "acos", "atan"] as const;
+export const MATH = ["tan", "asin", "acos", "atan", "pow"] as const;
 
 /** What may go wrong while a program runs, by code; notes come after these. */
 export const FAILURES = [

@@ -1,8 +1,9 @@
 """Arithmetic on floats as IEEE 754 and JavaScript's ``Math`` define it: no exceptions, ever.
 
-Python raises where these give an infinity or NaN (``1 / 0``, ``sqrt(-1)``). The interpreter evaluates with
-these functions and those of `rose_core.libm`. What compiled modules import is one of these under
-wasmtime, and in a browser ``Math``'s own.
+Python raises where these give an infinity or NaN (``1 / 0``, ``sqrt(-1)``, ``pow(10, 400)``), and C's
+``pow`` differs from JavaScript's at ``1 ** nan``. The interpreter evaluates with these functions and
+those of `rose_core.libm`. What compiled modules import is one of these under wasmtime, and in a browser
+``Math``'s own.
 """
 
 from __future__ import annotations
@@ -68,3 +69,16 @@ def asin(x: float) -> float:
 
 def acos(x: float) -> float:
     return math.acos(x) if -1 <= x <= 1 else nan
+
+
+def pow(x: float, y: float) -> float:
+    if isnan(y) or (abs(x) == 1 and isinf(y)):
+        return nan
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -inf if x < 0 and y % 2 == 1 else inf
+    except ValueError:  # a negative number to a fraction, or zero to a negative power
+        if x:
+            return nan
+        return copysign(inf, x) if y % 2 == 1 else inf

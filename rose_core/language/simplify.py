@@ -6,8 +6,9 @@ makes two operations equal makes them one, whose cotangent is the sum of theirs:
 derivative, and the sign of a zero in it, may be another. So
 ``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
 evaluated here, since their last digit is the reader's engine's business; only powers that are products
-or a quotient, by `libm.power`, become those. The zero tangent is more than a number: scaled by
-anything, infinity included, it stays zero.
+or a quotient become those: squares and reciprocals, which are rounded at least as well, and cubes, which
+are at most one unit in the last place from what is right. The zero tangent is more than a number: scaled
+by anything, infinity included, it stays zero.
 """
 
 from __future__ import annotations

@@ -37,39 +37,22 @@ def scale_of(n: int) -> float:
 
 
 @inline
-def reduced(x: float) -> tuple[int, float]:
-    """n in the low bits, and r."""
+def growth(x: float) -> tuple[int, float]:
+    """n in the low bits, and e^x / scale - 1."""
     shifted = x * PER_STEP + ROUNDER
     k = shifted - ROUNDER
-    return bits(shifted), (x - k * STEP_HIGH) - k * STEP_LOW
-
-
-@inline
-def growth(n: int, r: float) -> float:
-    """e^r times 2^(n/64) / scale, less 1."""
+    r = (x - k * STEP_HIGH) - k * STEP_LOW
+    n = bits(shifted)
     z = r * r
-    return (entry(TAIL, n & 63) + r) + z * (EXP[0] + r * EXP[1] + z * (EXP[2] + r * EXP[3]))
-
-
-@inline
-def scaled(n: int, r: float) -> float:
-    """2^(n/64) · e^r, if the scale is a normal number."""
-    scale = scale_of(n)
-    return scale + scale * growth(n, r)
-
-
-@inline
-def scaled_at_ends(n: int, r: float, x: float) -> float:
-    """The same, about e^x, where that, or the scale, may be no normal number."""
-    near = scaled(n + (8192 if x < 0.0 else -4096), r)
-    return near * (TWO_MINUS_128 if x < 0.0 else TWO_64)
+    return n, (entry(TAIL, n & 63) + r) + z * (EXP[0] + r * EXP[1] + z * (EXP[2] + r * EXP[3]))
 
 
 def exp(x: float) -> float:
     if not abs(x) < 708.0:
         return exp_at_ends(x)
-    n, r = reduced(x)
-    return scaled(n, r)
+    n, p = growth(x)
+    scale = scale_of(n)
+    return scale + scale * p
 
 
 def exp_at_ends(x: float) -> float:
@@ -78,8 +61,12 @@ def exp_at_ends(x: float) -> float:
         return x * INFINITY
     if x < -746.0:
         return 0.0
-    n, r = reduced(x)
-    return scaled_at_ends(n, r, x)
+    n, p = growth(x)
+    if x > 0.0:
+        scale = scale_of(n - 4096)
+        return (scale + scale * p) * TWO_64
+    scale = scale_of(n + 8192)
+    return (scale + scale * p) * TWO_MINUS_128
 
 
 def expm1(x: float) -> float:
@@ -183,8 +170,9 @@ def half_exp(x: float) -> float:
     """e^x / 2, for 22 ≤ x; the other half of a hyperbolic function is nothing beside that."""
     if not x < 711.0:
         return x * INFINITY
-    n, r = reduced(x)
-    return scaled(n - 4096, r) * TWO_63
+    n, p = growth(x)
+    scale = scale_of(n - 4096)
+    return (scale + scale * p) * TWO_63
 
 
 def tanh(x: float) -> float:
@@ -194,8 +182,7 @@ def tanh(x: float) -> float:
         return copysign(a + a * (z * estrin(z, TANH)), x)
     if a >= 22.0:
         return copysign(1.0, x)
-    n, r = reduced(2.0 * a)
-    p = growth(n, r)
+    n, p = growth(2.0 * a)
     scale = scale_of(n)
     e = scale + scale * p
     sum = e + 1.0

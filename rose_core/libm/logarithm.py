@@ -26,21 +26,16 @@ TWO_54, LESS_54 = 2.0**54, 54 << 52
 
 
 @inline
-def fraction(n: int) -> tuple[int, float, float]:
-    """The index of c, k and r of the normal number with the bits n."""
+def parts(n: int) -> tuple[float, float]:
+    """The logarithm of the normal number with the bits n, in two parts."""
     above = n - LEAST
     m = from_bits(n - (above & EXPONENT))
     step = above & STEP
     j = step >> 46
     c = from_bits(step + CENTER)
     inverse = entry(INVERSE, j)
-    return j, float(above >> 52), (m - c) * inverse + (c * inverse - 1.0)
-
-
-@inline
-def parts(n: int) -> tuple[float, float]:
-    """The logarithm of the normal number with the bits n, in two parts."""
-    j, k, r = fraction(n)
+    r = (m - c) * inverse + (c * inverse - 1.0)
+    k = float(above >> 52)
     base = k * LN2_HIGH + entry(LOG_HIGH, j)
     near = base + r
     low = k * LN2_LOW + entry(LOG_LOW, j)

@@ -35,7 +35,9 @@ def as_type(t: object) -> Type:
             if not isinstance(name, str):
                 raise TypeError(f"the name of a struct's field must be a string, not {name!r}")
         return Struct({name: as_type(field) for name, field in t.items()})
-    advice = "; of several values the type is a dict, {'x': Real, 'n': 3}" if isinstance(t, (tuple, list)) else ""
+    advice = (
+        "; of several values the type is a dict, {'x': Real, 'n': 3}" if isinstance(t, (tuple, list)) else ""
+    )
     raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}{advice}")
 
 

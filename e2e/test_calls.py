@@ -10,7 +10,7 @@ from playwright.sync_api import CDPSession, Page
 
 HEAD = """
     import * as rose from "./rose.js";
-    const { Bool, Null, Real, Vec, add, compile, fn, fori, mul, not, opaque, sum, vec, vjp } = rose;
+    const { Bool, Null, Real, Vec, add, compile, cond, fn, fori, lt, mul, not, opaque, sum, vec, vjp } = rose;
     const attempt = (work) => { try { return work(); } catch (e) { return `${e}`; } };
 """
 
@@ -228,6 +228,17 @@ def test_an_opaque_function_that_calls_its_caller_before_the_way_back(node: Call
     nested, alone, calls = evaluate(node, body)
     assert nested == alone
     assert calls == 3
+
+
+def test_choices_deep_in_each_other(node: Callable[[str], str]) -> None:
+    """A chain of ``else if`` is compiled with all its derivatives, however long."""
+    body = """
+        const chain = (x, k) => k === 400 ? x : cond(lt(x, k), Real, () => mul(x, k), () => chain(x, k + 1));
+        const f = fn([Real], Real, (x) => chain(x, 0));
+        const g = await compile(fn([Real], Real, (x) => vjp(f)(x).grad(1)));
+        return [g(2.5), g(300.5), g(1e9)];
+    """
+    assert evaluate(node, body) == [3, 301, 1]
 
 
 def test_calls_in_place_allocate_nothing(page: Page, site_url: str) -> None:

@@ -283,7 +283,13 @@ MISTAKES = [
       for text in ["v[i + 1]", "v[(i + 1) % 3]", "i < 2 ? v[i] : 0", "mul(2 * i, v[i])", "v[`${i}`]"]),
     *((f"{{ const data = [[1], [2]]; fn([Real], Real, (x) => rose.sum(2, (i) => {text})); }}",
        f"TypeError: {before}an array of JavaScript has no element at a symbolic index, but vec(n, T, array) has")
-      for text, before in [("data[i][i]", ""), ("mul(x, data[i])", "invalid value: expected Real, got undefined; ")]),
+      for text, before in [("data[i][i]", ""), ("mul(x, data[i])", "invalid value: expected Real, got undefined; a return or an argument may be missing, and ")]),
+    ("fn([Real], Real, (x) => rose.sum(3, Real, (i) => x))", "TypeError: sum: expected a function, got the type Real"),
+    ("fn([Vec(3, Real)], Real, (v) => JSON.stringify(v))",
+     "TypeError: a symbolic Real is no number or text of JavaScript: write add(x, y) for x + y, "
+     "lt(x, y) for x < y, sin(x) for Math.sin(x), and so on"),
+    ("fn([Real], Real, (x) => mul(x, new Float64Array(2)))",
+     "TypeError: invalid value: expected Real, got a Float64Array of 2"),
     ("fn([Real], Real, (x) => rose.sum(3, (i) => mul(i, x)))",
      "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, and ieq(n, i, j) compares indices"),
     ("fn([Real], Real, (x) => rose.sum(3, (i) => rose.real(rose.iadd(i, 1))))",
@@ -334,12 +340,14 @@ def test_options_of_compile_are_checked(node: Run) -> None:
     body = """
         const { Real, compile, fn } = rose;
         const f = fn([Real], Real, (x) => x);
-        const wrong = [{ previous: f }, { signal: "stop" }, { memory: new ArrayBuffer(65536) }];
+        const wrong = [{ previous: f }, { signal: "stop" }, { memory: new ArrayBuffer(65536) },
+            { memory: new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }) }];
         return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
     assert evaluate(node, body) == [
         "TypeError: compile: there is no option previous; the options are memory, signal, draft",
         'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
-        "RangeError: compile: expected memory to be a WebAssembly.Memory, got an empty object",
+        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, got an empty object",
+        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, got an empty object",
     ]
 
 
@@ -1067,7 +1075,7 @@ def test_sparse_derivatives(node: Run) -> None:
     ]
     assert out["wide"][0] == 2 and out["wide"][1] == out["wide"][2]
     assert messages == [
-        "grad: f gives a Vec(2, Real), expected a Real; use jacobian",
+        "sparseHessian: f gives a Vec(2, Real), expected a Real; use jacobian",
         "sparseJacobian: f has no argument 1, only 0",
     ]
 

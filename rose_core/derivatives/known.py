@@ -113,7 +113,7 @@ class Known:
         """Note what is asked for."""
         self._asking[-1].append((key, request))
 
-    def backward(self, record: Record, request: Request, make: Callable[..., Backward]) -> Backward:
+    def backward(self, record: Record, request: Request, make: Callable[[Request], Backward]) -> Backward:
         """A backward function of a derivative that is shared, by ``make`` if there is none."""
         self.ask(record.key, request)
         done = record.derivative.done
@@ -127,7 +127,7 @@ class Known:
                 record.seen.add(request)
                 events = record.requests[request] = []
                 self._asking.append(events)
-                done[request] = make(*request)
+                done[request] = make(request)
                 self._asking.pop()
         return done[request]
 
@@ -136,7 +136,8 @@ class Known:
         for (f, varying), request in events:
             found = self.transposed(f, varying)
             if request is not None:
-                found.backward(*request)
+                results, refs, limits = request
+                found.backward(results, refs, limits)
 
     def events(self, derivative: Transposed) -> list[Event]:
         """What the forward function of a derivative of an earlier program asked for."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rose_core.derivatives.adapt import Ids, adapted
-from rose_core.derivatives.known import Limits
+from rose_core.derivatives.known import Request
 from rose_core.derivatives.linearize_control import is_dual
 from rose_core.derivatives.tape import Backward, Transposed
 from rose_core.language import ops
@@ -48,7 +48,8 @@ class Recomputed(Transposed):
     def is_outgrown(self) -> bool:
         return self.inner.is_outgrown
 
-    def _make(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits) -> Backward:
+    def _make(self, request: Request) -> Backward:
+        results, refs, _ = request
         inner = self.inner
         back = inner.backward(results, refs)
         func = Func(f"again_{self.func.name}", [], UNIT)

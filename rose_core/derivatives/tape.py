@@ -185,7 +185,7 @@ class Transposed:
             return self.record.known.backward(self.record, request, self._make)
         found = self.done.get(request)
         if found is None:
-            found = self.done[request] = self._make(*request)
+            found = self.done[request] = self._make(request)
         return found
 
     def is_run_again(self, back: Backward) -> bool:
@@ -207,7 +207,8 @@ class Transposed:
             seen.update(fresh)
         return tape > 0
 
-    def _make(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits) -> Backward:
+    def _make(self, request: Request) -> Backward:
+        results, refs, limits = request
         body = self._lin.func
         bwd = Func(f"bwd_{self.func.name}", [], UNIT)
         b = Builder(bwd)

@@ -213,7 +213,9 @@ const numbersFiller = (size: number, leaf: Leaf): Filler => {
 const scalarsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const { size } = ty;
   const elem = ty.elem!;
-  const typed = { fin: [Int32Array], bool: [Uint8Array] }[elem.kind as string];
+  const typed = { fin: [Int32Array, ...FLOATS], bool: [Uint8Array] }[
+    elem.kind as string
+  ];
   const read = readerOf(elem, leaves);
   return (out, at) => {
     checkArray(out, size, typed);

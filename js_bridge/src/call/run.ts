@@ -59,7 +59,12 @@ const like = (property: string, expected: string): Option => [
 ];
 
 const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
-  memory: like("grow", "a WebAssembly.Memory"),
+  memory: [
+    (x) =>
+      `${Object(x).buffer}` === "[object ArrayBuffer]" &&
+      "grow" in (x as object),
+    "a WebAssembly.Memory that is not shared",
+  ],
   signal: like("throwIfAborted", "an AbortSignal"),
   draft: BOOLEAN,
 };

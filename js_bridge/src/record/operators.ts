@@ -65,7 +65,7 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
     f,
     "hvp",
     (data) => {
-      const ty = needReal(data, "grad", selected(data, argnums, "hvp"));
+      const ty = needReal(data, "hvp", selected(data, argnums, "hvp"));
       return data.derive("hvp", [...data.params, ty], ty, { argnums });
     },
     (params) => [

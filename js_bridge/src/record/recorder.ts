@@ -37,6 +37,11 @@ export class Var {
         )
       : noPrimitive(this.ty);
   }
+
+  /** The same where it is to be JSON. */
+  toJSON(): never {
+    throw noPrimitive(this.ty);
+  }
 }
 
 /** The mistake of taking a symbolic value of type `ty` for a number or a text of JavaScript. */
@@ -59,7 +64,7 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [RegExp(`Symbol\\(${INDEX_NAME}`), `an ${ARRAY}`],
   [
     /^invalid value: expected Real, got undefined$/,
-    `invalid value: expected Real, got undefined; an ${ARRAY}`,
+    `invalid value: expected Real, got undefined; a return or an argument may be missing, and an ${ARRAY}`,
   ],
 ];
 

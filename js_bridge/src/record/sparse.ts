@@ -47,7 +47,7 @@ const sparse = async (
 ): Promise<Sparse> => {
   const data = dataOf(f, what);
   const ty = selected(data, argnums, what);
-  if (what === "sparseHessian") needReal(data, "grad", ty);
+  if (what === "sparseHessian") needReal(data, what, ty);
   needReals(data.ret, resultOf(data, what));
   const written = [...data.params, data.ret].map(orderOf);
   const elements = (ret: Ty) =>

@@ -316,7 +316,8 @@ export const isArray = (x: unknown): x is ArrayLike<unknown> =>
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {
   if (x === null) return "null";
-  if (Array.isArray(x)) return `an array of ${x.length}`;
+  if (isArray(x))
+    return `${Array.isArray(x) ? "an array" : `a ${x.constructor.name}`} of ${x.length}`;
   switch (typeof x) {
     case "string":
       return `the string ${JSON.stringify(x.length > 40 ? `${x.slice(0, 40)}…` : x)}`;

@@ -180,6 +180,15 @@ const methodOf = (view: View, key: string, parts: () => unknown[]): unknown => {
   return CHANGES.test(key) ? () => refuseChange(view) : method.bind(parts());
 };
 
+/** What the keys of a view are like. */
+const LISTED = { enumerable: true, configurable: true };
+
+const keptAsItIs = {
+  set: refuseChange,
+  deleteProperty: refuseChange,
+  defineProperty: refuseChange,
+};
+
 const vector: ProxyHandler<View> = {
   get(view, key, v) {
     if (key === VIEW) return view;
@@ -197,9 +206,10 @@ const vector: ProxyHandler<View> = {
   },
   has: (view, key) =>
     typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
-  set: refuseChange,
-  deleteProperty: refuseChange,
-  defineProperty: refuseChange,
+  ownKeys: (view) => Array.from({ length: view.ty.size }, (_, i) => `${i}`),
+  getOwnPropertyDescriptor: (view, key) =>
+    vector.has!(view, key) ? LISTED : undefined,
+  ...keptAsItIs,
 };
 
 const object: ProxyHandler<View> = {
@@ -220,12 +230,8 @@ const object: ProxyHandler<View> = {
   has: (view, key) => view.ty.fields.some(([name]) => name === key),
   ownKeys: (view) => [...view.ty.order],
   getOwnPropertyDescriptor: (view, key) =>
-    object.has!(view, key)
-      ? { enumerable: true, configurable: true }
-      : undefined,
-  set: refuseChange,
-  deleteProperty: refuseChange,
-  defineProperty: refuseChange,
+    object.has!(view, key) ? LISTED : undefined,
+  ...keptAsItIs,
 };
 
 const tuple: ProxyHandler<View> = {

@@ -1,6 +1,6 @@
 // Loops that make vectors and sums.
 
-import { results } from "./functions";
+import { functionFor, results } from "./functions";
 import { S } from "../opcodes.gen";
 import { realId, recorder, tanId, Var } from "./recorder";
 import { indexType, REAL, TAN, tyOf, vecOf } from "./types";
@@ -33,6 +33,7 @@ export const vec = (
 export const sum = (index: unknown, body: (i: any) => unknown): Var => {
   const r = recorder();
   const size = indexType(index, "sum");
+  functionFor(body, "sum");
   const start = r.literal(0, REAL);
   const total = r.row(S.ACCUM, start, 0);
   let ty = REAL;

@@ -230,6 +230,19 @@ def test_an_opaque_function_that_calls_its_caller_before_the_way_back(node: Call
     assert calls == 3
 
 
+def test_mistakes_tell_the_call(node: Callable[[str], str]) -> None:
+    """However deep in an argument they are: engines tell ten calls, of which the author's is one."""
+    body = """
+        const f = await compile(fn([Vec(2, { a: [Vec(2, { b: Real })] })], Real, (v) => v[1].a[0][1].b));
+        const callOfTheAuthor = () => f([{ a: [[{ b: 1 }, { b: 2 }]] }, { a: [[{ b: 1 }, { b: "2" }]] }]);
+        try { callOfTheAuthor(); } catch ({ message, stack }) { return [message, stack]; }
+    """
+    message, stack = evaluate(node, body)
+    assert message == 'argument 1 of f[1].a.0[1].b: expected Real, got the string "2"'
+    assert message in stack
+    assert "callOfTheAuthor" in stack
+
+
 def test_choices_deep_in_each_other(node: Callable[[str], str]) -> None:
     """A chain of ``else if`` is compiled with all its derivatives, however long."""
     body = """

@@ -98,13 +98,23 @@ export const notes: string[] = [];
 
 export const noteNumber = numbering(notes);
 
-/** Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. */
+/**
+ * Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. Of the calls that the error
+ * tells, which are ten in some engines, none is one within the bridge, which leaves room for the author's.
+ */
 export const within = (error: unknown, step: string): unknown => {
-  if (error instanceof Error)
+  if (error instanceof Error) {
     error.message =
       step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
+    (Error as Traced).captureStackTrace?.(error, within);
+  }
   return error;
 };
+
+/** What some engines have. */
+interface Traced {
+  captureStackTrace?(error: Error, callee: Function): void;
+}
 
 export class Recorder {
   /** The function under construction. */

@@ -230,6 +230,21 @@ def test_an_opaque_function_that_calls_its_caller_before_the_way_back(node: Call
     assert calls == 3
 
 
+def test_keys_of_symbols(node: Callable[[str], str]) -> None:
+    """Those of arrays and objects, for what goes through the keys of a value."""
+    body = """
+        const keys = [];
+        const f = fn([Vec(3, Real), { a: Real, b: Bool }], Real, (v, s) => {
+            keys.push(Object.keys(v), Object.keys(s));
+            let total = s.a;
+            for (const k in v) total = add(total, mul(v[k], Number(k)));
+            return total;
+        });
+        return [(await compile(f))([1, 10, 100], { a: 1000, b: true }), ...keys];
+    """
+    assert evaluate(node, body) == [1210, ["0", "1", "2"], ["a", "b"]]
+
+
 def test_mistakes_tell_the_call(node: Callable[[str], str]) -> None:
     """However deep in an argument they are: engines tell ten calls, of which the author's is one."""
     body = """

@@ -297,7 +297,8 @@ MISTAKES = {
         lambda: fn([], Vec(1, Point), lambda: [{"x": 1, "y": True}]), TypeError, r"\[0\]\.y"),
     "a real index": (lambda: fn([Vec(2, Real), Real], Real, lambda v, x: v[x]), TypeError, "index of .*Real"),
     "an index of another size": (
-        lambda: fn([Vec(2, Real), 3], Real, lambda v, i: v[i]), TypeError, "expected 2, got a symbolic 3"),
+        lambda: fn([Vec(2, Real), 3], Real, lambda v, i: v[i]), TypeError,
+        r"expected an index below 2, got one below 3; index\(2, i\) makes it one"),
     "too many arguments": (
         lambda: fn([Real], Real, lambda x: fn_square()(x, x)), TypeError, "square takes 1 argument, got 2"),
     "a branch on a symbolic value": (

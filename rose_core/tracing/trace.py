@@ -136,7 +136,12 @@ class Value:
         return power(other, self)
 
     def __mod__(self, other: int) -> Var:
+        if self.type is REAL:
+            raise TypeError("a symbolic Real has no %; x - y * floor(x / y) is the rest of x / y")
         return imod(other, self)
+
+    def __floordiv__(self, other: object) -> Var:
+        raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
 
     def __eq__(self, other: object) -> Var:  # type: ignore[override]
         return _compare(self, other, "eq")
@@ -366,6 +371,10 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     if isinstance(x, Value):
         if x.type is t or x.type == t:
             return use(x)
+        if isinstance(t, Fin) and isinstance(x.type, Fin):
+            raise TypeError(
+                f"{what}: expected an index below {t}, got one below {x.type}; index({t}, i) makes it one"
+            )
         raise TypeError(f"{what}: expected {t}, got {describe(x)}")
     if t is REAL:
         if isinstance(x, (int, float)) and not isinstance(x, bool):

@@ -364,7 +364,7 @@ def build() -> None:
     outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
     packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
-    inputs = [wheel, scripts / "runtime.mjs", *packing, runtime / "python_stdlib.zip"]
+    inputs = [wheel, scripts / "runtime.mjs", scripts / "source.mjs", *packing, runtime / "python_stdlib.zip"]
     outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
     core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
@@ -377,6 +377,7 @@ def build() -> None:
         BRIDGE / "tsconfig.json",
         lock,
         scripts / "bundle.mjs",
+        scripts / "source.mjs",
         json.dumps(sizes),
     ]
     outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "python.js", "d.ts")]

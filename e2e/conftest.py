@@ -182,6 +182,9 @@ def watch(context: BrowserContext, problems: list[str]) -> None:
             problems.append(f"{response.status} {response.url}")
 
     def failed(request: Any) -> None:
+        # a page, or a worker that it ends, may give up what it asked for
+        if request.failure == "net::ERR_ABORTED" and not request.is_navigation_request():
+            return
         # Firefox tells of what a page was still asking for when it was left
         if request.failure not in ("NS_BINDING_ABORTED", "NS_BASE_STREAM_CLOSED"):
             problems.append(f"failed {request.url}: {request.failure}")

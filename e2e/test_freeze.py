@@ -526,7 +526,7 @@ def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page
     with Server({"/": frozen_once.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
-        assert "rose/rose.worker.js; are its files where the page looks for them?" in page.evaluate(edit)
+        assert "rose/rose.worker.js: the connection failed" in page.evaluate(edit)
         page.locator("#factor").fill("3")
         expect(page).to_have_title("slope 3")
         wait_for_service_worker(page)
@@ -611,6 +611,33 @@ def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_inde
     for file in frozen.files:
         (told,) = (text for text in set(said) if f"/pages/frozen/{file.name} is missing or damaged" in text)
         assert "run `rose freeze` again" in told
+
+
+KEPT = """() => new Promise((resolve) => {
+    const request = indexedDB.open("rose");
+    request.onsuccess = () => {
+        const { result } = request;
+        const count = result.transaction("files").objectStore("files").count();
+        count.onsuccess = () => {
+            result.close();
+            resolve(count.result > 0);
+        };
+    };
+})"""
+
+
+def test_what_takes_the_place_of_a_damaged_file_is_kept(frozen: Frozen, page: Page) -> None:
+    """So that only the first visit loads Python."""
+    for file in frozen.files:
+        file.write_bytes(b"")
+    frozen.change_index(small={})
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+        page.wait_for_function(KEPT)
+        withhold(page.context)
+        page.reload()
+        expect(page).to_have_title("slope 2")
 
 
 @pytest.mark.parametrize(

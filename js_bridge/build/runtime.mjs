@@ -13,7 +13,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { source } from "./source.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
@@ -230,15 +230,6 @@ async function snapshot(out, archive, where, names) {
   const { HEAPU8, stackSave, _emscripten_stack_get_end } = python._module;
   HEAPU8.fill(0, _emscripten_stack_get_end(), stackSave());
   return python.makeMemorySnapshot();
-}
-
-/** A module of the bridge, for use here. */
-async function source(name) {
-  const entry = join(HERE, "..", "src", name);
-  const options = { bundle: true, format: "esm", write: false };
-  const { outputFiles } = await build({ entryPoints: [entry], ...options });
-  const code = encodeURIComponent(outputFiles[0].text);
-  return import(`data:text/javascript,${code}`);
 }
 
 async function modules() {

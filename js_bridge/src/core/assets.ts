@@ -25,21 +25,26 @@ const beside = {
 /** Addresses by the names that the files have in a folder of Rose. */
 export type Assets = Readonly<Record<keyof typeof beside, string>>;
 
-/** Named, because bundlers would take "." for a file of ours. A classic script has none. */
-const script: string | undefined = import.meta.url;
 const page = globalThis.document;
+const { location } = globalThis;
+
+/** Of a classic script there is none. Named, because bundlers would take "." for a file of ours. */
+const script: string | undefined = import.meta.url;
+
+type Script = HTMLScriptElement | null | undefined;
 
 /**
  * The address of the script that the bridge is in, which a classic one knows only while it is first run; of the
- * page, if it stands there.
+ * page, if it stands there, or is of a `blob:` or `data:` address, next to which nothing is.
  */
 const address =
-  script ??
-  ((page?.currentScript as Script)?.src ||
-    page?.baseURI ||
-    globalThis.location?.href);
-
-type Script = HTMLScriptElement | null | undefined;
+  [
+    script,
+    (page?.currentScript as Script)?.src,
+    page?.baseURI,
+    location?.href,
+    location?.origin,
+  ].find((place) => /^[^:]+:\/\//.test(place!)) ?? "file:///";
 
 /** The folder of the bridge. */
 export const home = new URL(".", address);
@@ -51,7 +56,7 @@ export const isAsBuilt = /\/rose(\.global)?\.js$/.test(
 
 /** A file in a folder, or the one next to the bridge if that is its folder. */
 export const assetIn = (folder: URL, name: keyof Assets): string =>
-  folder === home && script !== undefined
+  folder === home && address === script
     ? beside[name]()
     : new URL(name, folder).href;
 

@@ -2,13 +2,17 @@
 
 import type { Bytes } from "../known/artifact";
 import type { Assets } from "./assets";
-import { type Progress, report } from "./progress";
+import { type Progress, report, reportFailure } from "./progress";
 import type { Core, Request } from "./core";
 
 /** What the worker says. */
 export type Message =
-  /** Its script runs; it holds a lock of this name, if there are locks. */
-  | { readonly kind: "alive"; readonly lock: string | undefined }
+  /** Its script runs, which is of this build; it holds a lock of this name, if there are locks. */
+  | {
+      readonly kind: "alive";
+      readonly build: string;
+      readonly lock: string | undefined;
+    }
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "failed"; readonly message: string }
@@ -18,7 +22,14 @@ export type Message =
   | { readonly kind: "refused"; readonly message: string };
 
 /** No worker can be started here. */
-export class Blocked extends Error {}
+export class Blocked extends Error {
+  constructor(address: string, cause: unknown) {
+    super(
+      `Rose could not start a worker from ${address}; its host or the page's Content-Security-Policy denies it`,
+      { cause },
+    );
+  }
+}
 
 /** The worker has ended, for a reason that nobody gave. */
 class Died extends Error {
@@ -66,7 +77,7 @@ class Running {
 
   /** `ready` is called once with what came of loading; `died` if it ends after that. */
   constructor(
-    address: string,
+    private readonly address: string,
     assets: Assets,
     private readonly ready: (error?: Error) => void,
     private readonly died: () => void,
@@ -75,8 +86,7 @@ class Running {
     this.worker = new Worker(this.script, { type: "module", name: WORKER });
     this.worker.onerror = (event) => {
       event.preventDefault();
-      if (this.isAlive) this.end();
-      else ready(new Blocked(event.message));
+      this.end(this.isAlive ? new Died() : new Blocked(address, event.message));
     };
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.postMessage({ assets });
@@ -107,15 +117,21 @@ class Running {
       case "alive":
         this.isAlive = true;
         if (this.script.startsWith("blob:")) URL.revokeObjectURL(this.script);
+        if (data.build !== __BUILD__)
+          this.end(
+            Error(
+              `${this.address} is of another build of Rose than the page; load the page anew`,
+            ),
+          );
         // the lock is free when the worker is gone, whatever the reason
-        if (data.lock)
+        else if (data.lock)
           void navigator.locks.request(data.lock, () => this.end());
         return;
       case "ready":
         this.ready();
         return;
       case "failed":
-        this.ready(Error(data.message));
+        this.end(Error(data.message));
         return;
       case "progress":
         report(data.progress);
@@ -131,11 +147,11 @@ class Running {
     }
   }
 
-  private end(): void {
+  private end(error: Error = new Died()): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.worker.terminate();
-    const error = new Died();
+    reportFailure();
     this.ready(error);
     this.died();
     this.waiting?.reject(error);
@@ -176,7 +192,7 @@ export class Client implements Core {
           gone,
         );
       } catch (cause) {
-        reject(new Blocked(String(cause)));
+        reject(new Blocked(this.address, cause));
       }
     });
     this.running.catch(gone);

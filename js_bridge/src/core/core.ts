@@ -7,6 +7,7 @@ import type { drafted } from "../draft/draft";
 import { freezer } from "../known/frozen";
 import { BOOLEAN, checkOptions } from "../record/options";
 import { probe } from "./probe";
+import { imported } from "./script";
 import type { Program } from "../known/program";
 import { fix, settings } from "./settings";
 
@@ -120,15 +121,7 @@ export const mainCore = (): MainCore => {
 export const part = async <T extends { build: string }>(
   address: string,
 ): Promise<T> => {
-  let loaded: T;
-  try {
-    loaded = await import(address);
-  } catch (cause) {
-    throw Error(
-      `Rose could not load ${address}; are its files where the page looks for them?`,
-      { cause },
-    );
-  }
+  const loaded = await imported<T>(address);
   if (loaded.build !== __BUILD__)
     throw Error(
       `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,

@@ -2,6 +2,8 @@
 
 import type { Bytes } from "../known/artifact";
 import type { Assets } from "./assets";
+import { hash } from "../known/identity";
+import { imported } from "./script";
 
 export type Name = keyof Assets;
 
@@ -16,6 +18,7 @@ const { fetch } = globalThis;
 
 export class Files {
   private readonly asked = new Map<Name, Promise<Bytes>>();
+  private readonly ending = new AbortController();
   private loaded = 0;
   private total = 0;
 
@@ -35,15 +38,18 @@ export class Files {
     return found;
   }
 
-  /** What is wrong with the first of these files that is missing, or not as it was built. */
-  async fault(names: readonly Name[]): Promise<unknown> {
-    for (const name of names)
-      try {
-        await this.bytes(name);
-      } catch (error) {
-        return error;
-      }
-    return undefined;
+  /**
+   * A script, which is run when it is known to be as it was built; the engine has it from its own cache then. From
+   * the bytes themselves, a strict Content-Security-Policy lets nobody import.
+   */
+  async script<T>(name: Name): Promise<T> {
+    await this.bytes(name);
+    return imported<T>(this.assets[name]);
+  }
+
+  /** Have no more of what is still on its way. */
+  stop(): void {
+    this.ending.abort();
   }
 
   private async read(name: Name): Promise<Bytes> {
@@ -53,35 +59,45 @@ export class Files {
       const { readFile } = await import(name);
       return new Uint8Array(await readFile(new URL(address)));
     }
-    const [size, digest] = __FILES__[name];
+    const [size, ...hashes] = __FILES__[name];
     this.total += size;
     this.count(this.loaded, this.total);
-    const response = await fetch(address).catch((cause) => {
-      throw Error(`Rose could not load ${address}`, { cause });
-    });
-    if (!response.ok)
-      throw Error(`Rose could not load ${address}: ${response.status}`);
+    const fault = (what: string, cause?: unknown) =>
+      Error(`Rose could not load ${address}: ${what}`, { cause });
     const bytes = new Uint8Array(size);
     let at = 0;
-    for (const reader = response.body!.getReader(); ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (at + value.length <= size) bytes.set(value, at);
-      at += value.length;
-      this.loaded += value.length;
-      this.count(this.loaded, this.total);
+    let response: Response;
+    try {
+      response = await fetch(address, { signal: this.ending.signal });
+      if (response.ok)
+        for (const reader = response.body!.getReader(); ;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          if (at + value.length <= size) bytes.set(value, at);
+          at += value.length;
+          this.loaded += value.length;
+          this.count(this.loaded, this.total);
+        }
+    } catch (cause) {
+      throw fault(`the connection failed after ${at} of ${size} bytes`, cause);
     }
-    if (at !== size || !(await isIntact(bytes, digest)))
-      throw Error(
-        `Rose could not load ${address}: it is not the file that belongs to this build`,
+    if (!response.ok) throw fault(`its host answers ${response.status}`);
+    if (at !== size || !(await isIntact(bytes, hashes))) {
+      const type = response.headers.get("content-type");
+      throw fault(
+        `it is not the file that belongs to this build, but ${type} of ${at} bytes`,
       );
+    }
     return bytes;
   }
 }
 
-/** Pages without https cannot hash; there the length has to do. */
-const isIntact = async (bytes: Bytes, digest: string): Promise<boolean> => {
-  if (!globalThis.crypto?.subtle) return true;
+/** Pages without https have no hashes of their engine's. */
+const isIntact = async (
+  bytes: Bytes,
+  [digest, ours]: readonly string[],
+): Promise<boolean> => {
+  if (!globalThis.crypto?.subtle) return hash(bytes) === ours;
   const found = await crypto.subtle.digest("SHA-256", bytes);
   return btoa(String.fromCharCode(...new Uint8Array(found))) === digest;
 };

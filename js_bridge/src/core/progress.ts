@@ -30,14 +30,13 @@ const STYLE = {
 const hide = (): void => {
   clearTimeout(timer);
   bar?.remove();
-  bar = now = timer = undefined;
+  bar = timer = undefined;
 };
 
 const show = (progress: Progress): void => {
-  now = progress;
   // Python may start for long from files that were here at once, and tell nothing
   timer ??= setTimeout(begin, PATIENCE);
-  if (bar) fill(bar, now);
+  if (bar) fill(bar, progress);
 };
 
 const begin = (): void => {
@@ -61,8 +60,14 @@ const fill = (bar: HTMLElement, { loaded, total }: Progress): void => {
 
 export const report = (detail: Progress): void => {
   if (typeof document !== "object") return;
+  now = /download|start/.test(detail.stage) ? detail : undefined;
   const init = { detail, cancelable: true };
   const isOurs = dispatchEvent(new CustomEvent("rose-progress", init));
-  if (isOurs && /download|start/.test(detail.stage)) show(detail);
+  if (isOurs && now) show(now);
   else hide();
+};
+
+/** Tell the end of what goes on, if anything does: who told of it can do so no more. */
+export const reportFailure = (): void => {
+  if (now) report({ ...now, stage: "failed" });
 };

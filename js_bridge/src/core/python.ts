@@ -54,8 +54,6 @@ interface Pyodide {
   pyimport(name: string): Bridge;
 }
 
-const CORE = "rose_core.zip";
-
 /** An address as Pyodide wants it: in Node, files by their paths. */
 const placeOf = (address: string): string =>
   isLocal(address) ? decodeURI(new URL(address).pathname) : address;
@@ -75,11 +73,15 @@ const folderOf = (wasm: string): string =>
 const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
+const CORE = "pyodide/rose_core.zip";
 const STDLIB = "pyodide/python_stdlib.zip";
 const SNAPSHOT = "pyodide/rose_core.snapshot.wasm";
 const MODULE = "pyodide/pyodide.asm.wasm";
 const ENTRY = "pyodide/pyodide.js";
 const GLUE = "pyodide/pyodide.asm.js";
+
+/** Where Python has the core. */
+const PATH = "/lib/rose_core.zip";
 
 /** An archive of nothing. */
 const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
@@ -100,11 +102,24 @@ const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
   };
 };
 
+/** Pyodide's two scripts, which are compiled while larger files are on their way. */
+const scriptsOf = (files: Files): Promise<Scripts> =>
+  Promise.all([
+    files.script<Scripts[0]>(ENTRY),
+    files.script<Scripts[1]>(GLUE),
+  ]);
+
+type Scripts = [
+  { loadPyodide(options: object): Promise<Pyodide> },
+  { default: unknown },
+];
+
 /** Start Python; once more where the engine itself has failed, as WebKit's does now and then on a page's thread. */
-const start = async (assets: Assets, options: object): Promise<Pyodide> => {
-  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(
-    [import(assets[ENTRY]), import(assets[GLUE])],
-  );
+const start = async (
+  assets: Assets,
+  [{ loadPyodide }, { default: createPyodideModule }]: Scripts,
+  options: object,
+): Promise<Pyodide> => {
   const begin = (): Promise<Pyodide> =>
     loadPyodide({
       createPyodideModule,
@@ -123,10 +138,13 @@ const start = async (assets: Assets, options: object): Promise<Pyodide> => {
 
 /** Python as it was when the core had been loaded. */
 const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
-  const parts = [files.bytes(SNAPSHOT), files.bytes(MODULE)];
-  const [snapshot, module] = await Promise.all(parts);
+  const [snapshot, module, scripts] = await Promise.all([
+    files.bytes(SNAPSHOT),
+    files.bytes(MODULE),
+    scriptsOf(files),
+  ]);
   const memory = unpack(snapshot, module);
-  const python = await start(assets, { _loadSnapshot: memory });
+  const python = await start(assets, scripts, { _loadSnapshot: memory });
   // it would give the same numbers everywhere
   python.runPython(
     'import sys; "random" in sys.modules and sys.modules["random"].seed(); None',
@@ -136,15 +154,16 @@ const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
 
 /** Python, started and given the core. */
 const started = async (assets: Assets, files: Files): Promise<Pyodide> => {
-  const zip = files.bytes("pyodide/rose_core.zip");
-  // Pyodide itself would wait for a module that does not come forever
-  const module = files.bytes(MODULE);
-  const python = await Promise.race([
-    start(assets, {}),
-    module.then(() => new Promise<never>(() => {})),
+  // Pyodide itself would wait forever for a module that does not come, and exit without a library
+  const [scripts, zip] = await Promise.all([
+    scriptsOf(files),
+    files.bytes(CORE),
+    files.bytes(MODULE),
+    files.bytes(STDLIB),
   ]);
-  python.FS.writeFile(`/lib/${CORE}`, await zip);
-  python.runPython(`import sys; sys.path.insert(0, "/lib/${CORE}")`);
+  const python = await start(assets, scripts, {});
+  python.FS.writeFile(PATH, zip);
+  python.runPython(`import sys; sys.path.insert(0, "${PATH}")`);
   return python;
 };
 
@@ -171,9 +190,9 @@ export const load = async (
       try {
         python = await restored(assets, files);
       } catch (cause) {
-        await files.bytes(MODULE); // without which nothing else helps
-        console.warn(`Rose: Python starts slowly, since ${messageOf(cause)}`);
         if (inWorker) handOver(assets, files, files.bytes(STDLIB));
+        python = await started(assets, files);
+        console.warn(`Rose: Python starts slowly, since ${messageOf(cause)}`);
       }
     }
     python ??= await started(assets, files);
@@ -182,13 +201,14 @@ export const load = async (
     python.runPython("import gc; gc.freeze()");
     say("ready");
     return new PythonCore(bridge, async () => {
-      const library = await files.bytes(STDLIB);
-      say("ready");
-      return library;
+      try {
+        return await files.bytes(STDLIB);
+      } finally {
+        say("ready");
+      }
     });
-  } catch (error) {
-    // of a damaged script an engine tells a line at best
-    const cause = (await files.fault([MODULE, ENTRY, GLUE])) ?? error;
+  } catch (cause) {
+    files.stop();
     say("failed");
     throw Error(`Rose could not load Python: ${messageOf(cause)}`, { cause });
   }

@@ -5,6 +5,7 @@ import type { Assets } from "./assets";
 import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
+import { report } from "./progress";
 
 export { drafted } from "../draft/draft";
 
@@ -14,7 +15,7 @@ export const build = __BUILD__;
 export const start = (
   where: "main" | "worker",
   assets: Assets,
-): Promise<Core> => (where === "main" ? load(assets) : connect(assets));
+): Promise<Core> => (where === "main" ? load(assets, report) : connect(assets));
 
 /** The core in a worker; on this thread where the page may not have workers. */
 const connect = async (assets: Assets): Promise<Core> => {
@@ -28,7 +29,7 @@ const connect = async (assets: Assets): Promise<Core> => {
       "Rose may not start a worker here, so the page waits while it compiles; " +
         `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}`,
     );
-    return load(assets);
+    return load(assets, report);
   }
 };
 
@@ -58,12 +59,21 @@ const serve = async (): Promise<void> => {
       else say({ kind: "refused", message: (error as Error).message });
     }
   };
-  const lock = navigator.locks && `rose ${crypto.randomUUID()}`;
-  if (lock)
-    await new Promise((held) =>
-      navigator.locks.request(lock, () => new Promise(held)),
-    );
-  say({ kind: "alive", lock });
+  say({ kind: "alive", build, lock: await held() });
+};
+
+/** The name of a lock that is held from now on; there are none without https, nor where site data is blocked. */
+const held = async (): Promise<string | undefined> => {
+  try {
+    const lock = `rose ${crypto.randomUUID()}`;
+    await new Promise((isHeld, denied) => {
+      const hold = () => new Promise(isHeld);
+      navigator.locks.request(lock, hold).catch(denied);
+    });
+    return lock;
+  } catch {
+    return undefined;
+  }
 };
 
 if (

@@ -130,7 +130,7 @@ export const frozen = async (
     // as if it were damaged
   }
   console.warn(
-    `Rose: ${found.url} is missing or damaged, so that Python is loaded; run \`rose freeze\` again`,
+    `Rose: ${found.url} is missing or damaged, so that Python may be loaded; run \`rose freeze\` again`,
   );
   return undefined;
 };

@@ -59,9 +59,10 @@ export class Wanted {
     private readonly recording: Bytes,
   ) {
     this.key = hash(recording);
+    const file = frozen(this.key, recording);
     this.known = first([
-      frozen(this.key, recording),
-      this.limit ? kept(this.key, recording) : undefined,
+      file,
+      this.limit ? kept(this.key, recording, file) : undefined,
     ]);
   }
 
@@ -100,12 +101,14 @@ const first = <T>(
  */
 const HEAD_START = 5;
 
-/** What the cache has; what is no good there is thrown away. */
+/** What the cache has, unless the file is frozen; what is no good there is thrown away. */
 const kept = async (
   key: string,
   recording: Bytes,
+  frozen: Promise<Bytes | undefined>,
 ): Promise<Bytes | undefined> => {
-  if (await isFrozen(key, HEAD_START)) return undefined;
+  // an index may name what is missing or damaged
+  if ((await isFrozen(key, HEAD_START)) && (await frozen)) return undefined;
   const file = await find(key);
   if (file === undefined || isOf(file, recording)) return file;
   await discard(key);

@@ -1,0 +1,26 @@
+// Scripts that are loaded while a page runs, and why one cannot be had: engines say at most that it cannot.
+
+/** Why a page without an origin may not load what is no data of its own. */
+const NO_ORIGIN =
+  "a file or sandbox may not; use a host (python3 -m http.server) or allow-same-origin";
+
+const reasonOf = (address: string): Promise<string> =>
+  fetch(address)
+    .then(
+      async (response) =>
+        `its host answers ${response.status}, ${(await response.blob()).type}; configure({ assets }) says where it is`,
+    )
+    .catch(() =>
+      globalThis.origin === "null" ? NO_ORIGIN : "the connection failed",
+    );
+
+/** A module; throws why there is none. */
+export const imported = async <T>(address: string): Promise<T> => {
+  try {
+    return await import(address);
+  } catch (cause) {
+    throw Error(`Rose could not load ${address}: ${await reasonOf(address)}`, {
+      cause,
+    });
+  }
+};

@@ -1,6 +1,6 @@
 // The page about deblurring: what the reader can do, and what is shown.
 
-import { blur, descent } from "./blur.js";
+import { SIDE, blur, descent } from "./blur.js";
 import { drawCurves, drawPixels, drawSlopes } from "./view.js";
 import { ending, levels } from "./words.js";
 import { onFile } from "./drop.js";
@@ -184,7 +184,8 @@ onActs({
 // ---- what the reader sees ------------------------------------------------
 
 /**
- * A picture of the restoration, empty until there is one.
+ * A picture whose numbers are its pixels, empty until there is a restoration.
+ *
  * @param {string} id
  * @param {(
  *   ctx: CanvasRenderingContext2D,
@@ -193,22 +194,25 @@ onActs({
  * ) => void} draw
  */
 const pictureOf = (id, draw, options = {}) =>
-  new Picture(
-    id,
-    (ctx, size) => restoration && draw(ctx, size, restoration),
-    options,
-  );
+  new Picture(id, (ctx, size) => restoration && draw(ctx, size, restoration), {
+    ...options,
+    side: SIDE,
+  });
 
 const posed = [
   new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth), {
-    of: () => [truth],
+    ...{ side: SIDE, of: () => [truth] },
   }),
-  pictureOf("given", (ctx, size, { given }) => drawPixels(ctx, size, given)),
+  pictureOf("given", (ctx, size, { given }) => drawPixels(ctx, size, given), {
+    of: () => [restoration?.poses],
+  }),
 ];
 const aside = { aside: true };
 const ofGuess = [
-  new Picture("guess", (ctx, size) =>
-    drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
+  new Picture(
+    "guess",
+    (ctx, size) => drawPixels(ctx, size, restoration?.guess ?? STARTS.grey()),
+    { side: SIDE, of: () => [truth, restoration?.calls] },
   ),
   pictureOf(
     "again",

@@ -49,6 +49,8 @@ export class Restoration {
     /** The quickest calls, in milliseconds. */
     this.took = { descent: Infinity, blur: Infinity };
     this.calls = 0;
+    /** How often something else was given. */
+    this.poses = 0;
     this.best = { loss: Infinity, error: Infinity, guess: this.truth };
     /** Of each guess: how far it is from what is given, blurred, and from the truth. @type {number[]} */
     this.losses = [];
@@ -80,6 +82,7 @@ export class Restoration {
       this.kernel.set(kernel);
       this.noiseless = this.blurred(truth).slice();
     }
+    this.poses += 1;
     this.given.set(this.noiseless);
     noise.forEach((x, k) => (this.given[k] += x));
   }

@@ -34,16 +34,19 @@ export class Picture {
    * @param {boolean} [options.aside]  whether it may be drawn less often, where there is no time for it
    * @param {() => readonly unknown[]} [options.of]  all that it is a picture of: while these are the same, it
    *   need not be drawn again
+   * @param {number} [options.side]  of a square canvas that has so many pixels and no more, whatever its size:
+   *   the browser magnifies what is drawn
    */
   constructor(
     id,
     draw,
-    { rough = false, aside = false, of = () => [{}] } = {},
+    { rough = false, aside = false, of = () => [{}], side } = {},
   ) {
     const canvas = element(id, HTMLCanvasElement);
     this.canvas = canvas;
     this.draw = draw;
     this.of = of;
+    this.side = side;
     /** @type {readonly unknown[]} */
     this.shown = [];
     // asking the element for its size would have the page laid out each time
@@ -83,8 +86,9 @@ export class Picture {
     const { canvas } = this;
     this.width = canvas.clientWidth;
     this.height = canvas.clientHeight;
-    const width = Math.round(this.width * devicePixelRatio);
-    const height = Math.round(this.height * devicePixelRatio);
+    const { side } = this;
+    const width = side ?? Math.round(this.width * devicePixelRatio);
+    const height = side ?? Math.round(this.height * devicePixelRatio);
     if (width !== canvas.width || height !== canvas.height) {
       canvas.width = width;
       canvas.height = height;

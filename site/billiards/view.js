@@ -4,6 +4,7 @@ import { layer } from "../lib/layer.js";
 import { RADIUS } from "./rack.js";
 import { font, token } from "../lib/theme.js";
 import { arrow, dot, evenScales, line, polyline } from "../lib/plot.js";
+import { waysOf } from "./ways.js";
 
 /**
  * @typedef {import("../lib/picture.js").Size} Size
@@ -62,12 +63,12 @@ export const drawTable = (ctx, size, scene) => {
 
   // the ways of all balls to the end, faintly, and what they have gone of them
   const ways = (/** @type {Context} */ on, /** @type {number} */ end) => {
-    for (const [ball] of frames[0].entries()) {
+    for (const [ball, way] of waysOf(frames, end).entries()) {
       const colour =
         ball === 0 ? "--rose" : ball === target ? "--blue" : "--edge";
       on.strokeStyle = token(colour);
       on.lineWidth = ball === 0 || ball === target ? 2.25 : 1;
-      polyline(on, moving(frames, ball, end).map(spot));
+      polyline(on, way.map(spot));
     }
   };
   const last = frames.length - 1;
@@ -113,23 +114,6 @@ export const drawTable = (ctx, size, scene) => {
     ctx.fillStyle = token(ball === target ? "--picture" : "--ink");
     if (ball) ctx.fillText(String(ball), px, py + 0.5);
   }
-};
-
-/**
- * Where a ball is until a frame, and each place once where it stands still.
- *
- * @param {number[][][]} frames
- * @param {number} ball
- * @param {number} end
- */
-const moving = (frames, ball, end) => {
-  const found = [frames[0][ball]];
-  for (let k = 1; k <= end; ++k) {
-    const at = frames[k][ball];
-    const [x, y] = found[found.length - 1];
-    if (at[0] !== x || at[1] !== y) found.push(at);
-  }
-  return found;
 };
 
 /** @param {CanvasRenderingContext2D} ctx @param {Pair} at @param {number} radius */

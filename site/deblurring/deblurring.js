@@ -207,7 +207,6 @@ const posed = [
     of: () => [restoration?.poses],
   }),
 ];
-const aside = { aside: true };
 const ofGuess = [
   new Picture(
     "guess",
@@ -217,17 +216,15 @@ const ofGuess = [
   pictureOf(
     "again",
     (ctx, size, of) => drawPixels(ctx, size, of.blurred(of.guess)),
-    aside,
+    { aside: true },
   ),
-  new Picture(
-    "losses",
-    (ctx, size) => drawCurves(ctx, size, restoration),
-    aside,
-  ),
+  new Picture("losses", (ctx, size) => drawCurves(ctx, size, restoration), {
+    aside: true,
+  }),
   pictureOf(
     "gradient",
     (ctx, size, { gradient }) => drawSlopes(ctx, size, gradient),
-    aside,
+    { aside: true },
   ),
 ];
 

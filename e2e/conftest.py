@@ -182,8 +182,8 @@ def watch(context: BrowserContext, problems: list[str]) -> None:
             problems.append(f"{response.status} {response.url}")
 
     def failed(request: Any) -> None:
-        # a page, or a worker that it ends, may give up what it asked for
-        if request.failure == "net::ERR_ABORTED" and not request.is_navigation_request():
+        # a start of Python that fails gives up what is still on its way
+        if request.failure == "net::ERR_ABORTED" and "/pyodide/" in request.url:
             return
         # Firefox tells of what a page was still asking for when it was left
         if request.failure not in ("NS_BINDING_ABORTED", "NS_BASE_STREAM_CLOSED"):

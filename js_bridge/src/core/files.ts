@@ -39,11 +39,9 @@ export class Files {
   }
 
   /**
-   * A script, which is run when it is known to be as it was built; the engine has it from its own cache then. From
-   * the bytes themselves, a strict Content-Security-Policy lets nobody import.
+   * A script. It may be another than was built: servers for development write their own imports into it.
    */
-  async script<T>(name: Name): Promise<T> {
-    await this.bytes(name);
+  script<T>(name: Name): Promise<T> {
     return imported<T>(this.assets[name]);
   }
 

@@ -92,7 +92,7 @@ def test_what_is_missing_is_named(page: Page, site_url: str, name: str, place: s
     said = listen(page)
     told = run(page, site_url, f'rose.configure({{ core: "{place}" }}); {TOLD}')
     assert re.fullmatch(
-        rf"Rose could not load Python: Rose could not load \S+/{name}: its host answers 404(, text/html; .*)?",
+        rf"Rose could not load Python: Rose could not load \S+/{name}: its host answers 404(, text/html;.*)?",
         told,
     )
     assert not [text for text in said if "slowly" in text]

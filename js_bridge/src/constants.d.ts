@@ -1,4 +1,4 @@
-// Replaced by build/bundle.mjs; the last one by Vite.
+// Replaced by build/bundle.mjs.
 
 /** The version of `rose_core`, "0.1.0". */
 declare const __VERSION__: string;
@@ -10,10 +10,3 @@ declare const __FILES__: Readonly<
 >;
 /** Changes with every byte of the core or of the Python runtime. */
 declare const __BUILD__: string;
-
-interface ImportMeta {
-  readonly env?: {
-    /** Whether a server for development gives the script. */
-    readonly DEV?: boolean;
-  };
-}

@@ -201,7 +201,8 @@ const pictureOf = (id, draw, options = {}) =>
 
 const posed = [
   new Picture("truth", (ctx, size) => drawPixels(ctx, size, truth), {
-    ...{ side: SIDE, of: () => [truth] },
+    side: SIDE,
+    of: () => [truth],
   }),
   pictureOf("given", (ctx, size, { given }) => drawPixels(ctx, size, given), {
     of: () => [restoration?.poses],

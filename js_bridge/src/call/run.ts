@@ -52,20 +52,15 @@ export interface CompileOptions {
   draft?: boolean;
 }
 
-/** Those of another window are as good as this one's. */
-const like = (property: string, expected: string): Option => [
-  (x) => property in Object(x),
-  expected,
-];
-
+/** Objects of another window are as good as this one's. */
 const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
   memory: [
     (x) =>
-      `${Object(x).buffer}` === "[object ArrayBuffer]" &&
-      "grow" in (x as object),
+      "grow" in Object(x) &&
+      `${(x as WebAssembly.Memory).buffer}` === "[object ArrayBuffer]",
     "a WebAssembly.Memory that is not shared",
   ],
-  signal: like("throwIfAborted", "an AbortSignal"),
+  signal: [(x) => "throwIfAborted" in Object(x), "an AbortSignal"],
   draft: BOOLEAN,
 };
 

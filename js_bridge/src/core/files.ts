@@ -16,6 +16,11 @@ export const isLocal = (address: string): boolean =>
 /** The browser's own: a worker replaces that of its thread. */
 const { fetch } = globalThis;
 
+type Kind = new (message: string, options: ErrorOptions) => Error;
+
+/** A file is not as long as it was built. */
+class OtherLength extends Error {}
+
 export class Files {
   private readonly asked = new Map<Name, Promise<Bytes>>();
   private readonly ending = new AbortController();
@@ -39,13 +44,19 @@ export class Files {
   }
 
   /**
-   * A script, which is run when it is known to be as it was built; the engine has it from its own cache then. From
-   * the bytes themselves, a strict Content-Security-Policy lets nobody import. Vite's server for development writes
-   * all scripts anew, this one as well, and says so in it.
+   * A script, which is run when it has been compared; the engine has it from its own cache then. From the bytes
+   * themselves, a strict Content-Security-Policy lets nobody import. A script of another length may be right, too,
+   * since development servers and minifiers write scripts anew.
    */
   async script<T>(name: Name): Promise<T> {
-    if (!import.meta.env?.DEV) await this.bytes(name);
-    return imported<T>(this.assets[name]);
+    let differs: unknown;
+    await this.bytes(name).catch((error) => {
+      if (!(error instanceof OtherLength)) throw error;
+      differs = error;
+    });
+    return imported<T>(this.assets[name]).catch((error) => {
+      throw differs ?? error;
+    });
   }
 
   /** Have no more of what is still on its way. */
@@ -63,8 +74,8 @@ export class Files {
     const [size, ...hashes] = __FILES__[name];
     this.total += size;
     this.count(this.loaded, this.total);
-    const fault = (what: string, cause?: unknown) =>
-      Error(`Rose could not load ${address}: ${what}`, { cause });
+    const fault = (what: string, cause?: unknown, Kind: Kind = Error) =>
+      new Kind(`Rose could not load ${address}: ${what}`, { cause });
     const bytes = new Uint8Array(size);
     let at = 0;
     let response: Response;
@@ -83,10 +94,13 @@ export class Files {
       throw fault(`the connection failed after ${at} of ${size} bytes`, cause);
     }
     if (!response.ok) throw fault(`its host answers ${response.status}`);
+    this.loaded += size - at;
     if (at !== size || !(await isIntact(bytes, hashes))) {
       const type = response.headers.get("content-type");
       throw fault(
         `it is not the file that belongs to this build, but ${type} of ${at} bytes`,
+        undefined,
+        at === size ? Error : OtherLength,
       );
     }
     return bytes;

@@ -250,7 +250,11 @@ MISTAKES = [
     ("fn([Real], Real, (x) => add(x, stray))",
      "ReferenceError: variable is out of scope: this Real belongs to the function keeper; pass it as an argument"),
     ("fn([], 2, () => { let k; vec(2, Real, (i) => { k = i; return 1; }); return k; })",
-     "ReferenceError: the result of f: variable is out of scope: this 2 belongs to a loop that has ended"),
+     "ReferenceError: the result of f: variable is out of scope: this 2 belongs to a loop or a side of a cond "
+     "that has ended; only what that gives is of use"),
+    ("fn([Real], Real, (x) => { let y; rose.cond(rose.lt(x, 1), Real, () => (y = mul(x, x)), () => x); return y; })",
+     "ReferenceError: the result of f: variable is out of scope: this Real belongs to a loop or a side of a cond "
+     "that has ended; only what that gives is of use"),
     ("add(1, 2)", "Error: no `fn` context found: this works only in the body of a function given to fn"),
     ("fn([Real], Real, (x) => square(x, x))", "TypeError: square takes 1 argument, got 2"),
     ("fn([Bool], Real, (p) => square(p))",

@@ -27,6 +27,7 @@ def inline(name: str, params: Sequence[Type], body: Callable[..., list[int]]) ->
     """
     func = Func(name, params, UNIT)
     trace = Trace(func, current())
+    trace.is_part = True
     traces.append(trace)
     try:
         func.blocks[0].results = body(trace, *[trace.builder.param(t) for t in params])

@@ -38,6 +38,8 @@ class Trace:
         """In the rule of a `functional`: the tangents of what the given functions use from around them."""
         self._captured: dict[tuple[Trace, int], int] = {}
         self.closed = False
+        self.is_part = False
+        """Whether it is a part of an author's function: a loop, or a side of a choice."""
 
     def reaches(self, owner: Trace) -> bool:
         """Whether this function is ``owner``'s or is defined, at some depth, in the body of that."""
@@ -336,12 +338,16 @@ def use(x: Value) -> list[int]:
 
 def check_scope(owner: Trace, block: int, what: str) -> None:
     """Raise unless a value of ``block`` of ``owner`` may be used now."""
-    if owner.closed or not current().reaches(owner):
+    is_over = owner.closed or not current().reaches(owner)
+    if is_over and not owner.is_part:
         raise RuntimeError(
             f"{what} of the function {owner.func.name} was used outside of it; pass it as an argument instead"
         )
-    if block not in owner.builder.open:
-        raise RuntimeError(f"{what} was used outside of the loop it belongs to")
+    if is_over or block not in owner.builder.open:
+        raise RuntimeError(
+            f"{what} was used outside of the loop or the side of a cond it belongs to; "
+            "only what that gives is of use"
+        )
 
 
 def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:

@@ -59,7 +59,15 @@ const inline = (
   params: readonly Ty[],
   body: (inner: Recorder, ids: number[]) => number[],
 ): FnData =>
-  new FnData(name, params, NULL, recorded(name, params.length, body));
+  new FnData(
+    name,
+    params,
+    NULL,
+    recorded(name, params.length, (inner, ids) => {
+      inner.isPart = true;
+      return body(inner, ids);
+    }),
+  );
 
 /** The type that the construct `name` is given. */
 const typeFor = (name: string, type: unknown): Ty => {

@@ -147,6 +147,8 @@ export class Recorder {
   takesVjp = false;
   /** Whether there are choices or loops with a state in the body. */
   hasControl = false;
+  /** Whether it is of a part of an author's function: a loop, or a side of a choice. */
+  isPart = false;
   /** How many leaves the declared parameters have. */
   params = 0;
 
@@ -341,13 +343,14 @@ export class Recorder {
 
   /** Why a symbolic value cannot be used here, as an error to throw. */
   refuse(x: Var, expected: string): Error {
-    if (x.recorder !== this && !this.isInside(x.recorder))
+    const { name, isPart } = x.recorder;
+    const isOver = x.recorder !== this && !this.isInside(x.recorder);
+    if (isOver || !x.recorder.inScope(x.block))
       return ReferenceError(
-        `variable is out of scope: this ${x.ty.text} belongs to the function ${x.recorder.name}; pass it as an argument`,
-      );
-    if (!x.recorder.inScope(x.block))
-      return ReferenceError(
-        `variable is out of scope: this ${x.ty.text} belongs to a loop that has ended`,
+        `variable is out of scope: this ${x.ty.text} belongs to ` +
+          (isOver && !isPart
+            ? `the function ${name}; pass it as an argument`
+            : "a loop or a side of a cond that has ended; only what that gives is of use"),
       );
     const areIndices = x.ty.kind === "fin" && /^\d+$/.test(expected);
     return TypeError(

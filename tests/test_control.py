@@ -198,7 +198,9 @@ def test_what_cond_refuses():
         fn([Real], Real, lambda x: cond(x > 0, Real, x, lambda: x))
     with pytest.raises(TypeError, match="cond: expected Bool"):
         fn([Real], Real, lambda x: cond(x, Real, lambda: x, lambda: x))
-    with pytest.raises(RuntimeError, match="was used outside of the loop or the side of a cond it belongs to"):
+    with pytest.raises(
+        RuntimeError, match="was used outside of the loop or the side of a cond it belongs to"
+    ):
         kept = []
         fn([Real], Real, lambda x: cond(x > 0, Real, lambda: kept.append(x * x) or x, lambda: x) + kept[0])
 

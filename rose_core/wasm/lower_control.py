@@ -7,7 +7,7 @@ record of tapes (`wasm.runtime`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core import errors
@@ -293,6 +293,7 @@ class ControlFlow(Expressions):
         own = self.updates.overwriting.places(body)
         given = {k for k in own if gets.get(k) in self.reused}
         kept_in = {k: self.overwrite(site.state[k]) for k in given}
+        moved = {k: at - 1 for k, at in own.items() if at != k + 1}
         state, other, fixed = self._enter(block, types[: spec.carries], starts, own, given)
         current = [
             fixed.get(k, Place(get_local(n), 0) if is_memory(types[k]) else get_local(n))
@@ -300,13 +301,12 @@ class ControlFlow(Expressions):
         ]
         written = dict(fixed)
         written |= {k: Place(get_local(n), 0) for k, n in other.items()}
+        written |= {k: Place(get_local(state[j]), 0) for k, j in moved.items()}
         places = [*map(written.get, range(spec.carries)), *rows.places()]
         called = self.invoke(body, [get_local(number), *current, *args], places)
         sets = {k: set_local(n) for k, n in enumerate(state) if k not in written}
         sets |= rows.sets()
-        swaps = [
-            get_local(state[k]) + get_local(n) + set_local(state[k]) + set_local(n) for k, n in other.items()
-        ]
+        swaps = [_rotated(ring) for ring in _rings(state, other, moved)]
         full: list[bytes] = []
         again: list[bytes] = []
         if site.test:
@@ -346,13 +346,13 @@ class ControlFlow(Expressions):
         block: int,
         types: Sequence[Type],
         starts: Sequence[Operand],
-        own: Collection[int],
+        own: Mapping[int, int],
         given: Collection[int],
     ) -> tuple[list[int], dict[int, int], dict[int, Place]]:
         """Local variables for the state, set to what it starts from; for arrays a second one.
 
-        Not so for those that the body overwrites, which are in ``own``, and whose places are told; those in
-        ``given`` already have one.
+        Not so for those that take a place of the state, which are in ``own``. The places of those that stay
+        where they are, are told; those in ``given`` already have one.
         """
         out = self.out[block]
         state, other, fixed = [], {}, {}
@@ -364,9 +364,9 @@ class ControlFlow(Expressions):
                 if k not in given:
                     here = self.reserve(size_of(t))
                     out += copied(here, start, size_of(t))
-                if k in own:
+                if own.get(k) == k + 1:
                     fixed[k] = here
-                else:
+                elif k not in own:
                     other[k] = self.new_local(True)
                     out += [self.reserve(size_of(t)).push(), set_local(other[k])]
                 start = here.push()
@@ -621,6 +621,31 @@ class _Rows:
             free[1].extend((self.start, self.row))
             if self.grows:
                 free[1].append(self.stop)
+
+
+def _rings(state: Sequence[int], other: Mapping[int, int], moved: Mapping[int, int]) -> Iterator[list[int]]:
+    """The local variables of arrays whose places go around at the end of a turn, each to the next one.
+
+    Of the ``state``, an array that is new is written to its ``other`` place; one that is ``moved`` stays
+    where it was, as another of the state.
+    """
+    to = {j: k for k, j in moved.items()}
+
+    def ways(k: int) -> Iterator[int]:
+        yield state[k]
+        while k in to:
+            yield state[k := to.pop(k)]
+
+    for k, n in other.items():
+        yield [*ways(k), n]
+    while to:
+        *ring, _ = ways(next(iter(to)))  # back to where it began
+        yield ring
+
+
+def _rotated(ring: Sequence[int]) -> bytes:
+    """Code that gives each local variable the value of the one before it, and the first that of the last."""
+    return b"".join([*map(get_local, [ring[-1], *ring[:-1]]), *map(set_local, reversed(ring))])
 
 
 def _is_whole(func: Func, site: LoopSite) -> bool:

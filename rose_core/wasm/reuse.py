@@ -294,7 +294,8 @@ class Overwriting:
     """Which functions of a program overwrite their parameters, and with which results.
 
     Whoever calls these knows. What is called, and a side of a choice, may do so for any result (`ANY`), the
-    body of a loop for the next state; what is several of these at once, for none.
+    body of a loop for the next state, of which an array may be in another's place then; what is several of
+    these at once, for none.
     """
 
     def __init__(self, functions: Sequence[Func]) -> None:
@@ -323,7 +324,7 @@ class Overwriting:
                 continue
             *_, oldest = v, *updates.chain(v)
             at = f.code[oldest][1] if f.code[oldest][0] == PARAM else -1
-            if at >= 0 and at not in places.values() and (kind == ANY or at == k + 1):
+            if at >= 0 and at not in places.values() and (kind == ANY or 1 <= at <= kind):
                 places[k] = at
         return places
 

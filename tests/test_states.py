@@ -1,0 +1,104 @@
+"""Vectors of a state that change places: compiled = interpreted, backward = forward, no copies."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from random_programs import duals, flat
+from random_states import program
+
+from rose_core import Real, Vec, compile, fn, fori, imod, inspect, interp, jvp, sin, struct, sum, vec, vjp
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
+
+N = 60
+V = Vec(N, Real)
+
+
+def same(f, *args):
+    """What ``f`` gives, compiled and interpreted."""
+    check(Expansion(f.func).root)
+    found = compile(f)(*args)
+    assert repr(found) == repr(interp(f)(*args))
+    return found
+
+
+def copies_in_turns(f) -> int:
+    """How many instructions in loops copy arrays."""
+    around: list[str] = []
+    found = 0
+    for line in inspect(f).wat.splitlines():
+        word = line.split(maxsplit=1)[0]
+        if word in ("block", "loop", "if"):
+            around.append(word)
+        elif word == "end":
+            around.pop()
+        found += word == "memory.copy" and "loop" in around
+    return found
+
+
+def gradient_of(f):
+    names = "abcdefg"[: len(f.func.param_types)]
+    result = struct(dict(zip(names, f.func.param_types, strict=True)))
+    return fn(f.func.param_types, result, lambda *x: dict(zip(names, vjp(f)(*x).grad(1), strict=True)))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_ones(seed: int) -> None:
+    f, draw = program(seed), Random(seed)
+
+    def some():
+        return [
+            draw.uniform(-1, 1) if t is Real else [draw.uniform(-1, 1) for _ in range(t.index.size)]
+            for t in f.func.param_types
+        ]
+
+    args, along = some(), some()
+    value = same(f, *args)
+    dual = same(jvp(f), *map(duals, args, along))
+    assert dual.re == value
+    gradient = same(gradient_of(f), *args)
+    slope = math.fsum(a * b for a, b in zip(flat(gradient), flat(along), strict=True))
+    assert slope == pytest.approx(dual.du, rel=1e-9, abs=1e-9)
+
+
+def next_of(s):
+    return vec(N, Real, lambda k: 1.1 * s.a[k] - s.b[imod(N, k)])
+
+
+TURNS = {
+    "two, one of them changed": ("ab", lambda i, s: {"a": s.b, "b": s.a.set(i, s.b[i] * s.a[i])}),
+    "the last": ("ab", lambda i, s: {"a": next_of(s), "b": s.a}),
+    "the last two": ("abc", lambda i, s: {"a": next_of(s), "b": s.a, "c": s.b}),
+    "three around": ("abc", lambda i, s: {"a": s.c, "b": s.a, "c": s.b.set(i, s.a[i] * 2.0)}),
+    "two pairs": ("abcd", lambda i, s: {"a": s.b, "b": s.a, "c": s.d, "d": s.c.at[i].add(s.a[i])}),
+    "one stays": ("abc", lambda i, s: {"a": s.a.set(i, s.b[i]), "b": s.c, "c": s.b}),
+}
+"""Names of the state, and a turn of a loop in which vectors change places."""
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_they_are_not_copied(name: str) -> None:
+    names, turn = TURNS[name]
+    state = struct(dict.fromkeys(names, V))
+
+    @fn
+    def f(x: V, y: V) -> Real:
+        s = fori(N, state, {name: (x, y)[k % 2] for k, name in enumerate(names)}, turn)
+        return sum(N, lambda i: sum_of([sin(s[name][i] + k) for k, name in enumerate(names)]))
+
+    assert copies_in_turns(f) == 0
+    if name != "the last two":  # of which the value keeps both for the way back
+        assert copies_in_turns(gradient_of(f)) == 0
+    args = [[math.sin(k * j) for k in range(N)] for j in (1, 2)]
+    same(f, *args)
+    same(gradient_of(f), *args)
+
+
+def sum_of(terms):
+    total = terms[0]
+    for term in terms[1:]:
+        total += term
+    return total

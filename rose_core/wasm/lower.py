@@ -64,7 +64,8 @@ from rose_core.wasm.layout import (
     letter,
     size_of,
 )
-from rose_core.wasm.lower_control import ControlFlow, Operand, takes_memory
+from rose_core.wasm.lower_control import Operand, takes_memory
+from rose_core.wasm.lower_loops import Loops
 from rose_core.wasm.reuse import Overwriting
 from rose_core.wasm.rows import RowsWriter, in_rows
 from rose_core.wasm.runtime import Runtime
@@ -83,7 +84,7 @@ class Around:
     places: Sequence[Place]
 
 
-class Body(ControlFlow):
+class Body(Loops):
     """The code of one function: its parts, and the end of its frame."""
 
     def __init__(

@@ -28,12 +28,13 @@ def relinked(f: Func, functions: list[Func]) -> Func:
             types[v] = functions[ins[1]].result_types[0]
         elif ins[0] == GET and f.code[ins[1]][0] == CALL and single[f.code[ins[1]][1]]:
             code[v] = code[ins[1]]
-    used = sorted({k for ins in code for k in callees(ins)})
+    calls = [v for v, ins in enumerate(code) if ins[0] in CALLEES]
+    used = sorted({k for v in calls for k in callees(code[v])})
     number = {k: n for n, k in enumerate(used)}
-    for v, ins in enumerate(code):
-        at = CALLEES.get(ins[0])
-        if at:
-            code[v] = (*ins[: at.start], *(number.get(k, k) for k in ins[at]), *ins[at.stop :])
+    for v in calls:
+        ins = code[v]
+        at = CALLEES[ins[0]]
+        code[v] = (*ins[: at.start], *(number.get(k, k) for k in ins[at]), *ins[at.stop :])
     return _like(f, code, types, [functions[k] for k in used])
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func
+from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func, opcodes
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref, Type
 from rose_core.wasm.layout import has_tape, is_memory
@@ -22,7 +22,7 @@ Path = tuple[int, ...]
 
 def sunk(f: Func) -> Func:
     """``f``, whose derivatives are made, or a copy in which the sides of choices take rows by themselves."""
-    if any(ins[0] == COND and _has_rows(f, ins) for ins in f.code):
+    if COND in opcodes(f) and any(ins[0] == COND and _has_rows(f, ins) for ins in f.code):
         return copied(f, lambda b, args: _Sinking(f, b, args))
     return f
 

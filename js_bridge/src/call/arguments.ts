@@ -7,10 +7,10 @@
 
 import type { Leaf } from "./cells";
 import { BOOL, type Column, columnsOf, isRecord, NUMBER } from "./columns";
-import type { FnData } from "../record/functions";
-import { count } from "../record/functions";
+import type { FnData } from "../record/data";
 import { within } from "../record/recorder";
 import {
+  count,
   describe,
   indicesBelow,
   isArray,

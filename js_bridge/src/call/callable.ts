@@ -13,7 +13,7 @@ import {
   type User,
 } from "./cells";
 import type { Draft } from "../draft/draft";
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import { giveBack } from "./memory";
 import { within } from "../record/recorder";
 import { type Filler, fillerOf, Result, valueOf } from "./results";

@@ -1,7 +1,7 @@
 // Recorded functions, run row by row: what `interp` does with a program without derivatives, for
 // which it needs no core.
 
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import { FAILURES, OP, S } from "../opcodes.gen";
 import { type Operation, operations } from "./operations";
 import { notes } from "../record/recorder";

@@ -9,7 +9,7 @@ import {
   rowCells,
   SHIFT,
 } from "./cells";
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import { within } from "../record/recorder";
 import { type Reader, readerOf } from "./results";
 import { partsOf, REAL, sizeOf, type Ty } from "../record/types";

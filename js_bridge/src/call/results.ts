@@ -10,9 +10,15 @@ import {
   isRecord,
   NUMBER,
 } from "./columns";
-import { count } from "../record/functions";
 import { within } from "../record/recorder";
-import { describe, isNumbers, isReal, sizeOf, type Ty } from "../record/types";
+import {
+  count,
+  describe,
+  isNumbers,
+  isReal,
+  sizeOf,
+  type Ty,
+} from "../record/types";
 
 /** Makes the value of its type in the leaves that has `at` others before it. */
 export type Reader = (at: number) => unknown;

@@ -7,7 +7,8 @@ import { callable, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells, type Slot } from "./cells";
 import { loader, mainCore } from "../core/core";
 import { freezer } from "../known/frozen";
-import { dataOf, epoch, type FnData } from "../record/functions";
+import { dataOf, epoch } from "../record/functions";
+import type { FnData } from "../record/data";
 import {
   evaluate,
   fail,

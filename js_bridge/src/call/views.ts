@@ -2,7 +2,7 @@
 
 import { fieldsOf } from "./arguments";
 import { leafOf, type MemoryCells, type Slot, startOf } from "./cells";
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import { partsOf, type Ty } from "../record/types";
 
 /**

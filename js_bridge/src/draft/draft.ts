@@ -10,7 +10,7 @@ import {
   type Slot,
 } from "../call/cells";
 import { F, NoDraft } from "./flat";
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import type { Tools } from "../call/run";
 import { type HostCall, Tape } from "./tape";
 import type { Ty } from "../record/types";

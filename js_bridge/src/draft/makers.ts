@@ -2,7 +2,7 @@
 // `rose_core/operators/` have the same.
 
 import { enough } from "./flat";
-import type { FnData } from "../record/functions";
+import type { FnData } from "../record/data";
 import type { Argnums } from "../record/operators";
 import {
   dualsOf,

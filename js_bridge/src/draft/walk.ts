@@ -6,7 +6,7 @@
 
 import { enough, F, Flat } from "./flat";
 import { Frame } from "./frame";
-import type { Capture, FnData } from "../record/functions";
+import type { Capture, FnData } from "../record/data";
 import { makers } from "./makers";
 import { OP } from "../opcodes.gen";
 import type { Recorder } from "../record/recorder";

@@ -1,6 +1,6 @@
 // How much a function does, before anything is done about it.
 
-import type { FnData, Named } from "../record/functions";
+import type { FnData, Named } from "../record/data";
 import { S } from "../opcodes.gen";
 import { sizeOf, type Ty } from "../record/types";
 import { typeOf } from "./walk";

@@ -1,7 +1,8 @@
 // A program in the form that the core takes: a header in JSON, ints, and literals.
 // `rose_core/recording/record.py` describes it.
 
-import { type FnData, isPure } from "../record/functions";
+import type { FnData } from "../record/data";
+import { isPure } from "../record/functions";
 import { joined } from "./joined";
 import { numbering } from "../record/numbering";
 import { noteNumber, notes } from "../record/recorder";

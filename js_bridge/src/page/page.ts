@@ -2,7 +2,8 @@
 
 import { assetIn } from "../core/assets";
 import { part } from "../core/core";
-import { FnData, makeFn } from "../record/functions";
+import { FnData } from "../record/data";
+import { makeFn } from "../record/functions";
 import { Wanted } from "../known/known";
 import { noteNumber, Recorder, Var } from "../record/recorder";
 import { settings } from "../core/settings";

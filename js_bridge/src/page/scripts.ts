@@ -5,7 +5,8 @@
 // frozen, has its functions without Python.
 
 import { type Bytes, descriptorOf } from "../known/artifact";
-import type { FnData, Fn } from "../record/functions";
+import type { FnData } from "../record/data";
+import type { Fn } from "../record/functions";
 import { recordingOf } from "../known/identity";
 import type { Bridge } from "./page";
 import { S } from "../opcodes.gen";

@@ -2,17 +2,9 @@
 //
 // Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
 
-import {
-  call,
-  captured,
-  define,
-  type Fn,
-  FnData,
-  functionFor,
-  ofAnySize,
-  recorded,
-  results,
-} from "./functions";
+import { call, captured, results } from "./calls";
+import { define, type Fn, functionFor, ofAnySize, recorded } from "./functions";
+import { FnData } from "./data";
 import { LARGEST } from "./largest";
 import { NO_COUNT, OP, S } from "../opcodes.gen";
 import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";

@@ -2,17 +2,16 @@
 //
 // What the given functions use of enclosing functions becomes arguments, so every mode sees it.
 
+import { captured, results } from "./calls";
 import {
-  captured,
   dataOf,
   define,
   type Fn,
   functionFor,
   makeFn,
-  results,
   types,
-  typeOfCapture,
 } from "./functions";
+import { typeOfCapture } from "./data";
 import { S } from "../opcodes.gen";
 import { recorder, Var } from "./recorder";
 import {

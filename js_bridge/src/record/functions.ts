@@ -1,155 +1,24 @@
-// Defining, calling and differentiating functions.
+// Functions as authors define and hold them.
 
 import { askAhead } from "../known/frozen";
 import { ON_REALS, S } from "../opcodes.gen";
+import { call } from "./calls";
+import { FnData } from "./data";
 import { explained, Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
-  isReal,
-  numbersOf,
   partsOf,
   REAL,
+  texts,
   type SizeVar,
   sizesIn,
-  TAN,
-  tangentOf,
   type Ty,
   tyOf,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
-import { hasTangent, leavesOf, wrap } from "./values";
+import { leavesOf, wrap } from "./values";
 import { deeply } from "./where";
-
-/** A value of an enclosing function, or in its place the zero of a type. */
-export type Capture = Var | Ty;
-
-export const typeOfCapture = (x: Capture): Ty => (x instanceof Var ? x.ty : x);
-
-/**
- * What the forward derivative of `f` is passed for what `f` uses of enclosing functions. It is the
- * derivative by the arguments, so the tangents are zero; but the rule of a `functional` says what they are.
- */
-const withTangents = (f: FnData): Capture[] =>
-  f.captures.flatMap((x) => {
-    const leaf = typeOfCapture(x);
-    if (!isReal(leaf)) return [x];
-    return x instanceof Var
-      ? [x.recorder.tangents.get(x.id) ?? tangentOf(leaf), x]
-      : [tangentOf(leaf), numbersOf(x)];
-  });
-
-/** What the core makes of a function: see `rose_core/recording/named.py`. */
-export interface Named {
-  /** Its name there; "jvp" is the forward derivative. */
-  readonly by: string;
-  readonly of: FnData;
-  readonly options: object;
-  /** Where an author asks for it, if it can fail. */
-  readonly place: string | undefined;
-}
-
-/** A function as the bridge keeps it: its signature, and a recording, a host function or a name. */
-export class FnData {
-  /** The custom derivative. */
-  jvp: FnData | undefined;
-  /**
-   * Why what was set as custom derivative is none. It is told when the derivative is needed: programs
-   * that set a wrong one and never take it are in use.
-   */
-  fault: string | undefined;
-  /** Whether reverse mode computes what it needs of it again, rather than keep it. */
-  remat = false;
-
-  /** What the core makes of it, by name, options and types. */
-  private readonly made = new Map<string, FnData>();
-
-  /** What it is, but for the values that it uses of enclosing functions; unless that is itself. */
-  private bound:
-    { readonly of: FnData; readonly captures: readonly Capture[] } | undefined;
-
-  constructor(
-    readonly name: string,
-    readonly params: readonly Ty[],
-    readonly ret: Ty,
-    /** What an author's body recorded. */
-    readonly recording?: Recorder,
-    /** What an opaque function runs. */
-    readonly host?: (...args: unknown[]) => unknown,
-    readonly named?: Named,
-    /** Whether Rose may not look into it to find its derivative. */
-    readonly isOpaque = host !== undefined,
-  ) {}
-
-  /** The function that calls refer to. */
-  get code(): FnData {
-    return this.bound?.of ?? this;
-  }
-
-  /** This function with other values for those that it uses of enclosing functions. */
-  with(captures: readonly Capture[]): FnData {
-    const { name, params, ret, recording, host, named, isOpaque } = this;
-    const f = new FnData(name, params, ret, recording, host, named, isOpaque);
-    f.bound = { of: this.code, captures };
-    return f;
-  }
-
-  /** What the core makes of this function under the name `by`. */
-  derive(
-    by: string,
-    params: readonly Ty[],
-    ret: Ty,
-    options: object = {},
-    place?: string,
-  ): FnData {
-    const { code } = this;
-    const key = JSON.stringify([by, options, place, texts([...params, ret])]);
-    let found = code.made.get(key);
-    if (found === undefined) {
-      const named = { by, of: code, options, place };
-      const name = `${by}_${this.name}`;
-      found = new FnData(name, params, ret, undefined, undefined, named);
-      code.made.set(key, found);
-    }
-    return code === this ? found : found.with(capturesOf(found, this));
-  }
-
-  /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
-  get onNumbers(): FnData {
-    const { named, params, ret, bound } = this;
-    const numbers = named!.of.derive(
-      "jvp",
-      params.map(numbersOf),
-      numbersOf(ret),
-    );
-    return bound
-      ? numbers.with(
-          this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
-        )
-      : numbers;
-  }
-
-  /** What it uses of enclosing functions, which is passed to it after its arguments. */
-  get captures(): readonly Capture[] {
-    if (this.bound) return this.bound.captures;
-    if (this.named) return capturesOf(this, this.named.of);
-    return this.recording?.captures ?? [];
-  }
-
-  /** The name of a function whose values it uses, if there is one. */
-  get around(): string | undefined {
-    return this.captures.find((x) => x instanceof Var)?.recorder.name;
-  }
-}
-
-/** What is passed to `f`, which the core makes of `of`, for what that uses of enclosing functions. */
-const capturesOf = (f: FnData, of: FnData): readonly Capture[] => {
-  if (f.named!.by !== "jvp") return of.captures;
-  const captures = withTangents(of);
-  return [...f.params, f.ret].every((ty) => ty === numbersOf(ty))
-    ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
-    : captures;
-};
 
 const KNOWN = Symbol("function");
 
@@ -322,9 +191,6 @@ export const misfit = (
   );
 };
 
-export const texts = (types: readonly Ty[]): string =>
-  types.map((ty) => ty.text).join(", ");
-
 export const types = (params: unknown, what: string): Ty[] => {
   if (!Array.isArray(params))
     throw TypeError(
@@ -464,69 +330,3 @@ export const opaque = (
     );
   return makeFn(new FnData(name, paramTypes, retType, undefined, host));
 };
-
-/** The leaves of the arguments of a call. */
-export const liftArgs = (
-  r: Recorder,
-  f: FnData,
-  args: readonly unknown[],
-): number[] => {
-  const { name, params } = f;
-  if (args.length !== params.length)
-    throw TypeError(
-      `${name} takes ${count(params.length, "argument")}, got ${args.length}`,
-    );
-  return params.flatMap((ty, k) =>
-    leavesOf(r, ty, args[k], `argument ${k + 1} of ${name}`),
-  );
-};
-
-/** The leaves of enclosing functions that `f` uses, to be passed to it in a call. */
-export const captured = (r: Recorder, f: FnData): number[] =>
-  f.captures.map((x) => {
-    try {
-      return x instanceof Var ? r.use(x, x.ty) : r.literal(0, x);
-    } catch (error) {
-      throw within(error, `calling ${f.name}`);
-    }
-  });
-
-export const count = (n: number, noun: string): string =>
-  `${n} ${noun}${n === 1 ? "" : "s"}`;
-
-/** The results of the call at row `at`, from one on. */
-export const results = (r: Recorder, ty: Ty, at: number, first = 0): unknown =>
-  wrap(
-    r,
-    ty,
-    ty.leafTypes.map((_, k) => r.row(S.GET, at, first + k)),
-  );
-
-/** The forward derivative `f` as it is called: with tangents that are tangents, or numbers. */
-export const asCalled = (f: FnData, args: readonly unknown[]): FnData =>
-  f.named?.by === "jvp" &&
-  !f.captures.some((x) => x instanceof Var && hasTangent(TAN, x)) &&
-  !f.params.some((ty, k) => hasTangent(ty, args[k]))
-    ? f.onNumbers
-    : f;
-
-/** Call `f` on arguments. */
-export const call = (called: FnData, args: readonly unknown[]): unknown => {
-  const r = recorder();
-  const f = asCalled(called, args);
-  return callOn(r, f, liftArgs(r, f, args));
-};
-
-/** Call `f` on the leaves of arguments. */
-export const callOn = (
-  r: Recorder,
-  f: FnData,
-  ids: readonly number[],
-): unknown => results(r, f.ret, r.rowOf(S.CALL, operandsOf(r, f, ids)));
-
-/** The operands of a call of `f` on the leaves of arguments. */
-export const operandsOf = (
-  r: Recorder,
-  f: FnData,
-  ids: readonly number[],
-): number[] => [r.callee(f.code), ...ids, ...captured(r, f)];

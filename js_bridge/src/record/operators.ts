@@ -4,20 +4,13 @@
 // be differentiated by is told by the numbers of the arguments: a number, or several, whose derivatives
 // come in a struct with these numbers as names.
 
-import {
-  atArgs,
-  call,
-  callOn,
-  count,
-  type Fn,
-  type FnData,
-  knownOf,
-  liftArgs,
-  ofAnySize,
-} from "./functions";
+import { atArgs, type Fn, knownOf, ofAnySize } from "./functions";
+import { call, callOn, liftArgs } from "./calls";
+import { type FnData } from "./data";
 import { checkOptions, oneOf } from "./options";
 import { recorder } from "./recorder";
 import {
+  count,
   describe,
   isReal,
   numbersOf,

@@ -3,7 +3,7 @@
 // Symbolic values are row numbers, or `~k` for literal k. The recorder knows which blocks (the body,
 // and those of loops) are open, so that a value used out of its scope is refused on the spot.
 
-import type { FnData } from "./functions";
+import type { FnData } from "./data";
 import { numbering } from "./numbering";
 import { OP, OUT_OF_RANGE, S } from "../opcodes.gen";
 import {

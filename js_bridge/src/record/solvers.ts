@@ -4,7 +4,9 @@
 
 import { type LoopOptions, typeOf } from "./control";
 import { tangentTy } from "./functional";
-import { call, dataOf, type FnData, fn, isFn, misfit } from "./functions";
+import { call } from "./calls";
+import { dataOf, fn, isFn, misfit } from "./functions";
+import { type FnData } from "./data";
 import {
   CHECKPOINT,
   checkOptions,

@@ -344,3 +344,10 @@ export const describe = (x: unknown): string => {
       return String(x);
   }
 };
+
+export const texts = (types: readonly Ty[]): string =>
+  types.map((ty) => ty.text).join(", ");
+
+/** So many of something. */
+export const count = (n: number, noun: string): string =>
+  `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -1,6 +1,7 @@
 // Loops that make vectors and sums.
 
-import { functionFor, results } from "./functions";
+import { functionFor } from "./functions";
+import { results } from "./calls";
 import { S } from "../opcodes.gen";
 import { realId, recorder, tanId, Var } from "./recorder";
 import { indexType, REAL, TAN, tyOf, vecOf } from "./types";

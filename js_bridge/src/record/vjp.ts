@@ -1,15 +1,7 @@
 // Derivatives of functions: forward, and in reverse.
 
-import {
-  asCalled,
-  atArgs,
-  type Fn,
-  knownOf,
-  liftArgs,
-  ofAnySize,
-  operandsOf,
-  results,
-} from "./functions";
+import { asCalled, liftArgs, operandsOf, results } from "./calls";
+import { atArgs, type Fn, knownOf, ofAnySize } from "./functions";
 import { S } from "../opcodes.gen";
 import { recorder } from "./recorder";
 import { dualOf, isReal, partsOf } from "./types";

@@ -1,6 +1,7 @@
 // Functions on many arguments at once.
 
-import { call, define, type Fn, ofAnySize } from "./functions";
+import { call } from "./calls";
+import { define, type Fn, ofAnySize } from "./functions";
 import { describe, Size, type Ty, tyOf, Vec, vecOf } from "./types";
 import { vec } from "./vec";
 

@@ -1,0 +1,134 @@
+// What the bridge keeps of a function, and of those that the core makes of it.
+
+import { type Recorder, Var } from "./recorder";
+import { isReal, numbersOf, tangentOf, texts, type Ty } from "./types";
+
+/** A value of an enclosing function, or in its place the zero of a type. */
+export type Capture = Var | Ty;
+
+export const typeOfCapture = (x: Capture): Ty => (x instanceof Var ? x.ty : x);
+
+/**
+ * What the forward derivative of `f` is passed for what `f` uses of enclosing functions. It is the
+ * derivative by the arguments, so the tangents are zero; but the rule of a `functional` says what they are.
+ */
+const withTangents = (f: FnData): Capture[] =>
+  f.captures.flatMap((x) => {
+    const leaf = typeOfCapture(x);
+    if (!isReal(leaf)) return [x];
+    return x instanceof Var
+      ? [x.recorder.tangents.get(x.id) ?? tangentOf(leaf), x]
+      : [tangentOf(leaf), numbersOf(x)];
+  });
+
+/** What the core makes of a function: see `rose_core/recording/named.py`. */
+export interface Named {
+  /** Its name there; "jvp" is the forward derivative. */
+  readonly by: string;
+  readonly of: FnData;
+  readonly options: object;
+  /** Where an author asks for it, if it can fail. */
+  readonly place: string | undefined;
+}
+
+/** A function as the bridge keeps it: its signature, and a recording, a host function or a name. */
+export class FnData {
+  /** The custom derivative. */
+  jvp: FnData | undefined;
+  /**
+   * Why what was set as custom derivative is none. It is told when the derivative is needed: programs
+   * that set a wrong one and never take it are in use.
+   */
+  fault: string | undefined;
+  /** Whether reverse mode computes what it needs of it again, rather than keep it. */
+  remat = false;
+
+  /** What the core makes of it, by name, options and types. */
+  private readonly made = new Map<string, FnData>();
+
+  /** What it is, but for the values that it uses of enclosing functions; unless that is itself. */
+  private bound:
+    { readonly of: FnData; readonly captures: readonly Capture[] } | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly params: readonly Ty[],
+    readonly ret: Ty,
+    /** What an author's body recorded. */
+    readonly recording?: Recorder,
+    /** What an opaque function runs. */
+    readonly host?: (...args: unknown[]) => unknown,
+    readonly named?: Named,
+    /** Whether Rose may not look into it to find its derivative. */
+    readonly isOpaque = host !== undefined,
+  ) {}
+
+  /** The function that calls refer to. */
+  get code(): FnData {
+    return this.bound?.of ?? this;
+  }
+
+  /** This function with other values for those that it uses of enclosing functions. */
+  with(captures: readonly Capture[]): FnData {
+    const { name, params, ret, recording, host, named, isOpaque } = this;
+    const f = new FnData(name, params, ret, recording, host, named, isOpaque);
+    f.bound = { of: this.code, captures };
+    return f;
+  }
+
+  /** What the core makes of this function under the name `by`. */
+  derive(
+    by: string,
+    params: readonly Ty[],
+    ret: Ty,
+    options: object = {},
+    place?: string,
+  ): FnData {
+    const { code } = this;
+    const key = JSON.stringify([by, options, place, texts([...params, ret])]);
+    let found = code.made.get(key);
+    if (found === undefined) {
+      const named = { by, of: code, options, place };
+      const name = `${by}_${this.name}`;
+      found = new FnData(name, params, ret, undefined, undefined, named);
+      code.made.set(key, found);
+    }
+    return code === this ? found : found.with(capturesOf(found, this));
+  }
+
+  /** Of a forward derivative: the same with numbers for tangents, for calls with such. */
+  get onNumbers(): FnData {
+    const { named, params, ret, bound } = this;
+    const numbers = named!.of.derive(
+      "jvp",
+      params.map(numbersOf),
+      numbersOf(ret),
+    );
+    return bound
+      ? numbers.with(
+          this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
+        )
+      : numbers;
+  }
+
+  /** What it uses of enclosing functions, which is passed to it after its arguments. */
+  get captures(): readonly Capture[] {
+    if (this.bound) return this.bound.captures;
+    if (this.named) return capturesOf(this, this.named.of);
+    return this.recording?.captures ?? [];
+  }
+
+  /** The name of a function whose values it uses, if there is one. */
+  get around(): string | undefined {
+    return this.captures.find((x) => x instanceof Var)?.recorder.name;
+  }
+}
+
+/** What is passed to `f`, which the core makes of `of`, for what that uses of enclosing functions. */
+const capturesOf = (f: FnData, of: FnData): readonly Capture[] => {
+  if (f.named!.by !== "jvp") return of.captures;
+  const captures = withTangents(of);
+  return [...f.params, f.ret].every((ty) => ty === numbersOf(ty))
+    ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
+    : captures;
+};

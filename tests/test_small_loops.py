@@ -8,17 +8,24 @@ import pytest
 from test_growth import functions
 
 from rose_core import (
+    Dual,
     Real,
     Vec,
+    checkpoint,
     compile,
     cond,
     fn,
     fori,
+    grad,
+    hvp,
     imod,
     interp,
+    jet,
     jvp,
+    linearize,
     max,
     real,
+    root,
     scan,
     sin,
     sum,
@@ -238,3 +245,40 @@ def test_a_function_in_a_loop_and_without() -> None:
     repeated = fn([V], Real, lambda x: sum(N, lambda i: inner(x[i])))
     for _ in range(2):
         assert (loops(alone), loops(repeated)) == (2, 0)
+
+
+DERIVED = {
+    "hvp": lambda f: fn([V, V], V, lambda x, dx: hvp(f)(x, dx)),
+    "hvp of hvp": lambda f: hvp(fn([V], Real, lambda x: sum(N, lambda k: hvp(f)(x, x)[k]))),
+    "jet": lambda f: jet(f, 2),
+    "linearize": lambda f: grad(fn([V], Real, lambda x: linearize(f)(x).push(x))),
+    "checkpoint": lambda f: grad(fn([V], Real, lambda x: 2.0 * checkpoint(f)(x))),
+    "root": lambda f: grad(fn([V], Real, lambda x: root(lambda z: z * z * z + z * f(x) - 1.0, 0.5))),
+    "a rule that calls what it is of": lambda f: grad(with_rule(f)),
+}
+
+
+def with_rule(f):
+    g = fn([V], Real, lambda x: f(x) * f(x))
+
+    def rule(x):
+        value = f(vec(N, Real, lambda k: x[k].re))
+        return {"re": g(vec(N, Real, lambda k: x[k].re)), "du": jvp(f)(x).du * (2.0 * value)}
+
+    g.jvp = fn([Vec(N, Dual)], Dual, rule)
+    return fn([V], Real, lambda x: g(x) + 1.0)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_in_what_is_derived_or_run_again(name) -> None:
+    """They are written out wherever a derivative finds them, and where a function stays one."""
+
+    def body(x, i):
+        return fori(4, Real, 1.0, lambda k, s: sin(x[i]) * s + x[imod(N, k)])
+
+    derived = DERIVED[name](fn([V], Real, lambda x: sum(N, lambda i: body(x, i))))
+    assert loops(derived) == (2 if name == "root" else 0)  # which looks for it, and back
+    args = [X] * len(derived.func.param_types)
+    if name == "jet":
+        args = [[X, [1.0] * N, [0.0] * N]]
+    assert repr(compile(derived)(*args)) == repr(interp(derived)(*args))

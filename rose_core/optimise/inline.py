@@ -11,7 +11,8 @@ each side what the other has computed. So these are put in line:
   what the turns keep for the way back are local variables then.
 
 All others stay as they are, as what stays a function is not compiled anew when another is edited
-(`derivatives.known`).
+(`derivatives.known`). In these, too, calls are in line, in derivatives that are to be made, in what is run
+again, and in rules.
 """
 
 from __future__ import annotations
@@ -248,17 +249,32 @@ class Copies:
         made = f.memo[self.name]
         assert isinstance(made, _Copy)
         if made.copy is None:
-            made.copy = copied(f, lambda b, args: _InLine(f, b, args, self))
+            made.copy = self._derived(f) if f.origin else copied(f, lambda b, args: _InLine(f, b, args, self))
+            if f.jvp:
+                made.copy.jvp = self.of(f.jvp)
         return made.copy
+
+    def _derived(self, f: Func) -> Func:
+        """The place-holder ``f`` as that of the derivative of a copy."""
+        assert f.origin
+        by, of = f.origin
+        copy = Func(f.name, f.param_types, f.ret)
+        copy.param_names = f.param_names
+        if by == "jvp":
+            copy.derive_jvp(self.of(of))
+        else:
+            copy.derive_jet(self.of(of), f.order)
+        return copy
 
     def _version(self, f: Func) -> int:
         """A number for what is in line in ``f``; 0 if nothing is."""
         found = self.versions.get(f)
         if found is None:
+            self.versions[f] = 0  # of a rule that calls what it is the derivative of
             inside: list[tuple[bool, bool, int]] = []
-            if not stays(f):
-                for g in f.callees:
-                    inside.append((self.chosen(g), g in self.small, self._version(g)))
+            if not (f.host or f.fault or f.opaque or f.instance):
+                inside += [(self.chosen(g), g in self.small, self._version(g)) for g in f.callees]
+                inside += [(False, False, self._version(g)) for g in derived(f)]
             made = f.memo.get(self.name)
             if not any(map(any, inside)):
                 found = 0

@@ -159,10 +159,10 @@ class Expansion:
             self._jets[key] = found
         return found
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
-        """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
-        if fresh:
-            return self._transposed_anew(f if f.jvp or f.host is None else _calling(f), varying)
+    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters; of a ``part``, one of its own."""
+        if part:
+            return self._transposed_anew(f if f.jvp or f.host is None else _calling(f), varying, part)
         key = f, varying
         is_known = self.known and self.expand(f) is f and (f.jvp is None or self.expand(f.jvp) is f.jvp)
         if self.known and is_known:
@@ -178,13 +178,13 @@ class Expansion:
                 self.known.repeat(self.known.events(found))
         return found
 
-    def _transposed_anew(self, f: Func, varying: tuple[bool, ...]) -> Transposed:
+    def _transposed_anew(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
         rule = f.jvp
         if rule is None:
             self.require_derivative(f)
         func = f if rule is not None else by_extremes(self.expand(f))
         body = func if rule is None else self.expand(rule)
-        found = Transposed(func, body, varying, self.known or self)
+        found = Transposed(func, body, varying, self.known or self, part == "side")
         found.run()
         return Recomputed(found) if f.remat and may_run_again(f) else found
 

@@ -318,7 +318,7 @@ class _Sweep(Replay):
         new = replace(
             spec,
             carries=spec.carries + sum(varying) * self.order,
-            outputs=spec.outputs + sum(kept[: spec.outputs]) * self.order,
+            outputs=spec.outputs_after(kept, self.order),
         )
         body = self.with_series(jet, varying + kept)
         test = self.of_primals(site.test, varying) if site.test else None

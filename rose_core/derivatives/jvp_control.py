@@ -61,7 +61,7 @@ def loop(sweep: Sweep, v: int, site: LoopSite) -> None:
     new = replace(
         spec,
         carries=spec.carries + sum(varying),
-        outputs=spec.outputs + sum(kept[: spec.outputs]),
+        outputs=spec.outputs_after(kept),
     )
     args = sweep.passed(jvp, site.args, site.body.params[1 + spec.carries :])
     env[v] = b.loop(new, env[site.count], body, state, args, test, [env[x] for x in site.test_args])

@@ -87,9 +87,9 @@ class Known:
         self._derivatives = derivatives
         self._asking = [[]]
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
+    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
         """A reverse derivative of the program of now."""
-        return self._derivatives.transposed(f, varying, fresh)
+        return self._derivatives.transposed(f, varying, part)
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
         """A forward derivative of the program of now."""

@@ -44,8 +44,12 @@ if TYPE_CHECKING:
 class Derivatives(Protocol):
     """Where the derivatives of other functions come from."""
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], fresh: bool = False) -> Transposed:
-        """The reverse derivative of ``f``, for these varying parameters; one of its own if ``fresh``."""
+    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters.
+
+        It is one of its own where ``f`` is a ``part`` of a function: a "side" of a choice, or the "body" of
+        a loop.
+        """
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
         """The forward derivative of ``f``, with numbers for tangents, and which of its results vary."""
@@ -61,9 +65,12 @@ class Linearization(Replay):
         args: Sequence[int],
         varying: Sequence[bool],
         derivatives: Derivatives,
+        is_side: bool = False,
     ) -> None:
         self.varying = varying
         self.derivatives = derivatives
+        self.is_side = is_side
+        """Whether it is of a side of a choice, which may not be taken."""
         self.dual = is_dual(func)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)

@@ -17,12 +17,16 @@ from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.jvp_control import positions
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CondSite, Func, LoopSite, is_real
-from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, scalar_of
+from rose_core.language.ir import ALL, CondSite, Func, LoopSite, is_real
+from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Ref, Type, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Linearization
     from rose_core.derivatives.tape import Transposed
+
+
+_MOST_IN_SIDE = 256
+"""The most turns of a loop in a side of a choice for which there is memory even where that is not taken."""
 
 
 class TakenSide:
@@ -43,8 +47,10 @@ class TakenSide:
 class Turns:
     """A loop in the forward pass."""
 
-    def __init__(self, body: Transposed, carries: int, varying: list[bool]) -> None:
+    def __init__(self, body: Transposed, carries: int, varying: list[bool], index: Type) -> None:
         self.body = body
+        self.index = index
+        """Of the arrays of what the turns keep; of tapes, where it is not known how many there will be."""
         self.carries = carries
         """The leaves of the state."""
         self.varying = varying
@@ -80,7 +86,7 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
     """The forward pass of a ``COND`` with something active in it."""
     sides = []
     for f, args in zip(site.functions, site.args, strict=True):
-        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), fresh=True))
+        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), "side"))
     lin.control[v] = TakenSide((sides[0], sides[1]))
     passed = [
         [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]
@@ -104,18 +110,18 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
     while True:
-        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), fresh=True)
+        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), "body")
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
         if after == varying:
             break
         varying = after
-    turns = lin.control[v] = Turns(transposed, spec.carries, varying)
+    index = spec.index if site.is_whole and not spec.checkpoint else RUN
+    if lin.is_side and spec.index.size > _MOST_IN_SIDE:  # type: ignore[attr-defined]
+        index = RUN
+    turns = lin.control[v] = Turns(transposed, spec.carries, varying, index)
     takes = transposed.takes[1:]
-    new = replace(
-        spec,
-        carries=turns.kept_carries,
-        outputs=sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs]),
-    )
+    outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])
+    new = replace(spec, carries=turns.kept_carries, outputs=outputs if index is RUN else ALL)
     state = [env[x] for x, taken in zip(site.state, takes, strict=False) if taken]
     args = [env[x] for x, taken in zip(site.args, takes[spec.carries :], strict=True) if taken]
     test = _without_tangents(site.test) if site.test else None

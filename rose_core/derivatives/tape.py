@@ -19,7 +19,18 @@ from rose_core.language.ir import (
     zero_of,
 )
 from rose_core.language.ops import TABLE_END
-from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, ref, replace_scalar, scalar_of
+from rose_core.language.types import (
+    REAL,
+    TAN,
+    UNIT,
+    Array,
+    Ref,
+    Type,
+    is_tape,
+    ref,
+    replace_scalar,
+    scalar_of,
+)
 
 _SHORT_TAPE = 128
 """So long may a tape be in any case."""
@@ -95,7 +106,14 @@ class Transposed:
     in_line = False
     """Whether the forward function is so short that its instructions stand in place of calls."""
 
-    def __init__(self, func: Func, body: Func, varying: Sequence[bool], derivatives: Derivatives) -> None:
+    def __init__(
+        self,
+        func: Func,
+        body: Func,
+        varying: Sequence[bool],
+        derivatives: Derivatives,
+        is_side: bool = False,
+    ) -> None:
         self.func = func
         self.body = body
         self.varying = varying
@@ -116,7 +134,7 @@ class Transposed:
                 self.args.append(k)
             if tangent >= 0:
                 carries[tangent] = varying[k] or body is not func
-        self._lin = Linearization(body, b, args, carries, derivatives)
+        self._lin = Linearization(body, b, args, carries, derivatives, is_side)
         self._extent = body.extent
         self._kept: dict[int, int] = {}
         """Value of the forward function → the number of the result that is for the tape."""
@@ -176,7 +194,8 @@ class Transposed:
         for w in other.fwd.results[len(results) :]:
             t = other.fwd.type_of(w)
             self._empty.append(len(results))
-            results.append(self._lin.b.const(zero_of(t), t))
+            is_array = isinstance(t, Array) and not is_tape(t)
+            results.append(self._lin.b.unwritten(t) if is_array else self._lin.b.const(zero_of(t), t))
 
     def backward(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits = ()) -> Backward:
         """The backward function for cotangents of these results and behind these accumulators."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rose_core.derivatives.known import Limits
-    from rose_core.derivatives.tape import Backward, Transposed
+    from rose_core.derivatives.tape import Backward
     from rose_core.derivatives.transpose import Reverse
 
 _ADD, _MUL = code("add"), code("mul")
@@ -124,7 +124,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
     results = [k for k in active if body.active_results[k]] + sorted(kept)
     back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)), _limits(reverse, site))
-    made = _BackwardBody(body, back, spec, active)
+    made = _BackwardBody(turns, back, spec, active)
     start = []
     for k in active:
         t = replace_scalar(site.body.params[1 + k], REAL)
@@ -180,8 +180,9 @@ class _BackwardBody:
     the accumulator of an argument's cotangent.
     """
 
-    def __init__(self, body: Transposed, back: Backward, spec: Spec, active: list[int]) -> None:
-        self.body = body
+    def __init__(self, turns: Turns, back: Backward, spec: Spec, active: list[int]) -> None:
+        self.body = body = turns.body
+        self.index = turns.index
         self.spec = spec
         self.func = Func(back.func.name, [], UNIT)
         self.b = b = Builder(self.func)
@@ -239,11 +240,10 @@ class _BackwardBody:
     def _type(self, kind: str, k: int) -> Type:
         body = self.body
         if kind == "tape":
-            return array(RUN, body.fwd.type_of(body.fwd.results[k]))
+            return array(self.index, body.fwd.type_of(body.fwd.results[k]))
         if kind == "kept cotangent":
             t = replace_scalar(body.func.result_types[k], REAL)
-            public = k - self.spec.carries < self.spec.outputs
-            return array(self.spec.index if public else RUN, t)
+            return array(self.spec.index if self.spec.is_output(k - self.spec.carries) else RUN, t)
         t = body.func.params[k]
         t = replace_scalar(t, REAL) if is_real(t) else t
         if kind == "given":

@@ -88,6 +88,10 @@ class Builder:
     def real(self, value: float) -> int:
         return self.const(value, REAL)
 
+    def unwritten(self, type: Type) -> int:
+        """The id of an array that nobody reads, and that nothing is written for: see `is_unwritten`."""
+        return self.const(math.nan, type)
+
     # -- operations of the table -------------------------------------------------------------------
 
     def unary(self, op: int, a: int, type: Type | None = None) -> int:

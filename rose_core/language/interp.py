@@ -163,7 +163,7 @@ def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
     for k, (column, t) in enumerate(zip(kept, types, strict=True)):
         if spec.down:
             column.reverse()
-        if k < spec.outputs:
+        if spec.is_output(k):
             column += [filled(zero_of(t), t) for _ in range(spec.index.size - turns)]  # type: ignore[attr-defined]
     return [*state, turns, *kept]
 

@@ -116,7 +116,7 @@ class Spec:
     index: Type
     """The type of the number of the turn."""
     outputs: int = 0
-    """How many of the kept values become arrays over ``index``; the others get arrays over ``?``."""
+    """How many of the kept values become arrays over ``index``, or `ALL`; others become arrays over ``?``."""
     down: bool = False
     """Whether the turns are numbered from the last to 0."""
     must_end: bool = False
@@ -125,6 +125,19 @@ class Spec:
     """How many turns reverse mode goes back to a state that was kept; 0 if it keeps everything."""
     note: int = -1
     """What is said where it must end and does not: the number of a note, or -1."""
+
+    def is_output(self, k: int) -> bool:
+        """Whether the kept value of this number becomes an array over ``index``."""
+        return self.outputs == ALL or k < self.outputs
+
+    def outputs_after(self, varying: Sequence[bool], order: int = 1) -> int:
+        """The outputs where each that varies has so many more beside it."""
+        return ALL if self.outputs == ALL else self.outputs + sum(varying[: self.outputs]) * order
+
+
+ALL = -1
+"""Of a loop that turns as often as it has indices: all that it keeps becomes arrays over these, however much
+that is in the end."""
 
 
 Extent = tuple[int, int]
@@ -328,7 +341,7 @@ class CondSite:
 class LoopSite:
     """The parts of a ``LOOP`` instruction."""
 
-    __slots__ = ("args", "body", "count", "spec", "state", "test", "test_args")
+    __slots__ = ("args", "body", "count", "is_whole", "spec", "state", "test", "test_args")
 
     def __init__(self, func: Func, ins: tuple[int, ...]) -> None:
         _, spec, body, test, self.count, *rest = ins
@@ -340,6 +353,8 @@ class LoopSite:
         self.args = rest[self.spec.carries : end]
         """What the body takes besides the number of the turn and the state."""
         self.test_args = rest[end:]
+        self.is_whole = not self.test and self.count < 0 and func.pool[~self.count][0] == self.spec.index.size  # type: ignore[attr-defined]
+        """Whether it turns as often as it has indices."""
 
 
 def result_type(f: Func, v: int, k: int) -> Type:
@@ -355,7 +370,7 @@ def result_type(f: Func, v: int, k: int) -> Type:
         if kept == -1:
             return f.type_of(ins[4])
         t = f.callees[ins[2]].result_type(k - (kept >= 0))
-        return t if kept < 0 else array(spec.index if kept < spec.outputs else RUN, t)
+        return t if kept < 0 else array(spec.index if spec.is_output(kept) else RUN, t)
     if op == PULL:  # it has a result for every real leaf of the arguments
         return _real_params(f.callees[f.code[ins[1]][1]])[k]
     return f.callees[ins[1]].result_type(k)
@@ -388,6 +403,11 @@ def fields_of(t: Type) -> list[tuple[str, Type]]:
         return [("fst", t.fst), ("snd", t.snd)]
     assert isinstance(t, Struct)
     return t.sorted_fields()
+
+
+def is_unwritten(f: Func, v: int) -> bool:
+    """Whether ``v`` is an array in which there may be anything: the only ones are NaNs that are constants."""
+    return v < 0 and f.pool[~v][0] != f.pool[~v][0] and isinstance(f.pool[~v][1], Array)
 
 
 def is_real(t: Type) -> bool:

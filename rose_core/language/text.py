@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    ALL,
     CALL,
     COND,
     FOR,
@@ -396,7 +397,8 @@ class _Printer:
         text += f" do {self.call(site.body, site.args)}"
         if site.test:
             text += f" {'until not' if spec.must_end else 'while'} {self.call(site.test, site.test_args)}"
-        text += f" give {spec.outputs}" if spec.outputs else ""
+        outputs = len(site.body.results) - spec.carries if spec.outputs == ALL else spec.outputs
+        text += f" give {outputs}" if outputs else ""
         text += f" checkpoint {spec.checkpoint}" if spec.checkpoint else ""
         return text + (f" note {spec.note}" if spec.note >= 0 else "")
 

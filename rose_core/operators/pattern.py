@@ -356,7 +356,7 @@ class _Run:
             every = rest[k]
             for x in column:
                 every = self.sets.either(every, x, t)
-            if k < spec.outputs:
+            if spec.is_output(k):
                 every = self.sets.either(every, _known(zero_of(t), t), t)
                 rest[k] = [every for _ in range(spec.index.size)]  # type: ignore[attr-defined]
             else:
@@ -369,7 +369,7 @@ class _Run:
         for k, (column, t) in enumerate(zip(kept, site.body.result_types[spec.carries :], strict=True)):
             if spec.down:
                 column = kept[k] = column[::-1]
-            if k < spec.outputs:
+            if spec.is_output(k):
                 size = spec.index.size  # type: ignore[attr-defined]
                 column += [_known(zero_of(t), t) for _ in range(size - len(column))]
         return list(kept)

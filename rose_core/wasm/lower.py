@@ -26,6 +26,7 @@ from rose_core.language.ir import (
     VEC,
     ZEROS,
     Func,
+    is_unwritten,
     operands,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, code
@@ -244,6 +245,8 @@ class Body(Loops):
             if place is None:
                 returned.append(v)
             elif is_memory(t):
+                if is_unwritten(self.func, v):
+                    continue
                 is_row = v >= 0 and self.func.code[v][0] == INDEX
                 for to in self.row_results.pop(v, ()) if is_row else [place]:
                     self.copy(0, to, v, t)

@@ -61,7 +61,8 @@ def leaves_memory(f: Func) -> bool:
 
 
 def _keeps_tapes(site: LoopSite) -> bool:
-    return len(site.body.result_types) > site.spec.carries + site.spec.outputs
+    kept = len(site.body.result_types) - site.spec.carries
+    return kept > 0 and not site.spec.is_output(kept - 1)
 
 
 class ControlFlow(Expressions):

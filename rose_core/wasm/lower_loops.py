@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rose_core import errors
-from rose_core.language.ir import Func, LoopSite
+from rose_core.language.ir import LoopSite
 from rose_core.language.types import Type
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.encode import (
@@ -184,10 +184,10 @@ class _Rows:
         at = 0
         for k, t in self.types.items():
             get = gets[k + 1]
-            if k - first < site.spec.outputs:
+            if site.spec.is_output(k - first):
                 whole = body.func.types[get]
                 place = self.arrays[k] = body.room_for(get, whole)
-                if not _is_whole(body.func, site):
+                if not site.is_whole:
                     out += zeroed(place, size_of(whole))
                 body.put(get, place)
                 self.pointers[k] = body.new_local(True)
@@ -306,8 +306,3 @@ def _rings(state: Sequence[int], other: Mapping[int, int], moved: Mapping[int, i
 def _rotated(ring: Sequence[int]) -> bytes:
     """Code that gives each local variable the value of the one before it, and the first that of the last."""
     return b"".join([*map(get_local, [ring[-1], *ring[:-1]]), *map(set_local, reversed(ring))])
-
-
-def _is_whole(func: Func, site: LoopSite) -> bool:
-    """Whether every element of the arrays over the loop's index type is written."""
-    return site.count < 0 and func.pool[~site.count][0] == site.spec.index.size and not site.test  # type: ignore[attr-defined]

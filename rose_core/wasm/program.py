@@ -69,7 +69,7 @@ class Program:
         imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
-        zeros = max((size_of(t) for f in order for _, t in f.pool if is_memory(t)), default=0)
+        zeros = max((size_of(t) for f in order for x, t in f.pool if is_memory(t) and x == x), default=0)
         segments = [(0, library.data)] if library.data else []
         zeros_at = aligned(len(library.data))
         address = aligned(zeros_at + zeros)

@@ -1,0 +1,103 @@
+"""What reverse mode keeps of the turns of a loop: arrays where their number is known, tapes where it is not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rose_core import (
+    Real,
+    Vec,
+    compile,
+    cond,
+    fn,
+    fori,
+    grad,
+    hvp,
+    inspect,
+    interp,
+    jvp,
+    sin,
+    sum,
+    while_loop,
+)
+from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.linearize_control import _MOST_IN_SIDE
+from rose_core.language.check import check
+from rose_core.optimise.inline import MOST_TURNS
+
+N = MOST_TURNS + 4
+V = Vec(N, Real)
+X = [math.sin(k + 0.5) for k in range(N)]
+
+
+def turned(x, n=N, limit=None):
+    """Turns in a loop that has to keep something of each, whose number may be known."""
+    if limit is None:
+        return fori(n, Real, 1.0, lambda k, s: sin(s * x[0]) + s * x[1])
+    state = {"s": Real, "k": Real}
+    return while_loop(
+        state,
+        {"s": 1.0, "k": 0.0},
+        lambda c: c.k < float(n),
+        lambda c: {"s": sin(c.s * x[0]) + c.s * x[1], "k": c.k + 1.0},
+        limit=limit,
+    ).s
+
+
+def choice(x, n):
+    """Turns some of which have turns in them."""
+    return fori(
+        N, Real, 0.0, lambda k, s: cond(x[k] > 0.5, Real, lambda: s + turned(x, n), lambda: 0.9 * s + x[k])
+    )
+
+
+PROGRAMS = {
+    "a loop": (turned, False),
+    "loops in a sum": (lambda x: sum(N, lambda i: x[i] * turned([x[i], x[0]])), False),
+    "loops in a loop": (lambda x: fori(N, Real, 0.1, lambda i, s: 0.2 * s + x[i] * turned([x[i], s])), False),
+    "a loop that tests": (lambda x: turned(x, limit=99), True),
+    "a loop in one that tests": (
+        lambda x: while_loop(Real, x[0], lambda s: s > -1.0, lambda s: 0.1 * turned(x) - 0.9 + s, limit=9),
+        True,
+    ),
+    "a loop in a side": (lambda x: choice(x, N), False),
+    "a long loop in a side": (lambda x: choice(x, _MOST_IN_SIDE + 1), True),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_and_derivatives(name: str) -> None:
+    body, has_tapes = PROGRAMS[name]
+    f = fn([V], Real, body)
+    direction = [math.cos(3.0 * k) for k in range(N)]
+    gradient, product = grad(f), hvp(f)
+    for g in (gradient, product, grad(fn([V], Real, lambda x: sum(N, lambda k: gradient(x)[k] * x[k])))):
+        check(Expansion(g.func).root)
+        args = [X, direction][: len(g.func.param_types)]
+        assert repr(compile(g)(*args)) == repr(interp(g)(*args))
+        assert ("[?]" in inspect(g).ir) == has_tapes
+    dual = compile(jvp(f))([{"re": x, "du": dx} for x, dx in zip(X, direction, strict=True)])
+    slopes = compile(gradient)(X)
+    assert math.fsum(a * b for a, b in zip(slopes, direction, strict=True)) == pytest.approx(
+        dual.du, rel=1e-9
+    )
+    up, down = (
+        compile(gradient)([x + h * dx for x, dx in zip(X, direction, strict=True)]) for h in (1e-5, -1e-5)
+    )
+    differences = [(a - b) / 2e-5 for a, b in zip(up, down, strict=True)]
+    assert compile(product)(X, direction) == pytest.approx(differences, rel=1e-5, abs=1e-6)
+
+
+def test_a_side_that_is_not_taken_writes_nothing() -> None:
+    """There is memory for what its loop would keep, which has nothing in it."""
+    gradient = grad(fn([V], Real, lambda x: choice(x, _MOST_IN_SIDE)))
+    around: list[str] = []
+    for line in inspect(gradient).wat.splitlines():
+        word = line.split(maxsplit=1)[0]
+        if word in ("block", "loop", "if"):
+            around.append(word)
+        elif word == "end":
+            around.pop()
+        assert not (word in ("memory.copy", "memory.fill") and "loop" in around)

@@ -1,4 +1,4 @@
-"""What reverse mode keeps of the turns of a loop: arrays where their number is known, tapes where it is not."""
+"""What reverse mode keeps of a loop: arrays where the number of turns is known, tapes where it is not."""
 
 from __future__ import annotations
 

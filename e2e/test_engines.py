@@ -16,6 +16,7 @@ import math
 import struct
 from collections.abc import Iterator
 from math import inf, isinf, isnan, nan
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,6 +138,22 @@ def test_a_gradient(tab: Tab, host: Host, place: str) -> None:
         start == name for name in ("rose_core.snapshot.wasm", "rose_core.zip")
     ]
     assert tab.problems() == []
+
+
+def test_a_moment_without_a_network(tab: Tab, host: Host, tmp_path: Path) -> None:
+    """What could not be had is asked for again, by engines that remember that it could not, too."""
+    mounts = host.server.mounts
+    host.server.mounts = {"/deep/rose.worker.js": tmp_path, **mounts}
+    tab.goto(f"{host.url}pages/blank.html")
+    refused = tab.run("""
+        globalThis.rose = await import("../rose.js");
+        rose.configure({ cache: false });
+        globalThis.f = rose.fn([rose.Real], rose.Real, (x) => rose.mul(x, x));
+        return rose.compile(f).catch((e) => e.message);""")
+    assert "Rose could not load" in refused
+    assert "rose.worker.js: its host answers 404" in refused
+    host.server.mounts = mounts
+    assert tab.run("return (await rose.compile(f))(3)") == 9
 
 
 POINTS = [

@@ -14,11 +14,18 @@ const reasonOf = (address: string): Promise<string> =>
       globalThis.origin === "null" ? NO_ORIGIN : "the connection failed",
     );
 
-/** A module; throws why there is none. */
+/** How many modules could not be had. */
+let failed = 0;
+
+/**
+ * A module; throws why there is none. Firefox remembers that an address had none, until the page goes: the next
+ * attempts are at others of the same file.
+ */
 export const imported = async <T>(address: string): Promise<T> => {
   try {
-    return await import(address);
+    return await import(failed ? `${address}#${failed}` : address);
   } catch (cause) {
+    ++failed;
     throw Error(`Rose could not load ${address}: ${await reasonOf(address)}`, {
       cause,
     });

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page
 
 import build
-from build import BRIDGE, PYTHON, ROOT
+from build import BRIDGE, CLIENTS, PYTHON, ROOT
 from e2e.server import Server
 from rose_core import RunError, load
 
@@ -329,3 +329,31 @@ def test_a_page_says_where_the_files_are(folder: Path, rose: Run, page: Page) ->
         page.goto(f"{server.origin}/page.html")
         ask = "async (at) => (await (await import('/none.js')).load(at)).none()"
         assert [page.evaluate(ask, at) for at in ("./inner/", "inner/", "/inner/")] == [7, 7, 7]
+
+
+def test_a_bundler_finds_the_files(folder: Path, rose: Run, page: Page) -> None:
+    compiled(rose, "power", "--grad")
+    site = folder / "bundled"
+    site.mkdir()
+    (site / "index.html").write_text('<link rel=icon href=data:,><script type=module src="main.js"></script>')
+    (site / "main.js").write_text(
+        "import { load } from '../out/power.js';\n"
+        "const { power, gradient } = await load();\n"
+        "globalThis.found = [power([3, 2]), gradient([3, 2])];\n"
+    )
+    vite = CLIENTS / "vite" / "node_modules" / "vite" / "bin" / "vite.js"
+    words = [build.node(), vite, "build", "--target=esnext", "--logLevel=warn", "--assetsInlineLimit=0"]
+    done = subprocess.run(words, cwd=site, capture_output=True, text=True, timeout=120, check=True)
+    assert not done.stdout + done.stderr
+    assert len(list((site / "dist" / "assets").glob("*.wasm"))) == 2
+    with Server({"/": site / "dist"}, quiet=True) as server:
+        page.goto(server.origin)
+        page.wait_for_function("globalThis.found")
+        assert page.evaluate("found") == [9, [6, pytest.approx(9 * math.log(3))]]
+
+
+def test_in_node_a_folder_is_as_seen_from_the_module(folder: Path, rose: Run) -> None:
+    compiled(rose, "none")
+    out = folder / "out"
+    for at in ("./", f"{out}/", out.as_uri() + "/"):
+        assert in_node(folder, "none", f"return (await load({at!r})).none();") == 7

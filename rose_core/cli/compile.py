@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
 from rose_core.cli.declarations import declare
@@ -49,12 +50,20 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     folder.mkdir(parents=True, exist_ok=True)
     for made, data in files.items():
         _write(folder / f"{names[made]}.wasm", data)
-    table = json.dumps({made: f"{file}.wasm" for made, file in names.items()}, indent=2)
-    source = _TEMPLATE.read_text("utf-8").replace("{}", table, 1)
+    source = _TEMPLATE.read_text("utf-8").replace("{}", _table(names), 1)
     source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())
     _write(folder / f"{name}.d.ts", declare({made: g.func for made, g in functions.items()}).encode())
     return 0
+
+
+def _table(names: Mapping[str, str]) -> str:
+    """The functions and their files, as JavaScript."""
+    lines = []
+    for made, file in names.items():
+        key, name, beside = map(json.dumps, (made, f"{file}.wasm", f"./{file}.wasm"))
+        lines.append(f"  {key}: [{name}, () => new URL({beside}, import.meta.url)],\n")
+    return "".join(["{\n", *lines, "}"])
 
 
 def _find(path: Path, name: str) -> Function:

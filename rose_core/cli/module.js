@@ -1,12 +1,12 @@
-// NAME, compiled by Rose: `load` gives its functions, each time with memory of their own.
+// NAME, compiled by Rose: each `load` gives functions with memory of their own.
 
-const FILES = {};
+const FILES = {}; // for bundlers in full
 
 const VIEWS = { f: Float64Array, i: Int32Array, b: Uint8Array };
 
 const bytesOf = async (url) => {
   if (url.protocol === "file:") {
-    const name = "node:fs/promises"; // no bundler shall look for it
+    const name = ["node:fs", "promises"].join("/"); // not for them
     return (await import(name)).readFile(url);
   }
   const response = await fetch(url);
@@ -14,7 +14,7 @@ const bytesOf = async (url) => {
   return response.arrayBuffer();
 };
 
-// A vector of structs is kept as a struct of vectors: at `at` in each of `cells` from `k` on.
+// A vector of structs is a struct of vectors: at `at` in `cells` from `k` on.
 
 const misfit = (name, expected, x) => {
   throw TypeError(`${name}: expected ${expected}, got ${x}`);
@@ -98,13 +98,12 @@ const callable = async (url) => {
 };
 
 /** The functions, from the files in `folder`. */
-export const load = async (folder = new URL(".", import.meta.url)) => {
-  const found = {};
-  const base = new URL(folder, globalThis.location);
-  await Promise.all(
-    Object.keys(FILES).map(async (name) => {
-      found[name] = await callable(new URL(FILES[name], base));
-    }),
-  );
-  return found;
+export const load = async (folder) => {
+  const at = (file) =>
+    new URL(file, new URL(folder, globalThis.location ?? import.meta.url));
+  const made = Object.entries(FILES).map(async ([name, [file, beside]]) => [
+    name,
+    await callable(folder ? at(file) : beside()),
+  ]);
+  return Object.fromEntries(await Promise.all(made));
 };

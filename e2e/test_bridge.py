@@ -213,3 +213,18 @@ def test_python_in_a_stock_pyodide_page(new_page: Callable[..., Page], tmp_path:
     assert compiled == pytest.approx([12 + math.cos(2), 8 * LN2], rel=1e-14)
     assert compiled == pytest.approx(interpreted, rel=1e-15)
     assert (doubled, seen) == (9, [4.5])
+
+
+def test_arrays_of_another_window(page: Page, site_url: str) -> None:
+    body = """
+        const { Real, Vec, compile, fn } = rose;
+        const frame = document.body.appendChild(document.createElement("iframe"));
+        const { Array, Float64Array } = frame.contentWindow;
+        const V = Vec(2, Real), M = Vec(2, V);
+        const [v, m] = await Promise.all([V, M].map((T) => compile(fn([T], T, (x) => x))));
+        const flat = (numbers) => [...numbers].map(Number);
+        return [
+            v(new Float64Array([1, 2])), v(Array.of(3, 4)), m(new Float64Array([5, 6, 7, 8])),
+            flat(v.into(new Float64Array(2), [1, 2])), flat(m.into(new Float64Array(4), [[1, 2], [3, 4]])),
+        ];"""
+    assert in_page(page, site_url, body) == [[1, 2], [3, 4], [[5, 6], [7, 8]], [1, 2], [1, 2, 3, 4]]

@@ -206,6 +206,19 @@ def test_scripts_with_open_sizes_say_what_to_do(page: Page, site_url: str) -> No
     ]
 
 
+def test_a_function_that_javascript_would_await(page: Page, site_url: str) -> None:
+    scripts = """
+<script type="text/x-rose">
+from rose_core import Real, fn
+@fn
+def then(x: Real) -> Real:
+    return x
+</script>
+"""
+    said = result(page, site_url, scripts, "return Object.keys(await python());")
+    assert "JavaScript would await what has a then; call the function something else" in said
+
+
 def test_scripts_that_are_given_up(page: Page, site_url: str) -> None:
     """What comes after finds a worker that is not busy with them."""
     work = """

@@ -14,6 +14,7 @@ import {
   describe,
   indicesBelow,
   isArray,
+  isNamed,
   isNumbers,
   isReal,
   partsOf,
@@ -305,7 +306,7 @@ const putOther = (
 const matrixWriter = (ty: Ty, leaf: Leaf, rows: Writer): Writer => {
   const total = sizeOf(ty);
   return (x, at) => {
-    if (!(x instanceof Float64Array)) rows(x, at);
+    if (!isNamed(x, "Float64Array")) rows(x, at);
     else if (x.length === total) leaf.cells.f.set(x, leaf.start + at * total);
     else
       throw RangeError(

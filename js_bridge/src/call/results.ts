@@ -14,6 +14,7 @@ import { within } from "../record/recorder";
 import {
   count,
   describe,
+  isNamed,
   isNumbers,
   isReal,
   sizeOf,
@@ -159,7 +160,7 @@ export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const rows = elementsFiller(ty, leaves);
   if (!isReal(ty)) return rows;
   const flat = numbersFiller(sizeOf(ty), leaves[0]);
-  return (out, at) => (out instanceof Float64Array ? flat : rows)(out, at);
+  return (out, at) => (isNamed(out, "Float64Array") ? flat : rows)(out, at);
 };
 
 type TypedArrays = readonly (
@@ -175,7 +176,8 @@ const checkArray = (
   size: number,
   typed: TypedArrays = [],
 ): void => {
-  if (!Array.isArray(out) && !typed.some((array) => out instanceof array)) {
+  const isTyped = typed.some(({ name }) => isNamed(out, name));
+  if (!Array.isArray(out) && !isTyped) {
     const kinds = ["an array", ...typed.map(({ name }) => `a ${name}`)];
     throw TypeError(
       `expected ${kinds.join(" or ")} to fill, got ${describe(out)}`,

@@ -128,6 +128,10 @@ class Reader {
     const { makeFn } = this.bridge;
     const { exports, open } = this.found;
     const all: Record<string, Fn> = {};
+    if ("then" in { ...exports, ...open })
+      throw TypeError(
+        "python: JavaScript would await what has a then; call the function something else",
+      );
     for (const [name, number] of Object.entries(exports)) {
       const data = this.functions[number];
       const f = (all[name] = makeFn(data));

@@ -313,6 +313,10 @@ export const symbolicType = (x: object): Ty | undefined => {
 export const isArray = (x: unknown): x is ArrayLike<unknown> =>
   Array.isArray(x) || (ArrayBuffer.isView(x) && !(x instanceof DataView));
 
+/** Whether `x` is a typed array of this name, be it of another window. */
+export const isNamed = (x: unknown, name: string): x is Float64Array =>
+  ArrayBuffer.isView(x) && (x as Float64Array)[Symbol.toStringTag] === name;
+
 /** What `x` is, in an author's words. */
 export const describe = (x: unknown): string => {
   if (x === null) return "null";

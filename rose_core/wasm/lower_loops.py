@@ -91,7 +91,7 @@ class Loops(ControlFlow):
         self.out[block] += [
             BASE, set_local(turn), BLOCK, LOOP,
             get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *again, *numbered,
-            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(), *step, BR_0, END, END,
+            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number), *step, BR_0, END, END,
             *rows.finish(),
         ]  # fmt: skip
         for k, n in enumerate(state):
@@ -190,7 +190,8 @@ class _Rows:
                 if not site.is_whole:
                     out += zeroed(place, size_of(whole))
                 body.put(get, place)
-                self.pointers[k] = body.new_local(True)
+                if is_memory(t):
+                    self.pointers[k] = body.new_local(True)
             else:
                 self.offsets[k] = at
                 at = aligned(at + size_of(t))
@@ -246,17 +247,21 @@ class _Rows:
                 ]  # fmt: skip
             code += [get_local(self.start), *at, I32_ADD, set_local(self.row)]
         for k, n in self.pointers.items():
-            code += [self.arrays[k].push(), get_local(number), i32_const(size_of(self.types[k]))]
-            code += [I32_MUL, I32_ADD, set_local(n)]
+            code += [*self._of_turn(k, self.arrays[k].push(), number), set_local(n)]
         return code
 
-    def end(self) -> list[bytes]:
+    def _of_turn(self, k: int, whole: bytes, number: int) -> list[bytes]:
+        """The address of the turn's row, or element, of an array."""
+        return [whole, get_local(number), i32_const(size_of(self.types[k])), I32_MUL, I32_ADD]
+
+    def end(self, number: int) -> list[bytes]:
         """After a turn: scalars go to their places."""
         code = []
         for k, n in self.values.items():
             kind = kind_of(self.types[k])
             if k in self.arrays:
-                code += [get_local(self.pointers[k]), get_local(n), store(kind, 0)]
+                whole = self.arrays[k]
+                code += [*self._of_turn(k, whole.base, number), get_local(n), store(kind, whole.offset)]
             else:
                 code += [get_local(self.row), get_local(n), store(kind, self.offsets[k])]
         return code

@@ -91,8 +91,8 @@ class Loops(ControlFlow):
         self.out[block] += [
             BASE, set_local(turn), BLOCK, LOOP,
             get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *again, *numbered,
-            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number), *step, BR_0, END, END,
-            *rows.finish(),
+            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number),
+            *step, BR_0, END, END, *rows.finish(),
         ]  # fmt: skip
         for k, n in enumerate(state):
             self._give(None if k in given else gets.get(k), n, is_i32(types[k]))

@@ -569,7 +569,9 @@ def check() -> None:
     lint("format js", where, *prettier, "--check", *styled, fix=fix)
     tsc = tools / "typescript" / "bin" / "tsc"
     lint("types js", bridge, node(), tsc, "-p", BRIDGE)
-    lint("types public", bridge, node(), tsc, "-p", BRIDGE / "types")
+    for version in ("typescript", "typescript-5"):  # both are in use
+        compiler = tools / version / "bin" / "tsc"
+        lint(f"types public, {version}", bridge, node(), compiler, "-p", BRIDGE / "types")
     site = BRIDGE / "tsconfig.site.json"
     lint("types site", [*bridge, site, ROOT / "site"], node(), tsc, "-p", site)
     for lock in (BRIDGE / "package-lock.json", *(ROOT / "e2e").glob("**/package-lock.json")):

@@ -79,7 +79,8 @@ export interface Structs {
 }
 
 /** A type of values, as an author writes it. */
-export type Type = Scalars | Size | Vecs<unknown, unknown> | Structs;
+export type Type =
+  Scalars | Size | Vecs<unknown, unknown> | Structs | readonly unknown[]; // of types, which would be without end to compare
 
 // ---- symbolic values, as bodies of functions see them ----
 
@@ -274,21 +275,32 @@ export interface Fn {
 type Rule<F> = Fn &
   Partial<Pick<F, keyof F & (typeof signature | typeof sizes)>>;
 
+/**
+ * A function with the forward derivative `D`. An interface of its own because the compiler compares a type's
+ * own properties before inherited ones: two types of functions differ in their signatures, and else in their
+ * derivatives, whose derivatives it would compare, without end.
+ */
+interface Differentiable<D extends Fn> extends Fn {
+  /** The forward derivative that is taken in place of the one that follows from the body. */
+  get jvp(): D | undefined;
+  set jvp(rule: Rule<D>);
+}
+
 /** A function with parameters of the types `P` and a result of type `R`; to be called on symbolic values. */
-export interface Func<P extends readonly unknown[], R> extends Fn {
+export interface Func<P extends readonly unknown[], R> extends Differentiable<
+  Func<Duals<P>, DualOf<R>>
+> {
   (...args: Values<P>): Symbolic<R>;
   readonly [signature]: readonly [P, R];
-  /** The forward derivative that is taken in place of the one that follows from the body. */
-  get jvp(): Func<Duals<P>, DualOf<R>> | undefined;
-  set jvp(rule: Rule<Func<Duals<P>, DualOf<R>>>);
 }
 
 /** A function with sizes that are not known yet: a call tells them, or `at` does. */
-export interface GenericFunc<P extends readonly unknown[], R> extends Fn {
+export interface GenericFunc<
+  P extends readonly unknown[],
+  R,
+> extends Differentiable<GenericFunc<Duals<P>, DualOf<R>>> {
   (...args: Values<P>): Symbolic<R>;
   readonly [sizes]: readonly [P, R];
-  get jvp(): GenericFunc<Duals<P>, DualOf<R>> | undefined;
-  set jvp(rule: Rule<GenericFunc<Duals<P>, DualOf<R>>>);
   /** The function at these sizes, by name. */
   at(sizes: { readonly [N in SizeNames<P>]: number }): Func<Known<P>, Known<R>>;
 }
@@ -338,10 +350,11 @@ export declare const fn: <
 export declare const opaque: <
   const P extends readonly Type[],
   const R extends Type,
+  const B extends Input<R>,
 >(
   params: P,
   ret: R,
-  host: (...args: Outputs<P>) => Input<R>,
+  host: (...args: Outputs<P>) => B,
 ) => Func<P, R>;
 
 // ---- derivatives ----
@@ -602,9 +615,9 @@ export interface Compiled<A extends readonly unknown[], B> {
   /** The same, the result put into `out`, an array or object of its form; gives `out`. */
   into<Out extends Filled<B>>(out: Out, ...args: A): Out;
   /**
-   * The arguments in memory, to be filled for `run`; a scalar is an array of one. Memory that was given to
-   * `compile` may grow, which makes older views empty, and any call of a function that has the same memory
-   * writes over them.
+   * The arguments in memory, to be filled for `run`; a scalar is an array of one. Memory may grow, which makes
+   * older views empty: that which was given to `compile`, and in a first call that of a function with a loop
+   * whose number of turns is not known. Any call of a function that has the same memory writes over them.
    */
   readonly args: readonly View[];
   /** The result in memory. */
@@ -777,11 +790,15 @@ export declare const select: <const T>(
  * `yes()` where `p` holds, else `no()`, both of type `type`. Only the side that is taken runs, and only
  * its derivative is taken.
  */
-export declare const cond: <const T extends Type>(
+export declare const cond: <
+  const T extends Type,
+  const A extends Value<T>,
+  const B extends Value<T>,
+>(
   p: Bool,
   type: T,
-  yes: () => Value<T>,
-  no: () => Value<T>,
+  yes: () => A,
+  no: () => B,
 ) => Symbolic<T>;
 
 export interface LoopOptions {
@@ -795,11 +812,14 @@ export interface WhileOptions extends LoopOptions {
 }
 
 /** From the state `init`, `body` as long as `test` holds. */
-export declare const whileLoop: <const T extends Type>(
+export declare const whileLoop: <
+  const T extends Type,
+  const B extends Value<T>,
+>(
   type: T,
   init: Value<T>,
   test: (state: Symbolic<T>) => Bool,
-  body: (state: Symbolic<T>) => Value<T>,
+  body: (state: Symbolic<T>) => B,
   options?: WhileOptions,
 ) => Symbolic<T>;
 
@@ -810,11 +830,11 @@ type Turns = Size | Nat | Real;
  * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
  * or a symbolic index, and `i` an index of its type; or a symbolic Real, and `i` an index of any size.
  */
-export declare const fori: <const T extends Type>(
+export declare const fori: <const T extends Type, const B extends Value<T>>(
   n: Turns,
   type: T,
   init: Value<T>,
-  body: (i: Nat, state: Symbolic<T>) => Value<T>,
+  body: (i: Nat, state: Symbolic<T>) => B,
   options?: LoopOptions,
 ) => Symbolic<T>;
 
@@ -822,11 +842,15 @@ export declare const fori: <const T extends Type>(
  * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
  * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
  */
-export declare const scan: <const T extends Type, Y extends Scalar | object>(
+export declare const scan: <
+  const T extends Type,
+  const B extends Value<T>,
+  Y extends Scalar | object,
+>(
   n: Size | Nat,
   type: T,
   init: Value<T>,
-  body: (state: Symbolic<T>, i: Nat) => readonly [Value<T>, Y],
+  body: (state: Symbolic<T>, i: Nat) => readonly [B, Y],
 ) => [Symbolic<T>, [Y] extends [Null] ? Null : Vec<Lifted<Y>>];
 
 /** The symbolic value that a value is by itself. */

@@ -702,6 +702,36 @@ const swapped = fn([Vec(2, Real)], [Real, Real], (v) => {
 const [left, right] = interp(swapped)([1, 2]);
 gives<number>()(left + right, 0);
 
+const tuples = fn([Real], [Real, Bool, Real, Real, Real], (x) => {
+  const [grown] = whileLoop(
+    [Real, Real],
+    [x, 10],
+    ([a, b]) => lt(a, b),
+    ([a, b]) => [add(a, 1), b],
+  );
+  const [, isLess] = cond(
+    lt(x, 1),
+    [Real, Bool],
+    () => [x, true],
+    () => [1, lt(x, 0)],
+  );
+  const [a, b] = fori(3, [Real, Real], [1, x], (_, [a, b]) => [b, add(a, b)]);
+  const [[, last], kept] = scan(2, [Real, Real], [x, 1], ([a, b]) => [
+    [b, a],
+    a,
+  ]);
+  return [grown, isLess, add(a, b), last, kept[1]];
+});
+gives<[number, boolean, number, number, number]>()(interp(tuples)(2), [
+  10,
+  false,
+  8,
+  1,
+  1,
+]);
+const onceAndTwice = opaque([Real], [Real, Real], (x) => [x, 2 * x]);
+gives<[number, number]>()(interp(onceAndTwice)(3), [3, 6]);
+
 const live = hot<[number], number>();
 is<boolean>()(await live.update(cube));
 gives<number>()(live(2), 8);

@@ -322,6 +322,19 @@ export const misused = async (): Promise<void> => {
   fn([R3], R3, (v) => v.push(1));
   // @ts-expect-error
   fn([R3], R3, (v) => ((v[0] = 1), v));
+  const two = [Real, Real] as const;
+  // @ts-expect-error
+  fori(3, two, [1, 2], (_, [a]) => [a]);
+  const no = () => false;
+  // @ts-expect-error
+  whileLoop(two, [1, 2], no, ([a]) => [a, true]);
+  const ok = () => [1, 2] as const;
+  // @ts-expect-error
+  cond(true, two, ok, () => [1, true]);
+  // @ts-expect-error
+  scan(3, two, [1, 2], ([a]) => [[a, true], a]);
+  // @ts-expect-error
+  opaque([Real], two, (x) => [x, true]);
   const live = hot<[number], number>();
   // @ts-expect-error
   live("1");

@@ -725,7 +725,7 @@ const tuples = fn([Real], [Real, Bool, Real, Real, Real], (x) => {
 gives<[number, boolean, number, number, number]>()(interp(tuples)(2), [
   10,
   false,
-  8,
+  13,
   1,
   1,
 ]);

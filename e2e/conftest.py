@@ -29,6 +29,7 @@ import build
 from build import BROWSER, DIST, ROOT
 from e2e import engines, webkit
 from e2e.browser import FLAGS
+from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import PlaywrightTab, Tab
 
@@ -127,6 +128,14 @@ def frozen_url(host: Callable[..., str]) -> str:
 @pytest.fixture(scope="session")
 def folder_url(host: Callable[..., str]) -> str:
     return host("/some/sub/folder/")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Frozen:
+    """A site that is to be frozen."""
+    site = Frozen(tmp_path)
+    site.fill()
+    return site
 
 
 @pytest.fixture(scope="session")

@@ -20,79 +20,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from build import BROWSER, DIST, PYTHON, ROOT
+from build import BROWSER, DIST, PYTHON
+from e2e.frozen import ENVIRONMENT, PAGE, SCRIPT, Frozen
 from e2e.server import Server
 from rose_core.cli import visit
 from rose_core.cli.serve import serve
-
-PAGE = """<!doctype html>
-<meta charset="utf-8">
-<link rel="icon" href="data:,">
-<title>waits</title>
-<input id="factor" type="range" min="1" max="3" value="2">
-<script type="module" src="page.js"></script>
-"""
-
-SCRIPT = """
-import { Real, compile, fn, mul, sin, vjp } from "../rose/rose.js";
-const slider = document.getElementById("factor");
-const show = async () => {
-    const factor = +slider.value;
-    const f = fn([Real], Real, (x) => mul(factor, sin(x)));
-    const slope = fn([Real], Real, function slope(x) { return vjp(f)(x).grad(1); });
-    document.title = "waits";
-    document.title = `slope ${(await compile(slope))(0)}`;
-};
-slider.oninput = show;
-show();
-"""
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-
-class Frozen:
-    """A site in a folder of its own, with Rose in it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.output = ""
-
-    def fill(self) -> None:
-        root = self.root
-        for name in ("rose.js", "rose.worker.js", "rose.python.js"):
-            (root / "rose").mkdir(exist_ok=True)
-            shutil.copy(DIST / name, root / "rose" / name)
-        self.index.write_text("{}")
-        (root / "rose" / "pyodide").symlink_to(DIST / "pyodide")
-        (root / "pages").mkdir()
-        self.write("pages/page.html", PAGE)
-        self.write("pages/page.js", SCRIPT)
-
-    def write(self, name: str, text: str) -> None:
-        (self.root / name).write_text(text)
-
-    def freeze(self, *options: str) -> subprocess.CompletedProcess[str]:
-        words = [PYTHON, "-m", "rose_core.cli", "freeze", self.root, *options]
-        env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
-        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
-
-    @property
-    def index(self) -> Path:
-        return self.root / "rose" / "rose.frozen.json"
-
-    def change_index(self, **content: object) -> None:
-        self.index.write_text(json.dumps(json.loads(self.index.read_text()) | content))
-
-    @property
-    def files(self) -> set[Path]:
-        return set((self.root / "pages" / "frozen").glob("*.wasm"))
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Frozen:
-    site = Frozen(tmp_path)
-    site.fill()
-    return site
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 
+import pytest
+from playwright.sync_api import Page, expect
+
 from e2e.frozen import PAGE, Frozen
+from e2e.server import Server
+from rose_core.cli.offline import FAREWELL
 
 OWN = """
 const CACHE = "own", FILES = [];
@@ -35,3 +40,49 @@ def test_a_page_that_waits_for_its_own_service_worker_is_frozen(site: Frozen) ->
     done = registering(site).freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pages/page.html: 3 programs" in done.stdout
+
+
+def visit(page: Page, origin: str) -> None:
+    """Open the page and wait until its service worker is at work."""
+    page.goto(f"{origin}/pages/page.html")
+    expect(page).to_have_title("slope 2")
+    page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    page.wait_for_function("navigator.serviceWorker.controller?.state === 'activated'")
+
+
+def test_offline_leaves_its_place_to_the_own_service_worker(site: Frozen, page: Page) -> None:
+    done = registering(site).freeze("--offline")
+    assert done.returncode == 1
+    (told,) = (line for line in done.stdout.splitlines() if line.startswith("!"))
+    assert told.startswith("! pages/page.html registers own.js, a service worker of the site's own")
+    assert 'importScripts("rose.offline.js")' in told
+    with Server({"/": site.root}, quiet=True) as server:
+        for _ in range(2):
+            visit(page, server.origin)
+        assert "/own.js" in server.asked
+        assert "/rose.offline.js" not in server.asked
+
+
+IMPORTS = f"{OWN}importScripts('rose.offline.js');"
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_the_own_service_worker_may_import_that_for_offline(site: Frozen, page: Page) -> None:
+    """Though it has the same names."""
+    done = registering(site, IMPORTS).freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Server({"/": site.root}, quiet=True) as server:
+        visit(page, server.origin)
+    visit(page, server.origin)
+    page.locator("#factor").fill("3")
+    expect(page).to_have_title("slope 3")
+
+
+def test_the_own_service_worker_stays_when_that_for_offline_ends(site: Frozen, page: Page) -> None:
+    registering(site, IMPORTS)
+    site.write("rose.offline.js", FAREWELL)
+    with Server({"/": site.root}, quiet=True) as server:
+        visit(page, server.origin)
+        page.reload()
+        registered = page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)")
+    assert registered == 1

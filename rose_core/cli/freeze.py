@@ -101,6 +101,8 @@ class Site:
         self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
         self.indices: dict[Path, set[Path]] = defaultdict(set)
         """By the path of an index, the folders of the pages that look there."""
+        self.workers: dict[str, Path] = {}
+        """The addresses of service workers for the site as a whole, and a page that registers each."""
         self.failed: set[Path] = set()
         """The pages on which something went wrong."""
         self.problems: list[str] = []
@@ -121,6 +123,8 @@ class Site:
             self.problems.append(
                 f'{self.name(page)} looks nowhere for what is frozen: say configure({{ frozen: "." }}) in it'
             )
+        if origin in visit.workers:
+            self.workers.setdefault(visit.workers[origin], page)
         for url in visit.indices:
             if url.startswith(origin):
                 path = self.root / unquote(urlsplit(url.removeprefix(origin)).path)
@@ -205,6 +209,19 @@ class Site:
                 )
         return loaded
 
+    def tell_of_workers(self, origin: str) -> None:
+        """Of a scope, browsers have one service worker: the site's own may have that for offline in it."""
+        for address, page in self.workers.items():
+            name = urlsplit(address).path.removeprefix(urlsplit(origin).path)
+            script = self.root / unquote(name)
+            if script.is_file() and offline_worker.SCRIPT in script.read_text("utf-8", "replace"):
+                continue
+            self.problems.append(
+                f"{self.name(page)} registers {name}, a service worker of the site's own, which takes the place of "
+                f'that for offline: write importScripts("{offline_worker.SCRIPT}") at the end of {name}, '
+                "or leave out --offline"
+            )
+
     def works_offline(self) -> bool:
         """Whether it was frozen so."""
         return any("offline" in _json_of(path) for path in self.indices)
@@ -276,6 +293,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
             if offline and not site.indices:
                 site.problems.append("no page asks for what is frozen, so none of them gets to work offline")
             if offline:
+                site.tell_of_workers(origin)
                 loaded |= {urljoin(origin, quote(site.name(path))) for path in site.separate()}
                 script = offline_worker.script(loaded, origin, site.root)
                 changes = site.text_change(site.root / offline_worker.SCRIPT, script)

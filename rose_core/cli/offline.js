@@ -1,87 +1,91 @@
 // Written by `rose freeze --offline`: the service worker with which this site works without a network.
 //
-// With a network, all is asked from the network, so that nothing is ever out of date.
+// With a network, all is asked from the network, so that nothing is ever out of date. A service worker of the
+// site's own may import this at its end, which is a block for the sake of its names: what it does not answer
+// itself is answered here.
 
-/** Other sites of the same host have their own. */
-const CACHE = `rose-offline ${registration.scope}`;
+{
+  /** Other sites of the same host have their own. */
+  const CACHE = `rose-offline ${registration.scope}`;
 
-/** All that the pages load, which is kept from the start; what else they ask for is kept when it comes. */
-const FILES = ["FILES"].map((path) => new URL(path, location.href).href);
+  /** All that the pages load, which is kept from the start; what else they ask for is kept when it comes. */
+  const FILES = ["FILES"].map((path) => new URL(path, registration.scope).href);
 
-/** Of what these files hold. When one changes, so does this script: browsers take all of them anew then. */
-const VERSION = "DIGEST";
+  /** Of what these files hold. When one changes, so does this script: browsers take all of them anew then. */
+  const VERSION = "DIGEST";
 
-/** A response as a page may be shown it later, even if the host has sent the browser on for it. */
-const direct = (response) =>
-  response.redirected ? new Response(response.body, response) : response;
+  /** A response as a page may be shown it later, even if the host has sent the browser on for it. */
+  const direct = (response) =>
+    response.redirected ? new Response(response.body, response) : response;
 
-/** Keep what the host has now. */
-const keep = async (cache, file) => {
-  const response = await fetch(file, { cache: "no-cache" });
-  if (response.ok) await cache.put(file, direct(response));
-  else
-    console.warn(
-      `offline (${VERSION}) there is no ${file}: ${response.status}`,
-    );
-};
-
-/** Without the network nothing is installed: the browser tries again. */
-const install = async () => {
-  const cache = await caches.open(CACHE);
-  await Promise.all(FILES.map((file) => keep(cache, file)));
-};
-
-self.addEventListener("install", (event) => {
-  self.skipWaiting();
-  event.waitUntil(install());
-});
-
-/** Addresses of a page, of which some hosts prefer the last. */
-const namesOf = (page) => [page, page.replace(/(index)?\.html?$/, "")];
-
-/** Let go of what belonged to an earlier version. */
-const clean = async () => {
-  const cache = await caches.open(CACHE);
-  const known = new Set(FILES.flatMap(namesOf));
-  for (const request of await cache.keys())
-    if (!known.has(request.url)) await cache.delete(request);
-  await self.clients.claim();
-};
-
-self.addEventListener("activate", (event) => event.waitUntil(clean()));
-
-const answer = async (event) => {
-  const { request } = event;
-  const cache = await caches.open(CACHE);
-  try {
-    const response = await fetch(request);
-    // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
-    if (response.status === 200)
-      event.waitUntil(
-        cache.put(request, direct(response.clone())).catch(() => {}),
+  /** Keep what the host has now. */
+  const keep = async (cache, file) => {
+    const response = await fetch(file, { cache: "no-cache" });
+    if (response.ok) await cache.put(file, direct(response));
+    else
+      console.warn(
+        `offline (${VERSION}) there is no ${file}: ${response.status}`,
       );
-    return response;
-  } catch (error) {
-    const kept = await cache.match(request);
-    if (kept) return kept;
-    if (request.mode === "navigate") {
-      // the query of a page is as a rule for its scripts, which read it themselves
-      const [url] = request.url.split(/[?#]/);
-      const file = FILES.find((each) => namesOf(each).includes(url));
-      const page = await cache.match(file ?? url, { ignoreSearch: true });
-      if (page) return page;
-    }
-    throw error;
-  }
-};
+  };
 
-self.addEventListener("fetch", (event) => {
-  const { request } = event;
-  const isStream = request.headers.get("accept") === "text/event-stream";
-  if (
-    request.method === "GET" &&
-    !isStream &&
-    new URL(request.url).origin === location.origin
-  )
-    event.respondWith(answer(event));
-});
+  /** Without the network nothing is installed: the browser tries again. */
+  const install = async () => {
+    const cache = await caches.open(CACHE);
+    await Promise.all(FILES.map((file) => keep(cache, file)));
+  };
+
+  self.addEventListener("install", (event) => {
+    self.skipWaiting();
+    event.waitUntil(install());
+  });
+
+  /** Addresses of a page, of which some hosts prefer the last. */
+  const namesOf = (page) => [page, page.replace(/(index)?\.html?$/, "")];
+
+  /** Let go of what belonged to an earlier version. */
+  const clean = async () => {
+    const cache = await caches.open(CACHE);
+    const known = new Set(FILES.flatMap(namesOf));
+    for (const request of await cache.keys())
+      if (!known.has(request.url)) await cache.delete(request);
+    await self.clients.claim();
+  };
+
+  self.addEventListener("activate", (event) => event.waitUntil(clean()));
+
+  const answer = async (event) => {
+    const { request } = event;
+    const cache = await caches.open(CACHE);
+    try {
+      const response = await fetch(request);
+      // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
+      if (response.status === 200)
+        event.waitUntil(
+          cache.put(request, direct(response.clone())).catch(() => {}),
+        );
+      return response;
+    } catch (error) {
+      const kept = await cache.match(request);
+      if (kept) return kept;
+      if (request.mode === "navigate") {
+        // the query of a page is as a rule for its scripts, which read it themselves
+        const [url] = request.url.split(/[?#]/);
+        const file = FILES.find((each) => namesOf(each).includes(url));
+        const page = await cache.match(file ?? url, { ignoreSearch: true });
+        if (page) return page;
+      }
+      throw error;
+    }
+  };
+
+  self.addEventListener("fetch", (event) => {
+    const { request } = event;
+    const isStream = request.headers.get("accept") === "text/event-stream";
+    if (
+      request.method === "GET" &&
+      !isStream &&
+      new URL(request.url).origin === location.origin
+    )
+      event.respondWith(answer(event));
+  });
+}

@@ -13,8 +13,11 @@ SCRIPT = "rose.offline.js"
 
 
 FAREWELL = """// Written by `rose freeze`: this site does not work offline any more.
-self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(registration.unregister()));
+// A service worker of the site's own that imports it goes on.
+if (location.pathname.endsWith("/rose.offline.js")) {
+  self.addEventListener("install", () => self.skipWaiting());
+  self.addEventListener("activate", (event) => event.waitUntil(registration.unregister()));
+}
 """
 """What takes its place where it is not wanted any more: browsers keep what they have until another comes."""
 

@@ -172,7 +172,9 @@
     if (scrollHeight <= innerHeight) return;
     const loads = [...document.querySelectorAll("iframe[loading=lazy]")]
       .filter(({ contentDocument }) => contentDocument?.URL === "about:blank")
-      .map((frame) => new Promise((wake) => frame.addEventListener("load", wake)));
+      .map(
+        (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
+      );
     const drawn = () => new Promise((wake) => requestAnimationFrame(wake));
     const show = async (top) => {
       scrollTo({ top, behavior: "instant" });
@@ -303,7 +305,8 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, indices, unseen, errors } = globalThis.roseWork;
+    const { files, indices, unseen, errors, registered } = globalThis.roseWork;
+    const workers = [...(registered?.values() ?? [])];
     const entries = Object.entries(files).map(async ([key, file]) => [
       key,
       await base64(file),
@@ -312,6 +315,7 @@
       files: await Promise.all(entries),
       indices: [...indices],
       unseen: [...unseen],
+      workers: workers.map(({ scope, active }) => [scope, active.scriptURL]),
       errors,
     };
   },

@@ -61,6 +61,8 @@ class Visit:
     """Addresses that were answered."""
     unseen: set[str] = field(default_factory=set)
     """The protocols of addresses of workers of which it cannot be seen what they compile."""
+    workers: dict[str, str] = field(default_factory=dict)
+    """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
     started_python: bool = False
 
@@ -145,6 +147,7 @@ def _use(frame: Frame, visit: Visit) -> None:
     found = _done(frame, "found")
     visit.indices |= set(found["indices"])
     visit.unseen |= set(found["unseen"])
+    visit.workers |= dict(found["workers"])
     visit.artifacts += [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
     for problem in found["errors"]:
         visit.tell(problem)

@@ -39,8 +39,16 @@ let files: Promise<Files>;
 
 const INDEX = "rose.frozen.json";
 
-/** Have a service worker keep the site; in some frames even to ask for one is an error. */
-const offer = async (script: URL) => navigator.serviceWorker?.register(script);
+/**
+ * Have a service worker keep the site, unless it has one: either would take the other's place at every visit. In
+ * some frames even to ask for one is an error.
+ */
+const offer = async (script: URL) => {
+  const { serviceWorker } = navigator;
+  const found = await serviceWorker.getRegistration(script);
+  if (found?.scope !== new URL(".", script).href)
+    await serviceWorker.register(script);
+};
 
 /** The frozen files, by the hashes of their programs. */
 const read = async (from: string): Promise<Files> => {

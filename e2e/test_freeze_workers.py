@@ -1,7 +1,6 @@
-"""`rose freeze` of sites that have a service worker of their own."""
+"""`rose freeze` of sites that have workers of all pages: service workers of their own, and shared ones."""
 
 from __future__ import annotations
-
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -86,3 +85,27 @@ def test_the_own_service_worker_stays_when_that_for_offline_ends(site: Frozen, p
         page.reload()
         registered = page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)")
     assert registered == 1
+
+
+SHARED = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const twice = compile(fn([Real], Real, (x) => mul(2, x)));
+onconnect = async ({ ports: [port] }) => port.postMessage((await twice)(4));
+"""
+
+CONNECTS = """
+import "../rose/rose.js";
+const { port } = new SharedWorker("shared.js", { type: "module" });
+port.onmessage = ({ data }) => (document.title = `twice ${data}`);
+"""
+
+
+def test_what_shared_workers_load_is_kept_for_offline(site: Frozen) -> None:
+    site.write("pages/page.js", CONNECTS)
+    site.write("pages/shared.js", 'import "./part.js";' + SHARED)
+    site.write("pages/part.js", "")
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 1 program" in done.stdout
+    script = (site.root / "rose.offline.js").read_text()
+    assert '"pages/shared.js"' in script and '"pages/part.js"' in script

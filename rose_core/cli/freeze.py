@@ -196,18 +196,15 @@ class Site:
             for artifact in self.frozen[folder].artifacts.values():
                 yield folder, artifact
 
-    def look(self, browser: Browser, address: Mapping[Path, str]) -> set[str]:
-        """Open the pages at these addresses when all is frozen; the addresses of what they load."""
-        loaded: set[str] = set()
+    def look(self, browser: Browser, address: Mapping[Path, str]) -> None:
+        """Open the pages at these addresses when all is frozen."""
         for page in self.pages:
             visit = look(browser, address[page])
-            loaded |= visit.loaded
             if visit.started_python and page not in self.failed:
                 self.problems.append(
                     f"{self.name(page)} starts Python when it is opened, though its programs are frozen: "
                     "does it call ready(), or compile what changes from visit to visit?"
                 )
-        return loaded
 
     def tell_of_workers(self, origin: str) -> None:
         """Of a scope, browsers have one service worker: the site's own may have that for offline in it."""
@@ -217,8 +214,8 @@ class Site:
             if script.is_file() and offline_worker.SCRIPT in script.read_text("utf-8", "replace"):
                 continue
             self.problems.append(
-                f"{self.name(page)} registers {name}, a service worker of the site's own, which takes the place of "
-                f'that for offline: write importScripts("{offline_worker.SCRIPT}") at the end of {name}, '
+                f"{self.name(page)} registers {name}, a service worker of the site's own, which takes "
+                f'the place of that for offline: write importScripts("{offline_worker.SCRIPT}") at the end of {name}, '
                 "or leave out --offline"
             )
 
@@ -276,7 +273,8 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     if not root.is_dir():
         raise CommandError(f"{root} is no folder")
     site = Site(root)
-    with serve(site.root, base, WORKER) as origin, chromium(program) as browser:
+    answered: set[str] = set()
+    with serve(site.root, base, WORKER, answered) as origin, chromium(program) as browser:
         address = {page: urljoin(origin, quote(site.name(page))) for page in site.pages}
         context = reader(browser, sees_frozen=False)
         for page in site.pages:
@@ -289,11 +287,14 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
         is_right = _put_right(site.changes(offline), check)
         # what pages load is known once all is in place
         if not check or (offline and is_right):
-            loaded = site.look(browser, address)
+            answered.clear()
+            site.look(browser, address)
             if offline and not site.indices:
                 site.problems.append("no page asks for what is frozen, so none of them gets to work offline")
             if offline:
                 site.tell_of_workers(origin)
+                # not all of it is told by pages: those of shared workers are none of theirs
+                loaded = {urljoin(origin, path) for path in answered}
                 loaded |= {urljoin(origin, quote(site.name(path))) for path in site.separate()}
                 script = offline_worker.script(loaded, origin, site.root)
                 changes = site.text_change(site.root / offline_worker.SCRIPT, script)

@@ -52,10 +52,11 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def serve(folder: Path, base: str = "/", worker: str = "") -> Iterator[str]:
+def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | None = None) -> Iterator[str]:
     """The address of the folder, which ends with a slash; ``base``: where it is on its host.
 
-    ``worker``: what comes in front of the scripts of workers.
+    ``worker``: what comes in front of the scripts of workers; ``answered``: where to note what is asked for
+    and is there.
     """
     base = f"/{base.strip('/')}/".replace("//", "/")
 
@@ -72,6 +73,11 @@ def serve(folder: Path, base: str = "/", worker: str = "") -> Iterator[str]:
             first = f'import "data:text/javascript,{quote(worker)}"; ' if is_module else worker
             content = first.encode() + script.read_bytes()
             return self.answer(content, self.guess_type(script))
+
+        def send_response(self, code: int, message: str | None = None) -> None:
+            if answered is not None and self.command == "GET" and code in (200, 304):
+                answered.add(unmarked(self.path))
+            super().send_response(code, message)
 
         def translate_path(self, path: str) -> str:
             return super().translate_path(path.removeprefix(base[:-1]))

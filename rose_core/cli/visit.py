@@ -171,11 +171,10 @@ def _done(frame: Frame, action: str) -> Any:
 
 
 def look(browser: Browser, address: str) -> Visit:
-    """Open a page for the first time, and see what it loads."""
+    """Open a page for the first time, for which all is loaded that it loads at first."""
     visit = Visit()
     context = reader(browser, sees_frozen=True)
     page = context.new_page()
-    _note(page, visit)
     try:
         _open(page, address)
         visit.started_python = page.evaluate("roseWork.started")

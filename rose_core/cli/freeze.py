@@ -215,8 +215,8 @@ class Site:
                 continue
             self.problems.append(
                 f"{self.name(page)} registers {name}, a service worker of the site's own, which takes "
-                f'the place of that for offline: write importScripts("{offline_worker.SCRIPT}") at the end of '
-                f"{name}, or leave out --offline"
+                f'the place of that for offline: write importScripts("{offline_worker.SCRIPT}") at the end '
+                f"of {name}, or leave out --offline"
             )
 
     def works_offline(self) -> bool:

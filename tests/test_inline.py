@@ -7,7 +7,7 @@ import math
 import pytest
 from test_growth import functions
 
-from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, interp, opaque, sin, sum, vec, vjp
+from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, grad, interp, opaque, sin, sum, vec, vjp
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.optimise.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
 
@@ -248,6 +248,16 @@ def test_a_long_chain_in_a_loop_is_called() -> None:
     g = fn([V], Real, lambda x: sum(N, lambda i: f(vec(N, Real, lambda k: x[k] * x[i]))))
     assert len(functions(in_line(g.func))) == 2
     check(g)
+
+
+def test_a_rule_that_is_set_anew() -> None:
+    """With something in line in the function itself, and nothing in its rules."""
+    square = fn([Real], Real, lambda x: x * x)
+    f = fn([Real], Real, lambda x: square(square(x) + 1.0))
+    slope = grad(fn([Real], Real, lambda x: 2.0 * f(x)))
+    for k in (10.0, 20.0, 10.0):
+        f.jvp = fn([Dual], Dual, lambda x, k=k: {"re": f(x.re), "du": x.du * k})
+        assert compile(slope)(3.0) == interp(slope)(3.0) == 2.0 * k
 
 
 def test_a_chain_of_what_stays() -> None:

@@ -278,11 +278,11 @@ class Copies:
             made = f.memo.get(self.name)
             if not any(map(any, inside)):
                 found = 0
-            elif isinstance(made, _Copy) and made.inside == inside:
+            elif isinstance(made, _Copy) and made.inside == inside and made.rule is f.jvp:
                 found = made.version
             else:
                 found = next(_versions)
-                f.memo[self.name] = _Copy(inside, found)
+                f.memo[self.name] = _Copy(inside, f.jvp, found)
             self.versions[f] = found
         return found
 
@@ -293,6 +293,8 @@ class _Copy:
 
     inside: list[tuple[bool, bool, int]]
     """Which of its callees are, which are bodies of loops that are written out, and their versions."""
+    rule: Func | None
+    """The derivative that its author gave it, who may give it another one."""
     version: int
     copy: Func | None = None
 

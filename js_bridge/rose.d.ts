@@ -78,9 +78,9 @@ export interface Structs {
   readonly [name: string]: Type;
 }
 
-/** A type of values, as an author writes it. */
+/** A type of values, as an author writes it. Tuples are of such, which would be without end to compare. */
 export type Type =
-  Scalars | Size | Vecs<unknown, unknown> | Structs | readonly unknown[]; // of types, which would be without end to compare
+  Scalars | Size | Vecs<unknown, unknown> | Structs | readonly unknown[];
 
 // ---- symbolic values, as bodies of functions see them ----
 

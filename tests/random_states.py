@@ -79,15 +79,13 @@ class States:
             return found
 
         if kind == 0:
-            first = vec(3, Real, lambda _: 0.0)
 
             def scanned(s, i):
                 found = body(i, s)
                 return found, found[self.names[0]][0]
 
             s, kept = scan(3, self.type, start, scanned)
-            total = sum(3, lambda i: kept[i] + first[i])
-            return self.state(self.vectors(s), s["x"] + 0.1 * total)
+            return self.state(self.vectors(s), s["x"] + 0.1 * sum(3, lambda i: kept[i]))
         if kind == 1:
             counted = struct({"s": self.type, "left": Real})
             made = while_loop(

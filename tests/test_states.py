@@ -6,27 +6,18 @@ import math
 from random import Random
 
 import pytest
+from differences import same
 from random_programs import duals, flat
 from random_states import program
 
-from rose_core import Real, Vec, compile, fn, fori, imod, inspect, interp, jvp, sin, struct, sum, vec, vjp
-from rose_core.derivatives.expand import Expansion
-from rose_core.language.check import check
+from rose_core import Real, Vec, fn, fori, grad, imod, inspect, jvp, sin, struct, sum, vec
 
 N = 60
 V = Vec(N, Real)
 
 
-def same(f, *args):
-    """What ``f`` gives, compiled and interpreted."""
-    check(Expansion(f.func).root)
-    found = compile(f)(*args)
-    assert repr(found) == repr(interp(f)(*args))
-    return found
-
-
-def copies_in_turns(f) -> int:
-    """How many instructions in loops copy arrays."""
+def in_turns(f, *words: str) -> int:
+    """How many of these instructions are in loops."""
     around: list[str] = []
     found = 0
     for line in inspect(f).wat.splitlines():
@@ -35,14 +26,13 @@ def copies_in_turns(f) -> int:
             around.append(word)
         elif word == "end":
             around.pop()
-        found += word == "memory.copy" and "loop" in around
+        found += word in words and "loop" in around
     return found
 
 
 def gradient_of(f):
-    names = "abcdefg"[: len(f.func.param_types)]
-    result = struct(dict(zip(names, f.func.param_types, strict=True)))
-    return fn(f.func.param_types, result, lambda *x: dict(zip(names, vjp(f)(*x).grad(1), strict=True)))
+    """By all arguments."""
+    return grad(f, range(len(f.func.param_types)))
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -89,9 +79,9 @@ def test_they_are_not_copied(name: str) -> None:
         s = fori(N, state, {name: (x, y)[k % 2] for k, name in enumerate(names)}, turn)
         return sum(N, lambda i: sum_of([sin(s[name][i] + k) for k, name in enumerate(names)]))
 
-    assert copies_in_turns(f) == 0
+    assert in_turns(f, "memory.copy") == 0
     if name != "the last two":  # of which the value keeps both for the way back
-        assert copies_in_turns(gradient_of(f)) == 0
+        assert in_turns(gradient_of(f), "memory.copy") == 0
     args = [[math.sin(k * j) for k in range(N)] for j in (1, 2)]
     same(f, *args)
     same(gradient_of(f), *args)

@@ -58,7 +58,10 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
 
 
 def _table(names: Mapping[str, str]) -> str:
-    """The functions and their files, as JavaScript."""
+    """The functions as JavaScript: of each, the name of its file, and where that is.
+
+    Bundlers find a file by this form of an address, if it is written out in full.
+    """
     lines = []
     for made, file in names.items():
         key, name, beside = map(json.dumps, (made, f"{file}.wasm", f"./{file}.wasm"))

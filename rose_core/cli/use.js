@@ -172,9 +172,7 @@
     if (scrollHeight <= innerHeight) return;
     const loads = [...document.querySelectorAll("iframe[loading=lazy]")]
       .filter(({ contentDocument }) => contentDocument?.URL === "about:blank")
-      .map(
-        (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
-      );
+      .map((frame) => new Promise((wake) => frame.addEventListener("load", wake)));
     const drawn = () => new Promise((wake) => requestAnimationFrame(wake));
     const show = async (top) => {
       scrollTo({ top, behavior: "instant" });

@@ -171,7 +171,7 @@ def _done(frame: Frame, action: str) -> Any:
 
 
 def look(browser: Browser, address: str) -> Visit:
-    """Open a page for the first time, for which all is loaded that it loads at first."""
+    """Open a page for the first time; what it loads then, its host sees."""
     visit = Visit()
     context = reader(browser, sees_frozen=True)
     page = context.new_page()

@@ -115,18 +115,24 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
         if after == varying:
             break
         varying = after
-    index = spec.index if site.is_whole and not spec.checkpoint else RUN
-    if lin.is_side and spec.index.size > _MOST_IN_SIDE:  # type: ignore[attr-defined]
-        index = RUN
-    turns = lin.control[v] = Turns(transposed, spec.carries, varying, index)
+    outputs = ALL
+    if not _has_arrays(lin, site):
+        outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])
+    turns = lin.control[v] = Turns(transposed, spec.carries, varying, spec.index if outputs == ALL else RUN)
     takes = transposed.takes[1:]
-    outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])
-    new = replace(spec, carries=turns.kept_carries, outputs=outputs if index is RUN else ALL)
+    new = replace(spec, carries=turns.kept_carries, outputs=outputs)
     state = [env[x] for x, taken in zip(site.state, takes, strict=False) if taken]
     args = [env[x] for x, taken in zip(site.args, takes[spec.carries :], strict=True) if taken]
     test = _without_tangents(site.test) if site.test else None
     test_args = [env[x] for x in site.test_args if not lin.is_tangent(x)]
     env[v] = lin.b.loop(new, env[site.count], transposed.fwd, state, args, test, test_args)
+
+
+def _has_arrays(lin: Linearization, site: LoopSite) -> bool:
+    """Whether what is kept of the turns goes to arrays, not tapes; of a loop that has such already, more does."""
+    spec = site.spec
+    few = spec.index.size <= _MOST_IN_SIDE  # type: ignore[attr-defined]
+    return spec.outputs == ALL or (site.is_whole and not spec.checkpoint and (few or not lin.is_side))
 
 
 def only_source(lin: Linearization, site: LoopSite) -> int | None:

@@ -215,11 +215,10 @@ def _few_turns(f: Func, ins: tuple[int, ...]) -> int:
     """How often a loop turns, if that is always the same and not often; 0 otherwise."""
     site = LoopSite(f, ins)
     spec = site.spec
-    if site.test or site.count >= 0 or spec.checkpoint or spec.down or stays(site.body):
+    if not site.is_whole or spec.checkpoint or spec.down or stays(site.body):
         return 0
     assert isinstance(spec.index, Fin)
-    turns = f.pool[~site.count][0]
-    return int(turns) if turns == spec.index.size <= MOST_TURNS else 0
+    return spec.index.size if spec.index.size <= MOST_TURNS else 0
 
 
 def _takes_arrays(f: Func) -> bool:

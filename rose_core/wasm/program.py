@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 from rose_core.errors import FAIL, notes
-from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, opcodes
+from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes
 from rose_core.language.ops import OPS
 from rose_core.language.types import Array
 from rose_core.libm.link import Library
@@ -69,7 +69,8 @@ class Program:
         imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
-        zeros = max((size_of(t) for f in order for x, t in f.pool if is_memory(t) and x == x), default=0)
+        filled = (t for f in order for k, (_, t) in enumerate(f.pool) if not is_unwritten(f, ~k))
+        zeros = max((size_of(t) for t in filled if is_memory(t)), default=0)
         segments = [(0, library.data)] if library.data else []
         zeros_at = aligned(len(library.data))
         address = aligned(zeros_at + zeros)

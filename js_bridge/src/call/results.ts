@@ -163,22 +163,14 @@ export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   return (out, at) => (isNamed(out, "Float64Array") ? flat : rows)(out, at);
 };
 
-type TypedArrays = readonly (
-  | Float64ArrayConstructor
-  | Float32ArrayConstructor
-  | Int32ArrayConstructor
-  | Uint8ArrayConstructor
-)[];
-
-/** Throw unless `out` is an array, or one of those typed ones, of this size. */
+/** Throw unless `out` is an array, or a typed one of these names, of this size. */
 const checkArray = (
   out: unknown,
   size: number,
-  typed: TypedArrays = [],
+  typed: readonly string[] = [],
 ): void => {
-  const isTyped = typed.some(({ name }) => isNamed(out, name));
-  if (!Array.isArray(out) && !isTyped) {
-    const kinds = ["an array", ...typed.map(({ name }) => `a ${name}`)];
+  if (!Array.isArray(out) && !typed.some((name) => isNamed(out, name))) {
+    const kinds = ["an array", ...typed.map((name) => `a ${name}`)];
     throw TypeError(
       `expected ${kinds.join(" or ")} to fill, got ${describe(out)}`,
     );
@@ -190,7 +182,7 @@ const checkArray = (
     );
 };
 
-const FLOATS: TypedArrays = [Float64Array, Float32Array];
+const FLOATS = ["Float64Array", "Float32Array"];
 
 const numbersFiller = (size: number, leaf: Leaf): Filler => {
   let view: Float64Array = new Float64Array(0);
@@ -221,7 +213,7 @@ const numbersFiller = (size: number, leaf: Leaf): Filler => {
 const scalarsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const { size } = ty;
   const elem = ty.elem!;
-  const typed = { fin: [Int32Array, ...FLOATS], bool: [Uint8Array] }[
+  const typed = { fin: ["Int32Array", ...FLOATS], bool: ["Uint8Array"] }[
     elem.kind as string
   ];
   const read = readerOf(elem, leaves);

@@ -10,9 +10,9 @@ import {
   dualOf,
   partsOf,
   REAL,
-  texts,
   type SizeVar,
   sizesIn,
+  texts,
   type Ty,
   tyOf,
 } from "./types";

@@ -6,7 +6,7 @@
 
 import { atArgs, type Fn, knownOf, ofAnySize } from "./functions";
 import { call, callOn, liftArgs } from "./calls";
-import { type FnData } from "./data";
+import type { FnData } from "./data";
 import { checkOptions, oneOf } from "./options";
 import { recorder } from "./recorder";
 import {

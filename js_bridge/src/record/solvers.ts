@@ -6,7 +6,7 @@ import { type LoopOptions, typeOf } from "./control";
 import { tangentTy } from "./functional";
 import { call } from "./calls";
 import { dataOf, fn, isFn, misfit } from "./functions";
-import { type FnData } from "./data";
+import type { FnData } from "./data";
 import {
   CHECKPOINT,
   checkOptions,

@@ -349,6 +349,7 @@ export const describe = (x: unknown): string => {
   }
 };
 
+/** Types as text, one after the other. */
 export const texts = (types: readonly Ty[]): string =>
   types.map((ty) => ty.text).join(", ");
 

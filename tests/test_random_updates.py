@@ -10,6 +10,7 @@ from random_programs import flat
 from random_updates import M, N, V, program
 
 from rose_core import Real, compile, fn, interp, jvp, struct, vjp
+from rose_core.derivatives import linearize_control
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
 
@@ -93,3 +94,11 @@ def test_second_derivatives(seed) -> None:
     dual = same(jvp(gradient), duals(at.m, at.dm), duals(at.v, at.dv))
     forward = at.along({"m": [[x.du for x in row] for row in dual.m], "v": [x.du for x in dual.v]})
     assert at.along(twice) == pytest.approx(forward, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(300, 320))
+def test_loops_in_sides_that_have_tapes(seed, monkeypatch) -> None:
+    """As those of many turns have."""
+    monkeypatch.setattr(linearize_control, "_MOST_IN_SIDE", 1)
+    check_values_and_gradients(seed, 0)
+    test_second_derivatives(seed)

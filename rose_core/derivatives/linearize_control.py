@@ -129,7 +129,7 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
 
 
 def _has_arrays(lin: Linearization, site: LoopSite) -> bool:
-    """Whether what is kept of the turns goes to arrays, not tapes; of a loop that has such already, more does."""
+    """Whether what is kept of the turns goes to arrays, not tapes. Where some does already, all does."""
     spec = site.spec
     few = spec.index.size <= _MOST_IN_SIDE  # type: ignore[attr-defined]
     return spec.outputs == ALL or (site.is_whole and not spec.checkpoint and (few or not lin.is_side))

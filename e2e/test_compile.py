@@ -49,6 +49,14 @@ def then() -> Real:
     return 7
 
 @fn
+def __proto__() -> Real:
+    return 7
+
+@fn
+def reserved(function: Real, function_: Real, arguments: Real) -> Real:
+    return function * function_ * arguments
+
+@fn
 def a_function_that_has_a_name_of_40_letters(x: Real) -> Real:
     return sin(x)
 
@@ -237,9 +245,11 @@ def test_the_calling_code_is_small(folder: Path, rose: Run) -> None:
 
 def test_the_calling_code_is_typed(folder: Path, rose: Run) -> None:
     compiled(rose, "energy", "--grad", "--hessian")
+    compiled(rose, "reserved")
     (folder / "out" / "use.ts").write_text(
         """
         import { load } from "./energy.js";
+        import { load as loadReserved } from "./reserved.js";
         const { energy, gradient, hessian } = await load();
         const body = { mass: 1, at: new Float64Array(2), kind: 3, fixed: true, À: 1, a: 2 };
         const value: number = energy([body, body, body], 1, 2);
@@ -249,7 +259,8 @@ def test_the_calling_code_is_typed(folder: Path, rose: Run) -> None:
         energy([{ ...body, fixed: 1 }], 1, 2);
         // @ts-expect-error
         energy([body, body, body], 1);
-        export { value, slope, second };
+        const product: number = (await loadReserved()).reserved(2, 3, 4);
+        export { value, slope, second, product };
         """
     )
     tsc = [build.node(), BRIDGE / "node_modules" / "typescript" / "bin" / "tsc", "--noEmit", "--strict"]
@@ -280,6 +291,7 @@ def f(x: Real) -> Real:
         ("model.py:none --hessian", "none takes no Real, so it has no gradient"),
         ("model.py:", "expected FILE:FUNCTION, such as model.py:f, got model.py:"),
         ("model.py:then", "JavaScript would await what has a then; call the one in model.py something else"),
+        ("model.py:__proto__", "JavaScript has a meaning of its own for __proto__; call the one in model.py"),
         ("broken.py:f", "ZeroDivisionError"),
         ("leaves.py:f", "SystemExit"),
         ("asks.py:f", 'asks.py", line 5, in f\n    if x > 0:\n'),

@@ -36,6 +36,10 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     functions = {name: f}
     if name == "then":
         raise CommandError(f"JavaScript would await what has a {name}; call the one in {path} something else")
+    if name == "__proto__":
+        raise CommandError(
+            f"JavaScript has a meaning of its own for {name}; call the one in {path} something else"
+        )
     if name in ("gradient", "hessian") and (with_gradient or with_hessian):
         raise CommandError(f"{name} would be two functions; call the one in {path} something else")
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
@@ -20,8 +20,8 @@ def declare(functions: Mapping[str, Func]) -> str:
     """The declarations of a module whose `load` gives these functions."""
     lines = ["export interface Functions {"]
     for name, f in functions.items():
-        params = zip(names_of(f), f.param_types, strict=True)
-        listed = ", ".join(f"{_parameter(param)}: {_input(t)}" for param, t in params)
+        params = zip(_parameters(names_of(f)), f.param_types, strict=True)
+        listed = ", ".join(f"{param}: {_input(t)}" for param, t in params)
         lines.append(f"  {_key(name)}({listed}): {_output(f.ret)};")
     lines += [
         "}",
@@ -31,8 +31,15 @@ def declare(functions: Mapping[str, Func]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parameter(name: str) -> str:
-    return f"{name}_" if name in _RESERVED else name
+def _parameters(names: Sequence[str]) -> list[str]:
+    """The names, with others that are not taken for those that are words of TypeScript."""
+    chosen = []
+    for name in names:
+        if name in _RESERVED:
+            while name in _RESERVED or name in names:
+                name += "_"
+        chosen.append(name)
+    return chosen
 
 
 def _key(name: str) -> str:

@@ -53,11 +53,11 @@ def test_what_is_refused_throws(node: Run, tmp_path: Path) -> None:
     assert silent == []
 
 
-def compiler(folder: Path, **programs: str) -> list[str]:
+def compiler(folder: Path, *libraries: str, **programs: str) -> list[str]:
     """What the compiler says of these programs, with `rose` and `./rose.js` in dist/."""
     paths = {"rose": [str(DIST / "rose.d.ts")], "vitest": ["./vitest.d.ts"]}
     options = {"target": "ES2022", "module": "ESNext", "moduleResolution": "bundler", "strict": True}
-    options |= {"lib": ["ES2022", "DOM"], "types": [], "noEmit": True, "paths": paths}
+    options |= {"lib": ["ES2022", *(libraries or ["DOM"])], "types": [], "noEmit": True, "paths": paths}
     (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
     (folder / "vitest.d.ts").write_text(VITEST)
     for name, program in programs.items():
@@ -108,6 +108,20 @@ def test_declarations_are_found_beside_the_module(tmp_path: Path) -> None:
     shutil.copy(DIST / "rose.d.ts", tmp_path)
     errors = compiler(tmp_path, module=module, script=script)
     assert [error.split(",")[0] for error in errors] == ["module.ts(5", "script.ts(3"], errors
+
+
+def test_types_of_a_browser_are_not_needed(tmp_path: Path) -> None:
+    globals_of_node = """
+        declare class AbortSignal { readonly aborted: boolean }
+        declare class URL { readonly href: string }"""
+    program = """
+        import { Real, compile, fn } from "rose";
+        const f = fn([Real], Real, (x) => x);
+        const memory = { buffer: new ArrayBuffer(0), grow: (pages: number) => pages };
+        export const y: number = (await compile(f, { memory }))(1);
+        void compile(f, { memory: 3 });"""
+    errors = compiler(tmp_path, "ESNext.Disposable", globals=globals_of_node, program=program)
+    assert [error.split(",")[0] for error in errors] == ["program.ts(6"], errors
 
 
 def test_nothing_is_any() -> None:

@@ -634,12 +634,22 @@ export interface Compiled<A extends readonly unknown[], B> {
   [Symbol.dispose](): void;
 }
 
+/** `WebAssembly.Memory`; where the program has no types of a browser, as in Node, what of it is used. */
+type Memory = typeof globalThis extends {
+  WebAssembly: { Memory: { prototype: infer M } };
+}
+  ? M
+  : {
+      readonly buffer: ArrayBuffer | SharedArrayBuffer;
+      grow(pages: number): number;
+    };
+
 export interface CompileOptions {
   /**
    * The memory to use, which is grown as needed; else the function gets one of its own, of which browsers have
    * some 100 for a page.
    */
-  memory?: WebAssembly.Memory;
+  memory?: Memory;
   /** Gives the compilation up: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
   /**

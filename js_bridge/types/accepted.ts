@@ -2,6 +2,7 @@
 
 import {
   Bool,
+  type CompileOptions,
   type Compiled,
   Dual,
   type Fn,
@@ -335,6 +336,8 @@ is<Size<"n">>()(plain);
 // ---- compiled functions ----
 
 const memory = new WebAssembly.Memory({ initial: 0 });
+const memoryOf = (options: CompileOptions) => options.memory;
+is<WebAssembly.Memory | undefined>()(memoryOf({ memory }));
 const compiled = await compile(f, { memory });
 is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
 is<Float64Array | Int32Array>()(compiled.run());

@@ -776,10 +776,10 @@ export interface Progress {
  * The vector of `body(i)` for each index `i` below `index`, where the body runs once; or that of the elements of
  * an array, which has them at symbolic indices, too.
  */
-export declare const vec: <const T>(
+export declare const vec: <const T, const B extends Value<T>>(
   index: Nats | Size,
   elem: T,
-  body: ((i: Nat) => Value<T>) | ArrayLike<Value<T>>,
+  body: ((i: Nat) => B) | ArrayLike<Value<T>>,
 ) => Vec<Symbolic<T>>;
 
 /** The sum of `body(i)` over each index `i` below `index`, of numbers or tangents; the body runs once. */
@@ -904,14 +904,14 @@ export declare const functional: <
   const F extends readonly Fn[],
   const P extends readonly unknown[],
   const R,
+  const B extends Value<R>,
+  const D extends Value<TangentOf<R>>,
 >(
   functions: readonly [...F],
   params: P,
   ret: R,
-  body: (...args: [...F, ...Symbolics<P>]) => Value<R>,
-  rule: (
-    ...args: [Symbolic<R>, ...F, ...Symbolics<Duals<P>>]
-  ) => Value<TangentOf<R>>,
+  body: (...args: [...F, ...Symbolics<P>]) => B,
+  rule: (...args: [Symbolic<R>, ...F, ...Symbolics<Duals<P>>]) => D,
 ) => Func<P, R>;
 
 export interface SolveOptions {

@@ -496,6 +496,62 @@ gives<number[][]>()(
   ],
 );
 
+const fibonacci = fn([9], Real, (k) => {
+  const [a, b] = fori(k, [Real, Real], [0, 1], (_, [a, b]) => [b, add(a, b)]);
+  is<Real>()(b);
+  return a;
+});
+gives<number>()(interp(fibonacci)(8), 21);
+const Flagged = [Real, Bool] as const;
+const raised = fn([Real], Flagged, (x) =>
+  whileLoop(
+    [Real, Bool],
+    [x, false],
+    ([y]) => lt(y, 9),
+    ([y, p]) => {
+      is<Bool>()(p);
+      return [mul(y, 2), true];
+    },
+  ),
+);
+gives<[number, boolean]>()(interp(raised)(3), [12, true]);
+const turned = fn([Real], [Vec(2, Flagged), Real], (x) => {
+  const [[last], all] = scan(2, [Real, Bool], [x, true], ([y, p]) => [
+    [neg(y), not(p)],
+    y,
+  ]);
+  is<Vec<Real>>()(all);
+  return [vec(2, [Real, Bool], (i) => [all[i], true]), last];
+});
+gives<[[number, boolean][], number]>()(interp(turned)(3), [
+  [
+    [3, true],
+    [-3, true],
+  ],
+  3,
+]);
+const chosen = fn([Bool, Flagged], { pair: Flagged }, (p, pair) =>
+  cond(
+    p,
+    { pair: Flagged },
+    () => ({ pair }),
+    () => ({ pair: [0, p] }),
+  ),
+);
+gives<{ pair: [number, boolean] }>()(interp(chosen)(false, [3, true]), {
+  pair: [0, false],
+});
+const outside = opaque([Flagged], [Bool, Real], ([x, p]) => [!p, x]);
+gives<[boolean, number]>()(interp(outside)([3, true]), [false, 3]);
+const exchanged = functional(
+  [],
+  [[Real, Real]],
+  [Real, Real],
+  ([x, y]) => [y, x],
+  (_, [x, y]) => [y.du, x.du],
+);
+gives<[number, number]>()(interp(exchanged)([1, 2]), [2, 1]);
+
 const arithmetic = fn([9, Real], Vec(5, 9), (i, x) => [
   imul(9, i, 2),
   imin(9, i, 1),

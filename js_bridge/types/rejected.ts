@@ -59,6 +59,8 @@ const f = fn([R3, Point], Real, (v, p) => mul(v[0], p.x));
 const square = fn([Real], Real, (x) => mul(x, x));
 const total = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => v[i]));
 const run = interp(f);
+const Pair = [Real, Bool] as const;
+const both = () => [1, true] as const;
 const one = () => 1;
 const nothing = () => null;
 const primal = (_: Real, { re }: { re: Real }) => re;
@@ -175,6 +177,24 @@ export const rejected: (() => unknown)[] = [
   // @ts-expect-error
   () => fn([Real], Real, (x) => scan(x, Real, x, (s) => [s, s])[0]),
   // @ts-expect-error
+  () => fn([Real], Real, (x) => cond(true, Pair, both, () => [x])[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => cond(true, Pair, () => [true, x], both)[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, Pair, [x, true], (i, [y]) => [y])[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, Pair, [x], both)[0]),
+  // @ts-expect-error
+  () => fn([Real], Real, (x) => fori(3, ["Real"], ["x"], (i, s) => s)[0]),
+  // @ts-expect-error
+  () => fn([], Pair, () => whileLoop(Pair, [1, true], ([x]) => x, both)),
+  // @ts-expect-error
+  () => fn([], Pair, () => whileLoop(Pair, [1, true], ([, p]) => p, one)),
+  // @ts-expect-error
+  () => fn([], Pair, () => scan(3, Pair, [1, true], ([x]) => [[x, x], x])[0]),
+  // @ts-expect-error
+  () => fn([], Real, () => vec(3, Pair, () => [1, 2])[0][0]),
+  // @ts-expect-error
   () => fn([R3], R3, (v) => v.set(0, true)),
   // @ts-expect-error
   () => fn([R3, Real], R3, (v, x) => v.set(x, 1)),
@@ -251,6 +271,8 @@ export const rejected: (() => unknown)[] = [
   // @ts-expect-error
   () => interp(opaque([Real], Real, (x) => x > 0))(1),
   // @ts-expect-error
+  () => interp(opaque([Real], Pair, (x) => [x, x]))(1),
+  // @ts-expect-error
   () => configure({ core: "thread" }),
   // @ts-expect-error
   () => configure({ place: "main" }),
@@ -270,6 +292,8 @@ export const rejected: (() => unknown)[] = [
   () => functional([], [Real], Real, one, primal),
   // @ts-expect-error
   () => functional([one], [Real], Real, one, zero),
+  // @ts-expect-error
+  () => functional([], [Pair], Pair, (p) => [p[0]], primal),
   // ---- operators ----
   // @ts-expect-error
   () => grad((x: number) => x),

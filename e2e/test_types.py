@@ -124,6 +124,14 @@ def test_types_of_a_browser_are_not_needed(tmp_path: Path) -> None:
     assert [error.split(",")[0] for error in errors] == ["program.ts(6"], errors
 
 
+def test_programs_of_the_readme_compile(tmp_path: Path) -> None:
+    text = (build.ROOT / "README.md").read_text()
+    modules = re.findall(r'<script type="module">(.*?)</script>', text, flags=re.DOTALL)
+    programs = {f"program{i}": code.replace('"./rose.js"', '"rose"') for i, code in enumerate(modules)}
+    assert len(programs) > 1
+    assert compiler(tmp_path, **programs) == []
+
+
 def test_nothing_is_any() -> None:
     text = (DIST / "rose.d.ts").read_text()
     assert "export declare const compile" in text

@@ -11,6 +11,7 @@
 // ---- types of values ----
 
 declare const scalar: unique symbol;
+declare const unsaid: unique symbol;
 
 /** The null type. */
 export interface Nulls {
@@ -27,6 +28,14 @@ export interface Reals {
 /** The type of tangents, which enter only linearly. */
 export interface Tans {
   readonly [scalar]: "Tan";
+}
+
+/**
+ * A type that the program does not say, as it may be with a function in Python. Of its ordinary values nothing
+ * is known; in bodies they count as Reals, of which there are gradients.
+ */
+export interface Unsaid extends Reals {
+  readonly [unsaid]: true;
 }
 
 // not the unique symbols that they are: those are only symbols in an object literal
@@ -150,23 +159,25 @@ export type Symbolic<T> = T extends Nulls
               : unknown;
 
 /** The values that are taken for a type: what a body returns, and what calls are given. */
-export type Value<T> = T extends Nulls
-  ? Null
-  : T extends Bools
-    ? Bool
-    : T extends Reals
-      ? Real
-      : T extends Tans
-        ? Tan
-        : T extends Nats | Size
-          ? Nat
-          : T extends Vecs<unknown, infer V>
-            ? readonly Value<V>[] | Numbers<V>
-            : T extends object
-              ? { readonly [K in keyof T]: Value<T[K]> }
-              : unknown extends T
-                ? unknown
-                : never;
+export type Value<T> = T extends Unsaid
+  ? unknown
+  : T extends Nulls
+    ? Null
+    : T extends Bools
+      ? Bool
+      : T extends Reals
+        ? Real
+        : T extends Tans
+          ? Tan
+          : T extends Nats | Size
+            ? Nat
+            : T extends Vecs<unknown, infer V>
+              ? readonly Value<V>[] | Numbers<V>
+              : T extends object
+                ? { readonly [K in keyof T]: Value<T[K]> }
+                : unknown extends T
+                  ? unknown
+                  : never;
 
 type Symbolics<P> = { [K in keyof P]: Symbolic<P[K]> };
 type Values<P> = { [K in keyof P]: Value<P[K]> };
@@ -195,32 +206,36 @@ type Flat<V> =
     : never;
 
 /** The ordinary values that are taken for a type. */
-export type Input<T> = T extends Nulls
-  ? null
-  : T extends Bools
-    ? boolean
-    : T extends Reals | Tans | Nats | Size
-      ? number
-      : T extends Vecs<unknown, infer V>
-        ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V> | Flat<V>
-        : T extends object
-          ? { readonly [K in keyof T]: Input<T[K]> }
-          : unknown extends T
-            ? unknown
-            : never;
+export type Input<T> = T extends Unsaid
+  ? unknown
+  : T extends Nulls
+    ? null
+    : T extends Bools
+      ? boolean
+      : T extends Reals | Tans | Nats | Size
+        ? number
+        : T extends Vecs<unknown, infer V>
+          ? readonly Input<V>[] | Numbers<V extends Tans ? Reals : V> | Flat<V>
+          : T extends object
+            ? { readonly [K in keyof T]: Input<T[K]> }
+            : unknown extends T
+              ? unknown
+              : never;
 
 /** The ordinary values that come out for a type. */
-export type Output<T> = T extends Nulls
-  ? null
-  : T extends Bools
-    ? boolean
-    : T extends Reals | Tans | Nats | Size
-      ? number
-      : T extends Vecs<unknown, infer V>
-        ? Output<V>[]
-        : T extends object
-          ? { -readonly [K in keyof T]: Output<T[K]> }
-          : unknown;
+export type Output<T> = T extends Unsaid
+  ? unknown
+  : T extends Nulls
+    ? null
+    : T extends Bools
+      ? boolean
+      : T extends Reals | Tans | Nats | Size
+        ? number
+        : T extends Vecs<unknown, infer V>
+          ? Output<V>[]
+          : T extends object
+            ? { -readonly [K in keyof T]: Output<T[K]> }
+            : unknown;
 
 type Inputs<P> = { [K in keyof P]: Input<P[K]> };
 type Outputs<P> = { [K in keyof P]: Output<P[K]> };
@@ -360,13 +375,15 @@ export declare const opaque: <
 // ---- derivatives ----
 
 /** A type with a dual number for every number. */
-export type DualOf<T> = T extends Reals | Tans
-  ? typeof Dual
-  : T extends Nulls | Bools | Nats | Size
-    ? T
-    : T extends Vecs<infer K, infer V>
-      ? Vecs<K, DualOf<V>>
-      : { [K in keyof T]: DualOf<T[K]> };
+export type DualOf<T> = T extends Unsaid
+  ? T
+  : T extends Reals | Tans
+    ? typeof Dual
+    : T extends Nulls | Bools | Nats | Size
+      ? T
+      : T extends Vecs<infer K, infer V>
+        ? Vecs<K, DualOf<V>>
+        : { [K in keyof T]: DualOf<T[K]> };
 
 type Duals<P extends readonly unknown[]> = { [K in keyof P]: DualOf<P[K]> };
 
@@ -418,13 +435,15 @@ type Chosen<P extends readonly unknown[], A> = A extends number
     : never;
 
 /** `T` with `E` in place of every Real. */
-export type Over<T, E> = T extends Reals
-  ? E
-  : T extends Nulls | Bools | Nats | Size
-    ? T
-    : T extends Vecs<infer K, infer V>
-      ? Vecs<K, Over<V, E>>
-      : { [K in keyof T]: Over<T[K], E> };
+export type Over<T, E> = T extends Unsaid
+  ? T
+  : T extends Reals
+    ? E
+    : T extends Nulls | Bools | Nats | Size
+      ? T
+      : T extends Vecs<infer K, infer V>
+        ? Vecs<K, Over<V, E>>
+        : { [K in keyof T]: Over<T[K], E> };
 
 /** The gradient of `f`, by the argument with this number, or by several: a function of the same arguments. */
 export declare const grad: {
@@ -711,10 +730,12 @@ export declare const interp: {
 
 /**
  * The functions that the page's scripts of the type `text/x-rose` define in Python, by name, or those that
- * `source` defines. What their types are, the page says: `python<{ f: Func<[Reals], Reals> }>()`. The
- * scripts are run like any program; nothing of a stranger's belongs there.
+ * `source` defines. What their types are, the page says: `python<{ f: Func<[Reals], Reals> }>()`; else what
+ * comes out is `unknown`. The scripts are run like any program; nothing of a stranger's belongs there.
  */
-export declare const python: <F extends object = Record<string, Fn>>(
+export declare const python: <
+  F extends object = Record<string, Func<readonly Unsaid[], Unsaid>>,
+>(
   source?: string,
   options?: { signal?: AbortSignal },
 ) => Promise<F>;

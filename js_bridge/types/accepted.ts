@@ -12,6 +12,7 @@ import {
   Real,
   Size,
   Tan,
+  type Unsaid,
   Vec,
   type Nat,
   type Nats,
@@ -747,8 +748,16 @@ gives<number[]>()(interp(grad(written.bowl))([2, 1]), [4, 3]);
 const { f: double } = await python(
   "from rose_core import expr\nf = expr('2 * x')",
 );
-is<Fn>()(double);
+is<Func<readonly Unsaid[], Unsaid>>()(double);
 gives<boolean>()("jvp" in double, true);
+const slope = await compile(grad(double));
+gives<unknown>()(slope(3), 2);
+const slopes = valueAndGrad(fn([Real], Real, (x) => add(double(x), 1)));
+gives<{ value: number; grad: number }>()(interp(slopes)(3), {
+  value: 7,
+  grad: 2,
+});
+gives<unknown>()(interp(grad(grad(double)))(3), 0);
 const through = fn([Real], Real, (x) => written.bowl([x, 1]));
 gives<number>()(interp(grad(through))(3), 6);
 

@@ -33,6 +33,7 @@ import {
   not,
   odeint,
   opaque,
+  python,
   quad,
   ready,
   real,
@@ -359,6 +360,11 @@ export const misused = async (): Promise<void> => {
   scan(3, two, [1, 2], ([a]) => [[a, true], a]);
   // @ts-expect-error
   opaque([Real], two, (x) => [x, true]);
+  const { unsaid } = await python();
+  // @ts-expect-error
+  const known: number = interp(unsaid)(1);
+  // @ts-expect-error
+  unsaid.at({ n: 3 });
   const live = hot<[number], number>();
   // @ts-expect-error
   live("1");

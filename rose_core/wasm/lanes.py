@@ -37,12 +37,12 @@ _SLOW = {by_name[name].code: 4 for name in ("div", "sqrt")}
 """Operations that take longer than others, by code."""
 
 _CHOICES = {by_name["min"].code: 2, by_name["max"].code: 2, by_name["select"].code: 1}
-"""Operations that choose, and how long they take. A turn by itself has branches in their place: the processor
-foretells where these go, and goes on."""
+"""Operations that choose, and how long they take. A turn by itself has branches in their place: where the
+processor foretells them, it goes on at once, and else it has to begin again."""
 
-_MOST_CHOICES, _CHOICES_SHARE = 5, 0.125
-"""How long choices that need each other may take, in lanes they are waited for; and what part of all may be
-such choices, however many these are."""
+_MOST_CHOICES = 80
+"""How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
+half as long again as branches that are foretold, and a half to a fifth of the time of those that are not."""
 
 WIDEST = 8
 """The most neighbours that are added to at once."""
@@ -178,7 +178,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     apart = sum(found.step != STEP for found in lanes.elements.values())
     if operations < apart + sum(len(func.code[r]) - 1 for r in made):
         return None  # to put lanes together and take them apart takes as long
-    if _choices(func, lanes.values) > max(_MOST_CHOICES, _CHOICES_SHARE * operations):
+    if _choices(func, lanes.values) > _MOST_CHOICES:
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway

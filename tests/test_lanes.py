@@ -250,7 +250,7 @@ def pair(x, i, size: int):
     return a * b / (1 + a * a) + b * b * b / (2 + b * b)
 
 
-@pytest.mark.parametrize(("count", "goes"), [(4, True), (41, True), (42, False)])
+@pytest.mark.parametrize(("count", "goes"), [(4, True), (49, True), (50, False)])
 def test_choices_that_need_each_other(count, goes, written) -> None:
     """Of very many minima, one of the other, the turns stay alone."""
     n = 9

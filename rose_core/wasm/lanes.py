@@ -36,13 +36,13 @@ _FEW = 2
 _SLOW = {by_name[name].code: 4 for name in ("div", "sqrt")}
 """Operations that take longer than others, by code."""
 
-_CHOICES = {by_name["min"].code: 2, by_name["max"].code: 2, by_name["select"].code: 1}
+_CHOICES = {by_name["min"].code: 4, by_name["max"].code: 4, by_name["select"].code: 1}
 """Operations that choose, and how long they take. A turn by itself has branches in their place: where the
 processor foretells them, it goes on at once, and else it has to begin again."""
 
-_MOST_CHOICES = 80
+_MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
-half as long again as branches that are foretold, and a half to a fifth of the time of those that are not."""
+half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
 WIDEST = 8
 """The most neighbours that are added to at once."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rose_core import practice
 from rose_core.deep import deep_recursion, empty
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.known import Known, Outdated
@@ -88,6 +89,17 @@ def tidy() -> None:
         # what is remembered for some time is old when it is dropped
         gc.collect(2 if _known.programs % _COLLECTED == 0 else 0)
         gc.enable()
+
+
+def practise() -> None:
+    """Compile something that nobody asks for: see `practice`."""
+    tidy()
+    gc.disable()
+    try:
+        with deep_recursion():
+            practice.practise()
+    finally:
+        tidy()
 
 
 def run_scripts(texts: str) -> tuple[bytes, str]:

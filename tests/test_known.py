@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import operator
@@ -12,13 +13,14 @@ from functools import reduce
 import pytest
 from recordings import Writer, sent
 
-from rose_core import Real, Vec, bridge, fn, fori, imod, select, vjp
+from rose_core import Real, Vec, bridge, errors, fn, fori, imod, select, vjp
 from rose_core import min as lowest
 from rose_core import sum as total
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.derivatives.known import Known
 from rose_core.recording.serialize import serialize
 from rose_core.wasm import lowered
+from rose_core.wasm.program import Program
 
 REAL, DUAL = 0, 2
 TYPES = ["real", "tan", ["struct", ["du", "re"], [1, 0]]]
@@ -184,3 +186,22 @@ def test_what_cannot_be_compiled_is_forgotten(core):
         with pytest.raises(DerivativeError):
             bridge.compile_recording(json.dumps(content), *rest)
         assert len(known.functions) < 40
+
+
+def test_practice_keeps_nothing(core, monkeypatch):
+    """And what is compiled after it is as if there had been none."""
+    known, notes = bridge._known, len(errors.notes)
+    given = program([piece(random.Random(4)) for _ in range(3)])
+    compiled = []
+    made = Program.__init__
+    monkeypatch.setattr(Program, "__init__", lambda *args: compiled.append(args) or made(*args))
+    bridge.practise()
+    assert len(compiled) == 1
+    assert (known.programs, known.functions, len(errors.notes)) == (0, {}, notes)
+    first = bridge.compile_recording(*given)
+    bridge.practise()
+    assert gc.isenabled()
+    bridge.tidy()
+    bridge.practise()
+    assert known.programs == 1
+    assert bridge.compile_recording(*given) == first

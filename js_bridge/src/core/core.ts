@@ -56,6 +56,8 @@ export interface Interpreted {
 /** The core on this thread. */
 export interface MainCore extends Core {
   interpret(program: Program, hosts: RowHost[]): Interpreted;
+  /** Compile something that nobody asks for, so that what is asked for later takes less time. */
+  practise(): void;
 }
 
 /** What `worker.ts` gives to those who import it. */

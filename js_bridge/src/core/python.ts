@@ -31,6 +31,7 @@ interface Bridge {
     incremental: boolean,
   ): PyProxy;
   tidy(): void;
+  practise(): void;
   run_scripts(texts: string): PyProxy;
   wants_library(texts: string): boolean;
   add_library(archive: Uint8Array): void;
@@ -240,6 +241,10 @@ class PythonCore implements MainCore {
   private async after(kept: Promise<unknown> | undefined): Promise<void> {
     await kept;
     setTimeout(() => this.bridge.tidy());
+  }
+
+  practise(): void {
+    this.bridge.practise();
   }
 
   private made(work: Work): PyProxy {

@@ -42,7 +42,10 @@ const serve = async (): Promise<void> => {
     if (assets !== undefined) {
       core = load(assets, (progress) => say({ kind: "progress", progress }));
       core.then(
-        () => say({ kind: "ready" }),
+        (core) => {
+          say({ kind: "ready" });
+          void practise(core);
+        },
         (error) => say({ kind: "failed", message: (error as Error).message }),
       );
       return;
@@ -60,6 +63,20 @@ const serve = async (): Promise<void> => {
     }
   };
   say({ kind: "alive", build, lock: await held() });
+};
+
+/** How often it is practised, and how many milliseconds before each time others have. */
+const [TURNS, REST] = [16, 100];
+
+/**
+ * Have Python compile before it is asked to, a little now and then. Engines make its code fast where that has run
+ * often: until then the programs of an author's first changes would take several times as long as later ones.
+ */
+const practise = async (core: MainCore): Promise<void> => {
+  for (let turn = 0; turn < TURNS; ++turn) {
+    await new Promise((go) => setTimeout(go, REST));
+    core.practise();
+  }
 };
 
 /** The name of a lock that is held from now on; there are none without https, nor where site data is blocked. */

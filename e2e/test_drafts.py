@@ -246,6 +246,29 @@ def test_what_moves_much_is_waited_for(node: Callable[[str], str]) -> None:
     assert not any(was_draft for _, was_draft, _ in found)
 
 
+def test_what_is_compiled_sooner_is_waited_for(node: Callable[[str], str]) -> None:
+    """Loops of many turns are, where Python is there already; what is as long written out is not."""
+    body = """
+        const n = 10_000;
+        const loop = () => fn([Vec(n, Real)], Real, (v) => sum(n, (i) => mul(v[i], mul(v[i], 2))));
+        const writtenOut = () => fn([Real], Real, (x) => {
+            for (let k = 0; k < 6 * n; ++k) x = add(x, k % 3);
+            return x;
+        });
+        const x = Array(n).fill(1);
+        const found = [await both(loop(), x), await both(writtenOut(), 1)];
+        await rose.ready();
+        rose.configure({ cache: false });
+        return [...found, await both(loop(), x), await both(writtenOut(), 1)];
+    """
+    assert evaluate(node, body) == [
+        [20_000, True, 20_000],
+        [60_001, True, 60_001],
+        [20_000, False, 20_000],
+        [60_001, True, 60_001],
+    ]
+
+
 def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) -> None:
     body = """
         let made;

@@ -5,7 +5,7 @@ import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
 import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells, type Slot } from "./cells";
-import { loader, mainCore } from "../core/core";
+import { isRunning, loader, mainCore } from "../core/core";
 import { freezer } from "../known/frozen";
 import { dataOf, epoch } from "../record/functions";
 import type { FnData } from "../record/data";
@@ -85,7 +85,15 @@ export const compile = async (
     const draft = await loader().then(
       // a draft of what has another derivative by now would be of another program
       ({ drafted }) =>
-        epoch === since ? drafted(data, TOOLS, work, signal) : undefined,
+        epoch === since
+          ? drafted(
+              data,
+              TOOLS,
+              work,
+              signal,
+              isRunning() ? program.ints.length : undefined,
+            )
+          : undefined,
       () => undefined,
     );
     if (draft) return draft;

@@ -109,6 +109,9 @@ export const core = (): Promise<Core> => {
   return started;
 };
 
+/** Whether the core is there. */
+export const isRunning = (): boolean => running !== undefined;
+
 /** The core on this thread; throws if it is not there. */
 export const mainCore = (): MainCore => {
   if (running && "interpret" in running) return running;

@@ -26,20 +26,26 @@ export interface Draft extends Instance {
 /** Fills the leaves of results from those of arguments. */
 type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
 
-/** What takes and does more than so much is compiled sooner than a draft is of use. */
+/** What takes and does more than so much is compiled sooner than a draft is of use: while Python is still to come, */
 const MOST = 1_500_000;
+/** and where it waits, for any program and for each number that this one is written down in. */
+const [MOST_AT_ONCE, PER_NUMBER] = [50_000, 30];
 
 /**
  * The function `f` as a draft, if there is one, which becomes what `work` gives: that is begun when the page has
- * the draft, unless it was disposed of by then, or the signal has given it up.
+ * the draft, unless it was disposed of by then, or the signal has given it up. `length`: how many numbers the
+ * program is written down in, if Python waits for it.
  */
 export const drafted = (
   f: FnData,
   tools: Tools,
   work: () => Promise<Entered>,
   signal: AbortSignal | undefined,
+  length: number | undefined,
 ): Compiled | undefined => {
-  const instance = draftOf(f, tools);
+  const atOnce =
+    length === undefined ? MOST : MOST_AT_ONCE + PER_NUMBER * length;
+  const instance = draftOf(f, tools, Math.min(MOST, atOnce));
   signal?.throwIfAborted();
   if (instance === undefined) return undefined;
   const done = inTurn(async () => {
@@ -89,11 +95,11 @@ const pause = (): Promise<void> =>
     port2.postMessage(0);
   });
 
-/** The draft of a function, if there is one. */
-const draftOf = (f: FnData, tools: Tools): Draft | undefined => {
+/** The draft of a function, if there is one, and it takes and does no more than `most`. */
+const draftOf = (f: FnData, tools: Tools, most: number): Draft | undefined => {
   try {
     const room = scalarsIn([...f.params, f.ret]) + workOf(f);
-    return room <= MOST ? made(f, room, tools) : undefined;
+    return room <= most ? made(f, room, tools) : undefined;
   } catch (error) {
     // what is wrong with a function, the core says
     if (error instanceof NoDraft || error instanceof RangeError)

@@ -9,7 +9,7 @@ import struct
 
 from rose_core.errors import FAIL, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes
-from rose_core.language.ops import OPS
+from rose_core.language.ops import OPS, Op
 from rose_core.language.types import Array
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
@@ -38,6 +38,18 @@ from rose_core.wasm.runtime import TOP, Runtime
 PAGE = 65536
 
 _PACK = {"f": "<d", "i": "<i", "b": "<?"}
+
+
+def _suffix(op: Op) -> bytes:
+    """The code of an operation, but for what each program has of its own: numbers of functions and locals."""
+    if isinstance(op.wasm, bytes):
+        return op.wasm
+    return bytes([op.wasm]) if isinstance(op.wasm, int) else b""
+
+
+_SUFFIXES = [_suffix(op) for op in OPS]
+_IMPORTED = [op for op in OPS if isinstance(op.wasm, str)]
+_HELPERS = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper)]
 
 
 class Program:
@@ -141,18 +153,12 @@ class Program:
         """What the program imports; the code of operations; the opaque functions; what the compiler adds to
         ``count`` functions."""
         imports: list[encode.Import] = []
-        suffixes = []
+        suffixes = [*_SUFFIXES]
         used = set().union(*map(opcodes, order))
-        for op in OPS:
-            if isinstance(op.wasm, (encode.Helper, encode.InPlace)) or callable(op.wasm):
-                suffixes.append(b"")  # once it is known what number it gets, or what local variables
-            elif not isinstance(op.wasm, str):
-                suffixes.append(op.wasm if isinstance(op.wasm, bytes) else bytes([op.wasm]))
-            elif op.code in used:
-                suffixes.append(call(len(imports)))
-                imports.append(encode.Import("", op.wasm, "f" * len(op.ins), "f"))
-            else:
-                suffixes.append(b"")
+        for op in _IMPORTED:
+            if op.code in used:
+                suffixes[op.code] = call(len(imports))
+                imports.append(encode.Import("", str(op.wasm), "f" * len(op.ins), "f"))
         callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]] = {}
         for f in order:
             for g in f.callees:
@@ -162,7 +168,7 @@ class Program:
                     number = str(len(self.hosts))
                     imports.append(encode.Import("", number, convention.params, convention.results))
                     self.hosts.append(g)
-        helpers = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper) and op.code in used]
+        helpers = [(code, helper) for code, helper in _HELPERS if code in used]
         if any(helper.after for _, helper in helpers) or LOOP in used or ZEROS in used:
             imports.append(encode.Import("", FAIL, "iff", ""))
         library = Library([*called.single.values(), *called.together], called.in_lanes, len(imports) + count)

@@ -1,0 +1,371 @@
+"""The body of a function, from the rows of its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+from rose_core.language.builder import COUNT, Builder
+from rose_core.language.indices import MOST
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    PULL,
+    RESOLVE,
+    SET,
+    STRUCTURAL_NAMES,
+    VEC,
+    VJP,
+    Func,
+    Spec,
+    is_real,
+)
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Type, array, fin, scalar_of
+from rose_core.recording.reroll import Repeat, order, repeats
+from rose_core.recording.roll import Row, operands_of, plan
+
+if TYPE_CHECKING:
+    from rose_core.recording.record import Recording
+    from rose_core.recording.share import Shape
+
+END = TABLE_END + len(STRUCTURAL_NAMES)
+"""The opcode that closes a loop."""
+
+_NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "narrow"))
+
+_PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
+"""Ops from reals to a real."""
+_SIMPLE = [op.out == "B" or op.out == "R" for op in OPS]
+"""Ops whose result has the same type wherever there are no tangents."""
+_COMMUTES = [op.commutes for op in OPS]
+
+_LISTED = frozenset((VEC, END, CALL, VJP, COND, LOOP, SET, PULL))
+"""Structural rows with a list of operands."""
+
+
+def _constant(value: float, t: Type) -> float:
+    """A literal as its type has it; one of an array type fills the array."""
+    return value if is_real(t) else value != 0 if t is BOOL else int(value)
+
+
+class Body:
+    """Builds the body of one function from its rows."""
+
+    def __init__(self, recording: Recording, shape: Shape) -> None:
+        entry = shape.members[0]
+        self.recording = recording
+        self.entry = entry
+        self.func = Func(entry.name, entry.params, entry.ret)
+        self.func.opaque = entry.opaque
+        self.func.remat = entry.remat
+        self.b = b = Builder(self.func)
+        self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
+        self.params = [b.param(t) for t in entry.leaves]
+        """The ids of the parameters, and of what is captured from enclosing functions."""
+        self.has_tangents = any(scalar_of(t) is TAN for t in entry.leaves) or TAN in entry.types
+        self.elements: dict[int, int] = {}
+        """``INDEX`` row → the parameter that is its value."""
+        self.passed: dict[int, dict[int, int]] = {}
+        """``CALL`` row → column of the callee → the parameter that is its value."""
+        self.rolled: dict[int, tuple[int, int]] = {}
+        """``CALL`` row that became a turn of a loop → the loop, and which turn."""
+        literals: dict[int, int] = {}
+        for column, t in zip(shape.columns, shape.element_types, strict=True):
+            param = b.param(t)
+            if column.callee_column >= 0:
+                self.passed.setdefault(column.source, {})[column.callee_column] = param
+            elif column.row >= 0:
+                self.elements[column.row] = param
+            else:
+                literals[column.source] = param
+        self.env = [0] * (len(entry.rows) // 3 + len(entry.values))
+        """The value of each row, and from the end on of the literals."""
+        for number, param in literals.items():
+            self.env[~number] = param
+        self.literal_params = literals
+        self.repeats: list[Repeat] = []
+
+    def _make_literals(self, numbers: Iterable[int]) -> None:
+        """Give literals their values, as far as no parameter is in their place."""
+        entry, b, env = self.entry, self.b, self.env
+        ids: dict[tuple[float, int], int] = {}
+        for number in numbers:
+            if number in self.literal_params:
+                continue
+            literal = entry.values[number], entry.kinds[number]
+            v = ids.get(literal)
+            if v is None or literal[0] == 0:  # which of the zeros?
+                t = self.types[literal[1]]
+                v = ids[literal] = b.const(_constant(literal[0], t), t)
+            env[~number] = v
+
+    def build(self) -> None:
+        """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
+        rows = self.entry.rows
+        planned = self._plan()
+        self._make_literals(self._literals_outside(rows))
+        if planned is None:
+            self._rows(rows, 0, len(rows) // 3)
+            return
+        start = end = 0
+        for item in planned:
+            if item != end:
+                self._rows(rows, start, end)
+                start = end = item if isinstance(item, int) else end
+            if isinstance(item, int):
+                end += 1
+            elif isinstance(item, Row):
+                self._row_of_calls(rows, item)
+            else:
+                self._repeat(item)
+        self._rows(rows, start, end)
+
+    def _rows(self, rows: memoryview, start: int, end: int) -> None:
+        """Those from one position to another, in their order."""
+        env, b = self.env, self.b
+        code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
+        straight = not self.has_tangents and len(b.open) == 1
+        positions = range(start, end)
+        start, end = 3 * start, 3 * end
+        columns = [rows[k:end:3].tolist() for k in range(start, start + 3)]
+        for position, op, x, y in zip(positions, *columns, strict=True):
+            if op < BINARY_END and straight and _PLAIN[op]:
+                u = env[x]
+                if op >= UNARY_END:
+                    w = env[y]
+                    if u >= 0 and w >= 0:
+                        n = len(code)
+                        key = (op, w, u) if w < u and _COMMUTES[op] else (op, u, w)
+                        v = env[position] = known(key, n)
+                        if v == n:
+                            append(key)
+                        continue
+                    pad()
+                    env[position] = b.binary(op, u, w)
+                    continue
+                pad()
+                env[position] = b.unary(op, u)
+                continue
+            pad()
+            self._row(position, op, x, y)
+            if op in (FOR, END):
+                straight = not self.has_tangents and len(b.open) == 1
+        pad()
+
+    def _plan(self) -> Iterator[int | Row | Repeat] | None:
+        """In what order to build the rows, where some of them are to be loops."""
+        # calls from all over what was joined are no row
+        if self.entry.calls and self.entry.number not in self.recording.joined:
+            calls = plan(self.entry, self._same)
+            if calls is not None:
+                return calls
+        if self.has_tangents or self.elements or self.passed:
+            return None
+        self.repeats = repeats(self.entry)
+        return order(self.repeats, len(self.entry.rows) // 3) if self.repeats else None
+
+    def _literals_outside(self, rows: memoryview) -> Iterable[int]:
+        """The numbers of the literals that are used outside of repeated rows; loops want few of them."""
+        if not self.repeats:
+            return range(len(self.entry.values))
+        used = set(self.entry.results)
+        for k in order(self.repeats, len(rows) // 3):
+            if not isinstance(k, Repeat):
+                op, x, y = rows[3 * k : 3 * k + 3]
+                used.update(operands_of(op, x, y, self.extra))
+        return [~v for v in used if v < 0]
+
+    def _row(self, position: int, op: int, x: int, y: int) -> None:
+        if op < TABLE_END:
+            self.env[position] = self._table_op(op, x, y)
+        elif position in self.elements:
+            self.env[position] = self.elements[position]
+        else:
+            self.env[position] = self._structural(position, op, x, y)
+
+    def _same(self, callee: int, args: Sequence[int]) -> object:
+        """What calls in one loop have in common: the function, and the vectors that it gets."""
+        f = self.recording.callee(callee)
+        if f.effects:
+            return None
+        return f, *(a for a, t in zip(args, f.params, strict=False) if isinstance(t, Array))
+
+    def _row_of_calls(self, rows: memoryview, row: Row) -> None:
+        """One loop for these calls."""
+        env, b, extra = self.env, self.b, self.extra
+        numbers, args, literals = [], [], []
+        for at in row.calls:
+            x, y = rows[3 * at + 1 : 3 * at + 3]
+            numbers.append(self.callees[extra[x]])
+            args.append([env[k] for k in extra[x + 1 : x + y]])
+            literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
+        size = fin(len(row.calls))
+        i = b.open_for(size)
+        passed = [self._pick(i, size, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
+        call = b.call(self.recording.callee(numbers[0]), passed)
+        results = range(len(self.recording.callee(numbers[0]).result_types))
+        loop = b.close_for([b.get(call, k) for k in results])
+        for turn, at in enumerate(row.calls):
+            self.rolled[at] = loop, b.const(turn, size)
+
+    def _repeat(self, repeat: Repeat) -> None:
+        """One loop for these copies of the same rows."""
+        env, b, size = self.env, self.b, fin(repeat.count)
+        self._make_literals(~first for first in repeat.sums.values() if first < 0)
+        sums = {row: b.accum(env[first]) for row, first in repeat.sums.items()}
+        i = b.open_for(size)
+        values: list[int] = []
+        for row, (op, operands) in enumerate(repeat.rows):
+            args = [values[row - x.back] if x.back else self._pick_literal(i, size, x.ids) for x in operands]
+            if row in sums:
+                (term,) = args
+                values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
+            else:
+                values.append(b.index(*args) if op == INDEX else self._operation(op, args))
+        kept = [row for row in repeat.used if row not in sums]
+        loop = b.close_for([values[row] for row in kept])
+        for number, row in enumerate(kept):
+            column = b.get(loop, number)
+            for copy in repeat.used[row]:
+                at = repeat.start + copy * repeat.length + row
+                env[at] = b.index(column, b.const(copy, size))
+        for row, total in sums.items():
+            if row in repeat.used:
+                env[repeat.start + (repeat.count - 1) * repeat.length + row] = b.resolve(total)
+
+    def _pick(self, i: int, size: Type, ids: list[int]) -> int:
+        """The one of these values whose turn it is."""
+        b = self.b
+        if len(set(ids)) == 1:
+            return ids[0]
+        t = self.func.type_of(ids[0])
+        if isinstance(t, Fin) and max(ids) < 0:
+            affine = self._affine(i, [int(b.pool[~v][0]) for v in ids], t)
+            if affine is not None:
+                return affine
+        reads = [b.code[v] if v >= 0 else () for v in ids]
+        vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
+        if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
+            return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
+        return b.index(b.vec(ids, array(size, t)), i)
+
+    def _pick_literal(self, i: int, size: Type, ids: Sequence[int]) -> int:
+        """As `_pick`, of rows and of literals, which have no values yet."""
+        kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
+        if kinds and kinds.count(kinds[0]) == len(kinds):
+            t = self.types[kinds[0]]
+            if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
+                ids = ids[:1]
+            elif isinstance(t, Fin):
+                affine = self._affine(i, values, t)
+                if affine is not None:
+                    return affine
+        self._make_literals(~v for v in ids if v < 0)
+        return self._pick(i, size, [self.env[v] for v in ids])
+
+    def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
+        """What a list has of literals; nothing if not all are literals."""
+        if max(ids[0], ids[-1]) < 0 and isinstance(ids, range):
+            return of[~ids[0] : ~ids[-1] + 1 : -ids.step] if ids.step < 0 else ()
+        return [of[~v] for v in ids] if max(ids) < 0 else ()
+
+    def _affine(self, i: int, numbers: Sequence[float], t: Fin) -> int | None:
+        """Of indices that go up in equal steps, the one whose turn it is."""
+        b = self.b
+        first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
+        step = second - first
+        if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
+            return None
+        turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
+        at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
+        return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
+
+    def _table_op(self, op: int, x: int, y: int) -> int:
+        env = self.env
+        if op >= BINARY_END:
+            return self._operation(op, [env[k] for k in self.extra[x : x + y]])
+        if _SIMPLE[op] and not self.has_tangents:
+            return self.b.unary(op, env[x]) if op < UNARY_END else self.b.binary(op, env[x], env[y])
+        return self._operation(op, [env[x]] if op < UNARY_END else [env[x], env[y]])
+
+    def _operation(self, op: int, args: Sequence[int]) -> int:
+        """An operation of the table; its type follows from the operands."""
+        b = self.b
+        row = OPS[op]
+        type_of = self.func.type_of
+        if row.out == "a":
+            return b.op(op, *args)
+        if row.out == "R":
+            t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
+        else:
+            t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0]) if row.sized else MOST + 1)
+        return b.op(op, *args, type=t)
+
+    def _structural(self, position: int, op: int, x: int, y: int) -> int:
+        env, b = self.env, self.b
+        operands = self.extra[x : x + y] if op in _LISTED else []
+        if op == PARAM:
+            return self.params[x]
+        if op == INDEX:
+            return b.index(env[x], env[y])
+        if op == VEC:
+            return b.vec([env[k] for k in operands[1:]], self.types[operands[0]])
+        if op == FOR:
+            return b.open_for(self.types[x])
+        if op == END:
+            return b.close_for([env[k] for k in operands])
+        if op == GET:
+            if x in self.rolled:
+                loop, turn = self.rolled[x]
+                return b.index(b.get(loop, y), turn)
+            return b.get(env[x], y)
+        if op == CALL:
+            number = self.callees[operands[0]]
+            args = [env[k] for k in operands[1:]]
+            literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
+            return b.call(self.recording.callee(number), [*args, *literals])
+        if op == ACCUM:
+            return b.accum(env[x])
+        if op == ADD_TO:
+            return b.add_to(env[x], env[y])
+        if op == RESOLVE:
+            return b.resolve(env[x])
+        if op == VJP:
+            f = self.recording.function(self.callees[operands[0]])
+            return b.vjp(f, [env[k] for k in operands[1:]])
+        if op == COND:
+            args = [env[k] for k in operands[4:]]
+            yes, no = (self.recording.function(self.callees[k]) for k in operands[:2])
+            return b.cond(env[operands[3]], yes, args[: operands[2]], no, args[operands[2] :])
+        if op == LOOP:
+            return self._loop(operands)
+        if op == SET:
+            return b.set(*[env[k] for k in operands])
+        if op == PULL:
+            return b.pull(env[operands[0]], [env[k] for k in operands[1:]])
+        raise ValueError(f"not an opcode of a recording: {op}")
+
+    def _loop(self, operands: Sequence[int]) -> int:
+        f, g, carries, index, outputs, must_end, checkpoint, count, *rest = operands
+        functions = self.recording.function
+        body, test = functions(self.callees[f]), functions(self.callees[g]) if g >= 0 else None
+        spec = Spec(
+            carries,
+            self.types[index],
+            outputs,
+            must_end=bool(must_end),
+            note=must_end - 1,
+            checkpoint=checkpoint,
+        )
+        ids = [self.env[k] for k in rest]
+        end = len(body.params) - 1
+        return self.b.loop(spec, self.env[count], body, ids[:carries], ids[carries:end], test, ids[end:])

@@ -1,0 +1,317 @@
+"""What a backward pass works with: values of the forward pass, and cotangents as far as they are known.
+
+A value of the forward pass is brought over once for each loop that needs it: it is computed again where that
+is cheap, and else kept. The cotangent of a scalar is a sum of values; that of an array is an accumulator,
+unless it is one whole array, or some elements, that nothing else is added to before it is visited.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from heapq import heappush
+from typing import TYPE_CHECKING
+
+from rose_core.derivatives.kept import kept_elements, numbers_in
+from rose_core.derivatives.linearize import Linearization
+from rose_core.derivatives.linearize_control import Column
+from rose_core.derivatives.sweep import LoopSums, Sums
+from rose_core.language.builder import Builder
+from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, ZEROS
+from rose_core.language.ops import LIBRARY, TABLE_END, code
+from rose_core.language.types import REAL, Array, Ref, replace_scalar
+from rose_core.wasm.layout import has_tape
+
+if TYPE_CHECKING:
+    from rose_core.derivatives.known import Limits
+    from rose_core.derivatives.tape import Boundary
+
+_ADD, _SELECT = map(code, ("add", "select"))
+
+
+class Loop:
+    """A backward loop being emitted, and the forward loop it goes with; or the two function bodies."""
+
+    __slots__ = ("backward", "cotangents", "elements", "forward", "given", "index", "known", "refs")
+
+    def __init__(self, b: Builder, forward: int, backward: int, index: int) -> None:
+        self.forward = forward
+        """The forward pass's block; -1 where both passes share one function body."""
+        self.backward = backward
+        self.index = index
+        """The backward loop's index; -1 for a function's body."""
+        self.known: dict[int, int] = {}
+        """Forward ids that were brought over already."""
+        self.cotangents: LoopSums | Sums = LoopSums(b)
+        """Source id → sum of the contributions made in this block to a scalar of this or an outer one."""
+        self.elements: dict[int, dict[int, int]] = {}
+        """Source id of an array of this block → number of an element → contribution to that."""
+        self.refs: dict[int, int] = {}
+        """Source id of this block → accumulator of its cotangent."""
+        self.given: dict[int, int] = {}
+        """Source id of an array of this block → its first contribution, a whole array."""
+
+
+class Cotangents:
+    """The backward pass of a linearization, emitted into ``b`` at its current place, but for its sweep."""
+
+    def __init__(self, forward: Linearization, b: Builder, boundary: Boundary | None) -> None:
+        self.lin = forward
+        self.func = forward.func
+        self.b = b
+        self.fb = forward.b
+        self.boundary = boundary
+        """What carries values between the two functions; None where both passes share one."""
+        self.stack = [Loop(b, 0 if boundary else -1, b.open[-1], -1)]
+        self.outermost = len(b.open) == 1
+        """Whether it is emitted into the body of a function, not into a loop."""
+        if self.outermost:
+            self.stack[0].cotangents = Sums(len(forward.env), b)
+        self.summed: list[int] = []
+        """The scalars, negated, to whose cotangents loops add in accumulators: a heap."""
+        self.source_block: dict[int, Loop] = {0: self.stack[0]}
+        self.by_forward: dict[int, Loop] = {0: self.stack[0]} if boundary else {}
+        self.ref_cotangents: dict[int, int] = {}
+        """Source accumulator → the value whose elements are the cotangents of what is added to it."""
+        self.outputs: dict[int, dict[int, int]] = {}
+        """Loop or call → result number → cotangent."""
+        self.uses: Counter[int] | None = None
+        """How often values are used, once that is asked."""
+        self.kept: set[int] | None = None
+        """The elements that are kept in place of arrays of the forward pass, once that is asked."""
+
+    # -- values of the forward pass --------------------------------------------------------------------
+
+    def value(self, v: int) -> int:
+        """The primal value of source id ``v``, as an id of the backward pass."""
+        return self.fetch(self.lin.env[v])
+
+    def fetch(self, w: int) -> int:
+        """The backward pass's id for the forward pass's ``w``."""
+        if w < 0:
+            return self.b.const(*self.fb.pool[~w]) if self.boundary else w
+        loop = self.by_forward.get(self.fb.home[w])
+        if loop is None:
+            return w
+        found = loop.known.get(w)
+        if found is None:
+            self._bring(w)
+            found = loop.known[w]
+        return found
+
+    def _bring(self, w: int) -> None:
+        """Make a value of the forward pass known in the backward pass, and what it is computed from."""
+        code, home, by_forward, b = self.fb.code, self.fb.home, self.by_forward, self.b
+        stack = [w]  # chains of operations can be long
+        while stack:
+            u = stack[-1]
+            known = by_forward[home[u]].known
+            if u in known:
+                stack.pop()
+                continue
+            if not self._repeatable(u):
+                known[u] = self._keep(u)
+                stack.pop()
+                continue
+            ins = code[u]
+            operands = []
+            for x in ins[1:]:
+                y = known.get(x)
+                if y is None:
+                    if self._is_missing(x):
+                        stack.append(x)
+                        continue
+                    y = self.fetch(x)
+                operands.append(y)
+            if stack[-1] != u:
+                continue
+            stack.pop()
+            if ins[0] == INDEX:
+                known[u] = b.index(*operands)
+            else:
+                known[u] = b.op(ins[0], *operands, type=self.fb.types[u])
+
+    def _is_missing(self, x: int) -> bool:
+        """Whether the forward pass's ``x`` is not known yet."""
+        if x < 0:
+            return False
+        loop = self.by_forward.get(self.fb.home[x])
+        return loop is not None and x not in loop.known
+
+    def _repeatable(self, w: int) -> bool:
+        """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
+        op = self.fb.code[w][0]
+        if op == INDEX:
+            if self.kept is None:
+                self.kept = (
+                    kept_elements(self.fb.func, self.boundary.forward_limits()) if self.boundary else set()
+                )
+            return w not in self.kept
+        return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def _keep(self, w: int) -> int:
+        """A value of the forward pass, from the tape."""
+        ins = self.fb.code[w]
+        loop = self.by_forward[self.fb.home[w]]
+        if ins[0] == IDX:
+            return loop.index
+        if loop.index < 0:
+            assert self.boundary
+            return self.boundary.carry(w)
+        block = self.fb.blocks[loop.forward]
+        if w not in block.results:
+            block.results.append(w)
+        taped = self.fb.get(block.owner, block.results.index(w))
+        return self.b.index(self.fetch(taped), loop.index)
+
+    def limits(self, args: Sequence[int]) -> Limits:
+        """How many numbers may be kept in place of arguments, where there is a limit."""
+        return tuple((k, limit) for k, a in enumerate(args) if (limit := self.limit(a)))
+
+    def limit(self, v: int) -> int:
+        """How many numbers may be kept in place of the array ``v``, where its elements are read."""
+        t = self.func.type_of(v)
+        if v < 0 or not self.boundary or len(self.stack) > 1 or not isinstance(t, Array):
+            return 0
+        ins = self.func.code[v]
+        if ins[0] == PARAM:
+            return self.boundary.limits.get(self.boundary.forward.leaf_of_param.get(ins[1], -1), 0)
+        return numbers_in(t)
+
+    # -- cotangents --------------------------------------------------------------------------------------
+
+    def contribute(self, v: int, sign: int, c: int) -> None:
+        """Add ``sign * c`` to the cotangent of the scalar ``v``."""
+        self.stack[-1].cotangents.contribute(v, sign < 0, c)
+
+    def contribute_array(self, v: int, c: int) -> None:
+        """Add the whole array ``c`` to the cotangent of the array ``v``."""
+        if self.lin.active[v]:
+            home = self.source_block[self.func.home[v]]
+            whole = v not in home.refs and v not in home.given and not has_tape(self.func.types[v])
+            if whole and home is self.stack[-1] and self._owns(v):
+                home.given[v] = c
+            else:
+                self.b.add_to(self.ref(v), c)
+
+    def contribute_any(self, v: int, c: int) -> None:
+        if isinstance(self.func.type_of(v), Array):
+            self.contribute_array(v, c)
+        elif self.lin.active[v]:
+            self.contribute(v, 1, c)
+
+    def contribute_element(self, v: int, k: int, c: int) -> None:
+        """Add ``c`` to the cotangent of element ``k`` of the array ``v``."""
+        home = self.source_block[self.func.home[v]]
+        if home is self.stack[-1] and self._owns(v) and k not in home.elements.get(v, ()):
+            home.elements.setdefault(v, {})[k] = c
+        else:
+            self._add_element(v, k, c)
+
+    def _add_element(self, v: int, k: int, c: int) -> None:
+        r = self.ref(v)
+        self.b.add_to(self.b.ref_index(r, self.b.const(k, self.func.types[v].index)), c)  # type: ignore[attr-defined]
+
+    def _owns(self, v: int) -> bool:
+        """Whether contributions to the array ``v`` may be kept until it is visited."""
+        ins = self.func.code[v]
+        return ins[0] != _SELECT and (ins[0] != INDEX or ins[2] < 0)
+
+    def ref(self, v: int) -> int:
+        """The accumulator of the cotangent of the active array (or, from an inner loop, scalar) ``v``."""
+        ins = self.func.code[v]
+        is_array = isinstance(self.func.types[v], Array)
+        if is_array and ins[0] == INDEX:
+            return self.b.ref_index(self.ref(ins[1]), self.value(ins[2]))
+        if is_array and ins[0] == _SELECT:
+            refs = [self.ref(x) if self.lin.active[x] else self._scratch(v) for x in ins[2:]]
+            return self.b.ternary(_SELECT, self.value(ins[1]), refs[0], refs[1], self.b.types[refs[0]])
+        loop = self.source_block[self.func.home[v]]
+        r = loop.refs.get(v)
+        if r is None:
+            if ins[0] == PARAM and is_array and self.boundary:
+                r = self.boundary.ref_param(ins[1])
+            else:
+                given = loop.given.pop(v, None)
+                if loop is self.stack[0] and not is_array:
+                    heappush(self.summed, -v)
+                r = self.b.accum(self._zero(v) if given is None else given, loop.backward)
+            loop.refs[v] = r
+        return r
+
+    def _scratch(self, v: int) -> int:
+        """An accumulator nobody reads, for the side of a choice that carries no tangent."""
+        return self.b.accum(self._zero(v), self.source_block[self.func.home[v]].backward)
+
+    def _zero(self, v: int) -> int:
+        t = replace_scalar(self.func.types[v], REAL)
+        return self.b.zeros(self._like(v), t) if has_tape(t) else self.b.const(0.0, t)
+
+    def _like(self, v: int) -> int:
+        """A value of the forward pass with as many numbers as the array ``v``.
+
+        That is ``v`` itself; but a tangent is none of the forward pass, and what it is the tangent of comes
+        right after it among parameters and results.
+        """
+        if not self.lin.is_tangent(v):
+            return self.value(v)
+        ins = self.func.code[v]
+        if ins[0] == PARAM:
+            return self.value(self.func.code.index((PARAM, ins[1] + 1)))
+        if ins[0] == RESOLVE:
+            return self._like(self.func.code[ins[1]][1])
+        if ins[0] == ZEROS:
+            return self._like(ins[1])
+        if ins[0] == INDEX:
+            return self.b.index(self._like(ins[1]), self.value(ins[2]))
+        if ins[0] == _SELECT:
+            return self.b.op(_SELECT, self.value(ins[1]), self._like(ins[2]), self._like(ins[3]))
+        assert ins[0] == GET, f"{self.func.name}: no primal of {ins} is known"
+        _, of, k = ins
+        site = self.lin.control.get(of)
+        assert not isinstance(site, Column), "it is not made of tangents"
+        at = site.position(k + 1) if site else self.lin.calls[of].result_at[k + 1]
+        return self.fetch(self.fb.get(self.lin.env[of], at))
+
+    def total(self, v: int) -> int | None:
+        """The cotangent of ``v``, complete, or None if it is zero."""
+        loop = self.stack[-1]
+        if isinstance(self.func.types[v], Array):
+            return self._total_array(v, loop)
+        c = loop.cotangents.pop(v, None)
+        r = loop.refs.get(v)
+        if r is None:
+            return c
+        value = self.b.resolve(r)
+        return value if c is None else self.b.binary(_ADD, value, c)
+
+    def _total_array(self, v: int, loop: Loop) -> int | None:
+        elements = loop.elements.pop(v, None)
+        if elements and v not in loop.refs and v not in loop.given:
+            t = replace_scalar(self.func.types[v], REAL)
+            assert isinstance(t, Array)
+            if t.size <= 2 * len(elements) + 16 and not has_tape(t):
+                zero = self.b.const(0.0, t.elem)
+                return self.b.vec([elements.get(k, zero) for k in range(t.size)], t)
+        if elements:
+            self._add_elements(v, elements)
+        if v in loop.given:
+            return loop.given.pop(v)
+        return self.b.resolve(loop.refs[v]) if v in loop.refs else None
+
+    def _add_elements(self, v: int, elements: dict[int, int]) -> None:
+        for k, c in elements.items():
+            self._add_element(v, k, c)
+
+    def total_of_param(self, v: int) -> int | None:
+        """After the sweep, the cotangent of a parameter that is to be returned; None if there is nothing to.
+
+        With a function of its own, the cotangent of an array has gone into the caller's accumulator.
+        """
+        if self.boundary and isinstance(self.func.types[v], Array):
+            whole = self.stack[0].given.pop(v, None)
+            if whole is not None:
+                self.b.add_to(self.ref(v), whole)
+            self._add_elements(v, self.stack[0].elements.pop(v, {}))
+            return None
+        return self.total(v)

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from rose_core.language.ir import Func
 from rose_core.optimise.inline import Copies, stays
-from rose_core.recording import record
+from rose_core.recording import body, record
 from rose_core.recording.share import Entry, Instance, share
 
 
@@ -24,7 +24,7 @@ def as_written() -> Iterator[None]:
     def alone(entries: Sequence[Entry], _: set[int]) -> dict[int, Instance]:
         return share(entries, {entry.number for entry in entries})
 
-    with patch.object(record, "share", alone), patch.object(record._Body, "_plan", lambda *_: None):
+    with patch.object(record, "share", alone), patch.object(body.Body, "_plan", lambda *_: None):
         yield
 
 

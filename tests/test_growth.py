@@ -80,6 +80,53 @@ def test_tapes_of_tapes_stay_short() -> None:
     assert sizes[2] - sizes[1] <= 3 * (sizes[1] - sizes[0]), sizes
 
 
+def descent(height: int):
+    """Functions of which each calls the one before it in either side of a choice."""
+
+    def choice(g, k: int):
+        def body(x, y):
+            return cond(x > 0.1 * k, Real, lambda: g(0.5 * x, y), lambda: g(x + y, y))
+
+        return fn([Real, Real], Real, body)
+
+    f = fn([Real, Real], Real, lambda x, y: sin(x * y))
+    for k in range(height):
+        f = choice(f, k)
+    return f
+
+
+def small_loops(height: int):
+    """Loops of few turns, each of them in a side of a choice in the turns of the one before."""
+
+    def turns(height, s, x):
+        if not height:
+            return sin(s * x[0]) + x[1]
+        return fori(
+            12,
+            Real,
+            s,
+            lambda i, s: cond(s > 0.1, Real, lambda: turns(height - 1, s, x), lambda: s * x[1]),
+        )
+
+    return fn([Real, Real], Real, lambda *x: turns(height, x[0], x))
+
+
+def slope(f):
+    def body(*x):
+        dx, dy = vjp(f)(*x).grad(1)
+        return dx + dy
+
+    return fn(f.func.param_types, Real, body)
+
+
+@pytest.mark.parametrize(("program", "heights"), [(descent, (6, 9, 12)), (small_loops, (3, 4, 5))])
+@pytest.mark.parametrize("derive", [lambda f: f, jvp, slope], ids=["f", "jvp", "grad"])
+def test_choices_in_each_other_stay_short(program, heights, derive) -> None:
+    """The derivative of a side is made as often as that stands in the program, not as it may be taken."""
+    sizes = [measure(derive(program(height)))[0] for height in heights]
+    assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
+
+
 def test_what_is_run_again_for_want_of_a_tape() -> None:
     f = products(12)
     forward, reverse = compile(jvp(f)), compile(grad(f))

@@ -23,7 +23,18 @@ from dataclasses import dataclass
 from itertools import count
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CALL, CALLEES, LOOP, VJP, Func, LoopSite, callees, callees_first, derived
+from rose_core.language.ir import (
+    CALL,
+    CALLEES,
+    COND,
+    LOOP,
+    VJP,
+    Func,
+    LoopSite,
+    callees,
+    callees_first,
+    derived,
+)
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Fin, array, leaves
@@ -49,6 +60,13 @@ MOST_TURNS = 16
 
 MOST_ROWS = 128
 """The most instructions that such a loop may become."""
+
+MOST_INSIDE = 64
+"""The most instructions of a function that is in line in several places, with those of the sides of choices
+and the turns of loops in it: the reverse derivative has these anew for every place."""
+
+MOST_WRITTEN = 1024
+"""The most instructions of a loop that is written out, counted likewise."""
 
 FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
@@ -86,6 +104,8 @@ class _Calls:
         self.order = callees_first(root)
         self.calls: dict[Func, list[Func]] = {f: [] for f in self.order}
         """What each function calls, once for each call."""
+        self.parts: dict[Func, list[Func]] = {f: [] for f in self.order}
+        """The sides of its choices and the bodies of its loops, once for each of these."""
         self.kept = {root}
         """What is not only called."""
         self.in_loop: set[Func] = set()
@@ -101,22 +121,30 @@ class _Calls:
         """The bodies of loops that are written out."""
         self.length: dict[Func, int] = {}
         """Of a function in which the short ones are in line."""
+        self.whole: dict[Func, int] = {}
+        """The same, with the parts of the function."""
         candidates = self._loops_in_loops()
         for f in self.order:
             n = self._measure(f)
-            if f in candidates and candidates[f] * n <= MOST_ROWS:
+            turns = candidates.get(f, 0)
+            if turns and turns * n <= MOST_ROWS and turns * self.whole[f] <= MOST_WRITTEN:
                 self.small.add(f)
-            if n <= SHORT and (n <= SHORTEST or (self.number[f] - 1) * n <= MOST_ADDED) and not stays(f):
+            again = self.number[f] - 1
+            few = n <= SHORT and (n <= SHORTEST or again * n <= MOST_ADDED)
+            if few and (again <= 0 or self.whole[f] <= MOST_INSIDE) and not stays(f):
                 self.short.add(f)
 
     def _measure(self, f: Func) -> int:
-        inside = (self.length[g] for g in self.calls[f] if g in self.short)
-        n = len(f.code) + sum(inside)
+        copies = Counter(g for g in self.calls[f] if g in self.short)
         for v, turns in self.loops.get(f, {}).items():
             body = f.callees[f.code[v][2]]
-            n += turns * self.length[body] if body in self.small else 0
-        self.length[f] = n
-        return n
+            if body in self.small:
+                copies[body] += turns
+        n = len(f.code)
+        parts = sum(self.whole[g] for g in self.parts[f] if g not in self.small)
+        self.whole[f] = n + parts + sum(k * self.whole[g] for g, k in copies.items())
+        self.length[f] = n + sum(k * self.length[g] for g, k in copies.items())
+        return self.length[f]
 
     def _loops_in_loops(self) -> dict[Func, int]:
         """The bodies of loops of few turns that are in other loops, and the most of these turns."""
@@ -157,7 +185,10 @@ class _Calls:
                 if f.home[v]:
                     self.in_loop.add(g)
             elif ins[0] in CALLEES:
-                self.kept.update(f.callees[k] for k in callees(ins))
+                called = [f.callees[k] for k in callees(ins)]
+                self.kept.update(called)
+                if ins[0] in (COND, LOOP):
+                    self.parts[f] += called
                 turns = _few_turns(f, ins) if ins[0] == LOOP else 0
                 if turns:
                     self.loops.setdefault(f, {})[v] = turns

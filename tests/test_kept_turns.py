@@ -8,7 +8,7 @@ import pytest
 from differences import directional, same
 from test_states import in_turns
 
-from rose_core import Real, Vec, compile, cond, fn, fori, grad, hvp, inspect, sin, sum, while_loop
+from rose_core import Real, Vec, compile, cond, fn, fori, grad, hvp, inspect, sin, sum, vec, while_loop
 from rose_core.derivatives.linearize_control import _MOST_IN_SIDE
 from rose_core.optimise.inline import MOST_TURNS
 
@@ -39,6 +39,34 @@ def choice(x, n):
     )
 
 
+def in_side(x, body):
+    """Turns in some of which there is something else."""
+
+    def turn(k, s):
+        return cond(x[k] > 0.5, Real, lambda: sin(0.1 * body(s)) + 0.2 * s, lambda: 0.9 * s + x[k])
+
+    return fori(N, Real, 0.1, turn)
+
+
+def vectors(x, s):
+    """Turns of which each has to keep a vector."""
+    v = fori(N, V, x, lambda k, v: vec(N, Real, lambda i: sin(v[i] * x[k]) + 0.1 * s))
+    return sum(N, lambda i: v[i])
+
+
+def several(n):
+    """A function that is too long to be in line."""
+
+    def body(x: V) -> Real:
+        y = turned(x, n)
+        for k in range(N):
+            y = sin(y * x[k]) + x[k]
+        return y
+
+    return fn([V], Real, body)
+
+
+SHORT, LONG = several(N), several(_MOST_IN_SIDE + 1)
 SLOPE = grad(fn([V], Real, lambda x: turned(x, _MOST_IN_SIDE + 1)))
 
 PROGRAMS = {
@@ -52,6 +80,13 @@ PROGRAMS = {
     ),
     "a loop in a side": (lambda x: choice(x, N), False),
     "a long loop in a side": (lambda x: choice(x, _MOST_IN_SIDE + 1), True),
+    "a loop of vectors in a side": (lambda x: in_side(x, lambda s: vectors(x, s)), True),
+    "a loop in a loop in a side": (
+        lambda x: in_side(x, lambda s: fori(N, Real, s, lambda i, s: 0.2 * s + 0.1 * turned([x[i], x[0]]))),
+        True,
+    ),
+    "a loop in what a side calls": (lambda x: in_side(x, lambda _: SHORT(x)) + SHORT(x), False),
+    "a long loop in what a side calls": (lambda x: in_side(x, lambda _: LONG(x)) + LONG(x), True),
     "the gradient of a long loop in a side": (
         lambda x: cond(x[0] > 0.1, Real, lambda: sum(N, lambda k: SLOPE(x)[k] * x[k]), lambda: x[1]),
         True,
@@ -73,6 +108,12 @@ def test_values_and_derivatives(name: str) -> None:
     up, down = (gradient([x + h * d for x, d in zip(X, D, strict=True)]) for h in (1e-5, -1e-5))
     expected = [(a - b) / 2e-5 for a, b in zip(up, down, strict=True)]
     assert compile(product)(X, D) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_what_functions_keep_elsewhere_stays_in_arrays() -> None:
+    """Only the loops in calls from sides have tapes."""
+    ir = inspect(grad(fn([V], Real, PROGRAMS["a long loop in what a side calls"][0]))).ir
+    assert f"[{_MOST_IN_SIDE + 1}]Real" in ir
 
 
 def test_a_side_that_is_not_taken_writes_nothing() -> None:

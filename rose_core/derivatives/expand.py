@@ -14,8 +14,10 @@ from rose_core.deep import empty
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
-from rose_core.derivatives.known import Known
+from rose_core.derivatives.kept import ENDLESS
+from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
+from rose_core.derivatives.linearize_control import most_kept
 from rose_core.derivatives.remat import Recomputed, may_run_again, segmented
 from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.transpose import Reverse
@@ -46,7 +48,7 @@ class Expansion:
         self._expanded: dict[tuple[Func, Extent], Func] = {}
         self._jvps: dict[tuple[Func, Extent, tuple[bool, ...]], Jvp] = {}
         self._jets: dict[tuple[Func, Extent, tuple[bool, ...], int], Jet] = {}
-        self._transposed: dict[tuple[Func, tuple[bool, ...]], Transposed] = {}
+        self._transposed: dict[Key, Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[tuple[Func, Extent], Func] = {}
         root = in_line(root)
@@ -159,32 +161,40 @@ class Expansion:
             self._jets[key] = found
         return found
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
-        """The reverse derivative of ``f``, for these varying parameters; of a ``part``, one of its own."""
-        if part:
-            return self._transposed_anew(f if f.jvp or f.host is None else _calling(f), varying, part)
-        key = f, varying
+    def transposed(
+        self, f: Func, varying: tuple[bool, ...], room: int = ENDLESS, is_part: bool = False
+    ) -> Transposed:
+        """The reverse derivative of ``f``, for these varying parameters; of a part, one of its own.
+
+        Elsewhere those who call ``f`` share two: one with ``room`` for all that its loops keep, and one
+        with none.
+        """
+        if is_part:
+            return self._transposed_anew(f if f.jvp or f.host is None else _calling(f), varying, room)
+        no_arrays = room < ENDLESS and most_kept(self.expand(f.jvp or f)) > room
+        room = 0 if no_arrays else ENDLESS
+        key = f, varying, no_arrays
         is_known = self.known and self.expand(f) is f and (f.jvp is None or self.expand(f.jvp) is f.jvp)
         if self.known and is_known:
             self.known.ask(key)
         found = before = self._transposed.get(key)
         if found is None and self.known and is_known:
-            found = self.known.derivative(key, lambda: self._transposed_anew(f, varying))
+            found = self.known.derivative(key, lambda: self._transposed_anew(f, varying, room))
         if found is None or found.is_outgrown:
-            found = self._transposed_anew(f, varying)
+            found = self._transposed_anew(f, varying, room)
         if found is not before:
             self._transposed[key] = found
             if self.known and is_known:
                 self.known.repeat(self.known.events(found))
         return found
 
-    def _transposed_anew(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
+    def _transposed_anew(self, f: Func, varying: tuple[bool, ...], room: int) -> Transposed:
         rule = f.jvp
         if rule is None:
             self.require_derivative(f)
         func = f if rule is not None else by_extremes(self.expand(f))
         body = func if rule is None else self.expand(rule)
-        found = Transposed(func, body, varying, self.known or self, part == "side")
+        found = Transposed(func, body, varying, self.known or self, room)
         found.run()
         return Recomputed(found) if f.remat and may_run_again(f) else found
 

@@ -53,7 +53,7 @@ class _Elements:
     def _numbers(self, v: int) -> int:
         """How many numbers are read of the element ``v``, in all turns of the loops that it is in."""
         t = self.func.types[v]
-        return min(numbers_in(t) * self._turns(v), self._read(v) if self._is_row(v) else _ENDLESS)
+        return min(numbers_in(t) * self._turns(v), self._read(v) if self._is_row(v) else ENDLESS)
 
     def _is_row(self, v: int) -> bool:
         """Whether ``v`` is an array of which nothing but elements is used."""
@@ -63,7 +63,7 @@ class _Elements:
         f, turns, number = self.func, 1, self.func.home[v]
         while number:
             block = f.blocks[number]
-            turns *= block.size.size if isinstance(block.size, Fin) else _ENDLESS
+            turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
             number = f.home[block.owner]
         return turns
 
@@ -75,14 +75,14 @@ class _Elements:
                 self.found.add(v)
 
 
-_ENDLESS = 1 << 60
+ENDLESS = 1 << 60
 
 
 def numbers_in(t: Type) -> int:
     """How many numbers there are in an array."""
     n = 1
     while isinstance(t, Array):
-        n *= t.size if isinstance(t.index, Fin) and not is_tape(t) else _ENDLESS
+        n *= t.size if isinstance(t.index, Fin) and not is_tape(t) else ENDLESS
         t = t.elem
     return n
 

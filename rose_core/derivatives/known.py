@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rose_core.deep import empty
+from rose_core.derivatives.kept import ENDLESS
 from rose_core.language.ir import Func
 
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Derivatives
     from rose_core.derivatives.tape import Backward, Transposed
 
-Key = tuple[Func, tuple[bool, ...]]
-"""A function, and which of its parameters vary."""
+Key = tuple[Func, tuple[bool, ...], bool]
+"""A function, which of its parameters vary, and whether its loops keep nothing in arrays."""
 
 Limits = tuple[tuple[int, int], ...]
 """Parameters that are another array in every turn, each with how many numbers may be kept in its place."""
@@ -87,9 +88,11 @@ class Known:
         self._derivatives = derivatives
         self._asking = [[]]
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
+    def transposed(
+        self, f: Func, varying: tuple[bool, ...], room: int = ENDLESS, is_part: bool = False
+    ) -> Transposed:
         """A reverse derivative of the program of now."""
-        return self._derivatives.transposed(f, varying, part)
+        return self._derivatives.transposed(f, varying, room, is_part)
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
         """A forward derivative of the program of now."""
@@ -133,8 +136,8 @@ class Known:
 
     def repeat(self, events: list[Event]) -> None:
         """Ask for the same once more."""
-        for (f, varying), request in events:
-            found = self.transposed(f, varying)
+        for (f, varying, no_arrays), request in events:
+            found = self.transposed(f, varying, 0 if no_arrays else ENDLESS)
             if request is not None:
                 results, refs, limits = request
                 found.backward(results, refs, limits)

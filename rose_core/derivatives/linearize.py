@@ -12,6 +12,7 @@ from typing import Protocol
 
 from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
+from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns, is_dual
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -44,11 +45,13 @@ if TYPE_CHECKING:
 class Derivatives(Protocol):
     """Where the derivatives of other functions come from."""
 
-    def transposed(self, f: Func, varying: tuple[bool, ...], part: str = "") -> Transposed:
+    def transposed(
+        self, f: Func, varying: tuple[bool, ...], room: int = ENDLESS, is_part: bool = False
+    ) -> Transposed:
         """The reverse derivative of ``f``, for these varying parameters.
 
-        It is one of its own where ``f`` is a ``part`` of a function: a "side" of a choice, or the "body" of
-        a loop.
+        It is one of its own where ``f`` is a part of a function: a side of a choice, or the body of a loop.
+        ``room`` is as in `Linearization`.
         """
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
@@ -65,12 +68,13 @@ class Linearization(Replay):
         args: Sequence[int],
         varying: Sequence[bool],
         derivatives: Derivatives,
-        is_side: bool = False,
+        room: int = ENDLESS,
     ) -> None:
         self.varying = varying
         self.derivatives = derivatives
-        self.is_side = is_side
-        """Whether it is of a side of a choice, which may not be taken."""
+        self.room = room
+        """The most numbers of a kind that a loop may keep in arrays: few in a side of a choice, as there is
+        memory for these even where it is not taken."""
         self.dual = is_dual(func)
         """Whether tangents are values of the program itself, as in a custom derivative."""
         n, pool = len(func.code), len(func.pool)
@@ -205,7 +209,7 @@ class Linearization(Replay):
         if not self.involves(args):
             super().call(v, callee, args)
             return
-        call = self.calls[v] = self.derivatives.transposed(callee, self.varying_args(callee, args))
+        call = self.calls[v] = self.derivatives.transposed(callee, self.varying_args(callee, args), self.room)
         passed = [self.env[a] for k, a in enumerate(args) if call.takes[k]]
         if call.in_line:
             inside = self.inside[v] = Replay(call.fwd, self.b, passed)

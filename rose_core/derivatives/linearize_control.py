@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.jvp_control import positions
+from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ALL, CondSite, Func, LoopSite, is_real
-from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Ref, Type, scalar_of
+from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real
+from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Fin, Ref, Type, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Linearization
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 
 _MOST_IN_SIDE = 256
-"""The most turns of a loop in a side of a choice for which there is memory even where that is not taken."""
+"""The most numbers of a kind that a loop in a side of a choice keeps where there is memory for them even if
+that is not taken."""
 
 
 class TakenSide:
@@ -86,7 +88,8 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
     """The forward pass of a ``COND`` with something active in it."""
     sides = []
     for f, args in zip(site.functions, site.args, strict=True):
-        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), "side"))
+        room = min(lin.room, _MOST_IN_SIDE)
+        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), room, is_part=True))
     lin.control[v] = TakenSide((sides[0], sides[1]))
     passed = [
         [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]
@@ -109,14 +112,16 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     of_args = lin.varying_args(body, [site.count, *site.state, *site.args])[1 + spec.carries :]
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
+    has_arrays = _has_arrays(site, lin.room)
+    room = lin.room // max(1, _turns(site)) if has_arrays else lin.room
     while True:
-        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), "body")
+        transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), room, is_part=True)
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
         if after == varying:
             break
         varying = after
     outputs = ALL
-    if not _has_arrays(lin, site):
+    if not has_arrays:
         outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])
     turns = lin.control[v] = Turns(transposed, spec.carries, varying, spec.index if outputs == ALL else RUN)
     takes = transposed.takes[1:]
@@ -128,11 +133,36 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     env[v] = lin.b.loop(new, env[site.count], transposed.fwd, state, args, test, test_args)
 
 
-def _has_arrays(lin: Linearization, site: LoopSite) -> bool:
+def _has_arrays(site: LoopSite, room: int) -> bool:
     """Whether what is kept of the turns goes to arrays, not tapes. Where some does already, all does."""
-    spec = site.spec
-    few = spec.index.size <= _MOST_IN_SIDE  # type: ignore[attr-defined]
-    return spec.outputs == ALL or (site.is_whole and not spec.checkpoint and (few or not lin.is_side))
+    fits = site.is_whole and not site.spec.checkpoint and _kept_in(site) <= room
+    return site.spec.outputs == ALL or fits
+
+
+def _kept_in(site: LoopSite) -> int:
+    """How many numbers the turns of a loop keep, if each keeps the largest part of the state."""
+    types = site.body.params[1 : 1 + site.spec.carries]
+    return _turns(site) * max(map(numbers_in, types), default=1)
+
+
+def _turns(site: LoopSite) -> int:
+    """How often a loop turns at most."""
+    assert isinstance(site.spec.index, Fin)
+    return site.spec.index.size
+
+
+def most_kept(f: Func) -> int:
+    """The most that a loop in ``f``, or in what it calls, keeps in all of its turns."""
+    key = "most kept", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        kept = [most_kept(g) for g in f.callees]
+        for ins in f.code:
+            if ins[0] == LOOP and (site := LoopSite(f, ins)).is_whole:
+                kept += _kept_in(site), _turns(site) * most_kept(site.body)
+        found = f.memo[key] = max(kept, default=0)
+    assert isinstance(found, int)
+    return found
 
 
 def only_source(lin: Linearization, site: LoopSite) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
+from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import is_dual
@@ -112,7 +113,7 @@ class Transposed:
         body: Func,
         varying: Sequence[bool],
         derivatives: Derivatives,
-        is_side: bool = False,
+        room: int = ENDLESS,
     ) -> None:
         self.func = func
         self.body = body
@@ -134,7 +135,7 @@ class Transposed:
                 self.args.append(k)
             if tangent >= 0:
                 carries[tangent] = varying[k] or body is not func
-        self._lin = Linearization(body, b, args, carries, derivatives, is_side)
+        self._lin = Linearization(body, b, args, carries, derivatives, room)
         self._extent = body.extent
         self._kept: dict[int, int] = {}
         """Value of the forward function → the number of the result that is for the tape."""

@@ -606,6 +606,27 @@ export const warmUp = async () => {
 """
 
 
+def test_a_warm_up_that_cannot_be_imported_is_told(site: Frozen) -> None:
+    """Of a script within the page; one of them says it in a way that works."""
+    endings = {
+        "page": "globalThis.warmUp = act;",
+        "constant": "export const warmUp = act;",
+        "function": "export async function warmUp() {}",
+        "list": "export{act as warmUp}",
+    }
+    for name, ending in endings.items():
+        script = f"{SCRIPT}const act = async () => {{}};\n{ending}"
+        site.write(f"pages/{name}.html", PAGE.replace(' src="page.js">', f">{script}"))
+    done = site.freeze()
+    assert done.returncode == 1
+    assert "pages/page.html: 1 program\n" in done.stdout
+    told = [line for line in done.stdout.splitlines() if line[0] == "!"]
+    message = "a script in it exports warmUp, which nobody can import: write globalThis.warmUp = warmUp there"
+    assert [line.partition(", or")[0] for line in told] == [
+        f"! pages/{name}.html: {message}" for name in ("constant", "function", "list")
+    ]
+
+
 def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
     scripts = {
         "page": SCRIPT + WARM_UP,

@@ -198,6 +198,15 @@
     );
     const found = [globalThis, ...modules].map(({ warmUp }) => warmUp);
     const functions = found.filter((f) => typeof f === "function");
+    const inline = [
+      ...document.querySelectorAll("script[type=module]:not([src])"),
+    ];
+    const WARM_UP = /(^|[;}])\s*export\b[^;=(]*\bwarmUp\b/m;
+    if (!functions.length && inline.some(({ text }) => WARM_UP.test(text)))
+      globalThis.roseWork.errors.push(
+        "a script in it exports warmUp, which nobody can import: " +
+          "write globalThis.warmUp = warmUp there, or make a file of that script",
+      );
     for (const f of functions) await f();
     return functions.length > 0;
   },

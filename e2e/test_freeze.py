@@ -818,7 +818,7 @@ def test_a_slider_of_few_positions_is_moved_to_each(site: Frozen) -> None:
 def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
     """What is hidden, what is npm's, and what comes with Rose; and who compiles on a click is told how."""
     site.write("rose/package.json", '{"name": "rose-web"}')
-    for place in (".drafts", "node_modules/one", "rose/site", "pages/frozen"):
+    for place in (".drafts", "node_modules/one", "rose/site"):
         (site.root / place).mkdir(parents=True)
         site.write(f"{place}/page.html", PAGE)
     site.write("pages/page.html", PAGE.replace("<input", "<button>").replace("page.js", "click.js"))
@@ -829,6 +829,25 @@ def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
         "pages/page.html: 0 programs (what it compiles when somebody clicks or types, "
         "a function warmUp that it exports can compile)"
     ]
+
+
+def test_a_folder_of_pages_may_be_called_frozen(site: Frozen) -> None:
+    """As those that freezing makes, which is one of them then, unless a file of the pages is in its way."""
+    (site.root / "pages/frozen").mkdir()
+    site.write("pages/frozen/page.html", PAGE.replace("page.js", "../page.js"))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/frozen/page.html: 3 programs" in done.stdout
+    assert {path.name for path in site.files} == {
+        path.name for path in (site.root / "pages/frozen/frozen").glob("*.wasm")
+    }
+    assert site.freeze("--check").returncode == 0
+    theirs = '{"name": "an app", "icons": []}'
+    site.write("pages/frozen/manifest.json", theirs)
+    done = site.freeze()
+    assert done.returncode == 2
+    assert done.stderr.startswith("rose: pages/frozen/manifest.json is where freezing writes")
+    assert (site.root / "pages/frozen/manifest.json").read_text() == theirs
 
 
 def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> None:

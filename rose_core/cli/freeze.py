@@ -227,6 +227,11 @@ class Site:
         found: list[Change] = []
         manifest = folder / MANIFEST
         old = _made(folder)
+        if frozen.artifacts and not old and _json_of(manifest):
+            raise CommandError(
+                f"{self.name(manifest)} is where freezing writes what it makes, and somebody else's: "
+                "rename it, or its folder"
+            )
         for key, artifact in frozen.artifacts.items():
             path = folder / artifact.file_name
             if path.exists() and path.read_bytes() == artifact.data:
@@ -314,7 +319,7 @@ def _pages(root: Path) -> Iterator[Path]:
             name
             for name in folders
             if not name.startswith(".")
-            and name not in (FOLDER, "node_modules")
+            and name != "node_modules"
             and _json_of(folder / name / "package.json").get("name") != PACKAGE
         ]
         yield from (folder / name for name in names if name.endswith((".html", ".htm")))

@@ -316,6 +316,23 @@ def test_a_frozen_page_has_its_functions_in_python_without_python(site: Frozen, 
     assert "is stale: the scripts in Python, which pages/page.html no longer compiles" in checked.stdout
 
 
+def test_mistakes_in_python_are_told_once_with_their_places(site: Frozen) -> None:
+    """Where they are, and who asked for what is wrong; no place is one in Rose."""
+    bodies = {"page": "missing * x", "then": "x"}
+    for name, body in bodies.items():
+        page = PYTHON_PAGE.replace("FACTOR * sin(x)", body)
+        site.write(f"pages/{name}.html", page.replace("def f", "def then") if name == "then" else page)
+    done = site.freeze()
+    assert done.returncode == 1
+    told = [line for line in done.stdout.splitlines() if line[0] == "!"]
+    call = 1 + PYTHON_PAGE.splitlines().index("const { f } = await python();")
+    assert told == [
+        f"! pages/page.html: pages/page.html, line {call}: "
+        "page.html, line 8: NameError: name 'missing' is not defined",
+        "! pages/then.html: python: JavaScript would await what has a then; call the function something else",
+    ]
+
+
 def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
     before = frozen.files
     damaged, *_ = sorted(before)

@@ -95,7 +95,8 @@
     const failed = ({ target, error, message, filename, lineno }) => {
       if (target === window) {
         // of what no script has thrown itself, nothing is told here
-        if (filename) thrown(error ?? message, [filename, lineno]);
+        const place = OURS.test(filename) ? undefined : [filename, lineno];
+        if (filename) thrown(error ?? message, place);
       } else if (target instanceof HTMLScriptElement)
         tell(
           target.src

@@ -66,9 +66,12 @@ export class Wanted {
     ]);
   }
 
-  /** Find it, or have the core make it. */
-  made(signal?: AbortSignal): Promise<Bytes> {
-    const file = this.found(signal);
+  /** Find it, or have the core make it; `told` throws an error of the core in the page's terms. */
+  made(
+    signal?: AbortSignal,
+    told?: (error: Error) => Promise<never>,
+  ): Promise<Bytes> {
+    const file = this.found(signal).catch(told);
     freezer()?.(file, this.key, indexAddress());
     return file;
   }

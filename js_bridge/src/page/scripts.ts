@@ -4,7 +4,7 @@
 // compiled programs are, in the browser and by `rose freeze`, so that a page which was here before, or is
 // frozen, has its functions without Python.
 
-import { type Bytes, descriptorOf } from "../known/artifact";
+import { descriptorOf } from "../known/artifact";
 import type { FnData } from "../record/data";
 import type { Fn } from "../record/functions";
 import { recordingOf } from "../known/identity";
@@ -84,14 +84,11 @@ const made = async (
 ): Promise<object> => {
   const empty = { ints: new Int32Array(), reals: new Float64Array() };
   const recording = recordingOf({ header: scripts, ...empty }, "scripts");
-  let file: Bytes;
-  try {
-    file = await new bridge.Wanted({ scripts }, recording).made(signal);
-  } catch (error) {
-    const { message } = error as Error;
-    const told = await translated(message, sources);
-    throw told === message ? error : Error(told, { cause: error });
-  }
+  const wanted = new bridge.Wanted({ scripts }, recording);
+  const file = await wanted.made(signal, async (error) => {
+    const told = await translated(error.message, sources);
+    throw told === error.message ? error : Error(told, { cause: error });
+  });
   const found: Functions = descriptorOf(file);
   const notes = found.notes.map((note) => translated(note, sources));
   return new Reader(bridge, found, await Promise.all(notes)).exports();

@@ -135,6 +135,47 @@ def test_what_readers_can_do_is_done(site: Frozen) -> None:
     assert "pages/inner.html: 1 program\n" in done.stdout
 
 
+ROUTED = """<!doctype html>
+<link rel="icon" href="data:,">
+<select id="view"><option value="2">2<option value="3">3<option value="5">5</select>
+<script type="module">
+import { scale } from "/pages/scales.js";
+const factorIn = (url) => new URL(url).searchParams.get("view");
+const route = (event) => {
+    const factor = factorIn(event.destination.url);
+    if (factor) event.intercept({ handler: () => scale(factor) });
+};
+</script>
+"""
+
+ROUTERS = {
+    "page": """navigation.addEventListener("navigate", route);
+        view.onchange = () => navigation.navigate(`${view.value}?view=${view.value}`);""",
+    "handler": """navigation.onnavigate = route;
+        view.onchange = () => (location = `?view=${view.value}`);""",
+    "history": """view.onchange = () => {
+            history.pushState(null, "", `?view=${view.value}`);
+            scale(factorIn(location));
+        };""",
+    "leaves": """navigation.onnavigate = () => {};
+        view.onchange = () => navigation.navigate(`${view.value}.html`);""",
+    "wrong": """navigation.onnavigate = (event) => event.intercept({ handler: async () => nobody });
+        view.onchange = () => (location = "?");""",
+}
+
+
+def test_pages_that_navigate_within_themselves_are_used_and_none_is_left(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    for name, router in ROUTERS.items():
+        site.write(f"pages/{name}.html", ROUTED.replace("</script>", f"{router}\n</script>"))
+    done = site.freeze()
+    for name in ("page", "handler", "history"):
+        assert f"pages/{name}.html: 3 programs" in done.stdout
+    assert "pages/leaves.html: 0 programs" in done.stdout
+    (told,) = (line for line in done.stdout.splitlines() if line[0] == "!")
+    assert re.fullmatch(r"! pages/wrong.html: pages/wrong.html, line \d+: nobody is not defined", told)
+
+
 SCALES = """
 import { Real, compile, fn, mul } from "../rose/rose.js";
 export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));

@@ -107,6 +107,10 @@
     };
     addEventListener("error", failed, { capture: true });
     addEventListener("unhandledrejection", ({ reason }) => thrown(reason));
+    // of a page that shows itself what is asked for; it may be asked for something else meanwhile
+    globalThis.navigation?.addEventListener("navigateerror", ({ error }) => {
+      if (error?.name !== "AbortError") thrown(error);
+    });
     addEventListener("securitypolicyviolation", ({ blockedURI }) => {
       // without the index, Rose goes on, but nothing is frozen for it
       if (blockedURI.endsWith("/rose.frozen.json"))
@@ -132,11 +136,6 @@
       work.due.delete(timer);
       clearTimeout(timer);
     };
-
-    // other pages have their own turn
-    globalThis.navigation?.addEventListener("navigate", (event) => {
-      if (!event.destination.sameDocument) event.preventDefault();
-    });
   },
 
   /** Begin one of the other actions, whose end `roseEnd` tells. */

@@ -37,6 +37,7 @@ INDEX = "rose.frozen.json"
 _HERE = Path(__file__).parent
 _USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
+_NAVIGATION = (_HERE / "navigation.js").read_text("utf-8")
 WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
 """In one line: what comes after it keeps the numbers of its lines."""
 NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
@@ -104,6 +105,7 @@ def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
     context = browser.new_context()
     if not sees_frozen:
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
+    context.add_init_script(_NAVIGATION)  # before what tells of errors
     context.add_init_script(f"{_USE}.watch()")
     context.add_init_script(_REGISTRATION)
     context.add_init_script(WORKER)

@@ -1,0 +1,51 @@
+// Run by `rose freeze` in a page, which stays where it is: other pages have their own turn.
+//
+// Where the page itself shows what is asked for, as routers do, it goes on.
+(() => {
+  const { navigation } = globalThis;
+  if (!navigation) return;
+  const shown = new WeakSet();
+  const { intercept } = NavigateEvent.prototype;
+  NavigateEvent.prototype.intercept = function (...words) {
+    intercept.apply(this, words);
+    shown.add(this);
+  };
+  const stay = (event) => {
+    if (event.destination.sameDocument || shown.has(event)) return;
+    const { signal } = event;
+    signal.addEventListener("abort", () => refusals.add(signal.reason));
+    event.preventDefault();
+  };
+
+  // that it stays is no mistake of the page; this comes first of those who listen, see visit.py
+  const refusals = new WeakSet();
+  const silence = (event) => {
+    if (!refusals.has(event.reason)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  globalThis.addEventListener("unhandledrejection", silence);
+
+  // of an event that is prevented nothing can be shown: the page's own listeners come first
+  const { addEventListener, removeEventListener } = navigation;
+  const comeLast = () => {
+    removeEventListener.call(navigation, "navigate", stay);
+    addEventListener.call(navigation, "navigate", stay);
+  };
+  navigation.addEventListener = (...words) => {
+    addEventListener.apply(navigation, words);
+    comeLast();
+  };
+  const { get, set } = Object.getOwnPropertyDescriptor(
+    Object.getPrototypeOf(navigation),
+    "onnavigate",
+  );
+  Object.defineProperty(navigation, "onnavigate", {
+    get,
+    set(listener) {
+      set.call(navigation, listener);
+      comeLast();
+    },
+  });
+  comeLast();
+})();

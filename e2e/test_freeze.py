@@ -265,6 +265,20 @@ def test_what_a_page_compiles_in_its_own_workers_is_frozen(site: Frozen) -> None
     assert f"pages/page.html: 7 programs ({unseen})\n" in done.stdout
 
 
+def test_addresses_of_workers_begin_where_the_page_says(site: Frozen) -> None:
+    (site.root / "parts").mkdir()
+    for name, text in (("scales.js", SCALES), ("worker.js", WORKER)):
+        site.write(f"parts/{name}", text)
+    script = """<script type="module">
+        new Worker("worker.js", { type: "module" }).postMessage(2);
+        </script>"""
+    icon = '<link rel="icon" href="data:,">'
+    site.write("pages/page.html", f'<!doctype html><base href="/parts/">{icon}{script}')
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 1 program\n" in done.stdout
+
+
 LONG_PAGE = """<!doctype html>
 <link rel="icon" href="data:,">
 <div style="height: 9000px"></div><p id="end"></p><iframe src="inner.html" loading="lazy"></iframe>

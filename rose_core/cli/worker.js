@@ -1,7 +1,6 @@
 /* Run by `rose freeze` in a page and in front of its workers' scripts: the page is told what they compile. */
 (function watch() {
   const channel = new BroadcastChannel("rose freeze");
-  const place = globalThis.document?.baseURI ?? location.href;
   if (!globalThis.document) {
     const name = crypto.randomUUID();
     let count = 0;
@@ -31,6 +30,8 @@
 
   /** The address of a worker's script with this in front of it. */
   const watched = (address, isModule) => {
+    /* a page may say meanwhile where its addresses begin, or call itself something else */
+    const place = globalThis.document?.baseURI ?? location.href;
     const url = new URL(address, place);
     const blob = blobs.get(url.href);
     const isServed = /^http/.test(url.protocol);

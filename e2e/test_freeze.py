@@ -704,7 +704,7 @@ def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
         "page": SCRIPT + WARM_UP,
         "early": SCRIPT + "import { ready } from '../rose/rose.js'; ready();",
         "aside": "configure({ frozen: false });" + SCRIPT.replace("fn, mul", "configure, fn, mul"),
-        "wrong": SCRIPT.replace("mul(factor", "mul('factor'"),
+        "wrong": SCRIPT.replace("mul(factor", "mul('factor'").replace("rose.js", "rose.js?v=2"),
         "refused": SCRIPT.replace("fn, mul", "fn, opaque, mul").replace(
             "sin(x)", "opaque([Real], Real, (x) => x)(x)"
         ),

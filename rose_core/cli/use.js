@@ -6,7 +6,7 @@
     work.indices = new Set();
     work.unseen = new Set();
     globalThis.roseWork = work;
-    const OURS = /\/rose(\.\w+)?\.js$/;
+    const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
     /** The place in the page's own scripts from which a call came: file and line. */
     const placeIn = (stack) =>
       [...`${stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g)]

@@ -699,6 +699,15 @@ def test_a_warm_up_that_cannot_be_imported_is_told(site: Frozen) -> None:
     ]
 
 
+def test_a_page_that_calls_itself_something_else_warms_up(site: Frozen) -> None:
+    moves = "history.pushState(null, '', '/some/place/else');\n"
+    site.write("pages/page.js", moves + SCRIPT + WARM_UP.replace("[5, 6]", "[5]"))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # when it is opened, and by its warm-up; there are three positions of its slider
+    assert "pages/page.html: 2 programs\n" in done.stdout
+
+
 def test_pages_that_warm_up_start_python_or_fail(site: Frozen) -> None:
     scripts = {
         "page": SCRIPT + WARM_UP,

@@ -85,6 +85,13 @@
       return root;
     };
 
+    // the addresses of modules before these run, since a router changes from where they are counted
+    work.modules = new WeakMap();
+    document.addEventListener("readystatechange", () => {
+      for (const script of document.querySelectorAll("script[type=module]"))
+        if (!work.modules.has(script)) work.modules.set(script, script.src);
+    });
+
     const tell = (message, place) =>
       globalThis.roseProblem?.(placed(message, place));
     const thrown = (error, place) =>
@@ -172,7 +179,9 @@
     if (scrollHeight <= innerHeight) return;
     const loads = [...document.querySelectorAll("iframe[loading=lazy]")]
       .filter(({ contentDocument }) => contentDocument?.URL === "about:blank")
-      .map((frame) => new Promise((wake) => frame.addEventListener("load", wake)));
+      .map(
+        (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
+      );
     const drawn = () => new Promise((wake) => requestAnimationFrame(wake));
     const show = async (top) => {
       scrollTo({ top, behavior: "instant" });
@@ -194,7 +203,9 @@
     const scripts = [...document.querySelectorAll("script[type=module][src]")];
     // what cannot be imported was told when the page was opened
     const modules = await Promise.all(
-      scripts.map(({ src }) => import(src).catch(() => ({}))),
+      scripts
+        .map((script) => globalThis.roseWork.modules.get(script) ?? script.src)
+        .map((address) => import(address).catch(() => ({}))),
     );
     const found = [globalThis, ...modules].map(({ warmUp }) => warmUp);
     const functions = found.filter((f) => typeof f === "function");

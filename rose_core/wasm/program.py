@@ -48,7 +48,7 @@ def _suffix(op: Op) -> bytes:
 
 
 _SUFFIXES = [_suffix(op) for op in OPS]
-_IMPORTED = [op for op in OPS if isinstance(op.wasm, str)]
+_IMPORTED = [(op.code, op.wasm, len(op.ins)) for op in OPS if isinstance(op.wasm, str)]
 _HELPERS = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper)]
 
 
@@ -155,10 +155,10 @@ class Program:
         imports: list[encode.Import] = []
         suffixes = [*_SUFFIXES]
         used = set().union(*map(opcodes, order))
-        for op in _IMPORTED:
-            if op.code in used:
-                suffixes[op.code] = call(len(imports))
-                imports.append(encode.Import("", str(op.wasm), "f" * len(op.ins), "f"))
+        for code, name, arity in _IMPORTED:
+            if code in used:
+                suffixes[code] = call(len(imports))
+                imports.append(encode.Import("", name, "f" * arity, "f"))
         callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]] = {}
         for f in order:
             for g in f.callees:

@@ -91,7 +91,7 @@ export const compile = async (
               TOOLS,
               work,
               signal,
-              isRunning() ? program.ints.length : undefined,
+              isRunning() ? program.ints.length : Infinity,
             )
           : undefined,
       () => undefined,

@@ -26,26 +26,25 @@ export interface Draft extends Instance {
 /** Fills the leaves of results from those of arguments. */
 type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
 
-/** What takes and does more than so much is compiled sooner than a draft is of use: while Python is still to come, */
+/** What takes and does more than so much is compiled sooner than a draft is of use. */
 const MOST = 1_500_000;
-/** and where it waits, for any program and for each number that this one is written down in. */
-const [MOST_AT_ONCE, PER_NUMBER] = [50_000, 30];
+/** Where Python waits already, that is so much, and so much more for each number that the program is written down in. */
+const [AT_ONCE, PER_NUMBER] = [50_000, 30];
 
 /**
  * The function `f` as a draft, if there is one, which becomes what `work` gives: that is begun when the page has
  * the draft, unless it was disposed of by then, or the signal has given it up. `length`: how many numbers the
- * program is written down in, if Python waits for it.
+ * program is written down in; infinity while Python is still to come.
  */
 export const drafted = (
   f: FnData,
   tools: Tools,
   work: () => Promise<Entered>,
   signal: AbortSignal | undefined,
-  length: number | undefined,
+  length: number,
 ): Compiled | undefined => {
-  const atOnce =
-    length === undefined ? MOST : MOST_AT_ONCE + PER_NUMBER * length;
-  const instance = draftOf(f, tools, Math.min(MOST, atOnce));
+  const most = Math.min(MOST, AT_ONCE + PER_NUMBER * length);
+  const instance = draftOf(f, tools, most);
   signal?.throwIfAborted();
   if (instance === undefined) return undefined;
   const done = inTurn(async () => {

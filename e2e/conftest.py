@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -135,6 +136,26 @@ def site(tmp_path: Path) -> Frozen:
     """A site that is to be frozen."""
     site = Frozen(tmp_path)
     site.fill()
+    return site
+
+
+@pytest.fixture(scope="session")
+def frozen_once(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
+    """A frozen site, which nobody changes."""
+    site = Frozen(tmp_path_factory.mktemp("frozen"))
+    site.fill()
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    site.output = done.stdout
+    return site
+
+
+@pytest.fixture
+def frozen(frozen_once: Frozen, tmp_path: Path) -> Frozen:
+    """A frozen site, to be changed at will."""
+    shutil.copytree(frozen_once.root, tmp_path, symlinks=True, dirs_exist_ok=True)
+    site = Frozen(tmp_path)
+    site.output = frozen_once.output
     return site
 
 

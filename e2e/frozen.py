@@ -32,6 +32,29 @@ slider.oninput = show;
 show();
 """
 
+WARM_UP = """
+export const warmUp = async () => {
+    slider.max = 6;
+    for (slider.value of [5, 6]) await show();
+};
+"""
+
+PYTHON_PAGE = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="text/x-rose">
+from rose_core import *
+
+@fn
+def f(x: Real) -> Real:
+    return FACTOR * sin(x)
+</script>
+<script type="module">
+import { compile, grad, python } from "../rose/rose.js";
+const { f } = await python();
+document.title = `slope ${(await compile(grad(f)))(0)}`;
+</script>
+"""
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 

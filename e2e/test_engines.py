@@ -24,9 +24,9 @@ import pytest
 from build import DIST, ROOT
 from e2e.conftest import PAGES
 from e2e.explorables import EVALUATES, USES
+from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import Tab
-from e2e.test_freeze import Frozen
 from e2e.webkit import prepare
 from rose_core import compile
 from rose_core.language.ops import OPS

@@ -1,0 +1,136 @@
+"""What `rose freeze` writes into a site, keeps there and removes, also of a site below its host's root."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from e2e.frozen import PAGE, SCRIPT, Frozen
+from e2e.server import Server
+from rose_core.cli.serve import serve
+
+
+def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
+    before = frozen.files
+    damaged, *_ = sorted(before)
+    damaged.write_bytes(damaged.read_bytes()[:-3])
+    frozen.write("pages/page.js", SCRIPT.replace("factor = +slider.value", "factor = 1 + +slider.value"))
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 1
+    assert "rose/rose.frozen.json is out of date" in checked.stdout
+    assert (
+        len(re.findall(r"\.wasm is stale: slope, which pages/page.html no longer compiles", checked.stdout))
+        == 1
+    )
+    assert len(re.findall(r"\.wasm is new: slope of pages/page.html", checked.stdout)) == 1
+    assert frozen.files == before
+    assert frozen.freeze("--offline").returncode == 0
+    assert len(frozen.files) == 3 and len(frozen.files - before) == 1
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
+    frozen.freeze("--offline")
+    for name in ("page.html", "page.js"):
+        (frozen.root / "pages" / name).unlink()
+    frozen.write("pages/frozen/manifest.json", "{")  # cut off
+    frozen.write("index.html", "<!doctype html><link rel=icon href=data:,>")
+    checked = frozen.freeze("--check")
+    assert checked.returncode == 1
+    left = r"pages/frozen/\w+\.wasm is stale: a program, which no page compiles any more\n"
+    assert len(re.findall(left, checked.stdout)) == 3
+    assert "rose/rose.frozen.json is out of date" in checked.stdout
+    assert frozen.freeze().returncode == 0
+    assert not frozen.files and not (frozen.root / "pages/frozen/manifest.json").exists()
+    assert json.loads(frozen.index.read_text()) == {}
+    # whoever has the service worker gets rid of it
+    assert "unregister" in (frozen.root / "rose.offline.js").read_text()
+    assert frozen.freeze("--check").returncode == 0
+
+
+FETCHES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const factor = await (await fetch("data.json")).json();
+await compile(fn([Real], Real, (x) => mul(factor, x)));
+"""
+
+
+def test_a_page_that_fails_keeps_what_it_had(site: Frozen) -> None:
+    """Also where it does not come as far as to say where its index is."""
+    site.write("pages/page.js", FETCHES)
+    site.write("pages/data.json", "3")
+    assert site.freeze().returncode == 0
+    files, index = site.files, site.index.read_text()
+    assert len(files) == 1
+    site.write("pages/data.json", "{")
+    done = site.freeze()
+    assert done.returncode == 1
+    assert "pages/page.html: 0 programs, and 1 from before, as something went wrong" in done.stdout
+    (told,) = (line for line in done.stdout.splitlines() if line[0] != "p")
+    assert told.startswith("! pages/page.html: ") and "JSON" in told
+    (file,) = files
+    file.write_bytes(file.read_bytes()[:9])  # there is nothing to be kept
+    assert "is stale" in site.freeze().stdout
+    site.write("pages/data.json", "3")
+    assert site.freeze().returncode == 0
+    assert site.files == files and site.index.read_text() == index
+
+
+def test_what_others_have_made_stays(frozen: Frozen) -> None:
+    """Though it has the same name."""
+    others = {"manifest.json": '{"name": "an app", "icons": []}', "0123456789abcdef.wasm": "of others"}
+    (frozen.root / "frozen").mkdir()
+    for name, text in others.items():
+        frozen.write(f"frozen/{name}", text)
+    frozen.write("pages/frozen/other.wasm", "not in the manifest")
+    assert frozen.freeze("--offline").returncode == 0
+    assert {path.name: path.read_text() for path in (frozen.root / "frozen").iterdir()} == others
+    assert (frozen.root / "pages" / "frozen" / "other.wasm").exists()
+
+
+def test_a_folder_of_pages_may_be_called_frozen(site: Frozen) -> None:
+    """As those that freezing makes, which is one of them then, unless a file of the pages is in its way."""
+    (site.root / "pages/frozen").mkdir()
+    site.write("pages/frozen/page.html", PAGE.replace("page.js", "../page.js"))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/frozen/page.html: 3 programs" in done.stdout
+    assert {path.name for path in site.files} == {
+        path.name for path in (site.root / "pages/frozen/frozen").glob("*.wasm")
+    }
+    assert site.freeze("--check").returncode == 0
+    theirs = '{"name": "an app", "icons": []}'
+    site.write("pages/frozen/manifest.json", theirs)
+    done = site.freeze()
+    assert done.returncode == 2
+    assert done.stderr.startswith("rose: pages/frozen/manifest.json is where freezing writes")
+    assert (site.root / "pages/frozen/manifest.json").read_text() == theirs
+
+
+def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> None:
+    site.write("pages/page.html", PAGE.replace("page.js", "/blog/pages/page.js"))
+    site.write("pages/page.js", SCRIPT.replace("../rose", "/blog/rose"))
+    done = site.freeze("--base", "/blog")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 3 programs" in done.stdout
+    # who forgets it loses nothing
+    done = site.freeze()
+    assert "could not be loaded" in done.stdout and "3 from before" in done.stdout
+    with Server({"/blog/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/blog/pages/page.html")
+        expect(page).to_have_title("slope 2")
+    assert not any("pyodide" in address for address in server.asked)
+
+
+def test_elsewhere_on_the_host_is_nothing(frozen: Frozen) -> None:
+    with serve(frozen.root, "/blog") as origin:
+        assert origin.endswith("/blog/")
+        assert urllib.request.urlopen(f"{origin}pages/page.html").status == 200
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(origin.replace("/blog/", "/pages/page.html"))

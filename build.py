@@ -53,7 +53,7 @@ PENROSE = CLIENTS / "penrose"
 PYTHON = VENV / "bin" / "python"
 CPYTHON = STATE / "bench" / "venv" / "bin" / "python"
 BROWSER = STATE / "browser.json"
-"""What `setup` found: {"path", "version", "source"}. e2e/conftest.py reads it."""
+"""What `setup` found: {"path", "program", "version", "source"}; `path` starts `program` for the tests."""
 
 GENERATED: Mapping[str, tuple[str, ...]] = {
     "rose_core/libm/constants.py": ("-m", "tests.libm.constants"),
@@ -192,13 +192,14 @@ def setup(browser: bool = True) -> None:
     inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
     step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], lambda: npm_ci(BRIDGE))
     if browser:
-        program = json.loads(BROWSER.read_text())["path"] if BROWSER.exists() else ""
+        found = json.loads(BROWSER.read_text()) if BROWSER.exists() else {}
         inputs = [
             os.environ.get("CHROMIUM", ""),
             ROOT / "e2e" / "browser.py",
             *pins("dev"),
         ]
-        step("browser", inputs, [BROWSER, Path(program)], find_browser)
+        outputs = [BROWSER, *(Path(found.get(name, "")) for name in ("path", "program"))]
+        step("browser", inputs, outputs, find_browser)
         wheels = STATE / "wheels"
         step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
 

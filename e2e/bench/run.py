@@ -68,7 +68,7 @@ Host = tuple[Browser, str]
 
 @contextmanager
 def host() -> Iterator[Host]:
-    path = json.loads(BROWSER.read_text())["path"]
+    path = json.loads(BROWSER.read_text())["program"]  # with all that it does for readers, too
     built = STATE / "bench"
     mounts = {"/bench/libm/": built / "c", "/bench/libraries/": DIST / "bench" / "libraries"}
     mounts |= {"/penrose/bundles/": STATE / "penrose", "/penrose/": PENROSE}

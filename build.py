@@ -609,8 +609,8 @@ def serve(host: str, port: int | None) -> None:
 # ---- the command line ---------------------------------------------------------------
 
 
-UNDISTURBED = "e2e/test_engines.py"
-"""Tests that have the machine for themselves: where it is busy, the drivers of Firefox and of WebKitGTK
+UNDISTURBED = "undisturbed"
+"""Marks tests that have the machine for themselves: where it is busy, the drivers of Firefox and of WebKitGTK
 lose what is done to a page, and now and then an answer."""
 
 NOTHING_CHOSEN = 5
@@ -622,9 +622,10 @@ def test(args: list[str]) -> int:
     runs: list[list[str]] = [args]
     if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
         workers = min((os.cpu_count() or 1) + 1, 4)  # the tests of pages wait for much
-        side_by_side = ["-n", f"{workers}", "--dist", "loadfile", "tests", "e2e"]
+        side_by_side = ["-n", f"{workers}", "--dist", "loadfile", "-m", f"not {UNDISTURBED}", "tests", "e2e"]
         # in a process of its own, too, so that one that has to be ended can be begun again
-        runs = [[*side_by_side, f"--ignore={UNDISTURBED}", *args], ["-n", "1", UNDISTURBED, *args]]
+        one_by_one = ["-n", "1", "-m", UNDISTURBED, "e2e/test_engines.py"]
+        runs = [[*side_by_side, *args], [*one_by_one, *args]]
     codes = [subprocess.call([PYTHON, "-m", "pytest", *words], cwd=ROOT) for words in runs]
     # below zero: a signal has ended it
     failed = [code for code in codes if code not in (0, NOTHING_CHOSEN)]

@@ -27,7 +27,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Response, sync_playwright
 
 import build
-from build import BROWSER, DIST, ROOT
+from build import BROWSER, DIST, ROOT, UNDISTURBED
 from e2e import engines, webkit
 from e2e.browser import FLAGS
 from e2e.frozen import Frozen
@@ -39,8 +39,11 @@ PAGES = ROOT / "e2e" / "pages"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    line = "provokes(*patterns): problems on the page that the test is about"
-    config.addinivalue_line("markers", line)
+    for line in (
+        "provokes(*patterns): problems on the page that the test is about",
+        f"{UNDISTURBED}: build.py runs it while nothing else runs",
+    ):
+        config.addinivalue_line("markers", line)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +64,13 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 # ---- all engines --------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session", params=["chromium", *engines.NAMES])
+ENGINES = [
+    "chromium",
+    *(pytest.param(name, marks=getattr(pytest.mark, UNDISTURBED)) for name in engines.NAMES),
+]
+
+
+@pytest.fixture(scope="session", params=ENGINES)
 def open_tab(request: pytest.FixtureRequest) -> Iterator[Callable[[], AbstractContextManager[Tab]]]:
     """Opens tabs of each engine that is installed, one engine after the other."""
     if request.param == "chromium":

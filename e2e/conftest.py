@@ -36,6 +36,7 @@ from e2e.tab import PlaywrightTab, Tab
 
 SHOTS = ROOT / "e2e" / "shots"
 PAGES = ROOT / "e2e" / "pages"
+FOLDER = "/some/sub/folder/"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -136,8 +137,14 @@ def frozen_url(host: Callable[..., str]) -> str:
 
 
 @pytest.fixture(scope="session")
+def frozen_folder_url(host: Callable[..., str]) -> str:
+    build.freeze()
+    return host(FOLDER, frozen=True)
+
+
+@pytest.fixture(scope="session")
 def folder_url(host: Callable[..., str]) -> str:
-    return host("/some/sub/folder/")
+    return host(FOLDER)
 
 
 @pytest.fixture

@@ -80,8 +80,8 @@ def test_the_sample_runs(page: Page, site_url: str) -> None:
     expect(page.locator("[data-show=there]")).to_have_text(re.compile(r"^[\d.]+ s$"))
 
 
-def test_the_cards_lead_to_the_explorables(page: Page, folder_url: str) -> None:
-    page.goto(folder_url + "site/")
+def test_the_cards_lead_to_the_explorables(page: Page, frozen_folder_url: str) -> None:
+    page.goto(frozen_folder_url + "site/")
     for title in (
         "Four data sets and a line",
         "Bowls, domes and saddles",
@@ -124,10 +124,10 @@ def test_under_a_strict_policy_and_in_a_folder(page: Page, strict_url: str, name
 
 @pytest.mark.parametrize("name", PAGES)
 def test_on_a_phone(
-    new_page: Callable[..., Page], site_url: str, name: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, name: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(**PHONE, color_scheme="dark")
-    page.goto(f"{site_url}site/{name}.html")
+    page.goto(f"{frozen_url}site/{name}.html")
     wait(page, name)
     screenshot(page, f"{name}-phone-dark", full_page=True)
     for width in (390, 320):
@@ -151,9 +151,9 @@ def test_on_a_phone(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast(new_page: Callable[..., Page], site_url: str, scheme: str) -> None:
+def test_text_has_contrast(new_page: Callable[..., Page], frozen_url: str, scheme: str) -> None:
     page = new_page(color_scheme=scheme)
-    page.goto(site_url + "site/regression.html")
+    page.goto(frozen_url + "site/regression.html")
     ratios = page.evaluate(
         """() => {
           const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -183,19 +183,19 @@ def test_text_has_contrast(new_page: Callable[..., Page], site_url: str, scheme:
 
 
 def test_a_desktop_sees_the_first_page(
-    new_page: Callable[..., Page], site_url: str, screenshot: Callable[..., object]
+    new_page: Callable[..., Page], frozen_url: str, screenshot: Callable[..., object]
 ) -> None:
     page = new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    page.goto(site_url + "site/")
+    page.goto(frozen_url + "site/")
     wait(page, "index")
     screenshot(page, "index-light")
     page.emulate_media(color_scheme="dark")
     screenshot(page, "index-dark")
 
 
-def test_it_can_be_printed(new_page: Callable[..., Page], site_url: str, tmp_path: Path) -> None:
+def test_it_can_be_printed(new_page: Callable[..., Page], frozen_url: str, tmp_path: Path) -> None:
     page = new_page(color_scheme="dark")
-    page.goto(site_url + "site/quadratic.html")
+    page.goto(frozen_url + "site/quadratic.html")
     wait(page, "quadratic")
     on_screen = page.locator("#surface").evaluate("e => e.toDataURL()")
     page.emulate_media(media="print")
@@ -204,11 +204,11 @@ def test_it_can_be_printed(new_page: Callable[..., Page], site_url: str, tmp_pat
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_nothing_is_cut_off_on_paper(page: Page, site_url: str) -> None:
+def test_nothing_is_cut_off_on_paper(page: Page, frozen_url: str) -> None:
     """What can be scrolled on a screen is there as a whole, and what can only be clicked is not."""
     hidden = "[...document.querySelectorAll('pre, textarea')].filter((e) => e.scrollHeight > e.clientHeight)"
     for name in ("diagram", "playground", "billiards"):
-        page.goto(site_url + f"site/{name}.html")
+        page.goto(frozen_url + f"site/{name}.html")
         expect(page.locator("pre, textarea").first).not_to_be_empty()
         page.emulate_media(media="print")
         page.set_viewport_size({"width": 700, "height": 990})  # about what paper has
@@ -218,9 +218,9 @@ def test_nothing_is_cut_off_on_paper(page: Page, site_url: str) -> None:
         page.emulate_media(media="screen")
 
 
-def test_what_is_chosen_is_seen_in_forced_colours(new_page: Callable[..., Page], site_url: str) -> None:
+def test_what_is_chosen_is_seen_in_forced_colours(new_page: Callable[..., Page], frozen_url: str) -> None:
     page = new_page(forced_colors="active")
-    page.goto(site_url + "site/autodiff.html")
+    page.goto(frozen_url + "site/autodiff.html")
     backgrounds = page.locator("#methods .chip").evaluate_all(
         "chips => chips.map((chip) => getComputedStyle(chip).backgroundColor)"
     )

@@ -109,14 +109,16 @@ def tab(open_tab: Callable[[], AbstractContextManager[Tab]]) -> Iterator[Tab]:
 def host() -> Iterator[Callable[..., str]]:
     """Start a static host for dist/ and return its address: `host(prefix, headers)`.
 
-    e2e/pages/ lies beside rose.js there, as `pages/`. Without `frozen`, nothing is frozen there, whether it
-    is in dist/ or not.
+    e2e/pages/ lies beside rose.js there, as `pages/`. With `frozen`, what the site compiles is frozen there;
+    without, nothing is, whether it is in dist/ or not.
     """
     with ExitStack() as stack:
 
         def start(prefix: str = "/", headers: Mapping[str, str] | None = None, frozen: bool = False) -> str:
             mounts = {prefix: DIST, f"{prefix}pages/": PAGES}
-            if not frozen:
+            if frozen:
+                build.freeze()
+            else:
                 mounts[f"{prefix}site/rose.frozen.json"] = DIST / "rose.frozen.json"
             server = stack.enter_context(Server(mounts, headers=headers, quiet=True))
             return server.origin + prefix
@@ -132,13 +134,11 @@ def site_url(host: Callable[..., str]) -> str:
 @pytest.fixture(scope="session")
 def frozen_url(host: Callable[..., str]) -> str:
     """With the site as readers have it, who wait for no compiler: for tests that are not about that."""
-    build.freeze()
     return host(frozen=True)
 
 
 @pytest.fixture(scope="session")
 def frozen_folder_url(host: Callable[..., str]) -> str:
-    build.freeze()
     return host(FOLDER, frozen=True)
 
 

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from playwright.sync_api import Page, expect
+
 from build import BROWSER, DIST, PYTHON, ROOT
 
 PAGE = """<!doctype html>
@@ -54,6 +56,7 @@ const { f } = await python();
 document.title = `slope ${(await compile(grad(f)))(0)}`;
 </script>
 """
+"""A page with a function in Python, in which a number is to be put in the place of FACTOR."""
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -94,3 +97,15 @@ class Frozen:
     @property
     def files(self) -> set[Path]:
         return set((self.root / "pages" / "frozen").glob("*.wasm"))
+
+
+def slide(page: Page, *factors: int) -> None:
+    """Move the slider to these factors, and see that the page follows."""
+    for factor in factors:
+        page.locator("#factor").fill(f"{factor}")
+        expect(page).to_have_title(f"slope {factor}")
+
+
+def wait_for_service_worker(page: Page) -> None:
+    """It asks for what the page has loaded, too, which it must not do when nobody answers any more."""
+    page.evaluate("async () => void (await navigator.serviceWorker.ready)")

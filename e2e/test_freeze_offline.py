@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from e2e.frozen import PAGE, SCRIPT, Frozen
+from e2e.frozen import PAGE, SCRIPT, Frozen, slide, wait_for_service_worker
 from e2e.server import Server
 
 
@@ -63,7 +63,7 @@ def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: 
     page.context.route("**/data?*", answer)
     with Server({"/": site.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        wait_for_service_worker(page)
         page.reload()
         for k in (1, 2):
             assert page.evaluate("ask", k) == f"{k}"
@@ -82,7 +82,7 @@ def test_two_sites_of_one_host_work_offline(frozen: Frozen, page: Page) -> None:
         addresses = [f"{server.origin}/{name}/pages/page.html" for name in ("one", "two")]
         for address in addresses:
             page.goto(address)
-            page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+            wait_for_service_worker(page)
             page.wait_for_function("navigator.serviceWorker.controller")
     for address in addresses:
         page.goto(address)
@@ -93,11 +93,10 @@ def test_two_sites_of_one_host_work_offline(frozen: Frozen, page: Page) -> None:
 def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        wait_for_service_worker(page)
     page.goto(f"{server.origin}/pages/page.html?again")
     expect(page).to_have_title("slope 2")
-    page.locator("#factor").fill("3")
-    expect(page).to_have_title("slope 3")
+    slide(page, 3)
 
 
 class Renaming(http.server.SimpleHTTPRequestHandler):
@@ -137,7 +136,7 @@ def test_hosts_may_name_pages_as_they_like(site: Frozen, page: Page) -> None:
         origin = f"http://127.0.0.1:{server.server_address[1]}"
         page.goto(f"{origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
-        page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+        wait_for_service_worker(page)
         page.wait_for_function("navigator.serviceWorker.controller")
         server.shutdown()
     page.context.set_offline(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.frozen import PAGE, Frozen
+from e2e.frozen import PAGE, Frozen, slide, wait_for_service_worker
 from e2e.server import Server
 from rose_core.cli.offline import FAREWELL
 
@@ -45,7 +45,7 @@ def visit(page: Page, origin: str) -> None:
     """Open the page and wait until its service worker is at work."""
     page.goto(f"{origin}/pages/page.html")
     expect(page).to_have_title("slope 2")
-    page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    wait_for_service_worker(page)
     page.wait_for_function("navigator.serviceWorker.controller?.state === 'activated'")
 
 
@@ -73,8 +73,7 @@ def test_the_own_service_worker_may_import_that_for_offline(site: Frozen, page: 
     with Server({"/": site.root}, quiet=True) as server:
         visit(page, server.origin)
     visit(page, server.origin)
-    page.locator("#factor").fill("3")
-    expect(page).to_have_title("slope 3")
+    slide(page, 3)
 
 
 def test_the_own_service_worker_stays_when_that_for_offline_ends(site: Frozen, page: Page) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from e2e.frozen import PAGE, PYTHON_PAGE, SCRIPT, Frozen
+from e2e.frozen import PAGE, PYTHON_PAGE, SCRIPT, Frozen, slide, wait_for_service_worker
 from e2e.server import Server
 
 
@@ -33,11 +33,6 @@ def withhold(context: BrowserContext) -> None:
     context.route(re.compile(r"/pyodide/|rose\.(worker|python)\.js$"), lambda route: route.abort())
 
 
-def wait_for_service_worker(page: Page) -> None:
-    """It asks for what the page has loaded, too, which it must not do when nobody answers any more."""
-    page.evaluate("async () => void (await navigator.serviceWorker.ready)")
-
-
 def forbid_storage(context: BrowserContext) -> None:
     context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('not allowed'); };")
 
@@ -56,8 +51,7 @@ def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: P
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
-        page.locator("#factor").fill("3")
-        expect(page).to_have_title("slope 3")
+        slide(page, 3)
         names = {url.rpartition("/")[2] for url in requests}
         assert {"rose.js", "rose.frozen.json"} < names
         assert not any("/pyodide/" in url for url in requests)
@@ -95,9 +89,7 @@ def test_a_frozen_page_needs_its_files_and_nothing_else(
     said = listen(page)
     with Server({"/": frozen_once.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        for factor in (2, 1, 3):
-            page.locator("#factor").fill(f"{factor}")
-            expect(page).to_have_title(f"slope {factor}")
+        slide(page, 2, 1, 3)
         wait_for_service_worker(page)
         assert {address for address in server.asked if "/rose/" in address} == {
             "/rose/rose.js",
@@ -117,8 +109,7 @@ def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
         assert "rose/rose.worker.js: the connection failed" in page.evaluate(edit)
-        page.locator("#factor").fill("3")
-        expect(page).to_have_title("slope 3")
+        slide(page, 3)
         wait_for_service_worker(page)
 
 
@@ -202,9 +193,7 @@ def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_inde
     said = listen(page)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        for factor in (2, 1, 3):
-            page.locator("#factor").fill(f"{factor}")
-            expect(page).to_have_title(f"slope {factor}")
+        slide(page, 2, 1, 3)
     assert len(set(said)) == 3
     for file in frozen.files:
         (told,) = (text for text in set(said) if f"/pages/frozen/{file.name} is missing or damaged" in text)
@@ -231,16 +220,13 @@ def test_what_takes_the_place_of_a_damaged_file_is_kept(frozen: Frozen, page: Pa
     frozen.change_index(small={})
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        for factor in (2, 1):
-            page.locator("#factor").fill(f"{factor}")
-            expect(page).to_have_title(f"slope {factor}")
+        slide(page, 2, 1)
         page.wait_for_function(KEPT, arg=2)
         withhold(page.context)
         page.reload()
         expect(page).to_have_title("slope 2")
         # the cache has been asked for that in any case, unless the index was here at once; now it is
-        page.locator("#factor").fill("1")
-        expect(page).to_have_title("slope 1")
+        slide(page, 1)
 
 
 @pytest.mark.parametrize(

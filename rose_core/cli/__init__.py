@@ -6,6 +6,7 @@ import argparse
 import io
 import logging
 import sys
+import warnings
 from pathlib import Path
 
 from rose_core.cli.errors import CommandError
@@ -49,7 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
 
         return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser, chosen.base)
     except KeyboardInterrupt:
-        logging.disable()  # Playwright leaves promises behind, which tell at the end that nobody heard them
+        # Playwright leaves promises behind, which tell at the end that nobody heard them
+        logging.disable()
+        warnings.simplefilter("ignore")
         print("rose: stopped", file=sys.stderr)
         return 130
     except CommandError as error:

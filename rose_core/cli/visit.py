@@ -26,6 +26,7 @@ try:
         Error,
         Frame,
         Page,
+        Playwright,
         Response,
         TimeoutError,
         sync_playwright,
@@ -80,11 +81,23 @@ class Visit:
 
 
 @contextmanager
+def _playwright() -> Iterator[Playwright]:
+    try:
+        with sync_playwright() as playwright:
+            yield playwright
+    except RuntimeError as error:
+        # who is stopped by Ctrl-C between two turns of its loop cannot end the loop as it should
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
+
+
+@contextmanager
 def chromium(program: str | None) -> Iterator[Browser]:
     flags = ["--disable-dev-shm-usage"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         flags.append("--no-sandbox")  # with which Chromium does not run as root
-    with sync_playwright() as playwright:
+    with _playwright() as playwright:
         own = playwright.chromium.executable_path
         named = program or os.environ.get("CHROMIUM")
         found = [named] if named else [own if Path(own).exists() else None, *map(shutil.which, NAMES)]

@@ -16,6 +16,7 @@ from rose_core.derivatives.kept import kept_elements, numbers_in
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import Column
 from rose_core.derivatives.sweep import LoopSums, Sums
+from rose_core.derivatives.versions import replaced
 from rose_core.language.builder import Builder
 from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, ZEROS
 from rose_core.language.ops import LIBRARY, TABLE_END, code
@@ -143,11 +144,74 @@ class Cotangents:
         op = self.fb.code[w][0]
         if op == INDEX:
             if self.kept is None:
-                self.kept = (
-                    kept_elements(self.fb.func, self.boundary.forward_limits()) if self.boundary else set()
-                )
-            return w not in self.kept
+                self.kept = self._kept_elements()
+            if w in self.kept:
+                return False
+            version = self._version_of(w)
+            return version is None or self._is_there(version)
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def _kept_elements(self) -> set[int]:
+        if not self.boundary:
+            return set()
+        versions = self.boundary.versions
+        found = kept_elements(
+            self.fb.func, self.boundary.forward_limits(), versions.result if versions else ()
+        )
+        return found | versions.overwritten if versions else found
+
+    def _version_of(self, w: int) -> int | None:
+        """The array, among those whose updates are taken back, that ``w`` is or is a part of."""
+        versions = self.boundary and self.boundary.versions
+        return versions.of(w, self.fb.code) if versions else None
+
+    def _is_there(self, w: int) -> bool:
+        """Whether a version can be had without being kept: what loops give back is there after their turn."""
+        assert self.boundary and self.boundary.versions
+        versions = self.boundary.versions
+        while w not in versions.known and w in versions.after:
+            w = self.lin.env[versions.after[w]]
+        return w in versions.known or w in versions.last
+
+    def version(self, w: int) -> int:
+        """A version of an array, by taking back the updates after it where that is possible."""
+        assert self.boundary and self.boundary.versions
+        versions = self.boundary.versions
+        updates = []
+        while w not in versions.known and w in versions.after:
+            updates.append((w, versions.after[w]))
+            w = self.lin.env[versions.after[w]]
+        if w not in versions.known:
+            last = versions.last.get(w)
+            versions.known[w] = self.boundary.carry(w) if last is None else self.boundary.last(last)
+        found = versions.known[w]
+        for before, v in reversed(updates):
+            found = versions.known[before] = self._taken_back(v, found)
+        return found
+
+    def _taken_back(self, v: int, after: int) -> int:
+        """The array before the update ``v``, from that after it."""
+        i = self.value(self.func.code[v][2])
+        inner = replaced(self.func, v)
+        old = self.b.index(after, i) if inner else self.fetch(self.lin.overwritten[v])
+        for u in inner:
+            old = self._taken_back(u, old)
+        return self.b.set(after, i, old)
+
+    def is_version(self, w: int) -> bool:
+        """Whether ``w``, of the forward pass, is an array whose updates are taken back."""
+        return bool(self.boundary and self.boundary.versions and w in self.boundary.versions.result)
+
+    def after(self, w: int, is_demanded: bool) -> int:
+        """The array ``w`` of the forward pass, for a loop or choice to take its updates back from."""
+        return self.version(w) if self.is_version(w) and not is_demanded else self.fetch(w)
+
+    def give_back(self, x: int, before: int) -> None:
+        """Note ``before``, with which a loop or choice has got back to its argument ``x``."""
+        w = self.lin.env[x]
+        if self.is_version(w):
+            assert self.boundary and self.boundary.versions
+            self.boundary.versions.known.setdefault(w, before)
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""
@@ -157,6 +221,10 @@ class Cotangents:
             return loop.index
         if loop.index < 0:
             assert self.boundary
+            versions = self.boundary.versions
+            if versions and w in versions.result:
+                versions.demanded.add(versions.result[w])
+                return self.version(w)
             return self.boundary.carry(w)
         block = self.fb.blocks[loop.forward]
         if w not in block.results:
@@ -172,6 +240,8 @@ class Cotangents:
         """How many numbers may be kept in place of the array ``v``, where its elements are read."""
         t = self.func.type_of(v)
         if v < 0 or not self.boundary or len(self.stack) > 1 or not isinstance(t, Array):
+            return 0
+        if self._version_of(self.lin.env[v]) is not None:
             return 0
         ins = self.func.code[v]
         if ins[0] == PARAM:

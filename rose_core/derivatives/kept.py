@@ -6,26 +6,27 @@ Such an array need not be there for the backward pass, and can be updated in its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from rose_core.language.ir import COND, GET, INDEX, LOOP, PARAM, SET, Func, operands
 from rose_core.language.types import Array, Fin, Type, is_tape
 
 
-def kept_elements(f: Func, limits: Mapping[int, int]) -> set[int]:
+def kept_elements(f: Func, limits: Mapping[int, int], there: Container[int] = ()) -> set[int]:
     """The elements, numbers or rows, that are to be kept of a forward function, which may grow still.
 
-    ``limits``: of parameters that change with every turn, how many numbers may be kept at most.
+    ``limits``: of parameters that change with every turn, how many numbers may be kept at most. ``there``:
+    arrays that are known without being kept.
     """
     if not limits and {ins[0] for ins in f.code}.isdisjoint((SET, LOOP, COND)):
         return set()
-    return _Elements(f, limits).found
+    return _Elements(f, limits, there).found
 
 
 class _Elements:
     """What is read of the arrays of a function."""
 
-    def __init__(self, f: Func, limits: Mapping[int, int]) -> None:
+    def __init__(self, f: Func, limits: Mapping[int, int], there: Container[int]) -> None:
         self.func = f
         self.found: set[int] = set()
         self.of: dict[int, list[int]] = {}
@@ -37,11 +38,13 @@ class _Elements:
             elif ins[0] == PARAM and ins[1] in limits:
                 given[v] = limits[ins[1]]
         roots = given | {x: numbers_in(f.types[x]) for x in _updated(f)}
-        roots = {x: limit for x, limit in roots.items() if x in self.of and not f.home[x]}
+        roots = {x: limit for x, limit in roots.items() if x in self.of and not f.home[x] and x not in there}
         if not roots:
             return
         self.uses = Counter(x for ins in f.code for x in operands(ins, f.blocks))
         self.uses.update(f.results)
+        for x, elements in self.of.items():  # what an update writes over need not be looked at by anybody
+            self.of[x] = [v for v in elements if self.uses[v]]
         for x, limit in roots.items():
             if self._read(x) < limit:
                 self._keep(x)
@@ -53,23 +56,15 @@ class _Elements:
     def _numbers(self, v: int) -> int:
         """How many numbers are read of the element ``v``, in all turns of the loops that it is in."""
         t = self.func.types[v]
-        return min(numbers_in(t) * self._turns(v), self._read(v) if self._is_row(v) else ENDLESS)
+        return min(numbers_in(t) * turns_of(self.func, v), self._read(v) if self._is_row(v) else ENDLESS)
 
     def _is_row(self, v: int) -> bool:
         """Whether ``v`` is an array of which nothing but elements is used."""
         return isinstance(self.func.types[v], Array) and self.uses[v] == len(self.of.get(v, ()))
 
-    def _turns(self, v: int) -> int:
-        f, turns, number = self.func, 1, self.func.home[v]
-        while number:
-            block = f.blocks[number]
-            turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
-            number = f.home[block.owner]
-        return turns
-
     def _keep(self, x: int) -> None:
         for v in self.of.get(x, ()):
-            if self._is_row(v) and self._read(v) < numbers_in(self.func.types[v]) * self._turns(v):
+            if self._is_row(v) and self._read(v) < numbers_in(self.func.types[v]) * turns_of(self.func, v):
                 self._keep(v)
             else:
                 self.found.add(v)
@@ -85,6 +80,16 @@ def numbers_in(t: Type) -> int:
         n *= t.size if isinstance(t.index, Fin) and not is_tape(t) else ENDLESS
         t = t.elem
     return n
+
+
+def turns_of(f: Func, v: int) -> int:
+    """How often ``v`` is computed in a call of the function, by the loops that it is in."""
+    turns, number = 1, f.home[v]
+    while number:
+        block = f.blocks[number]
+        turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
+        number = f.home[block.owner]
+    return turns
 
 
 def _updated(f: Func) -> Iterator[int]:

@@ -28,8 +28,9 @@ Key = tuple[Func, tuple[bool, ...], bool]
 Limits = tuple[tuple[int, int], ...]
 """Parameters that are another array in every turn, each with how many numbers may be kept in its place."""
 
-Request = tuple[tuple[int, ...], tuple[int, ...], Limits]
-"""The results and the accumulators with cotangents, and what may be kept of parameters."""
+Request = tuple[tuple[int, ...], tuple[int, ...], Limits, tuple[int, ...]]
+"""The results and the accumulators with cotangents, what may be kept of parameters, and of which results, arrays,
+the updates are to be taken back."""
 
 Event = tuple[Key, Request | None]
 """A derivative that was asked for, or a backward function of it."""
@@ -139,8 +140,7 @@ class Known:
         for (f, varying, no_arrays), request in events:
             found = self.transposed(f, varying, 0 if no_arrays else ENDLESS)
             if request is not None:
-                results, refs, limits = request
-                found.backward(results, refs, limits)
+                found.backward(*request)
 
     def events(self, derivative: Transposed) -> list[Event]:
         """What the forward function of a derivative of an earlier program asked for."""

@@ -14,6 +14,7 @@ from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
 from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns, is_dual
+from rose_core.derivatives.versions import overwriting
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -98,6 +99,8 @@ class Linearization(Replay):
         """Choices and loops with a state."""
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
+        self.overwritten: dict[int, int] = {}
+        """Update → the element, in the forward pass, that it writes over: for `derivatives.versions`."""
 
     def run(self) -> list[int]:
         return [self.env[v] for v in self.func.results] if self.adopted else super().run()
@@ -161,6 +164,8 @@ class Linearization(Replay):
             active[v] = any(active[x] for x in ins[1:])
         elif op == SET:
             active[v] = active[ins[1]] or active[ins[3]]
+            if not self.dual and v in overwriting(self.func):
+                self.overwritten[v] = self.b.index(self.env[ins[1]], self.env[ins[2]])
         elif op in (ACCUM, RESOLVE):
             active[v] = active[ins[1]] or self.is_tangent(v)
         elif op == ADD_TO and active[ins[2]]:

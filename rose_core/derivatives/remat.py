@@ -48,8 +48,11 @@ class Recomputed(Transposed):
     def is_outgrown(self) -> bool:
         return self.inner.is_outgrown
 
+    def updated(self, k: int) -> int:
+        return -1
+
     def _make(self, request: Request) -> Backward:
-        results, refs, _ = request
+        results, refs, *_ = request
         inner = self.inner
         back = inner.backward(results, refs)
         func = Func(f"again_{self.func.name}", [], UNIT)

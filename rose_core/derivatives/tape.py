@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import count
 
 from rose_core.derivatives.kept import ENDLESS
@@ -10,6 +10,7 @@ from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import is_dual
 from rose_core.derivatives.transpose import Reverse
+from rose_core.derivatives.versions import Versions, chains
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     CALL,
@@ -46,9 +47,13 @@ _IN_LINE = frozenset((PARAM, CALL, GET))
 class Boundary:
     """How values get from a forward function into a backward function: as results, then as parameters."""
 
-    def __init__(self, forward: Transposed, bwd: Builder, limits: Limits) -> None:
+    def __init__(
+        self, forward: Transposed, bwd: Builder, limits: Limits, versions: Versions | None = None
+    ) -> None:
         self.forward = forward
         self.bwd = bwd
+        self.versions = versions
+        """The arrays whose updates are taken back, if any."""
         self.limits = dict(limits)
         """Parameter of the function → how many numbers may be kept in its place."""
         self.sources: list[tuple[str, int]] = []
@@ -69,6 +74,10 @@ class Boundary:
             return self.param("arg", self.forward.args[ins[1]], t)
         return self.param("tape", self.forward.keep(w), t)
 
+    def last(self, k: int) -> int:
+        """The parameter that holds the result ``k``, an array whose updates are taken back."""
+        return self.param("after", k, self.forward.func.result_types[k])
+
     def forward_limits(self) -> dict[int, int]:
         """As `limits`, of the parameters of the forward function."""
         return {n: self.limits[k] for n, k in enumerate(self.forward.args) if k in self.limits}
@@ -84,14 +93,23 @@ class Backward:
 
     ``sources`` says what each parameter is: ``("cotangent", result)``, ``("given", parameter)`` for the
     cotangent behind an accumulator, ``("tape", result of the forward function)``, ``("arg", parameter)``,
-    or ``("ref", parameter)`` for the accumulator of an array's cotangent. ``outputs`` are the scalar
-    parameters whose cotangents it returns. Parameters and results are those of the primal function.
+    ``("ref", parameter)`` for the accumulator of an array's cotangent, or ``("after", result)`` for an array
+    whose updates it takes back. ``outputs`` are the scalar parameters whose cotangents it returns, before
+    the arrays as they were before the updates; ``demanded`` says of which of these anything is needed.
+    Parameters and results are those of the primal function.
     """
 
-    def __init__(self, func: Func, sources: list[tuple[str, int]], outputs: list[int]) -> None:
+    def __init__(
+        self,
+        func: Func,
+        sources: list[tuple[str, int]],
+        outputs: list[int],
+        demanded: Container[int] = (),
+    ) -> None:
         self.func = func
         self.sources = sources
         self.outputs = outputs
+        self.demanded = demanded
         self.is_short = is_short(func)
 
 
@@ -198,9 +216,25 @@ class Transposed:
             is_array = isinstance(t, Array) and not is_tape(t)
             results.append(self._lin.b.unwritten(t) if is_array else self._lin.b.const(zero_of(t), t))
 
-    def backward(self, results: tuple[int, ...], refs: tuple[int, ...], limits: Limits = ()) -> Backward:
-        """The backward function for cotangents of these results and behind these accumulators."""
-        request = results, refs, limits
+    def updated(self, k: int) -> int:
+        """The parameter that result ``k`` is but for some elements, which can be put back; -1 for none."""
+        if self.body is not self.func or self._lin.dual:
+            return -1
+        chain = chains(self.func).get(k)
+        return chain.param if chain else -1
+
+    def backward(
+        self,
+        results: tuple[int, ...],
+        refs: tuple[int, ...],
+        limits: Limits = (),
+        restored: tuple[int, ...] = (),
+    ) -> Backward:
+        """The backward function for cotangents of these results and behind these accumulators.
+
+        ``restored`` are the results, arrays, whose updates it is to take back.
+        """
+        request = results, refs, limits, restored
         if self.record:
             return self.record.known.backward(self.record, request, self._make)
         found = self.done.get(request)
@@ -228,11 +262,12 @@ class Transposed:
         return tape > 0
 
     def _make(self, request: Request) -> Backward:
-        results, refs, limits = request
+        results, refs, limits, restored = request
         body = self._lin.func
         bwd = Func(f"bwd_{self.func.name}", [], UNIT)
         b = Builder(bwd)
-        boundary = Boundary(self, b, limits)
+        versions = Versions(self._lin, restored) if restored else None
+        boundary = Boundary(self, b, limits, versions)
         cotangents: list[int | None] = [None] * len(body.results)
         for k in results:
             at = self._results[k][0]
@@ -250,8 +285,10 @@ class Transposed:
                 if c is not None:
                     outputs.append(k)
                     bwd.results.append(c)
+        if versions:
+            bwd.results.extend([reverse.version(w) for w in versions.first])
         bwd.effects = any(f.effects for f in bwd.callees)
-        return Backward(bwd, boundary.sources, outputs)
+        return Backward(bwd, boundary.sources, outputs, versions.demanded if versions else ())
 
 
 def is_short(f: Func) -> bool:

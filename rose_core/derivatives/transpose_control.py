@@ -17,6 +17,7 @@ from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.kept import numbers_in
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.settled import settled
+from rose_core.derivatives.versions import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
 from rose_core.language.ops import code
@@ -54,32 +55,58 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
     if not cotangents and not any(given):
         return
     f, g = taken.sides
+    restored = _restored_in_sides(reverse, v, site, taken)
     backward: list[Backward] = []
     for side, args, behind in zip(taken.sides, site.args, given, strict=True):
         results = tuple(k for k in sorted(cotangents) if side.active_results[k])
-        backward.append(side.backward(results, tuple(sorted(behind)), reverse.limits(args)))
+        refs = tuple(sorted(behind))
+        backward.append(side.backward(results, refs, reverse.limits(args), tuple(restored)))
         f.align(g)
         g.align(f)
+    demanded = {k for back in backward for k in back.demanded}
+    after = {k: reverse.after(_result(reverse, v, taken.position(k)), k in demanded) for k in restored}
     targets = [[args[k] for k in back.outputs] for back, args in zip(backward, site.args, strict=True)]
     union = [*targets[0], *targets[1]]
     functions = []
     for back, first in zip(backward, (True, False), strict=True):
         functions.append(_placed(back.func, len(targets[0]), len(targets[1]), first))
     passed = [
-        _passed(reverse, v, back, args, cotangents, behind)
+        _passed(reverse, v, back, args, cotangents, behind, after)
         for back, args, behind in zip(backward, site.args, given, strict=True)
     ]
     result = reverse.b.cond(reverse.value(site.p), functions[0], passed[0], functions[1], passed[1])
     for j, x in enumerate(union):
         reverse.contribute(x, 1, reverse.b.get(result, j))
+    for j, x in enumerate(restored.values(), len(union)):
+        reverse.give_back(x, reverse.b.get(result, j))
+
+
+def _restored_in_sides(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> dict[int, int]:
+    """The results whose updates both sides are to take back, each with the array that they update."""
+    found = {}
+    for k in chains(site.functions[0]):
+        updated = [side.updated(k) for side in taken.sides]
+        if min(updated) < 0 or not reverse.is_version(_result(reverse, v, taken.position(k))):
+            continue
+        given = {args[n] for n, args in zip(updated, site.args, strict=True)}
+        if len(given) == 1:
+            found[k] = given.pop()
+    return found
+
+
+def _result(reverse: Reverse, v: int, at: int) -> int:
+    """A result of a choice or loop of the forward pass."""
+    return reverse.fb.get(reverse.lin.env[v], at)
 
 
 def _placed(f: Func, before: int, after: int, first: bool) -> Func:
-    """``f``, whose results stand before, or else behind, zeros in the place of the other side's."""
+    """``f``, whose cotangents stand before, or else behind, zeros in the place of the other side's."""
 
     def results(b: Builder, ids: Ids) -> Ids:
+        own = before if first else after
         zeros = [b.real(0.0)] * (after if first else before)
-        return [*ids, *zeros] if first else [*zeros, *ids]
+        ids, arrays = ids[:own], ids[own:]
+        return [*ids, *zeros, *arrays] if first else [*zeros, *ids, *arrays]
 
     return f if not (after if first else before) else adapted(f, f.params, results=results)
 
@@ -91,6 +118,7 @@ def _passed(
     args: Sequence[int],
     cotangents: dict[int, int],
     given: dict[int, int],
+    after: dict[int, int],
 ) -> Ids:
     """What a backward function gets."""
     passed = []
@@ -99,8 +127,10 @@ def _passed(
             passed.append(cotangents[k])
         elif kind == "given":
             passed.append(given[k])
+        elif kind == "after":
+            passed.append(after[k])
         elif kind == "tape":
-            passed.append(reverse.fetch(reverse.fb.get(reverse.lin.env[v], k)))
+            passed.append(reverse.fetch(_result(reverse, v, k)))
         elif kind == "arg":
             passed.append(reverse.value(args[k]))
         else:
@@ -123,19 +153,20 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     active = [k for k in range(spec.carries) if turns.varying[k]]
     kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
     results = [k for k in active if body.active_results[k]] + sorted(kept)
-    back = body.backward(tuple(results), tuple(k + 1 for k in sorted(given)), _limits(reverse, site))
-    made = _BackwardBody(turns, back, spec, active)
+    back, restored = _back(reverse, v, site, turns, tuple(results), tuple(k + 1 for k in sorted(given)))
+    made = _BackwardBody(turns, back, spec, active, restored)
     start = []
     for k in active:
         t = replace_scalar(site.body.params[1 + k], REAL)
         start.append(cotangents.get(k, b.const(0.0, t)))
     start += [b.real(0.0)] * len(made.sums)
+    start += [reverse.after(_result(reverse, v, turns.position(k)), k in back.demanded) for k in restored]
     passed = []
     for kind, k in made.sources:
         if kind == "kept cotangent":
             passed.append(cotangents[k + 1])
         elif kind == "tape":
-            passed.append(reverse.fetch(reverse.fb.get(reverse.lin.env[v], k + 1)))
+            passed.append(reverse.fetch(_result(reverse, v, k + 1)))
         elif kind == "arg":
             passed.append(reverse.value(args[k]))
         elif kind == "given":
@@ -144,13 +175,37 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
             passed.append(reverse.ref(args[k]))
     count = reverse.value(site.count)
     if site.test:
-        count = reverse.fetch(reverse.fb.get(reverse.lin.env[v], turns.kept_carries))
+        count = reverse.fetch(_result(reverse, v, turns.kept_carries))
     new = Spec(len(start), spec.index, down=not spec.down)
     result = b.loop(new, count, made.func, start, passed)
     for j, k in enumerate(active):
         reverse.contribute_any(site.state[k], b.get(result, j))
     for j, k in enumerate(made.sums, len(active)):
         reverse.contribute(args[k], 1, b.get(result, j))
+    for j, k in enumerate(restored, len(active) + len(made.sums)):
+        reverse.give_back(site.state[k], b.get(result, j))
+
+
+def _back(
+    reverse: Reverse,
+    v: int,
+    site: LoopSite,
+    turns: Turns,
+    results: tuple[int, ...],
+    refs: tuple[int, ...],
+) -> tuple[Backward, tuple[int, ...]]:
+    """The backward function of a turn, and the leaves of the state whose updates it takes back.
+
+    These are the ones of which somebody needs an earlier version; whether the body does, it tells itself.
+    """
+    asked = {k for k in restorable(site) if turns.body.updated(k) == 1 + k}
+    needed = {k for k in asked if reverse.is_version(_result(reverse, v, turns.position(k)))}
+    restored = {k for k in asked if k in needed or is_worth_it(site, k)}
+    while True:
+        back = turns.body.backward(results, refs, _limits(reverse, site), tuple(sorted(restored)))
+        if restored <= needed | set(back.demanded):
+            return back, tuple(sorted(restored))
+        restored &= needed | set(back.demanded)
 
 
 def _limits(reverse: Reverse, site: LoopSite) -> Limits:
@@ -175,12 +230,14 @@ class _BackwardBody:
     """What a backward loop turns: from the cotangent after a turn to that before it.
 
     Its parameters are the number of the turn, the cotangents of the active leaves of the state, the
-    sums, and then what ``sources`` says: the array of cotangents of a kept value, the tape of a result of
+    sums, the leaves of the state whose updates it takes back, and then what ``sources`` says: the array of cotangents of a kept value, the tape of a result of
     the forward function, an argument of the body, the cotangent behind an accumulator among these, or
     the accumulator of an argument's cotangent.
     """
 
-    def __init__(self, turns: Turns, back: Backward, spec: Spec, active: list[int]) -> None:
+    def __init__(
+        self, turns: Turns, back: Backward, spec: Spec, active: list[int], restored: Sequence[int]
+    ) -> None:
         self.body = body = turns.body
         self.index = turns.index
         self.spec = spec
@@ -194,6 +251,7 @@ class _BackwardBody:
         self.turn = b.param(spec.index)
         cotangents = {k: b.param(replace_scalar(types[1 + k], REAL)) for k in active}
         sums = [b.param(REAL) for _ in self.sums]
+        arrays = {k: b.param(types[1 + k]) for k in restored}
         refs: dict[int, int] = {}
         plan = [self._plan(kind, k) for kind, k in back.sources]
         for source in plan:  # all parameters before anything else
@@ -205,6 +263,8 @@ class _BackwardBody:
             if source is None:
                 if kind == "cotangent":
                     passed.append(cotangents[k])
+                elif kind == "after":
+                    passed.append(arrays[k])
                 elif kind == "arg":
                     passed.append(self.turn)
                 else:
@@ -214,7 +274,8 @@ class _BackwardBody:
                 passed.append(b.index(self._params[source], self.turn))
             else:
                 passed.append(self._params[source])
-        results = dict(zip(back.outputs, inlined(b, back.func, passed), strict=True))
+        found = inlined(b, back.func, passed)
+        results = dict(zip(back.outputs, found, strict=False))
         after = []
         for k in active:
             if k + 1 in refs:
@@ -222,6 +283,7 @@ class _BackwardBody:
             else:
                 after.append(results.get(k + 1, b.const(0.0, replace_scalar(types[1 + k], REAL))))
         after += [b.op(_ADD, s, results[k]) for s, k in zip(sums, self.sums, strict=True)]
+        after += found[len(back.outputs) :]
         self.func.blocks[0].results = after
         self.func.effects = back.func.effects
         self.func = settled(sunk(self.func))
@@ -233,7 +295,7 @@ class _BackwardBody:
             return None if k < carries else ("kept cotangent", k)
         if kind == "arg" and 0 < k <= carries:
             return "tape", self.body.keep_arg(k)
-        if (kind == "arg" and k == 0) or (kind == "ref" and k <= carries):
+        if kind == "after" or (kind == "arg" and k == 0) or (kind == "ref" and k <= carries):
             return None
         return kind, k
 

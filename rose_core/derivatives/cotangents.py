@@ -142,23 +142,22 @@ class Cotangents:
     def _repeatable(self, w: int) -> bool:
         """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
         op = self.fb.code[w][0]
+        versions = self.boundary and self.boundary.versions
+        if versions and w in versions.overwritten:
+            return False
         if op == INDEX:
             if self.kept is None:
                 self.kept = self._kept_elements()
-            if w in self.kept:
-                return False
             version = self._version_of(w)
-            return version is None or self._is_there(version)
+            return w not in self.kept and (version is None or self._is_there(version))
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
 
     def _kept_elements(self) -> set[int]:
         if not self.boundary:
             return set()
         versions = self.boundary.versions
-        found = kept_elements(
-            self.fb.func, self.boundary.forward_limits(), versions.result if versions else ()
-        )
-        return found | versions.overwritten if versions else found
+        there = versions.result if versions else ()
+        return kept_elements(self.fb.func, self.boundary.forward_limits(), there)
 
     def _version_of(self, w: int) -> int | None:
         """The array, among those whose updates are taken back, that ``w`` is or is a part of."""
@@ -169,7 +168,7 @@ class Cotangents:
         """Whether a version can be had without being kept: what loops give back is there after their turn."""
         assert self.boundary and self.boundary.versions
         versions = self.boundary.versions
-        while w not in versions.known and w in versions.after:
+        while w not in versions.known and w in versions.after and w not in versions.sought:
             w = self.lin.env[versions.after[w]]
         return w in versions.known or w in versions.last
 
@@ -185,8 +184,10 @@ class Cotangents:
             last = versions.last.get(w)
             versions.known[w] = self.boundary.carry(w) if last is None else self.boundary.last(last)
         found = versions.known[w]
+        versions.sought.update(before for before, _ in updates)
         for before, v in reversed(updates):
             found = versions.known[before] = self._taken_back(v, found)
+        versions.sought.difference_update(before for before, _ in updates)
         return found
 
     def _taken_back(self, v: int, after: int) -> int:

@@ -31,7 +31,7 @@ from rose_core.wasm.layout import has_tape
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Linearization
 
-_FEW = 8
+_FEW = 0
 """So many numbers are kept of every turn rather than an array taken along."""
 
 
@@ -127,7 +127,7 @@ def overwriting(f: Func) -> set[int]:
 def is_worth_it(site: LoopSite, k: int) -> bool:
     """Whether to take an array of a loop's state along: all turns read more than what it has."""
     read = _numbers_read(site.body, k)
-    return read > _FEW and read * _most_turns(site) > 2 * numbers_in(site.body.params[1 + k])
+    return True
 
 
 def _most_turns(site: LoopSite) -> int:
@@ -219,6 +219,8 @@ class Versions:
             self.result[ids[-1]] = k
         self.known: dict[int, int] = {}
         """Version → the id of the backward function."""
+        self.sought: set[int] = set()
+        """The versions that are being got back to, for which nothing can be read of them."""
         self.overwritten = {lin.overwritten[v] for v in overwriting(lin.func)}
         """What updates write over."""
 

@@ -21,12 +21,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop
+from typing import TYPE_CHECKING
 
 from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.rules import rule
 from rose_core.derivatives.sweep import LoopSums, sweep
+from rose_core.derivatives.versions import chains
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -48,6 +50,9 @@ from rose_core.language.ir import (
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, Array, Ref, replace_scalar
+
+if TYPE_CHECKING:
+    from rose_core.derivatives.tape import Transposed
 
 _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
@@ -270,9 +275,14 @@ class Reverse(Cotangents):
                     given[k] = behind
         if not cotangents and not given:
             return
-        back = call.backward(tuple(sorted(cotangents)), tuple(sorted(given)), self.limits(args))
+        results, refs, limits = tuple(sorted(cotangents)), tuple(sorted(given)), self.limits(args)
+        restored = self._updated(v, call, args)
+        back = call.backward(results, refs, limits, tuple(restored))
         again = None
         if not call.in_line and call.is_run_again(back):
+            if restored:  # which gives back what it is to be run on
+                restored = {}
+                back = call.backward(results, refs, limits)
             taken = [self.value(x) for x, is_taken in zip(args, call.takes, strict=True) if is_taken]
             again = self.b.call(call.fwd, taken)
         passed = []
@@ -281,6 +291,8 @@ class Reverse(Cotangents):
                 passed.append(cotangents[k])
             elif kind == "given":
                 passed.append(given[k])
+            elif kind == "after":
+                passed.append(self.after(self.lin.result(v, call.result_at[k]), k in back.demanded))
             elif kind == "tape":
                 taped = self.fetch(self.lin.result(v, k)) if again is None else self.b.get(again, k)
                 passed.append(taped)
@@ -292,9 +304,19 @@ class Reverse(Cotangents):
             found = Replay(back.func, self.b, passed).run()
         else:
             result = self.b.call(back.func, passed)
-            found = [self.b.get(result, j) for j in range(len(back.outputs))]
-        for k, c in zip(back.outputs, found, strict=True):
+            found = [self.b.get(result, j) for j in range(len(back.func.results))]
+        for k, c in zip(back.outputs, found, strict=False):
             self.contribute(args[k], 1, c)
+        for x, before in zip(restored.values(), found[len(back.outputs) :], strict=True):
+            self.give_back(x, before)
+
+    def _updated(self, v: int, call: Transposed, args: Sequence[int]) -> dict[int, int]:
+        """The results of a call whose updates it is to take back, each with the array that they update."""
+        return {
+            k: args[n]
+            for k in chains(call.func)
+            if (n := call.updated(k)) >= 0 and self.is_version(self.lin.result(v, call.result_at[k]))
+        }
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         taken = self.lin.control.get(v)

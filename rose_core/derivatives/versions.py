@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.derivatives.kept import ENDLESS, numbers_in, turns_of
 from rose_core.language.ir import (
+    CALL,
     COND,
     GET,
     INDEX,
@@ -22,6 +23,7 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
+    callees,
     is_real,
     operands,
 )
@@ -31,7 +33,7 @@ from rose_core.wasm.layout import has_tape
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Linearization
 
-_FEW = 0
+_FEW = 16
 """So many numbers are kept of every turn rather than an array taken along."""
 
 
@@ -69,7 +71,7 @@ def _chain(f: Func, v: int) -> Chain | None:
 
 
 def _given(f: Func, ins: tuple[int, ...]) -> int:
-    """The array that a loop or a choice makes a new version of, for this ``GET``; -1 where it does not."""
+    """The array that a loop, choice or call makes a new version of, for this ``GET``; -1 where it does not."""
     if ins[0] != GET:
         return -1
     _, of, k = ins
@@ -81,6 +83,10 @@ def _given(f: Func, ins: tuple[int, ...]) -> int:
         sides = [chains(side).get(k) for side in choice.functions]
         given = {args[side.param] if side else -1 for side, args in zip(sides, choice.args, strict=True)}
         return given.pop() if len(given) == 1 else -1
+    if f.code[of][0] == CALL:
+        _, callee, *args = f.code[of]
+        called = chains(f.callees[callee]).get(k)
+        return args[called.param] if called else -1
     return -1
 
 
@@ -127,7 +133,7 @@ def overwriting(f: Func) -> set[int]:
 def is_worth_it(site: LoopSite, k: int) -> bool:
     """Whether to take an array of a loop's state along: all turns read more than what it has."""
     read = _numbers_read(site.body, k)
-    return True
+    return read > _FEW and read * _most_turns(site) > 2 * numbers_in(site.body.params[1 + k])
 
 
 def _most_turns(site: LoopSite) -> int:
@@ -182,7 +188,7 @@ class _Reads:
             if ins[0] == LOOP:
                 site = LoopSite(f, ins)
                 return _numbers_read(site.body, k) * _most_turns(site)
-            return max(_numbers_read(side, k) for side in CondSite(f, ins).functions)
+            return max(_numbers_read(f.callees[c], k) for c in callees(ins))
         return numbers_in(f.types[x]) * turns_of(f, v)
 
 

@@ -10,7 +10,7 @@ from random_programs import flat
 from random_updates import M, N, V, program
 
 from rose_core import Real, compile, fn, interp, jvp, struct, vjp
-from rose_core.derivatives import linearize_control
+from rose_core.derivatives import linearize_control, transpose_control, updates
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
 
@@ -94,6 +94,37 @@ def test_second_derivatives(seed) -> None:
     dual = same(jvp(gradient), duals(at.m, at.dm), duals(at.v, at.dv))
     forward = at.along({"m": [[x.du for x in row] for row in dual.m], "v": [x.du for x in dual.v]})
     assert at.along(twice) == pytest.approx(forward, rel=1e-8, abs=1e-8)
+
+
+@pytest.fixture
+def taking_along(monkeypatch):
+    """Arrays go along with backward loops however little is read of them; how many have done so."""
+    taken = []
+
+    def back(*args):
+        found = plain(*args)
+        taken.extend(found[1])
+        return found
+
+    plain = transpose_control._back
+    monkeypatch.setattr(transpose_control, "_back", back)
+    monkeypatch.setattr(transpose_control, "is_worth_it", lambda site, k: True)
+    monkeypatch.setattr(updates, "_FEW", 0)
+    return taken
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in range(400, 480, 20)], ids=str)
+def test_updates_that_are_taken_back(seeds, taking_along) -> None:
+    for seed in seeds:
+        check_values_and_gradients(seed, seed % 3)
+    assert len(taking_along) > len(seeds)
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 10) for k in (500, 510)], ids=str)
+def test_second_derivatives_where_updates_are_taken_back(seeds, taking_along) -> None:
+    for seed in seeds:
+        test_second_derivatives(seed)
+    assert len(taking_along) > len(seeds)
 
 
 @pytest.mark.parametrize("seed", range(300, 320))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import product
 from math import sin as sin_
+from operator import mul
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from rose_core import (
     cond,
     fn,
     fori,
+    gt,
     iadd,
     ieq,
     igt,
@@ -29,12 +31,14 @@ from rose_core import (
     jvp,
     log,
     real,
+    select,
     sin,
     sqrt,
     struct,
     sum,
     vec,
     vjp,
+    while_loop,
 )
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
@@ -514,6 +518,46 @@ def cholesky(n, M):
     return fn([M], Real, body)
 
 
+def pivoted(n, M):
+    """As `eliminated`, by rows that change places: which one is up next, the matrix says itself."""
+
+    def body(a):
+        def column(k, m):
+            def larger(i, best):
+                return select(gt(abs(m[imax(n, i, k)][k]), abs(m[best][k])), imax(n, i, k), best)
+
+            p = fori(n, n, k, larger)
+            m = m.set(k, m[p]).set(p, m[k])
+
+            def row(i, m):
+                by = m[i][k] / m[k][k]
+                return m.set(i, vec(n, Real, lambda j: m[i][j] - by * m[k][j]))
+
+            return fori(n, M, m, lambda i, m: cond(igt(n, i, k), M, lambda: row(i, m), lambda: m))
+
+        m = fori(n, M, a, column)
+        return sum(n, lambda i: log(abs(m[i][i])))
+
+    return fn([M], Real, body)
+
+
+def orthogonal(n, M):
+    """By Gram and Schmidt, of each row what is left of it; the logarithm of the determinant."""
+
+    def body(a):
+        def without(i, j, q):
+            s = sum(n, lambda k: q[i][k] * q[j][k]) / sum(n, lambda k: q[j][k] * q[j][k])
+            return q.set(i, vec(n, Real, lambda k: q[i][k] - s * q[j][k]))
+
+        def row(i, q):
+            return fori(n, M, q, lambda j, q: cond(igt(n, i, j), M, lambda: without(i, j, q), lambda: q))
+
+        q = fori(n, M, a, row)
+        return 0.5 * sum(n, lambda i: log(sum(n, lambda k: q[i][k] * q[i][k])))
+
+    return fn([M], Real, body)
+
+
 def called(n, M):
     """As `eliminated`, but for a little that makes functions too long to be in line."""
 
@@ -541,12 +585,14 @@ def called(n, M):
     return fn([M], Real, body)
 
 
-@pytest.mark.parametrize("program", [eliminated, cholesky, called])
+@pytest.mark.parametrize("program", [eliminated, cholesky, pivoted, orthogonal, called])
 def test_factorings_cost_what_they_do(program) -> None:
     """No turn keeps the matrix, or adds to all of its cotangent."""
     n = 5
     M = Vec(n, Vec(n, Real))
     a = [[(n if i == j else 0.0) + math.cos(i - j) for j in range(n)] for i in range(n)]
+    if program is pivoted:
+        a.reverse()
     f = program(n, M)
     gradient = fn([M], M, lambda m: vjp(f)(m).grad(1))
     slope = same(gradient, a)
@@ -559,3 +605,100 @@ def test_factorings_cost_what_they_do(program) -> None:
     turns = inspect(gradient).ir.rpartition("\ndef ")[0]
     assert "[?][5][5]Real" not in turns and "[5][5][5]Real" not in turns
     assert "from [for _: 5, [for _: 5, 0.0]]" not in turns
+
+
+def test_a_turn_keeps_of_what_it_reads_much_of_only_what_it_writes_over() -> None:
+    """A number of each element, and no row: the matrix goes back with the turns."""
+    n = 5
+    M = Vec(n, Vec(n, Real))
+    gradient = fn([M], M, lambda m: vjp(cholesky(n, M))(m).grad(1))
+    assert "[5][5][5]Real" not in inspect(gradient).ir
+
+
+def read_in_turns(n: int, step):
+    """A loop in a loop, of which each turn of the inner one reads all of a vector."""
+    V = Vec(n, Real)
+
+    def body(x):
+        x = fori(
+            3, V, x, lambda t, x: fori(n, V, x, lambda i, x: step(t, i, x, sum(n, lambda k: x[k] * x[k])))
+        )
+        return sum(n, lambda k: (1.0 + 0.1 * real(k)) * x[k])
+
+    return fn([V], Real, body)
+
+
+def of_before(t, i, x, s):
+    """What was there before the update is looked at after it."""
+    y = x.set(i, 0.1 * sin(s) + x[i])
+    return y.at[imod(len(X24), iadd(99, i, 5))].add(0.01 * sum(len(X24), lambda k: x[k] * y[k]))
+
+
+def where_it_says(t, i, x, s):
+    """The array itself says where."""
+    n = len(X24)
+    p = fori(n, n, i, lambda k, best: select(gt(x[k], x[best]), k, best))
+    return x.set(p, 0.5 * sin(x[p]) + 0.01 * s)
+
+
+def in_a_choice(t, i, x, s):
+    """In one side or in both, once or twice."""
+    n = len(X24)
+    V = Vec(n, Real)
+    x = cond(gt(x[i], 0.2), V, lambda: x.set(i, 0.9 * sin(s * x[i])), lambda: x)
+    j = imod(n, iadd(99, i, 7))
+    return cond(
+        gt(x[j], 0.0),
+        V,
+        lambda: x.set(j, x[j] * 0.5 + 0.02 * s).set(i, x[j]),
+        lambda: x.at[i].add(0.01 * s * x[j]),
+    )
+
+
+def as_long_as(t, i, x, s):
+    """A loop in between that ends when the array says so."""
+    n = len(X24)
+    state = {"x": Vec(n, Real), "k": n}
+    i = imod(n, iadd(99, i, 1))
+    return while_loop(
+        state,
+        {"x": x, "k": i},
+        lambda c: gt(c.x[c.k], 0.3),
+        lambda c: {
+            "x": c.x.set(c.k, 0.5 * c.x[c.k] + 0.001 * sum(n, lambda k: c.x[k] * c.x[k])),
+            "k": imod(n, iadd(99, c.k, 1)),
+        },
+        limit=50,
+    ).x
+
+
+def not_at_all(t, i, x, s):
+    """Sums of it alone, of which no derivative needs it."""
+    return x.set(i, 0.1 * sum(len(X24), lambda k: (1.0 + 0.1 * real(k)) * x[k]))
+
+
+X24 = [0.5 * math.sin(3.0 * k) for k in range(24)]
+
+
+@pytest.mark.parametrize("step", [of_before, where_it_says, in_a_choice, as_long_as, not_at_all])
+def test_updates_are_taken_back(step) -> None:
+    n = len(X24)
+    f = read_in_turns(n, step)
+    V = Vec(n, Real)
+    gradient = fn([V], V, lambda x: vjp(f)(x).grad(1))
+    slope = same(gradient, X24)
+    direction = [math.cos(5.0 * k) for k in range(n)]
+    along = same(jvp(f), [{"re": x, "du": d} for x, d in zip(X24, direction, strict=True)]).du
+    assert math.fsum(map(mul, slope, direction)) == pytest.approx(along, rel=1e-11)
+    twice = same(jvp(gradient), [{"re": x, "du": d} for x, d in zip(X24, direction, strict=True)])
+    h = 1e-5
+    low, high = (
+        same(gradient, [x + s * h * d for x, d in zip(X24, direction, strict=True)]) for s in (-1, 1)
+    )
+    for k in range(n):
+        assert twice[k].du == pytest.approx((high[k] - low[k]) / (2 * h), rel=1e-6, abs=1e-7)
+    code = inspect(gradient).ir
+    outer = code.rpartition("\ndef ")[0].rpartition("\ndef ")[2].partition(" =\n")[0]
+    goes_along = outer.endswith(": ([24]Real, [24]Real)")  # with its cotangent
+    assert goes_along == (step is not not_at_all)
+    assert "[24][24]Real" not in code and "[?][24]Real" not in code

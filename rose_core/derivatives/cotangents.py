@@ -16,7 +16,7 @@ from rose_core.derivatives.kept import kept_elements, numbers_in
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import Column
 from rose_core.derivatives.sweep import LoopSums, Sums
-from rose_core.derivatives.versions import replaced
+from rose_core.derivatives.versions import Versions
 from rose_core.language.builder import Builder
 from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, ZEROS
 from rose_core.language.ops import LIBRARY, TABLE_END, code
@@ -56,7 +56,13 @@ class Loop:
 class Cotangents:
     """The backward pass of a linearization, emitted into ``b`` at its current place, but for its sweep."""
 
-    def __init__(self, forward: Linearization, b: Builder, boundary: Boundary | None) -> None:
+    def __init__(
+        self,
+        forward: Linearization,
+        b: Builder,
+        boundary: Boundary | None,
+        restored: Sequence[int] = (),
+    ) -> None:
         self.lin = forward
         self.func = forward.func
         self.b = b
@@ -80,6 +86,8 @@ class Cotangents:
         """How often values are used, once that is asked."""
         self.kept: set[int] | None = None
         """The elements that are kept in place of arrays of the forward pass, once that is asked."""
+        self.versions = Versions(self, restored)
+        """The arrays whose updates it takes back: those of these results."""
 
     # -- values of the forward pass --------------------------------------------------------------------
 
@@ -142,77 +150,19 @@ class Cotangents:
     def _repeatable(self, w: int) -> bool:
         """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
         op = self.fb.code[w][0]
-        versions = self.boundary and self.boundary.versions
-        if versions and w in versions.overwritten:
+        if w in self.versions.overwritten:
             return False
         if op == INDEX:
             if self.kept is None:
                 self.kept = self._kept_elements()
-            version = self._version_of(w)
-            return w not in self.kept and (version is None or self._is_there(version))
+            version = self.versions.of(w)
+            return w not in self.kept and (version is None or self.versions.is_there(version))
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
 
     def _kept_elements(self) -> set[int]:
         if not self.boundary:
             return set()
-        versions = self.boundary.versions
-        there = versions.result if versions else ()
-        return kept_elements(self.fb.func, self.boundary.forward_limits(), there)
-
-    def _version_of(self, w: int) -> int | None:
-        """The array, among those whose updates are taken back, that ``w`` is or is a part of."""
-        versions = self.boundary and self.boundary.versions
-        return versions.of(w, self.fb.code) if versions else None
-
-    def _is_there(self, w: int) -> bool:
-        """Whether a version can be had without being kept: what loops give back is there after their turn."""
-        assert self.boundary and self.boundary.versions
-        versions = self.boundary.versions
-        while w not in versions.known and w in versions.after and w not in versions.sought:
-            w = self.lin.env[versions.after[w]]
-        return w in versions.known or w in versions.last
-
-    def version(self, w: int) -> int:
-        """A version of an array, by taking back the updates after it where that is possible."""
-        assert self.boundary and self.boundary.versions
-        versions = self.boundary.versions
-        updates = []
-        while w not in versions.known and w in versions.after:
-            updates.append((w, versions.after[w]))
-            w = self.lin.env[versions.after[w]]
-        if w not in versions.known:
-            last = versions.last.get(w)
-            versions.known[w] = self.boundary.carry(w) if last is None else self.boundary.last(last)
-        found = versions.known[w]
-        versions.sought.update(before for before, _ in updates)
-        for before, v in reversed(updates):
-            found = versions.known[before] = self._taken_back(v, found)
-        versions.sought.difference_update(before for before, _ in updates)
-        return found
-
-    def _taken_back(self, v: int, after: int) -> int:
-        """The array before the update ``v``, from that after it."""
-        i = self.value(self.func.code[v][2])
-        inner = replaced(self.func, v)
-        old = self.b.index(after, i) if inner else self.fetch(self.lin.overwritten[v])
-        for u in inner:
-            old = self._taken_back(u, old)
-        return self.b.set(after, i, old)
-
-    def is_version(self, w: int) -> bool:
-        """Whether ``w``, of the forward pass, is an array whose updates are taken back."""
-        return bool(self.boundary and self.boundary.versions and w in self.boundary.versions.result)
-
-    def after(self, w: int, is_demanded: bool) -> int:
-        """The array ``w`` of the forward pass, for a loop or choice to take its updates back from."""
-        return self.version(w) if self.is_version(w) and not is_demanded else self.fetch(w)
-
-    def give_back(self, x: int, before: int) -> None:
-        """Note ``before``, with which a loop or choice has got back to its argument ``x``."""
-        w = self.lin.env[x]
-        if self.is_version(w):
-            assert self.boundary and self.boundary.versions
-            self.boundary.versions.known.setdefault(w, before)
+        return kept_elements(self.fb.func, self.boundary.forward_limits(), self.versions.result)
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""
@@ -221,17 +171,17 @@ class Cotangents:
         if ins[0] == IDX:
             return loop.index
         if loop.index < 0:
-            assert self.boundary
-            versions = self.boundary.versions
-            if versions and w in versions.result:
-                versions.demanded.add(versions.result[w])
-                return self.version(w)
-            return self.boundary.carry(w)
+            return self.versions.demand(w) if w in self.versions.result else self.carry(w)
         block = self.fb.blocks[loop.forward]
         if w not in block.results:
             block.results.append(w)
         taped = self.fb.get(block.owner, block.results.index(w))
         return self.b.index(self.fetch(taped), loop.index)
+
+    def carry(self, w: int, result: int | None = None) -> int:
+        """A parameter for a value of the forward function; of its last version, for a result's number."""
+        assert self.boundary
+        return self.boundary.carry(w) if result is None else self.boundary.last(result)
 
     def limits(self, args: Sequence[int]) -> Limits:
         """How many numbers may be kept in place of arguments, where there is a limit."""
@@ -242,8 +192,8 @@ class Cotangents:
         t = self.func.type_of(v)
         if v < 0 or not self.boundary or len(self.stack) > 1 or not isinstance(t, Array):
             return 0
-        if self._version_of(self.lin.env[v]) is not None:
-            return 0
+        if self.versions.of(self.lin.env[v]) is not None:
+            return 0  # they are there
         ins = self.func.code[v]
         if ins[0] == PARAM:
             return self.boundary.limits.get(self.boundary.forward.leaf_of_param.get(ins[1], -1), 0)

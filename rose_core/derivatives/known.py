@@ -29,8 +29,8 @@ Limits = tuple[tuple[int, int], ...]
 """Parameters that are another array in every turn, each with how many numbers may be kept in its place."""
 
 Request = tuple[tuple[int, ...], tuple[int, ...], Limits, tuple[int, ...]]
-"""The results and the accumulators with cotangents, what may be kept of parameters, and of which results, arrays,
-the updates are to be taken back."""
+"""The results and the accumulators with cotangents, what may be kept of parameters, and the results, arrays,
+whose updates are to be taken back."""
 
 Event = tuple[Key, Request | None]
 """A derivative that was asked for, or a backward function of it."""

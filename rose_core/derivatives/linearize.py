@@ -14,7 +14,7 @@ from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
 from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns, is_dual
-from rose_core.derivatives.versions import overwriting
+from rose_core.derivatives.updates import overwriting
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -100,7 +100,7 @@ class Linearization(Replay):
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
         self.overwritten: dict[int, int] = {}
-        """Update → the element, in the forward pass, that it writes over: for `derivatives.versions`."""
+        """Update → the element, in the forward pass, that it writes over: see `derivatives.versions`."""
 
     def run(self) -> list[int]:
         return [self.env[v] for v in self.func.results] if self.adopted else super().run()

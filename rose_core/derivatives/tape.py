@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence, Set
 from itertools import count
 
 from rose_core.derivatives.kept import ENDLESS
@@ -10,7 +10,7 @@ from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import is_dual
 from rose_core.derivatives.transpose import Reverse
-from rose_core.derivatives.versions import Versions, chains
+from rose_core.derivatives.updates import chains
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     CALL,
@@ -47,13 +47,9 @@ _IN_LINE = frozenset((PARAM, CALL, GET))
 class Boundary:
     """How values get from a forward function into a backward function: as results, then as parameters."""
 
-    def __init__(
-        self, forward: Transposed, bwd: Builder, limits: Limits, versions: Versions | None = None
-    ) -> None:
+    def __init__(self, forward: Transposed, bwd: Builder, limits: Limits) -> None:
         self.forward = forward
         self.bwd = bwd
-        self.versions = versions
-        """The arrays whose updates are taken back, if any."""
         self.limits = dict(limits)
         """Parameter of the function → how many numbers may be kept in its place."""
         self.sources: list[tuple[str, int]] = []
@@ -104,7 +100,7 @@ class Backward:
         func: Func,
         sources: list[tuple[str, int]],
         outputs: list[int],
-        demanded: Container[int] = (),
+        demanded: Set[int] = frozenset(),
     ) -> None:
         self.func = func
         self.sources = sources
@@ -266,15 +262,14 @@ class Transposed:
         body = self._lin.func
         bwd = Func(f"bwd_{self.func.name}", [], UNIT)
         b = Builder(bwd)
-        versions = Versions(self._lin, restored) if restored else None
-        boundary = Boundary(self, b, limits, versions)
+        boundary = Boundary(self, b, limits)
         cotangents: list[int | None] = [None] * len(body.results)
         for k in results:
             at = self._results[k][0]
             cotangents[at] = boundary.param("cotangent", k, body.type_of(body.results[at]))
         for k in refs:
             boundary.given[k] = boundary.param("given", k, body.params[k].inner)  # type: ignore[attr-defined]
-        reverse = Reverse(self._lin, b, boundary)
+        reverse = Reverse(self._lin, b, boundary, restored)
         reverse.run(cotangents)
         outputs = []
         param_ids = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
@@ -285,10 +280,9 @@ class Transposed:
                 if c is not None:
                     outputs.append(k)
                     bwd.results.append(c)
-        if versions:
-            bwd.results.extend([reverse.version(w) for w in versions.first])
+        bwd.results.extend([reverse.versions.get(w) for w in reverse.versions.first])
         bwd.effects = any(f.effects for f in bwd.callees)
-        return Backward(bwd, boundary.sources, outputs, versions.demanded if versions else ())
+        return Backward(bwd, boundary.sources, outputs, reverse.versions.demanded)
 
 
 def is_short(f: Func) -> bool:

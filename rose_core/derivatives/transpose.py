@@ -28,7 +28,7 @@ from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.rules import rule
 from rose_core.derivatives.sweep import LoopSums, sweep
-from rose_core.derivatives.versions import chains
+from rose_core.derivatives.updates import chains
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -292,7 +292,7 @@ class Reverse(Cotangents):
             elif kind == "given":
                 passed.append(given[k])
             elif kind == "after":
-                passed.append(self.after(self.lin.result(v, call.result_at[k]), k in back.demanded))
+                passed.append(self.versions.after(self.lin.result(v, call.result_at[k]), k in back.demanded))
             elif kind == "tape":
                 taped = self.fetch(self.lin.result(v, k)) if again is None else self.b.get(again, k)
                 passed.append(taped)
@@ -308,14 +308,14 @@ class Reverse(Cotangents):
         for k, c in zip(back.outputs, found, strict=False):
             self.contribute(args[k], 1, c)
         for x, before in zip(restored.values(), found[len(back.outputs) :], strict=True):
-            self.give_back(x, before)
+            self.versions.give_back(x, before)
 
     def _updated(self, v: int, call: Transposed, args: Sequence[int]) -> dict[int, int]:
         """The results of a call whose updates it is to take back, each with the array that they update."""
         return {
             k: args[n]
             for k in chains(call.func)
-            if (n := call.updated(k)) >= 0 and self.is_version(self.lin.result(v, call.result_at[k]))
+            if (n := call.updated(k)) >= 0 and self.lin.result(v, call.result_at[k]) in self.versions.result
         }
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:

@@ -17,7 +17,7 @@ from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.kept import numbers_in
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.settled import settled
-from rose_core.derivatives.versions import chains, is_worth_it, restorable
+from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
 from rose_core.language.ops import code
@@ -64,7 +64,9 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
         f.align(g)
         g.align(f)
     demanded = {k for back in backward for k in back.demanded}
-    after = {k: reverse.after(_result(reverse, v, taken.position(k)), k in demanded) for k in restored}
+    after = {
+        k: reverse.versions.after(_result(reverse, v, taken.position(k)), k in demanded) for k in restored
+    }
     targets = [[args[k] for k in back.outputs] for back, args in zip(backward, site.args, strict=True)]
     union = [*targets[0], *targets[1]]
     functions = []
@@ -78,7 +80,7 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
     for j, x in enumerate(union):
         reverse.contribute(x, 1, reverse.b.get(result, j))
     for j, x in enumerate(restored.values(), len(union)):
-        reverse.give_back(x, reverse.b.get(result, j))
+        reverse.versions.give_back(x, reverse.b.get(result, j))
 
 
 def _restored_in_sides(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> dict[int, int]:
@@ -86,7 +88,7 @@ def _restored_in_sides(reverse: Reverse, v: int, site: CondSite, taken: TakenSid
     found = {}
     for k in chains(site.functions[0]):
         updated = [side.updated(k) for side in taken.sides]
-        if min(updated) < 0 or not reverse.is_version(_result(reverse, v, taken.position(k))):
+        if min(updated) < 0 or _result(reverse, v, taken.position(k)) not in reverse.versions.result:
             continue
         given = {args[n] for n, args in zip(updated, site.args, strict=True)}
         if len(given) == 1:
@@ -160,7 +162,8 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
         t = replace_scalar(site.body.params[1 + k], REAL)
         start.append(cotangents.get(k, b.const(0.0, t)))
     start += [b.real(0.0)] * len(made.sums)
-    start += [reverse.after(_result(reverse, v, turns.position(k)), k in back.demanded) for k in restored]
+    for k in restored:
+        start.append(reverse.versions.after(_result(reverse, v, turns.position(k)), k in back.demanded))
     passed = []
     for kind, k in made.sources:
         if kind == "kept cotangent":
@@ -183,7 +186,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     for j, k in enumerate(made.sums, len(active)):
         reverse.contribute(args[k], 1, b.get(result, j))
     for j, k in enumerate(restored, len(active) + len(made.sums)):
-        reverse.give_back(site.state[k], b.get(result, j))
+        reverse.versions.give_back(site.state[k], b.get(result, j))
 
 
 def _back(
@@ -199,7 +202,7 @@ def _back(
     These are the ones of which somebody needs an earlier version; whether the body does, it tells itself.
     """
     asked = {k for k in restorable(site) if turns.body.updated(k) == 1 + k}
-    needed = {k for k in asked if reverse.is_version(_result(reverse, v, turns.position(k)))}
+    needed = {k for k in asked if _result(reverse, v, turns.position(k)) in reverse.versions.result}
     restored = {k for k in asked if k in needed or is_worth_it(site, k)}
     while True:
         back = turns.body.backward(results, refs, _limits(reverse, site), tuple(sorted(restored)))
@@ -230,9 +233,9 @@ class _BackwardBody:
     """What a backward loop turns: from the cotangent after a turn to that before it.
 
     Its parameters are the number of the turn, the cotangents of the active leaves of the state, the
-    sums, the leaves of the state whose updates it takes back, and then what ``sources`` says: the array of cotangents of a kept value, the tape of a result of
-    the forward function, an argument of the body, the cotangent behind an accumulator among these, or
-    the accumulator of an argument's cotangent.
+    sums, the leaves of the state whose updates it takes back, and then what ``sources`` says: the array of
+    cotangents of a kept value, the tape of a result of the forward function, an argument of the body, the
+    cotangent behind an accumulator among these, or the accumulator of an argument's cotangent.
     """
 
     def __init__(

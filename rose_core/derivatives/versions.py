@@ -1,237 +1,109 @@
 """Arrays that loops update in their place: the backward pass takes the updates back, last to first.
 
-What a turn reads of such an array is, where it is little, kept (`derivatives.kept`). Where it is much, as when a
-matrix is factored, only what an update writes over is kept. The array itself goes along with the turns: the
-backward loop begins with what the loop ended with, and each turn puts back what it wrote over.
+What a turn reads of such an array is kept where it is little (`derivatives.kept`). Where it is much, as when
+a matrix is factored, only what updates write over is kept. The array itself goes along with the turns: the
+backward loop begins with what the loop ended with, and each turn puts back what it has written over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rose_core.derivatives.kept import ENDLESS, numbers_in, turns_of
-from rose_core.language.ir import (
-    CALL,
-    COND,
-    GET,
-    INDEX,
-    LOOP,
-    PARAM,
-    SET,
-    CondSite,
-    Func,
-    LoopSite,
-    callees,
-    is_real,
-    operands,
-)
-from rose_core.language.types import Array, Fin
-from rose_core.wasm.layout import has_tape
+from rose_core.derivatives.updates import chains, overwriting, replaced
+from rose_core.language.ir import INDEX, SET
 
 if TYPE_CHECKING:
-    from rose_core.derivatives.linearize import Linearization
-
-_FEW = 16
-"""So many numbers are kept of every turn rather than an array taken along."""
-
-
-@dataclass(slots=True)
-class Chain:
-    """What becomes of an array that a function takes, update by update, up to a result."""
-
-    param: int
-    versions: Sequence[int]
-    """Its ids, from the parameter to the result."""
-
-
-def chains(f: Func) -> Mapping[int, Chain]:
-    """By the number of the result: what is nothing but a parameter with some elements replaced."""
-    key = "chains", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = {k: made for k, v in enumerate(f.results) if (made := _chain(f, v))}
-    assert isinstance(found, dict)
-    return found
-
-
-def _chain(f: Func, v: int) -> Chain | None:
-    t = f.type_of(v)
-    if not isinstance(t, Array) or not is_real(t) or has_tape(t) or numbers_in(t) <= _FEW:
-        return None
-    versions = []
-    while v >= 0 and not f.home[v]:
-        versions.append(v)
-        ins = f.code[v]
-        if ins[0] == PARAM:
-            return Chain(ins[1], versions[::-1])
-        v = ins[1] if ins[0] == SET else _given(f, ins)
-    return None
-
-
-def _given(f: Func, ins: tuple[int, ...]) -> int:
-    """The array that a loop, choice or call makes a new version of, for this ``GET``; -1 where it does not."""
-    if ins[0] != GET:
-        return -1
-    _, of, k = ins
-    if f.code[of][0] == LOOP:
-        site = LoopSite(f, f.code[of])
-        return site.state[k] if k in restorable(site) else -1
-    if f.code[of][0] == COND:
-        choice = CondSite(f, f.code[of])
-        sides = [chains(side).get(k) for side in choice.functions]
-        given = {args[side.param] if side else -1 for side, args in zip(sides, choice.args, strict=True)}
-        return given.pop() if len(given) == 1 else -1
-    if f.code[of][0] == CALL:
-        _, callee, *args = f.code[of]
-        called = chains(f.callees[callee]).get(k)
-        return args[called.param] if called else -1
-    return -1
-
-
-def restorable(site: LoopSite) -> Mapping[int, Chain]:
-    """The leaves of a loop's state that a turn updates in some elements."""
-    if site.spec.checkpoint:
-        return {}
-    found = chains(site.body)
-    return {k: chain for k, chain in found.items() if k < site.spec.carries and chain.param == 1 + k}
-
-
-def replaced(f: Func, v: int) -> list[int]:
-    """The updates that make the new element of the update ``v`` from the old one, last to first.
-
-    None if the new element is another one, which replaces the old one as a whole.
-    """
-    _, whole, at, x = f.code[v]
-    found = []
-    while x >= 0 and f.code[x][0] == SET:
-        found.append(x)
-        x = f.code[x][1]
-    return found if x >= 0 and f.code[x] == (INDEX, whole, at) else []
-
-
-def overwriting(f: Func) -> set[int]:
-    """The updates of a function whose old element is needed to take back what becomes of its parameters."""
-    key = "overwriting", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        stack = [v for chain in chains(f).values() for v in chain.versions if f.code[v][0] == SET]
-        found = f.memo[key] = set()
-        while stack:
-            inner = replaced(f, v := stack.pop())
-            stack += inner
-            if not inner:
-                found.add(v)
-    assert isinstance(found, set)
-    return found
-
-
-# -- what is read --------------------------------------------------------------------------------------------
-
-
-def is_worth_it(site: LoopSite, k: int) -> bool:
-    """Whether to take an array of a loop's state along: all turns read more than what it has."""
-    read = _numbers_read(site.body, k)
-    return read > _FEW and read * _most_turns(site) > 2 * numbers_in(site.body.params[1 + k])
-
-
-def _most_turns(site: LoopSite) -> int:
-    size = site.spec.index
-    return size.size if isinstance(size, Fin) else ENDLESS
-
-
-def _numbers_read(f: Func, result: int) -> int:
-    """How many numbers are read, at most, of the versions of an array, but for making the next."""
-    key = "read", result, f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = sum(_Reads(f, chains(f)[result]).numbers())
-    assert isinstance(found, int)
-    return found
-
-
-class _Reads:
-    """Who reads the versions of an array."""
-
-    def __init__(self, f: Func, chain: Chain) -> None:
-        self.func = f
-        self.chain = chain
-        self.next = dict(zip(chain.versions, chain.versions[1:], strict=False))
-        self.users: dict[int, list[int]] = {}
-        for v, ins in enumerate(f.code):
-            for x in set(operands(ins, f.blocks)):
-                self.users.setdefault(x, []).append(v)
-
-    def numbers(self) -> Iterator[int]:
-        """How many numbers each of them reads."""
-        for x in self.chain.versions:
-            for v in self.users.get(x, ()):
-                yield self._by(v, x)
-            if self.func.results.count(x) > (x not in self.next):
-                yield numbers_in(self.func.types[x])
-
-    def _by(self, v: int, x: int) -> int:
-        """How many numbers the instruction ``v`` reads of the array ``x``."""
-        f = self.func
-        ins = f.code[v]
-        if ins[:2] == (INDEX, x):
-            t = f.types[v]
-            if not isinstance(t, Array):
-                return turns_of(f, v)
-            return min(sum(self._by(u, v) for u in self.users.get(v, ())), numbers_in(t) * turns_of(f, v))
-        if ins[:2] == (SET, x):
-            return 0
-        after = self.next.get(x)
-        if after is not None and f.code[after][:2] == (GET, v):
-            k = f.code[after][2]
-            if ins[0] == LOOP:
-                site = LoopSite(f, ins)
-                return _numbers_read(site.body, k) * _most_turns(site)
-            return max(_numbers_read(f.callees[c], k) for c in callees(ins))
-        return numbers_in(f.types[x]) * turns_of(f, v)
-
-
-# -- what is taken back --------------------------------------------------------------------------------------
+    from rose_core.derivatives.cotangents import Cotangents
 
 
 class Versions:
-    """The versions of arrays, in a forward function, whose updates a backward function takes back.
+    """The versions of arrays, in a forward function, that a backward function gets back to.
 
-    ``restored`` are the numbers of the results of the primal function that it is given for that.
+    ``restored`` are the numbers of the results, the last versions, that it is given for that; the first
+    versions are parameters. Versions are ids of the forward function.
     """
 
-    def __init__(self, lin: Linearization, restored: Iterable[int]) -> None:
-        self.func, self.env = lin.func, lin.env
-        self.result: dict[int, int] = {}
-        """Version, an id of the forward function → the number of the result that it becomes in the end."""
-        self.after: dict[int, int] = {}
-        """Version → the update, an id of the source, that makes the next one from it."""
-        self.last: dict[int, int] = {}
-        """The last version → the number of the result."""
+    def __init__(self, reverse: Cotangents, restored: Sequence[int]) -> None:
+        lin = reverse.lin
+        self.reverse = reverse
+        self.overwritten = {lin.overwritten[v] for v in overwriting(lin.func)} if restored else set()
+        """What updates write over, which is kept."""
         self.first: list[int] = []
-        """For each result the first version, a parameter."""
+        """For each result the first version."""
+        self.result: dict[int, int] = {}
+        """Version → the number of the result that it becomes."""
         self.demanded: set[int] = set()
-        """The results of which an earlier version is needed for more than to be given back."""
-        for k in restored:
-            chain = chains(lin.func)[k]
-            ids = [lin.env[v] for v in chain.versions]
-            self.first.append(ids[0])
-            self.last[ids[-1]] = k
-            for w, after, v in zip(ids, ids[1:], chain.versions[1:], strict=False):
-                self.result[w] = k
-                if lin.func.code[v][0] == SET and after != w:
-                    self.after[w] = v
-            self.result[ids[-1]] = k
-        self.known: dict[int, int] = {}
+        """The results of which an earlier version is needed, other than to be given back."""
+        self._last: dict[int, int] = {}
+        """The last versions, and the numbers of the results."""
+        self._update: dict[int, int] = {}
+        """Version → the update, an id of the source, that makes the next one from it."""
+        self._known: dict[int, int] = {}
         """Version → the id of the backward function."""
-        self.sought: set[int] = set()
-        """The versions that are being got back to, for which nothing can be read of them."""
-        self.overwritten = {lin.overwritten[v] for v in overwriting(lin.func)}
-        """What updates write over."""
+        self._sought: set[int] = set()
+        """The versions that are being got back to: nothing can be read of them yet."""
+        for k in restored:
+            versions = chains(lin.func)[k].versions
+            ids = [lin.env[v] for v in versions]
+            self.first.append(ids[0])
+            self._last[ids[-1]] = k
+            self.result.update(dict.fromkeys(ids, k))
+            for w, after, v in zip(ids, ids[1:], versions[1:], strict=False):
+                if lin.func.code[v][0] == SET and after != w:
+                    self._update[w] = v
 
-    def of(self, w: int, code: Sequence[tuple[int, ...]]) -> int | None:
-        """The version that ``w`` is a part of, if any."""
+    def of(self, w: int) -> int | None:
+        """The version that ``w``, of the forward function, is or is a part of."""
+        code = self.reverse.fb.code
         while w >= 0 and w not in self.result and code[w][0] == INDEX:
             w = code[w][1]
         return w if w in self.result else None
+
+    def is_there(self, w: int) -> bool:
+        """Whether a version can be got back to by now: loops give theirs back when they are visited."""
+        while w not in self._known and w in self._update and w not in self._sought:
+            w = self.reverse.lin.env[self._update[w]]
+        return w in self._known or w in self._last
+
+    def demand(self, w: int) -> int:
+        """The version ``w``, which is needed."""
+        self.demanded.add(self.result[w])
+        return self.get(w)
+
+    def get(self, w: int) -> int:
+        """The version ``w``: by taking back the updates after it, or kept where that is not possible."""
+        updates = []
+        while w not in self._known and w in self._update:
+            updates.append((w, self._update[w]))
+            w = self.reverse.lin.env[self._update[w]]
+        if w not in self._known:
+            self._known[w] = self.reverse.carry(w, self._last.get(w))
+        found = self._known[w]
+        self._sought.update(before for before, _ in updates)
+        for before, v in reversed(updates):
+            found = self._known[before] = self._taken_back(v, found)
+        self._sought.difference_update(before for before, _ in updates)
+        return found
+
+    def _taken_back(self, v: int, after: int) -> int:
+        """The array before the update ``v``, from that after it."""
+        reverse = self.reverse
+        i = reverse.value(reverse.func.code[v][2])
+        inner = replaced(reverse.func, v)
+        old = reverse.b.index(after, i) if inner else reverse.fetch(reverse.lin.overwritten[v])
+        for u in inner:
+            old = self._taken_back(u, old)
+        return reverse.b.set(after, i, old)
+
+    # -- loops, choices and calls that take updates back ----------------------------------------------------
+
+    def after(self, w: int, is_demanded: bool) -> int:
+        """The array ``w`` of the forward pass, for them to take updates back from."""
+        return self.get(w) if w in self.result and not is_demanded else self.reverse.fetch(w)
+
+    def give_back(self, x: int, before: int) -> None:
+        """Note ``before``, with which they have got back to their argument ``x``, an id of the source."""
+        w = self.reverse.lin.env[x]
+        if w in self.result:
+            self._known.setdefault(w, before)

@@ -1,0 +1,187 @@
+"""Arrays that functions update: which results are a parameter but for some elements, and what they read.
+
+Such an update can be taken back: with the old elements, what was before it is known from what is after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.derivatives.kept import ENDLESS, numbers_in, turns_of
+from rose_core.language.ir import (
+    CALL,
+    COND,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    SET,
+    CondSite,
+    Func,
+    LoopSite,
+    callees,
+    is_real,
+    operands,
+)
+from rose_core.language.types import Array, Fin
+from rose_core.wasm.layout import has_tape
+
+_FEW = 16
+"""So many numbers are kept of every turn rather than an array taken along."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """What becomes of an array that a function takes, update by update, up to a result."""
+
+    param: int
+    versions: Sequence[int]
+    """Its ids, from the parameter to the result."""
+
+
+def chains(f: Func) -> Mapping[int, Chain]:
+    """By the number of the result: what is nothing but a parameter with some elements replaced."""
+    key = "chains", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        found = f.memo[key] = {k: made for k, v in enumerate(f.results) if (made := _chain(f, v))}
+    assert isinstance(found, dict)
+    return found
+
+
+def _chain(f: Func, v: int) -> Chain | None:
+    t = f.type_of(v)
+    if not isinstance(t, Array) or not is_real(t) or has_tape(t) or numbers_in(t) <= _FEW:
+        return None
+    versions = []
+    while v >= 0 and not f.home[v]:
+        versions.append(v)
+        ins = f.code[v]
+        if ins[0] == PARAM:
+            return Chain(ins[1], versions[::-1])
+        v = ins[1] if ins[0] == SET else _given(f, ins)
+    return None
+
+
+def _given(f: Func, ins: tuple[int, ...]) -> int:
+    """The array that a loop, choice or call updates, for a ``GET`` of a result; -1 where there is none."""
+    if ins[0] != GET:
+        return -1
+    _, of, k = ins
+    if f.code[of][0] == LOOP:
+        site = LoopSite(f, f.code[of])
+        return site.state[k] if k in restorable(site) else -1
+    if f.code[of][0] == COND:
+        choice = CondSite(f, f.code[of])
+        sides = [chains(side).get(k) for side in choice.functions]
+        given = {args[side.param] if side else -1 for side, args in zip(sides, choice.args, strict=True)}
+        return given.pop() if len(given) == 1 else -1
+    if f.code[of][0] == CALL:
+        _, callee, *args = f.code[of]
+        called = chains(f.callees[callee]).get(k)
+        return args[called.param] if called else -1
+    return -1
+
+
+def restorable(site: LoopSite) -> Mapping[int, Chain]:
+    """The leaves of a loop's state that a turn updates in some elements."""
+    if site.spec.checkpoint:
+        return {}
+    found = chains(site.body)
+    return {k: chain for k, chain in found.items() if k < site.spec.carries and chain.param == 1 + k}
+
+
+def replaced(f: Func, v: int) -> list[int]:
+    """The updates that make the new element of the update ``v`` from the old one, last to first.
+
+    None if the new element is another one, which replaces the old one as a whole.
+    """
+    _, whole, at, x = f.code[v]
+    found = []
+    while x >= 0 and f.code[x][0] == SET:
+        found.append(x)
+        x = f.code[x][1]
+    return found if x >= 0 and f.code[x] == (INDEX, whole, at) else []
+
+
+def overwriting(f: Func) -> set[int]:
+    """The updates of a function whose old element is needed to take back what becomes of its parameters."""
+    key = "overwriting", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        stack = [v for chain in chains(f).values() for v in chain.versions if f.code[v][0] == SET]
+        made: set[int] = set()
+        while stack:
+            inner = replaced(f, v := stack.pop())
+            stack += inner
+            if not inner:
+                made.add(v)
+        found = f.memo[key] = made
+    assert isinstance(found, set)
+    return found
+
+
+# -- what is read --------------------------------------------------------------------------------------------
+
+
+def is_worth_it(site: LoopSite, k: int) -> bool:
+    """Whether to take an array of a loop's state along: all turns read more than what it has."""
+    read = _numbers_read(site.body, k)
+    return read > _FEW and read * _most_turns(site) > 2 * numbers_in(site.body.params[1 + k])
+
+
+def _most_turns(site: LoopSite) -> int:
+    size = site.spec.index
+    return size.size if isinstance(size, Fin) else ENDLESS
+
+
+def _numbers_read(f: Func, result: int) -> int:
+    """How many numbers are read, at most, of the versions of an array, but for making the next."""
+    key = "read", result, f.extent
+    found = f.memo.get(key)
+    if found is None:
+        found = f.memo[key] = sum(_Reads(f, chains(f)[result]).numbers())
+    assert isinstance(found, int)
+    return found
+
+
+class _Reads:
+    """Who reads the versions of an array."""
+
+    def __init__(self, f: Func, chain: Chain) -> None:
+        self.func = f
+        self.chain = chain
+        self.next = dict(zip(chain.versions, chain.versions[1:], strict=False))
+        self.users: dict[int, list[int]] = {}
+        for v, ins in enumerate(f.code):
+            for x in set(operands(ins, f.blocks)):
+                self.users.setdefault(x, []).append(v)
+
+    def numbers(self) -> Iterator[int]:
+        """How many numbers each of them reads."""
+        for x in self.chain.versions:
+            for v in self.users.get(x, ()):
+                yield self._by(v, x)
+            if self.func.results.count(x) > (x not in self.next):
+                yield numbers_in(self.func.types[x])
+
+    def _by(self, v: int, x: int) -> int:
+        """How many numbers the instruction ``v`` reads of the array ``x``."""
+        f = self.func
+        ins = f.code[v]
+        if ins[:2] == (INDEX, x):
+            t = f.types[v]
+            if not isinstance(t, Array):
+                return turns_of(f, v)
+            return min(sum(self._by(u, v) for u in self.users.get(v, ())), numbers_in(t) * turns_of(f, v))
+        if ins[:2] == (SET, x):
+            return 0
+        after = self.next.get(x)
+        if after is not None and f.code[after][:2] == (GET, v):
+            k = f.code[after][2]
+            if ins[0] == LOOP:
+                site = LoopSite(f, ins)
+                return _numbers_read(site.body, k) * _most_turns(site)
+            return max(_numbers_read(f.callees[c], k) for c in callees(ins))
+        return numbers_in(f.types[x]) * turns_of(f, v)

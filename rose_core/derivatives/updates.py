@@ -110,25 +110,30 @@ def overwriting(f: Func) -> set[int]:
     key = "overwriting", f.extent
     found = f.memo.get(key)
     if found is None:
-        stack = [v for chain in chains(f).values() for v in chain.versions if f.code[v][0] == SET]
-        made: set[int] = set()
-        while stack:
-            inner = replaced(f, v := stack.pop())
-            stack += inner
-            if not inner:
-                made.add(v)
-        found = f.memo[key] = made
+        versions = (v for chain in chains(f).values() for v in chain.versions)
+        found = f.memo[key] = {u for v in versions if f.code[v][0] == SET for u in _innermost(f, v)}
     assert isinstance(found, set)
     return found
 
 
-# -- what is read --------------------------------------------------------------------------------------------
+def _innermost(f: Func, v: int) -> Iterator[int]:
+    """The updates that the update ``v`` consists of: itself, or those in its element."""
+    stack = [v]
+    while stack:
+        inner = replaced(f, u := stack.pop())
+        stack += inner
+        if not inner:
+            yield u
+
+
+# -- whether it is worth it ----------------------------------------------------------------------------------
 
 
 def is_worth_it(site: LoopSite, k: int) -> bool:
-    """Whether to take an array of a loop's state along: all turns read more than what it has."""
-    read = _numbers_read(site.body, k)
-    return read > _FEW and read * _most_turns(site) > 2 * numbers_in(site.body.params[1 + k])
+    """Whether to take an array of a loop's state along: if turns read much of it, and write over less."""
+    read, written = _counts(site.body, k)
+    size = numbers_in(site.body.params[1 + k])
+    return read > max(_FEW, written) and read * _most_turns(site) > 2 * size
 
 
 def _most_turns(site: LoopSite) -> int:
@@ -136,18 +141,18 @@ def _most_turns(site: LoopSite) -> int:
     return size.size if isinstance(size, Fin) else ENDLESS
 
 
-def _numbers_read(f: Func, result: int) -> int:
-    """How many numbers are read, at most, of the versions of an array, but for making the next."""
-    key = "read", result, f.extent
+def _counts(f: Func, result: int) -> tuple[int, int]:
+    """How many numbers at most are read of the versions of an array, other than for the next; and written."""
+    key = "read and written", result, f.extent
     found = f.memo.get(key)
     if found is None:
-        found = f.memo[key] = sum(_Reads(f, chains(f)[result]).numbers())
-    assert isinstance(found, int)
-    return found
+        counts = list(_Counts(f, chains(f)[result]).all())
+        found = f.memo[key] = sum(read for read, _ in counts), sum(written for _, written in counts)
+    return found  # type: ignore[return-value]
 
 
-class _Reads:
-    """Who reads the versions of an array."""
+class _Counts:
+    """What instructions read and write of the versions of an array."""
 
     def __init__(self, f: Func, chain: Chain) -> None:
         self.func = f
@@ -158,30 +163,44 @@ class _Reads:
             for x in set(operands(ins, f.blocks)):
                 self.users.setdefault(x, []).append(v)
 
-    def numbers(self) -> Iterator[int]:
-        """How many numbers each of them reads."""
+    def all(self) -> Iterator[tuple[int, int]]:
         for x in self.chain.versions:
+            after = self.next.get(x)
             for v in self.users.get(x, ()):
-                yield self._by(v, x)
-            if self.func.results.count(x) > (x not in self.next):
-                yield numbers_in(self.func.types[x])
+                if v == after:
+                    yield 0, sum(map(self._written, _innermost(self.func, v)))
+                elif after is not None and self.func.code[after][:2] == (GET, v):
+                    yield self._inside(v, self.func.code[after][2])
+                else:
+                    yield self._read(v, x), 0
+            if self.func.results.count(x) > (after is None):
+                yield numbers_in(self.func.types[x]), 0
 
-    def _by(self, v: int, x: int) -> int:
+    def _written(self, v: int) -> int:
+        """How many numbers the update ``v`` writes over."""
+        t = self.func.types[v]
+        assert isinstance(t, Array)
+        return numbers_in(t.elem)
+
+    def _inside(self, v: int, k: int) -> tuple[int, int]:
+        """The counts of a loop, choice or call that makes the next version, its result ``k``."""
+        f, ins = self.func, self.func.code[v]
+        if ins[0] == LOOP:
+            site = LoopSite(f, ins)
+            read, written = _counts(site.body, k)
+            return read * _most_turns(site), written * _most_turns(site)
+        read, written = map(max, zip(*(_counts(f.callees[c], k) for c in callees(ins)), strict=True))
+        return read, written
+
+    def _read(self, v: int, x: int) -> int:
         """How many numbers the instruction ``v`` reads of the array ``x``."""
         f = self.func
         ins = f.code[v]
-        if ins[:2] == (INDEX, x):
-            t = f.types[v]
-            if not isinstance(t, Array):
-                return turns_of(f, v)
-            return min(sum(self._by(u, v) for u in self.users.get(v, ())), numbers_in(t) * turns_of(f, v))
         if ins[:2] == (SET, x):
             return 0
-        after = self.next.get(x)
-        if after is not None and f.code[after][:2] == (GET, v):
-            k = f.code[after][2]
-            if ins[0] == LOOP:
-                site = LoopSite(f, ins)
-                return _numbers_read(site.body, k) * _most_turns(site)
-            return max(_numbers_read(f.callees[c], k) for c in callees(ins))
-        return numbers_in(f.types[x]) * turns_of(f, v)
+        if ins[:2] != (INDEX, x):
+            return numbers_in(f.types[x]) * turns_of(f, v)
+        t = f.types[v]
+        if not isinstance(t, Array):
+            return turns_of(f, v)
+        return min(sum(self._read(u, v) for u in self.users.get(v, ())), numbers_in(t) * turns_of(f, v))

@@ -22,6 +22,8 @@ from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real
 from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Fin, Ref, Type, scalar_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rose_core.derivatives.linearize import Linearization
     from rose_core.derivatives.tape import Transposed
 
@@ -36,6 +38,10 @@ class TakenSide:
 
     def __init__(self, sides: tuple[Transposed, Transposed]) -> None:
         self.sides = sides
+
+    @property
+    def parts(self) -> Sequence[Transposed]:
+        return self.sides
 
     def active(self, k: int) -> bool:
         """Whether result ``k`` carries a tangent."""
@@ -60,6 +66,10 @@ class Turns:
         self.kept_carries = sum(at >= 0 for at in body.result_at[:carries])
         """The leaves of the state in the forward pass, which does not know tangents."""
 
+    @property
+    def parts(self) -> Sequence[Transposed]:
+        return (self.body,)
+
     def active(self, k: int) -> bool:
         if k == self.carries:
             return False
@@ -82,6 +92,10 @@ class Column:
         """The loop's results, as ids of the forward pass."""
         self.tangents = tangents
         """The derivative of each by ``source``; None where that is zero."""
+
+    @property
+    def parts(self) -> Sequence[Transposed]:
+        return ()
 
 
 def cond(lin: Linearization, v: int, site: CondSite) -> None:

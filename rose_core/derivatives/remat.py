@@ -13,7 +13,7 @@ from dataclasses import replace
 from rose_core.derivatives.adapt import Ids, adapted
 from rose_core.derivatives.known import Request
 from rose_core.derivatives.linearize_control import is_dual
-from rose_core.derivatives.tape import Backward, Transposed
+from rose_core.derivatives.tape import Asked, Backward, Transposed
 from rose_core.language import ops
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import Func, LoopSite, Spec
@@ -50,6 +50,9 @@ class Recomputed(Transposed):
 
     def updated(self, k: int) -> int:
         return -1
+
+    def asked(self) -> list[Asked]:
+        return []  # whatever it is asked, it keeps its arguments
 
     def _make(self, request: Request) -> Backward:
         results, refs, *_ = request

@@ -109,6 +109,10 @@ class Backward:
         self.is_short = is_short(func)
 
 
+Asked = tuple["Transposed", dict[int, int], set[Request]]
+"""A derivative, what it keeps, and the backward functions it has."""
+
+
 class Transposed:
     """A function in reverse: its forward function, and backward functions as they are needed.
 
@@ -207,10 +211,32 @@ class Transposed:
         """Give as many results as ``other``, of the same types: with a tape that either may use."""
         results = self.fwd.results
         for w in other.fwd.results[len(results) :]:
-            t = other.fwd.type_of(w)
             self._empty.append(len(results))
-            is_array = isinstance(t, Array) and not is_tape(t)
-            results.append(self._lin.b.unwritten(t) if is_array else self._lin.b.const(zero_of(t), t))
+            results.append(self._nothing(other.fwd.type_of(w)))
+
+    def _nothing(self, t: Type) -> int:
+        """What an empty place of the tape holds."""
+        is_array = isinstance(t, Array) and not is_tape(t)
+        return self._lin.b.unwritten(t) if is_array else self._lin.b.const(zero_of(t), t)
+
+    def asked(self) -> list[Asked]:
+        """What has been asked of this and of the parts of it, for `forget`."""
+        found: list[Asked] = [(self, dict(self._kept), set(self.done))]
+        for site in self._lin.control.values():
+            for part in site.parts:
+                found += part.asked()
+        return found
+
+    @staticmethod
+    def forget(before: list[Asked]) -> None:
+        """Forget what has been asked since then, whose tape nobody needs."""
+        for part, kept, done in before:
+            for w in part._kept.keys() - kept:
+                at = part._kept.pop(w)
+                part._empty.append(at)
+                part.fwd.results[at] = part._nothing(part.fwd.types[w])
+            for request in part.done.keys() - done:
+                del part.done[request]
 
     def updated(self, k: int) -> int:
         """The parameter that result ``k`` is but for some elements, which can be put back; -1 for none."""

@@ -205,10 +205,12 @@ def _back(
     needed = {k for k in asked if _result(reverse, v, turns.position(k)) in reverse.versions.result}
     restored = {k for k in asked if k in needed or is_worth_it(site, k)}
     while True:
+        before = turns.body.asked() if restored - needed else []
         back = turns.body.backward(results, refs, _limits(reverse, site), tuple(sorted(restored)))
-        if restored <= needed | set(back.demanded):
+        if restored <= needed | back.demanded:
             return back, tuple(sorted(restored))
-        restored &= needed | set(back.demanded)
+        restored &= needed | back.demanded
+        turns.body.forget(before)
 
 
 def _limits(reverse: Reverse, site: LoopSite) -> Limits:

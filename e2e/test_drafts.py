@@ -16,8 +16,9 @@ from e2e.test_original import ORIGINAL, shown
 
 HEAD = """
     import * as rose from "./rose.js";
-    const { Bool, Dual, Null, Real, Vec, add, compile, cond, div, exp, fn, fori, gt, iadd, imod } = rose;
-    const { jvp, mul, neg, not, opaque, real, root, scan, select, sin, sub, sum, vec, vjp, whileLoop } = rose;
+    const { Bool, Dual, Null, Real, Vec, add, compile, cond, div, exp, fn, fori, gt, iadd, idiv } = rose;
+    const { imod, jvp, mul, neg, not, opaque, real, root, scan, select, sin, sub, sum, vec, vjp } = rose;
+    const { whileLoop } = rose;
     const attempt = (work) => { try { return work(); } catch (e) { return `${e}`; } };
     /** What a draft gives, whether it was one, and what the compiled function gives. */
     const both = async (f, ...args) => {
@@ -137,7 +138,7 @@ def test_operators(node: Callable[[str], str]) -> None:
             [grad(fn([{ y: Real, k: 3 }], Real, ({ y }) => mul(y, y))), { y: 3, k: 2 }],
             [grad(fn([V3], Real, (v) => {
                 const w = v.set(1, mul(v[0], v[2])).at[2].add(v[1]);
-                return sum(3, (i) => mul(w[i], w[imod(3, iadd(3, i, 1))]));
+                return sum(3, (i) => mul(w[idiv(3, i, 2)], w[imod(3, iadd(3, i, 1))]));
             })), x],
         ])
             found.push(await both(made, ...args));

@@ -12,7 +12,7 @@ from rose_core.language.ops import OPS
 
 NAMES = (
     "Bool Dual Null Real Size Tan Vec abs add and ceil compile div eq floor fn geq gt iadd ieq iff igeq igt ileq "
-    "ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
+    "idiv ilt imod ineq interp jvp leq lt mul neg neq not opaque or select sign sqrt struct sub sum trunc vec vjp "
     "xor zero sin cos tan asin acos atan atan2 sinh cosh tanh exp expm1 log log1p log2 log10 pow cbrt hypot "
     "min max configure ready checkpoint cond fori scan whileLoop real index isub imul imin imax "
     "fixedPoint functional minimize odeint quad root "
@@ -159,19 +159,23 @@ def test_tuples(node: Run) -> None:
 
 def test_differences_of_indices_below_zero(node: Run) -> None:
     body = """
-        const { Real, Vec, fn, igeq, imax, imod, isub, select, sub, sum, vec } = rose;
+        const { Real, Vec, fn, iadd, idiv, igeq, imax, imod, isub, select, sub, sum, vec } = rose;
         const n = 4, V = Vec(n, Real), v = [1, 2, 3, 4];
         const of = (turn) => same(fn([V], V, (v) => vec(n, Real, turn(v))), v);
         return [
             await of((v) => (i) => v[imod(n, isub(n, i, 1))]),
             await of((v) => (i) => v[imod(n, isub(n, i, 3))]),
             await of((v) => (i) => v[imax(n, isub(n, i, 2), 0)]),
+            await of((v) => (i) => v[imax(n, idiv(n, isub(n, i, 1), 2), 0)]),
+            await of((v) => (i) => v[iadd(n, idiv(n, isub(n, i, 3), 2), 2)]),
             await of((v) => (i) => sum(n, (j) => select(igeq(n, isub(n, i, j), 0), Real, v[j], 0))),
         ];"""
     assert evaluate(node, body) == [
         [4, 1, 2, 3],
         [2, 3, 4, 1],
         [1, 1, 1, 2],
+        [1, 1, 1, 2],
+        [1, 2, 2, 3],
         [1, 3, 6, 10],
     ]
 

@@ -58,7 +58,7 @@ MISTAKES = [
        "the body of a fori has the index first, that of a scan last")
       for text in ["v[x]", "`${x}`", "rose.fori(3, Real, x, (s, i) => add(s, v[i]))"]),
     *((f"fn([Vec(3, Real)], Real, (v) => rose.sum(3, (i) => {text}))",
-       "TypeError: a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, "
+       "TypeError: a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, idiv(n, i, 2) a quotient, "
        "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value")
       for text in ["v[i + 1]", "v[(i + 1) % 3]", "i < 2 ? v[i] : 0", "mul(2 * i, v[i])", "v[`${i}`]"]),
     *((f"{{ const data = [[1], [2]]; fn([Real], Real, (x) => rose.sum(2, (i) => {text})); }}",

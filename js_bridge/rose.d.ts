@@ -1122,6 +1122,12 @@ export declare const imin: Arithmetic;
 export declare const imax: Arithmetic;
 /** The index `i`, of any index type, modulo the size `index`. */
 export declare const imod: (index: Nats | Size, i: Nat) => Nat;
+/** How many times the whole number `by` goes into the index `i`, of any index type, rounded down. */
+export declare const idiv: (
+  index: Nats | Size,
+  i: Nat,
+  by: number | Size,
+) => Nat;
 /** The number `x`, a Real or an index of any type, as an index below `size`. */
 export declare const index: (size: Nats | Size, x: Real | Nat) => Nat;
 /** The index `i`, of any type, as a Real. */

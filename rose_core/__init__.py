@@ -33,6 +33,7 @@ from rose_core.tracing.infix import ExpressionError, expr
 from rose_core.tracing.sizes import Size
 from rose_core.tracing.trace import (
     iadd,
+    idiv,
     imax,
     imin,
     imod,
@@ -106,6 +107,7 @@ __all__ = [
     "hvp",
     "hypot",
     "iadd",
+    "idiv",
     "ieq",
     "iff",
     "igeq",

@@ -146,6 +146,8 @@ class Case:
         f = getattr(rose, self.name + "_" * (self.name in ("and", "or", "not")))
         if self.name == "imod":
             return lambda i, j: f(SIZE, i)
+        if self.name == "idiv":
+            return lambda i, j: f(SIZE, i, DIVISOR)
         return (lambda i, j: f(SIZE, i, j)) if "I" in self.op.ins else f
 
     def random_points(self, count: int, salt: str = "") -> list[tuple[float, ...]]:
@@ -154,6 +156,9 @@ class Case:
 
 SIZE = 7
 """The index type in the tests of index operations."""
+
+DIVISOR = 3
+"""What indices are divided by in them; the operation takes a literal."""
 
 CASES: dict[str, Case] = {}
 
@@ -493,6 +498,7 @@ _INDICES = {
     "imin": lambda i, j: sorted((i, j))[0],
     "imax": lambda i, j: sorted((i, j))[1],
     "imod": lambda i, j: next(r for r in range(SIZE) if any(q * SIZE + r == i for q in range(i + 1))),
+    "idiv": lambda i, j: len(range(DIVISOR, i + 1, DIVISOR)),
     "ineq": lambda i, j: i not in (j,),
     "ilt": lambda i, j: i in range(j),
     "ileq": lambda i, j: i in range(j + 1),

@@ -17,6 +17,7 @@ from rose_core import (
     imax,
     imin,
     imod,
+    index,
     ineq,
     isub,
     not_,
@@ -40,7 +41,7 @@ class Stencil:
         """A cell near the turn's."""
         draw, n = self.draw, self.n
         by = draw.randrange(1, 4)
-        kind = draw.randrange(6)
+        kind = draw.randrange(7)
         if kind == 0:
             return imin(n, iadd(n + by, i, by), n - 1)
         if kind == 1:
@@ -51,6 +52,8 @@ class Stencil:
             return isub(n, n - 1, i)  # backwards
         if kind == 4:
             return select(ilt(n, i, by), 0, isub(n, imax(n, i, by), by))
+        if kind == 5:
+            return index(n, iadd(2 * n, i, by) // (by + 1))
         return imin(n, imax(n, imod(n, iadd(2 * n, i, n - by)), by), n - 1 - by)
 
     def test(self, i):

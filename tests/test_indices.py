@@ -12,10 +12,12 @@ from rose_core import (
     Bool,
     Real,
     RunError,
+    Size,
     Vec,
     compile,
     fn,
     iadd,
+    idiv,
     imax,
     imin,
     imod,
@@ -131,6 +133,14 @@ DIFFERENCES = {
         lambda i, j: real(imod(3, isub(7, i, j))) + 3 * real((i - 6) % 5),
         lambda i, j: (i - j) % 3 + 3 * ((i - 6) % 5),
     ),
+    "divided": (
+        lambda i, j: real(idiv(7, isub(7, i, j), 3)) + 5 * real((i - 6) // 2) + 25 * real((j + 20) // 4),
+        lambda i, j: (i - j) // 3 + 5 * ((i - 6) // 2) + 25 * ((j + 20) // 4),
+    ),
+    "quotient and remainder": (
+        lambda i, j: real(divmod(i - j, 3)[0]) + 9 * real(divmod(i - j, 3)[1]) + real(i // 1),
+        lambda i, j: (i - j) // 3 + 9 * ((i - j) % 3) + i,
+    ),
     "a product modulo": (
         lambda i, j: real(imod(4, imul(7, isub(7, i, j), 3))),
         lambda i, j: 3 * (i - j) % 4,
@@ -178,6 +188,7 @@ def test_products_that_are_too_large():
         (imul, 2, 5, "10"),
         (iadd, "i", 9, "9 to 12"),
         (imax, "i", 8, "8"),
+        (idiv, 19, 2, "9"),
     ],
 )
 def test_never_in_range(op, i, j, found):
@@ -195,6 +206,39 @@ def test_one_sum_in_two_types():
     f = fn([4, 4, Vec(9, Real), Vec(5, Real)], Real, lambda i, j, u, v: u[iadd(9, i, j)] * v[iadd(5, i, j)])
     assert both(f, 1, 3, [*range(9)], [*range(5)]) == 16
     assert "iadd: 6 is out of range" in both(f, 3, 3, [0] * 9, [0] * 5)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 4), (4, 3), (1, 5), (5, 1)])
+def test_rows_and_columns(rows, columns):
+    """Of a grid that is one vector: a quotient is an index of its rows."""
+    flat, grid = Vec(rows * columns, Real), Vec(rows, Vec(columns, Real))
+    f = fn([grid], flat, lambda m: vec(rows * columns, Real, lambda p: m[p // columns][p % columns]))
+    m = [[10.0 * i + j for j in range(columns)] for i in range(rows)]
+    numbers = [x for row in m for x in row]
+    assert both(f, m) == numbers
+    assert both(fn([grid, flat], grid, lambda m, d: vjp(f)(m).grad(d)), m, numbers) == m
+
+
+def test_begun_rows_are_rows():
+    f = fn([Vec(3, Real)], Vec(7, Real), lambda x: vec(7, Real, lambda i: x[i // 3]))
+    assert both(f, [1.0, 2.0, 3.0]) == [1, 1, 1, 2, 2, 2, 3]
+    nothing = fn([Vec(1, Real)], Vec(0, Real), lambda x: vec(0, Real, lambda i: x[i // 3]))
+    assert both(nothing, [1.0]) == []
+
+
+def test_divided_by_a_size():
+    n = Size("n")
+    f = fn([Vec(n, Real)], Vec(12, Real), lambda x: vec(12, Real, lambda i: x[imod(n, i // n)]))
+    assert compile(f.at(n=3))([1.0, 2.0, 3.0]) == [1, 1, 1, 2, 2, 2, 3, 3, 3, 1, 1, 1]
+
+
+def test_a_quotient_out_of_range():
+    f = fn([9, Vec(2, Real)], Real, lambda i, x: x[idiv(2, i, 3)])
+    assert both(f, 5, [1.0, 2.0]) == 2
+    assert "idiv: 2 is out of range, expected a whole number from 0 to 1" in both(f, 6, [1.0, 2.0])
+    g = fn([9], 5, lambda i: (i - 1) // 2)  # the parent in a tree
+    assert [both(g, i) for i in range(1, 9)] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert "idiv: -1 is out of range" in both(g, 0)
 
 
 def test_operators():

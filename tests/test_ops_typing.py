@@ -6,7 +6,7 @@ import re
 from itertools import product
 
 import pytest
-from op_cases import OP_NAMES, SIZE
+from op_cases import DIVISOR, OP_NAMES, SIZE
 
 import rose_core as rose
 from rose_core import Bool, Dual, Real, Tan, Vec, compile, fn, select, struct, zero
@@ -28,7 +28,7 @@ SYMBOLIC = {
 PLAIN = {"R": ["text", None, True, 1j, [1.0]], "B": [1, 0.0, "text", None], "I": [True, 1.5, "1", None]}
 """For each operand type, values of Python's own that are none."""
 
-ARITHMETIC = ("iadd", "isub", "imul", "imin", "imax", "imod")
+ARITHMETIC = ("iadd", "isub", "imul", "imin", "imax", "imod", "idiv")
 CHECKED = [name for name in OP_NAMES if name not in ARITHMETIC]
 """Arithmetic on indices is apart: it takes indices of any types, and a size (tests/test_indices.py)."""
 
@@ -42,6 +42,8 @@ def function(name):
         )
     if name == "imod":
         return lambda i, j: f(SIZE, i)
+    if name == "idiv":
+        return lambda i, j: f(SIZE, i, DIVISOR)
     return (lambda i, j: f(SIZE, i, j)) if by_name[name].ins == "II" else f
 
 
@@ -113,16 +115,29 @@ def test_plain_operands_alone():
                     function(name)(*args)
 
 
-def test_imod_operands():
+@pytest.mark.parametrize("name", ["imod", "idiv"])
+def test_operands_of_parts(name):
     for came in SYMBOLIC.keys() - {str(SIZE), str(OTHER_SIZE)}:
         assert re.fullmatch(
-            r"imod: expected .*, got a symbolic .*", refusal(TypeError, with_symbol, "imod", 0, came)
+            rf"{name}: expected .*, got a symbolic .*", refusal(TypeError, with_symbol, name, 0, came)
         )
     for came in PLAIN["I"]:
-        assert re.fullmatch(r"imod: expected .*, got .*", refusal(TypeError, with_plain, "imod", 0, came))
+        assert re.fullmatch(rf"{name}: expected .*, got .*", refusal(TypeError, with_plain, name, 0, came))
+    more = [DIVISOR] if name == "idiv" else []
     for size in (0, Real, Vec(2, Real)):
-        message = refusal((TypeError, ValueError), lambda _, size: rose.imod(size, 1), size)
-        assert "imod: expected a size of 1 or more, got" in message
+        message = refusal(TypeError, lambda _, size: getattr(rose, name)(size, 1, *more), size)
+        assert f"{name}: expected a size of 1 or more, got" in message
+
+
+def test_divisors():
+    for by in (0, Real, Vec(2, Real)):
+        for divided in (lambda symbols, by: rose.idiv(SIZE, 1, by), lambda symbols, by: symbols["7"] // by):
+            assert "idiv: expected a size of 1 or more, got" in refusal(TypeError, divided, by)
+    for by in ("text", 1.5, True):
+        for divided in (lambda symbols, by: rose.idiv(SIZE, 1, by), lambda symbols, by: symbols["7"] // by):
+            assert f"got {type(by).__name__} {by!r}" in refusal(TypeError, divided, by)
+    assert "a symbolic 7" in refusal(TypeError, lambda symbols, _: symbols["7"] // symbols["7"], None)
+    assert "a symbolic Real has no //" in refusal(TypeError, lambda symbols, _: symbols["Real"] // 2, None)
 
 
 @pytest.mark.parametrize("name", OP_NAMES)
@@ -132,7 +147,7 @@ def test_arity(name):
     before = [] if "I" not in letters(name) else [SIZE]
     if name == "select":
         before, arity = [True, Real], 2
-    if name == "imod":
+    if name in ("imod", "idiv"):
         arity = 1
 
     def body(symbols, count):

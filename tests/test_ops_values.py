@@ -9,7 +9,7 @@ import pytest
 from op_cases import CASES, CONVERSIONS, OP_NAMES, SIZE, bits, case, ulps
 from op_programs import columns, in_loop, run, straight
 
-from rose_core import Bool, Real, Vec, fn, imod, select, sign
+from rose_core import Bool, Real, Vec, fn, idiv, imod, select, sign
 from rose_core.language.ops import OPS
 
 
@@ -55,6 +55,12 @@ def test_sign():
 def test_imod_of_every_size(size):
     f = fn([20], size, lambda i: imod(size, i))
     assert [run(f, i) for i in range(20)] == [i - size * (i // size) for i in range(20)]
+
+
+@pytest.mark.parametrize("by", [*range(1, SIZE + 2), 2**31 - 1])
+def test_idiv_by_every_number(by):
+    f = fn([20], 20, lambda i: idiv(20, i, by))
+    assert [run(f, i) for i in range(20)] == [i // by for i in range(20)]
 
 
 def test_select_of_every_type():

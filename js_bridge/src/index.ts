@@ -40,6 +40,7 @@ export {
   ilt,
   imax,
   imin,
+  idiv,
   imod,
   imul,
   index,

@@ -342,18 +342,18 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t10 = w.operation(OP.add, t6, t9);
     return t10;
   },
-  409: (_w, _a, _b, _c, _r, da) => {
+  417: (_w, _a, _b, _c, _r, da) => {
     return da;
   },
-  482: (w, a, _b, _c, _r, _da, db) => {
+  490: (w, a, _b, _c, _r, _da, db) => {
     const t0 = w.select(a, db, w.number(0));
     return t0;
   },
-  484: (w, a, _b, _c, _r, _da, _db, dc) => {
+  492: (w, a, _b, _c, _r, _da, _db, dc) => {
     const t0 = w.select(a, w.number(0), dc);
     return t0;
   },
-  486: (w, a, _b, _c, _r, _da, db, dc) => {
+  494: (w, a, _b, _c, _r, _da, db, dc) => {
     const t0 = w.select(a, db, dc);
     return t0;
   },
@@ -669,18 +669,18 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t9);
     w.add(b, t6);
   },
-  409: (w, a, _b, _c, _r, d) => {
+  417: (w, a, _b, _c, _r, d) => {
     w.add(a, d);
   },
-  482: (w, a, b, _c, _r, d) => {
+  490: (w, a, b, _c, _r, d) => {
     const t0 = w.select(a, d, w.number(0));
     w.add(b, t0);
   },
-  484: (w, a, _b, c, _r, d) => {
+  492: (w, a, _b, c, _r, d) => {
     const t0 = w.select(a, w.number(0), d);
     w.add(c, t0);
   },
-  486: (w, a, b, c, _r, d) => {
+  494: (w, a, b, c, _r, d) => {
     const t0 = w.select(a, d, w.number(0));
     const t1 = w.select(a, w.number(0), d);
     w.add(b, t0);

@@ -42,6 +42,7 @@ import {
   igt,
   imax,
   imin,
+  idiv,
   imod,
   imul,
   index,
@@ -553,14 +554,15 @@ const exchanged = functional(
 );
 gives<[number, number]>()(interp(exchanged)([1, 2]), [2, 1]);
 
-const arithmetic = fn([9, Real], Vec(5, 9), (i, x) => [
+const arithmetic = fn([9, Real], Vec(6, 9), (i, x) => [
   imul(9, i, 2),
   imin(9, i, 1),
   imod(9, isub(9, i, 1)),
+  idiv(9, isub(9, i, 1), 2),
   index(9, x),
   index(9, i),
 ]);
-gives<number[]>()(interp(arithmetic)(3, 5), [6, 1, 2, 5, 3]);
+gives<number[]>()(interp(arithmetic)(3, 5), [6, 1, 2, 1, 5, 3]);
 
 const squaresOf = checkpoint(squares);
 is<typeof squares>()(squaresOf);

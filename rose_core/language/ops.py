@@ -163,7 +163,9 @@ BINARY = [
     Op("imul", "×", "II>I", indices.product, indices.PRODUCT, commutes=True),
     Op("imin", "min", "II>I", min, indices.SMALLER, commutes=True),
     Op("imax", "max", "II>I", max, indices.LARGER, commutes=True),
+    # of what is not negative, by a literal that is not 0
     Op("imod", "mod", "II>I", operator.mod, 0x70, sized=True),
+    Op("idiv", "÷", "II>I", operator.floordiv, 0x6E),
     Op("narrow", "narrow", "II>I", lambda i, size: i, DROP, sized=True),
     # a number that must be one, or else the note with this number is the error
     Op("defined", "defined", "RI>R", defined.defined, defined.DEFINED, lambda y, x, d: d[0]),

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from rose_core.language.builder import Builder
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
-_POW, _AND, _OR, _IMOD, _MIN, _MAX = map(code, ("pow", "and", "or", "imod", "min", "max"))
-_IADD, _ISUB, _IMUL, _NARROW, _BOUND = map(code, ("iadd", "isub", "imul", "narrow", "bound"))
+_POW, _AND, _OR, _MIN, _MAX = map(code, ("pow", "and", "or", "min", "max"))
+_IADD, _ISUB, _IMUL, _IMOD, _IDIV = map(code, ("iadd", "isub", "imul", "imod", "idiv"))
+_NARROW, _BOUND = map(code, ("narrow", "bound"))
 
-_MONOTONE = {_IADD, _ISUB, _IMUL, code("imin"), code("imax")}
+_MONOTONE = {_IADD, _ISUB, _IMUL, _IDIV, code("imin"), code("imax")}
 """Operations on indices that are least and largest where their operands are."""
 
 _FARTHEST = 8
@@ -198,6 +199,10 @@ def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
     return ends
 
 
+def _idiv(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    return x if q == 1 else None
+
+
 def _below(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     """Of an index that is known to be below ``y``, the remainder, or the check that it is."""
     low, high = _range(b, x)
@@ -208,7 +213,7 @@ def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: 
     return x if b.func.type_of(x) == type else None
 
 
-_BINARY = {_IADD: _iadd, _IMUL: _imul, _NARROW: _narrow, _IMOD: _below}
+_BINARY = {_IADD: _iadd, _IMUL: _imul, _IDIV: _idiv, _NARROW: _narrow, _IMOD: _below}
 _BINARY |= {
     _MIN: _min,
     _MAX: _max,

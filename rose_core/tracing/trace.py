@@ -142,8 +142,14 @@ class Value:
             raise TypeError("a symbolic Real has no %; x - y * floor(x / y) is the rest of x / y")
         return imod(other, self)
 
-    def __floordiv__(self, other: object) -> Var:
-        raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
+    def __floordiv__(self, other: int) -> Var:
+        if not isinstance(self.type, Fin):
+            raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
+        by = _index_type(other, "idiv").size
+        return idiv(max(-(-self.type.size // by), 1), self, by)
+
+    def __divmod__(self, other: int) -> tuple[Var, Var]:
+        return self // other, self % other
 
     def __eq__(self, other: object) -> Var:  # type: ignore[override]
         return _compare(self, other, "eq")
@@ -516,7 +522,7 @@ def index_operation(name: str) -> Callable[..., Var]:
         trace = current()
         if isinstance(i, Loose) or isinstance(j, Loose):
             low = min([0, *(x for x in (i, j) if isinstance(x, int))])
-            a, b = (_raised(trace, _whole_number(trace, x, name), -low) for x in (i, j))
+            a, b = (_plus(trace, _whole_number(trace, x, name)[0], -low) for x in (i, j))
         else:
             a, b = (lift(trace, x, t, name)[0] for x in (i, j))
         return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
@@ -556,7 +562,7 @@ def arithmetic(name: str) -> Callable[..., Var]:
 
 
 def _index_type(index: object, what: str) -> Fin:
-    t = as_type(index)
+    t = None if isinstance(index, Value) else as_type(index)
     if not isinstance(t, Fin) or t.size < 1:
         raise TypeError(f"{what}: expected a size of 1 or more, got {describe(index)}")
     return t
@@ -585,9 +591,9 @@ def _whole_number(trace: Trace, x: object, what: str) -> Whole:
     return v, value, value
 
 
-def _raised(trace: Trace, x: Whole, by: int) -> int:
-    """The number ``x``, and so much more."""
-    return trace.builder.binary(ops.code("iadd"), x[0], trace.builder.const(by, _ANY), _ANY) if by else x[0]
+def _plus(trace: Trace, v: int, more: int) -> int:
+    """The whole number with the id ``v``, and so much more."""
+    return trace.builder.binary(ops.code("iadd"), v, trace.builder.const(more, _ANY), _ANY) if more else v
 
 
 def _number(x: Loose) -> int:
@@ -651,6 +657,21 @@ def imod(index: object, i: object) -> Var:
     trace = current()
     whole = _whole_number(trace, i, "imod")
     # of a multiple more, which is not negative, the remainder is the same
-    a = _raised(trace, whole, -min(whole[1] // t.size, 0) * t.size)
+    a = _plus(trace, whole[0], -min(whole[1] // t.size, 0) * t.size)
     size = trace.builder.const(t.size, _ANY)
     return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)
+
+
+def idiv(index: object, i: object, by: object) -> Var:
+    """How many times the whole number ``by`` goes into the index ``i``, of any type, rounded down.
+
+    The result is an index of the type that is the first argument, as of `arithmetic`.
+    """
+    t = _index_type(index, "idiv")
+    size = _index_type(by, "idiv").size
+    trace = current()
+    v, low, high = _whole_number(trace, i, "idiv")
+    more = -min(low // size, 0)
+    raised = _plus(trace, v, more * size)  # as the instruction is for what is not negative
+    whole = trace.builder.binary(ops.code("idiv"), raised, trace.builder.const(size, _ANY), _ANY)
+    return _narrowed(trace, _plus(trace, whole, -more), t, low // size, high // size, "idiv")

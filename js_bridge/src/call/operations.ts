@@ -42,6 +42,7 @@ export const operations = (): Operation[] => {
     [OP.imax]: Math.max,
     [OP.narrow]: (x) => x,
     [OP.imod]: (x, y) => x % y,
+    [OP.idiv]: (x, y) => Math.floor(x / y),
     [OP.ineq]: (x, y) => +(x !== y),
     [OP.ilt]: (x, y) => +(x < y),
     [OP.ileq]: (x, y) => +(x <= y),

@@ -202,6 +202,10 @@ const narrowed = (
   return r.newIndex(r.row(OP.narrow, id, r.literal(index.size, ANY)), index);
 };
 
+/** The number `id` and so much more, or less. */
+const plus = (r: Recorder, op: number, id: number, more: number): number =>
+  more ? r.row(op, id, r.literal(more, ANY)) : id;
+
 /**
  * Arithmetic on indices of any types, whose result is an index of the type that comes first. It may
  * fall outside as long as it is only compared, or computed with: `imod(n, isub(n, i, j))`.
@@ -242,9 +246,23 @@ export const imod = (index: unknown, i: Nat): symbol => {
   const { size } = ty;
   const [a, low] = wholeNumber(r, i, "imod");
   // of a multiple more, which is not negative, the remainder is the same
-  const more = Math.ceil(-low / size) * size;
-  const b = more > 0 ? r.row(OP.iadd, a, r.literal(more, ANY)) : a;
+  const more = Math.max(Math.ceil(-low / size), 0) * size;
+  const b = plus(r, OP.iadd, a, more);
   return r.newIndex(r.row(OP.imod, b, r.literal(size, ANY)), ty);
+};
+
+/** How many times the whole number `by` goes into the index `i`, of any index type, rounded down. */
+export const idiv = (index: unknown, i: Nat, by: unknown): symbol => {
+  const r = recorder();
+  const ty = indexType(index);
+  const { size } = indexType(by);
+  const [a, low, high] = wholeNumber(r, i, "idiv");
+  const more = Math.max(Math.ceil(-low / size), 0);
+  const raised = plus(r, OP.iadd, a, more * size); // as the instruction is for what is not negative
+  const id = r.row(OP.idiv, raised, r.literal(size, ANY));
+  const whole = plus(r, OP.isub, id, more);
+  const least = Math.floor(low / size);
+  return narrowed(r, whole, ty, least, Math.floor(high / size), "idiv");
 };
 
 /**

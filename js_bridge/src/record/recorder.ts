@@ -59,6 +59,7 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [
     /conver.*symbol/i,
     "a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, " +
+      "idiv(n, i, 2) a quotient, " +
       "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value",
   ],
   [RegExp(`Symbol\\(${INDEX_NAME}`), `an ${ARRAY}`],

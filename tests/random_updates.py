@@ -67,10 +67,15 @@ class Steps:
 
     def element(self, turn, m, v, i, j):
         """The matrix with another element, or with more in it."""
-        x = sin(self.number(turn, m, v))
-        if self.draw.random() < 0.4:
+        x, old = sin(self.number(turn, m, v)), m[i][j]
+        kind = self.draw.randrange(8)
+        if kind < 2:
             return m.at[i, j].add(0.3 * x)
-        return m.at[i, j].set(x * m[i][j] if self.draw.random() < 0.5 else x)
+        if kind == 2:  # another element of the row, which reads the first
+            k, m = self.index(turn), m.at[i, j].set(x)
+            return m.at[i, k].set(0.4 * m[i][j] - 0.5 * m[i][k])
+        new = {3: lambda: x - 0.6 * old, 4: lambda: -old / 2, 5: lambda: x * old, 6: lambda: old - 0.2 * x}
+        return m.at[i, j].set(new[kind]() if kind in new else x)
 
     def row(self, turn, m, v, i):
         """The matrix with another row."""

@@ -30,6 +30,7 @@ from rose_core import (
     isub,
     jvp,
     log,
+    min,
     real,
     select,
     sin,
@@ -702,3 +703,55 @@ def test_updates_are_taken_back(step) -> None:
     goes_along = outer.endswith(": ([24]Real, [24]Real)")  # with its cotangent
     assert goes_along == (step is not not_at_all)
     assert "[24][24]Real" not in code and "[?][24]Real" not in code
+
+
+def test_elements_of_a_row_change_places() -> None:
+    """Where a row is updated and read again before the next update, it stays in its matrix."""
+    n = 40  # a row has its own instruction to be copied
+    M = Vec(n, Vec(n, Real))
+
+    def swapped(s, i, j):
+        k = imod(n, iadd(n + 1, j, 1))
+        t = s.at[i, j].set(2 * s[i][k])
+        return t.at[i, k].set(s[i][j] + t[i][j] * t[i][n - 1])
+
+    f = fn([M], M, lambda m: fori(n, M, m, lambda i, s: fori(n, M, s, lambda j, s: swapped(s, i, j))))
+    m = [[math.sin(7 * i + j) for j in range(n)] for i in range(n)]
+    expected = [[*row] for row in m]
+    for row in expected:
+        for j in range(n):
+            k = (j + 1) % n
+            old, row[j] = row[j], 2 * row[k]
+            row[k] = old + row[j] * row[n - 1]
+    assert same(f, m) == expected
+    assert copies(f) == 2  # into the state of the loop, and out of it
+
+
+def test_of_shortest_ways_one_number_is_kept_of_a_turn() -> None:
+    """What an update writes over; what else it reads is in the matrix, in the row that is updated as well."""
+    n = 20
+    M = Vec(n, Vec(n, Real))
+
+    def shorter(s, k, i, j):
+        return s.at[i, j].set(min(s[i][j], s[i][k] + s[k][j]))
+
+    def f(m):
+        def ways(k, s):
+            return fori(n, M, s, lambda i, s: fori(n, M, s, lambda j, s: shorter(s, k, i, j)))
+
+        s = fori(n, M, m, ways)
+        return sum(n, lambda i: sum(n, lambda j: s[i][j]))
+
+    f = fn([M], Real, f)
+    gradient = fn([M], M, lambda m: vjp(f)(m).grad(1))
+    m = [[1.5 + math.sin(7 * i * i + 3 * j) for j in range(n)] for i in range(n)]
+    slope = same(gradient, m)
+    h = 1e-6
+    for i, j in product((3, 11), (5, 11)):
+        low, high = ([[*row] for row in m] for _ in range(2))
+        low[i][j] -= h
+        high[i][j] += h
+        assert slope[i][j] == pytest.approx((same(f, high) - same(f, low)) / (2 * h), abs=1e-6)
+    code = inspect(gradient).ir
+    assert "def fwd_body(x0: 20, x1: [20][20]Real, x2: 20, x3: 20): ([20][20]Real, Real) =" in code
+    assert copies(gradient) == copies(f) + 2  # of the matrix, and its cotangent

@@ -7,7 +7,6 @@ unless it is one whole array, or some elements, that nothing else is added to be
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from heapq import heappush
 from typing import TYPE_CHECKING
@@ -82,8 +81,8 @@ class Cotangents:
         """Source accumulator → the value whose elements are the cotangents of what is added to it."""
         self.outputs: dict[int, dict[int, int]] = {}
         """Loop or call → result number → cotangent."""
-        self.uses: Counter[int] | None = None
-        """How often values are used, once that is asked."""
+        self.in_place: set[int] = set()
+        """Elements whose cotangents stand where they have to be already: see `derivatives.passing`."""
         self.kept: set[int] | None = None
         """The elements that are kept in place of arrays of the forward pass, once that is asked."""
         self.versions = Versions(self, restored)
@@ -162,7 +161,8 @@ class Cotangents:
     def _kept_elements(self) -> set[int]:
         if not self.boundary:
             return set()
-        return kept_elements(self.fb.func, self.boundary.forward_limits(), self.versions.result)
+        limits = self.boundary.forward_limits()
+        return kept_elements(self.fb.func, limits, lambda x: self.versions.of(x) is not None)
 
     def _keep(self, w: int) -> int:
         """A value of the forward pass, from the tape."""

@@ -6,27 +6,27 @@ Such an array need not be there for the backward pass, and can be updated in its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from rose_core.language.ir import COND, GET, INDEX, LOOP, PARAM, SET, Func, operands
 from rose_core.language.types import Array, Fin, Type, is_tape
 
 
-def kept_elements(f: Func, limits: Mapping[int, int], there: Container[int] = ()) -> set[int]:
+def kept_elements(f: Func, limits: Mapping[int, int], is_there: Callable[[int], bool]) -> set[int]:
     """The elements, numbers or rows, that are to be kept of a forward function, which may grow still.
 
-    ``limits``: of parameters that change with every turn, how many numbers may be kept at most. ``there``:
-    arrays that are known without being kept.
+    ``limits``: of parameters that change with every turn, how many numbers may be kept at most. ``is_there``:
+    whether an array is known without being kept.
     """
     if not limits and {ins[0] for ins in f.code}.isdisjoint((SET, LOOP, COND)):
         return set()
-    return _Elements(f, limits, there).found
+    return _Elements(f, limits, is_there).found
 
 
 class _Elements:
     """What is read of the arrays of a function."""
 
-    def __init__(self, f: Func, limits: Mapping[int, int], there: Container[int]) -> None:
+    def __init__(self, f: Func, limits: Mapping[int, int], is_there: Callable[[int], bool]) -> None:
         self.func = f
         self.found: set[int] = set()
         self.of: dict[int, list[int]] = {}
@@ -38,7 +38,7 @@ class _Elements:
             elif ins[0] == PARAM and ins[1] in limits:
                 given[v] = limits[ins[1]]
         roots = given | {x: numbers_in(f.types[x]) for x in _updated(f)}
-        roots = {x: limit for x, limit in roots.items() if x in self.of and not f.home[x] and x not in there}
+        roots = {x: n for x, n in roots.items() if x in self.of and not f.home[x] and not is_there(x)}
         if not roots:
             return
         self.uses = Counter(x for ins in f.code for x in operands(ins, f.blocks))

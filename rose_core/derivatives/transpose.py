@@ -18,7 +18,6 @@ Either way a backward loop gets a forward loop's values as arrays, or computes a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING
 from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
+from rose_core.derivatives.passing import only_users, passing
 from rose_core.derivatives.rules import rule
 from rose_core.derivatives.sweep import LoopSums, sweep
 from rose_core.derivatives.updates import chains
@@ -54,7 +54,7 @@ from rose_core.language.types import REAL, Array, Ref, replace_scalar
 if TYPE_CHECKING:
     from rose_core.derivatives.tape import Transposed
 
-_ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
+_ADD, _SUB, _NEG, _MUL, _DIV, _SELECT = map(code, ("add", "sub", "neg", "mul", "div", "select"))
 
 _WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
 """Instructions that have no cotangent, or get it another way than by a sum."""
@@ -202,7 +202,7 @@ class Reverse(Cotangents):
         if ins[2] >= 0 and isinstance(self.func.types[v], Array):
             return  # contributions went straight to the row
         c = self.total(v)
-        if c is None:
+        if c is None or v in self.in_place:
             return
         if ins[2] < 0:
             self.contribute_element(ins[1], int(self.func.pool[~ins[2]][0]), c)
@@ -343,27 +343,38 @@ class Reverse(Cotangents):
 
     def _set_back(self, v: int, c: int) -> int:
         """From the cotangent after an update that before it, but for what the new element is made of."""
-        _, whole, at, x = self.func.code[v]
+        _, _, at, x = self.func.code[v]
         t = replace_scalar(self.func.types[v], REAL)
         assert isinstance(t, Array)
         i = self.value(at)
         old = self.b.index(c, i)
-        if self._is_put_back(whole, at, x):
+        if self._is_put_back(v):
             return self.b.set(c, i, self._set_back(x, old))
         if self.lin.active[x]:
             # an array of its own, as there are zeros in its place at once
             self.contribute_any(x, self.b.resolve(self.b.accum(old)) if isinstance(t.elem, Array) else old)
-        return self.b.set(c, i, self.b.const(0.0, t.elem))
+        return self.b.set(c, i, self._passed_on(v, old) if t.elem is REAL else self.b.const(0.0, t.elem))
 
-    def _is_put_back(self, whole: int, at: int, x: int) -> bool:
-        """Whether ``x`` is element ``at`` of ``whole``, updated, which nobody else uses."""
+    def _passed_on(self, v: int, c: int) -> int:
+        """What the old element gets of the cotangent ``c`` of the new one, by `passing`; else 0."""
+        path = passing(self.func, v)
+        if not path or not self.lin.active[path[0]]:
+            return self.b.const(0.0, REAL)
+        self.in_place.add(path[0])
+        for x, user in zip(path[-2::-1], path[:0:-1], strict=True):
+            op, *given = self.func.code[user]
+            if op in (_MUL, _DIV):
+                c = self.b.binary(op, c, self.value(given[x == given[0]]))
+            elif op == _NEG or (op == _SUB and x == given[1]):
+                c = self.b.unary(_NEG, c)
+        return c
+
+    def _is_put_back(self, v: int) -> bool:
+        """Whether what ``v`` puts into an array is a row of that, updated, which nobody else uses."""
         code = self.func.code
-        if x < 0 or code[x][0] != SET or code[code[x][1]] != (INDEX, whole, at):
-            return False
-        if self.uses is None:
-            self.uses = Counter(u for ins in code for u in operands(ins, self.func.blocks))
-            self.uses.update(self.func.results)
-        return self.uses[x] == 1
+        _, whole, at, x = code[v]
+        is_row = x >= 0 and code[x][0] == SET and code[code[x][1]] == (INDEX, whole, at)
+        return is_row and only_users(self.func).get(x) == v
 
     def accum(self, v: int, ins: tuple[int, ...]) -> None:
         c = self.ref_cotangents.get(v)

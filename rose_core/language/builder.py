@@ -241,20 +241,24 @@ class Builder:
         return first[1]
 
     def index(self, v: int, i: int) -> int:
-        """``v[i]``."""
+        """``v[i]``; a row that was updated is read where it was put back, so that it may stay there."""
         while True:
             if v < 0:
                 value, type = self.pool[~v]
                 assert isinstance(type, Array)
                 return self.const(value, type.elem)
-            ins = self.code[v]
+            updated = self._updated(v)
+            ins = self.code[updated]
             if i < 0 and ins[0] == VEC:
                 return ins[1 + int(self.pool[~i][0])]
             if ins[0] != SET or not (ins[2] == i or (ins[2] < 0 and i < 0)):
                 break
             if ins[2] == i:
-                return ins[3]
-            v, elements = self.written.get(v) or (ins[1], {})
+                row = ins[3]
+                if row >= 0 and self.code[row][0] == SET:
+                    break
+                return row
+            v, elements = self.written.get(updated) or (ins[1], {})
             if i in elements:
                 return elements[i]
         key = (INDEX, v, i)
@@ -264,6 +268,15 @@ class Builder:
         type = self.types[v]
         assert isinstance(type, Array)
         return self.pure(key, type.elem)
+
+    def _updated(self, v: int) -> int:
+        """The update that made ``v``, if that is a row and was put back; else ``v``."""
+        ins = self.code[v]
+        if ins[0] == INDEX and ins[1] >= 0:
+            op, *given = self.code[ins[1]]
+            if op == SET and given[1] == ins[2] and given[2] >= 0:
+                return given[2]
+        return v
 
     def open_for(self, size: Type) -> int:
         """Start a loop over the index type ``size``; the id of its index."""

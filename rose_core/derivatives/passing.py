@@ -1,0 +1,68 @@
+"""Elements of arrays whose update passes their cotangent on: ``a[i] + x``, put in the place of ``a[i]``.
+
+The cotangent of the old element is that of the new one, by a factor, and stands where it has to be already.
+So the backward pass leaves it there, and need not put 0 in its place and add to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rose_core.language.ir import INDEX, PARAM, Func, operands
+from rose_core.language.ops import code
+
+_ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
+
+
+def only_users(f: Func) -> Mapping[int, int]:
+    """The instructions that use a value, by values that are used once."""
+    key = "only users", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        users: dict[int, int] = {}
+        several = set(f.results)
+        for v, ins in enumerate(f.code):
+            for x in operands(ins, f.blocks):
+                if x in users:
+                    several.add(x)
+                users[x] = v
+        found = f.memo[key] = {x: v for x, v in users.items() if x not in several}
+    assert isinstance(found, dict)
+    return found
+
+
+def passing(f: Func, v: int) -> Sequence[int]:
+    """From the old element to the new one of the update ``v``, the values by which the cotangent is passed.
+
+    Nothing if the old element, or one of these, is used for something else, too.
+    """
+    _, whole, at, new = f.code[v]
+    users, elements = only_users(f), _elements(f)
+    found = [elements.get((whole, at), -1)]
+    while found[-1] != new:
+        user = users.get(found[-1], -1)
+        if user < 0 or f.home[user] != f.home[v] or not _passes(f, found[-1], user):
+            return []
+        found.append(user)
+    return found if users.get(new) == v else []
+
+
+def _passes(f: Func, x: int, user: int) -> bool:
+    """Whether what uses ``x`` is a sum, or a product by what is known from the start."""
+    op, *given = f.code[user]
+    if op in (_ADD, _SUB, _NEG):
+        return True
+    if op == _MUL or (op == _DIV and x == given[0]):
+        other = given[x == given[0]]
+        return other < 0 or f.code[other][0] == PARAM
+    return False
+
+
+def _elements(f: Func) -> Mapping[tuple[int, int], int]:
+    """The elements that are read, by array and index."""
+    key = "elements", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        found = f.memo[key] = {ins[1:]: v for v, ins in enumerate(f.code) if ins[0] == INDEX}
+    assert isinstance(found, dict)
+    return found

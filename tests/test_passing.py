@@ -23,6 +23,8 @@ PASSING = {
     "by a parameter": lambda e, x, w: w * e + x,
     "by itself over a parameter": lambda e, x, w: x * x + e / w,
     "quotient": lambda e, x, w: x - e / 4,
+    "by another element": lambda e, x, w: e * x,
+    "over a function": lambda e, x, w: w + e / (2 + sin(x)),
     "several": lambda e, x, w: 0.5 * (x - (e / w - 1)) - sin(x),
 }
 """What becomes of an element; w stays the same."""
@@ -31,7 +33,6 @@ OTHERS = {
     "square": lambda e, x, w: e * e,
     "twice": lambda e, x, w: e + e,
     "in two terms": lambda e, x, w: e + x * e,
-    "by another element": lambda e, x, w: x * e,
     "divisor": lambda e, x, w: w / (e + 3),
     "function": lambda e, x, w: sin(e) + x,
     "choice": lambda e, x, w: select(x > 0.5, Real, e, x),

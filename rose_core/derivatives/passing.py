@@ -6,9 +6,9 @@ So the backward pass leaves it there, and need not put 0 in its place and add to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from rose_core.language.ir import INDEX, PARAM, Func, operands
+from rose_core.language.ir import INDEX, Func, operands
 from rose_core.language.ops import code
 
 _ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
@@ -31,30 +31,30 @@ def only_users(f: Func) -> Mapping[int, int]:
     return found
 
 
-def passing(f: Func, v: int) -> Sequence[int]:
+def passing(f: Func, v: int, is_known: Callable[[int], bool]) -> Sequence[int]:
     """From the old element to the new one of the update ``v``, the values by which the cotangent is passed.
 
-    Nothing if the old element, or one of these, is used for something else, too.
+    Nothing if the old element, or one of these, is used for something else, too. ``is_known``: of a factor,
+    whether the backward pass knows it by then.
     """
     _, whole, at, new = f.code[v]
     users, elements = only_users(f), _elements(f)
     found = [elements.get((whole, at), -1)]
     while found[-1] != new:
         user = users.get(found[-1], -1)
-        if user < 0 or f.home[user] != f.home[v] or not _passes(f, found[-1], user):
+        if user < 0 or f.home[user] != f.home[v] or not _passes(f, found[-1], user, is_known):
             return []
         found.append(user)
     return found if users.get(new) == v else []
 
 
-def _passes(f: Func, x: int, user: int) -> bool:
-    """Whether what uses ``x`` is a sum, or a product by what is known from the start."""
+def _passes(f: Func, x: int, user: int, is_known: Callable[[int], bool]) -> bool:
+    """Whether what uses ``x`` is a sum, or a product by what is known."""
     op, *given = f.code[user]
     if op in (_ADD, _SUB, _NEG):
         return True
     if op == _MUL or (op == _DIV and x == given[0]):
-        other = given[x == given[0]]
-        return other < 0 or f.code[other][0] == PARAM
+        return is_known(given[x == given[0]])
     return False
 
 

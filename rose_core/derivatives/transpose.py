@@ -357,7 +357,7 @@ class Reverse(Cotangents):
 
     def _passed_on(self, v: int, c: int) -> int:
         """What the old element gets of the cotangent ``c`` of the new one, by `passing`; else 0."""
-        path = passing(self.func, v)
+        path = passing(self.func, v, self._is_known)
         if not path or not self.lin.active[path[0]]:
             return self.b.const(0.0, REAL)
         self.in_place.add(path[0])
@@ -368,6 +368,10 @@ class Reverse(Cotangents):
             elif op == _NEG or (op == _SUB and x == given[1]):
                 c = self.b.unary(_NEG, c)
         return c
+
+    def _is_known(self, x: int) -> bool:
+        """Whether ``x`` can be told before anything else: not if arrays are got back to for it."""
+        return x < 0 or self.func.code[x][0] == PARAM or not self.versions.result
 
     def _is_put_back(self, v: int) -> bool:
         """Whether what ``v`` puts into an array is a row of that, updated, which nobody else uses."""

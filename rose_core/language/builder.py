@@ -247,8 +247,10 @@ class Builder:
                 value, type = self.pool[~v]
                 assert isinstance(type, Array)
                 return self.const(value, type.elem)
-            updated = self._updated(v)
-            ins = self.code[updated]
+            ins, made = self.code[v], v
+            if ins[0] == INDEX:
+                made = self._updated(v)
+                ins = self.code[made]
             if i < 0 and ins[0] == VEC:
                 return ins[1 + int(self.pool[~i][0])]
             if ins[0] != SET or not (ins[2] == i or (ins[2] < 0 and i < 0)):
@@ -258,7 +260,7 @@ class Builder:
                 if row >= 0 and self.code[row][0] == SET:
                     break
                 return row
-            v, elements = self.written.get(updated) or (ins[1], {})
+            v, elements = self.written.get(made) or (ins[1], {})
             if i in elements:
                 return elements[i]
         key = (INDEX, v, i)

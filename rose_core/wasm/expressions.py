@@ -35,7 +35,7 @@ from rose_core.wasm.encode import (
     local_get,
     local_set,
 )
-from rose_core.wasm.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, size_of
+from rose_core.wasm.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, placed, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
 
@@ -162,9 +162,9 @@ class Expressions:
 
     def reserve(self, size: int) -> Place:
         """Room in the frame."""
-        place = Place(BASE, self.frame_end)
-        self.frame_end = aligned(self.frame_end + size)
-        return place
+        address = placed(self.frame_end, size)
+        self.frame_end = aligned(address + size)
+        return Place(BASE, address)
 
     def put(self, v: int, place: Place) -> None:
         """Say where the array or accumulator ``v`` is."""

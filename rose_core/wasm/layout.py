@@ -48,6 +48,22 @@ def aligned(address: int) -> int:
     return (address + 7) & -8
 
 
+_LINE = 64
+"""Bytes of a line of a cache."""
+
+_LONG = 2048
+"""From so many bytes on, an array begins with a line, some lines after what is before it."""
+
+
+def placed(free: int, size: int) -> int:
+    """Where a value of ``size`` bytes goes, if memory is free from ``free`` on.
+
+    Caches tell lines apart by the last 12 bits or so of their addresses. A loop goes through several arrays
+    at once: as long as a power of two, and with nothing between them, each would drive out the others.
+    """
+    return free if size < _LONG else (free + 4 * _LINE - 1) & -_LINE
+
+
 def kind_of(leaf: Type) -> str:
     """A leaf's scalar, in a letter: ``f`` for a Real, ``b`` for a Bool, ``i`` for an index."""
     t = cell_of(leaf)

@@ -26,6 +26,7 @@ from rose_core.wasm.layout import (
     aligned,
     is_memory,
     kind_of,
+    placed,
     size_of,
 )
 from rose_core.wasm.limits import check_body, check_memory
@@ -92,9 +93,9 @@ class Program:
             data[f] = {}
             for v, content in _constant_vectors(f).items():
                 if content not in known:
-                    known[content] = address
-                    segments.append((address, content))
-                    address = aligned(address + len(content))
+                    known[content] = at = placed(address, len(content))
+                    segments.append((at, content))
+                    address = aligned(at + len(content))
                 data[f][v] = known[content]
         for f in inside:
             callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
@@ -217,13 +218,15 @@ def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
     args, results = [], []
     direct = sum(not is_memory(t) for t in root.params) <= MOST_SCALARS
     for t in root.params:
-        args.append(Slot(t, address, direct and not is_memory(t)))
-        address = aligned(address + size_of(t))
+        at = placed(address, size_of(t))
+        args.append(Slot(t, at, direct and not is_memory(t)))
+        address = aligned(at + size_of(t))
     types = root.result_types
     single = len(types) == 1 and not is_memory(types[0])
     for t in types:
-        results.append(Slot(t, address, single))
-        address = aligned(address + size_of(t))
+        at = placed(address, size_of(t))
+        results.append(Slot(t, at, single))
+        address = aligned(at + size_of(t))
     return args, results, address
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 from math import sin as sin_
 from operator import mul
@@ -755,3 +756,80 @@ def test_of_shortest_ways_one_number_is_kept_of_a_turn() -> None:
     code = inspect(gradient).ir
     assert "def fwd_body(x0: 20, x1: [20][20]Real, x2: 20, x3: 20): ([20][20]Real, Real) =" in code
     assert copies(gradient) == copies(f) + 2  # of the matrix, and its cotangent
+
+
+def of_choices(n: int, count: int):
+    """So many choices, one after another, of which each changes an element of a vector or leaves it."""
+    V = Vec(n, Real)
+
+    def f(x):
+        s = x
+        for k in range(count):
+            i, j = 3 * k % n, (5 * k + 1) % n
+            s = cond(s[j] > 0, V, lambda s=s, i=i, j=j: s.set(i, s[i] * s[j]), lambda s=s: s)
+        return sum(n, lambda i: s[i] * s[i])
+
+    return fn([V], Real, f)
+
+
+def of_calls(n: int, count: int):
+    """The same by calls."""
+    V = Vec(n, Real)
+    step = fn(
+        [V, n, n], V, lambda s, i, j: s.set(i, sin(s[i]) * cond(s[j] > 0, Real, lambda: s[j], lambda: 1.5))
+    )
+
+    def f(x):
+        s = x
+        for k in range(count):
+            s = step(s, 3 * k % n, (5 * k + 1) % n)
+        return sum(n, lambda i: s[i] * s[i])
+
+    return fn([V], Real, f)
+
+
+def of_small_loops(n: int, count: int):
+    """A factoring of a small matrix, element by element, of which loops are written out."""
+    M, V = Vec(count, Vec(count, Real)), Vec(n, Real)
+
+    def f(x):
+        def rest(a, k, i, f):
+            return fori(
+                count, M, a, lambda j, a: cond(j > k, M, lambda: a.at[i, j].add(-f * a[k][j]), lambda: a)
+            )
+
+        def row(a, k, i):
+            f = a[i][k] / a[k][k]
+            return rest(a.at[i, k].set(f), k, i, f)
+
+        start = vec(
+            count,
+            Vec(count, Real),
+            lambda i: vec(count, Real, lambda j: sin(x[imod(n, i * 3 + j)] + real(i))),
+        )
+        a = fori(
+            count,
+            M,
+            start,
+            lambda k, a: fori(count, M, a, lambda i, a: cond(i > k, M, lambda: row(a, k, i), lambda: a)),
+        )
+        return sum(count, lambda i: a[i][i])
+
+    return fn([V], Real, f)
+
+
+@pytest.mark.parametrize("of", [of_choices, of_calls, of_small_loops])
+def test_choices_one_after_another_change_a_cotangent_in_its_place(of) -> None:
+    """What each of them takes back does not depend on how long the array is."""
+    n, count = 20, 5
+    f = of(n, count)
+    V = Vec(n, Real)
+    gradient = fn([V], V, lambda x: vjp(f)(x).grad(1))
+    x = [math.cos(k * k) for k in range(n)]
+    slope = same(gradient, x)
+    direction = [math.cos(5.0 * k) for k in range(n)]
+    along = same(jvp(f), [{"re": a, "du": d} for a, d in zip(x, direction, strict=True)]).du
+    assert math.fsum(map(mul, slope, direction)) == pytest.approx(along, rel=1e-11)
+    code = inspect(gradient).ir
+    zeros = re.findall(r"accum (?:\w+ from )?\[for", code)
+    assert len(zeros) <= 2  # where the cotangent comes from, and where it goes to

@@ -19,6 +19,7 @@ from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
 from rose_core.derivatives.remat import Recomputed, may_run_again, segmented
+from rose_core.derivatives.settled import settled
 from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.transpose import Reverse
 from rose_core.language.builder import Builder
@@ -29,6 +30,7 @@ from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, sc
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line
 from rose_core.optimise.narrow import narrowed
+from rose_core.optimise.sunk import sunk
 
 
 class DerivativeError(Exception):
@@ -111,7 +113,7 @@ class Expansion:
         self._in_progress[f] = None
 
     def _rebuild(self, f: Func) -> Func:
-        return copied(f, lambda b, args: _Expander(f, b, args, self))
+        return settled(sunk(copied(f, lambda b, args: _Expander(f, b, args, self))))
 
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
         varying = tuple(is_real(t) for t in f.params)

@@ -1,7 +1,7 @@
-"""Backward loops whose state, the cotangent of an array, changes in few places: it is updated there.
+"""Cotangents of arrays that change in few places, as of a backward loop's state: they are updated there.
 
-In general what a turn adds to the cotangent of an array is collected in an accumulator of its own, which
-takes as long as the array is. Where a turn adds a whole array to it but once, the accumulator starts from
+In general what is added to the cotangent of an array is collected in an accumulator of its own, which
+takes as long as the array is. Where a whole array is added to it but once, the accumulator starts from
 that array, which is made earlier if need be, and where nobody needs that any more, in its place
 (`wasm.reuse`). A function that adds a whole array to an accumulator has a result instead, for the accumulator
 to start from, and so have both sides of a choice.
@@ -30,7 +30,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import TABLE_END
-from rose_core.language.replay import Replay
+from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Array, is_tape
 
 _DEEPEST = 32
@@ -56,10 +56,10 @@ class _Start:
 
 
 def settled(f: Func) -> Func:
-    """A function like ``f``, the body of a backward loop, that updates where it can."""
+    """``f``, a backward function or what has one in it, or a copy that updates where it can."""
     zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)]
     starts = _starts(f, zeros, 0) if zeros else {}
-    return _settled(f, starts, []) if starts else f
+    return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
 
 
 def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:

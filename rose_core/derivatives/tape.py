@@ -9,6 +9,7 @@ from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import is_dual
+from rose_core.derivatives.settled import settled
 from rose_core.derivatives.transpose import Reverse
 from rose_core.derivatives.updates import chains
 from rose_core.language.builder import Builder
@@ -33,6 +34,7 @@ from rose_core.language.types import (
     replace_scalar,
     scalar_of,
 )
+from rose_core.optimise.sunk import sunk
 
 _SHORT_TAPE = 128
 """So long may a tape be in any case."""
@@ -308,7 +310,7 @@ class Transposed:
                     bwd.results.append(c)
         bwd.results.extend([reverse.versions.get(w) for w in reverse.versions.first])
         bwd.effects = any(f.effects for f in bwd.callees)
-        return Backward(bwd, boundary.sources, outputs, reverse.versions.demanded)
+        return Backward(settled(sunk(bwd)), boundary.sources, outputs, reverse.versions.demanded)
 
 
 def is_short(f: Func) -> bool:

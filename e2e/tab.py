@@ -44,9 +44,13 @@ class Tab(abc.ABC):
     def run(self, body: str, *arguments: Any) -> Any:
         """What an async function with this body gives; it finds its arguments in `given`."""
 
+    def ask(self, body: str, *arguments: Any) -> Any:
+        """As `run`, of what may as well be run twice."""
+        return self.run(body, *arguments)
+
     def look(self, expression: str) -> Any:
         """The value of an expression that changes nothing."""
-        return self.run(f"return {expression}")
+        return self.ask(f"return {expression}")
 
     @abc.abstractmethod
     def point(self, way: Sequence[tuple[float, float]]) -> None:
@@ -122,7 +126,7 @@ class Tab(abc.ABC):
 
         Or in a few seconds, if it moves for ever.
         """
-        x, y = self.run(
+        x, y = self.ask(
             """const [selector, at] = given;
             const element = document.querySelector(selector);
             let box;

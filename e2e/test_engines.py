@@ -87,7 +87,7 @@ def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
             change()
             tab.goto(f"{server.origin}/deep/site/{name}.html")
             USES[name](tab)
-            wide, room = tab.run("return [document.documentElement.scrollWidth, innerWidth]")
+            wide, room = tab.look("[document.documentElement.scrollWidth, innerWidth]")
             assert wide <= room, "it has to be scrolled sideways"
     assert tab.problems() == []
 

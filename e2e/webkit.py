@@ -135,13 +135,13 @@ class DriverTab(Tab):
             raise RuntimeError(answer["error"])
         return answer.get("value")
 
-    def look(self, expression: str) -> Any:
+    def ask(self, body: str, *arguments: Any) -> Any:
         try:
-            return super().look(expression)
+            return super().ask(body, *arguments)
         except WebDriverException as error:
             if LOST not in str(error):
                 raise
-            return super().look(expression)
+            return super().ask(body, *arguments)
 
     def point(self, way: Sequence[tuple[float, float]]) -> None:
         start, *others = (

@@ -79,6 +79,7 @@ FORMS = {
     "imax": "Math.max({0}, {1})",
     "sign": "sign({0})",
     "imul": "Math.min({0} * {1}, 2147483647)",
+    "idiv": "Math.floor({0} / {1})",
     "defined": "defined({0})",
     "bound": "bound({0}, {1})",
     "index": "bound({0}, {1})",

@@ -94,7 +94,7 @@ def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
 
 def test_a_tab_is_for_someone_who_wants_little_motion(tab: Tab, host: Host) -> None:
     tab.goto(f"{host.url}pages/blank.html")
-    assert tab.run("return matchMedia('(prefers-reduced-motion: reduce)').matches")
+    assert tab.look("matchMedia('(prefers-reduced-motion: reduce)').matches")
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(tab: Tab, host: Host) -> None:
@@ -301,7 +301,7 @@ def test_mistakes(tab: Tab, host: Host) -> None:
     assert answer == 42
     tab.goto(f"{host.url}pages/failure.html")
     tab.until("document.title === 'done'")
-    endless, _, singular, *_ = tab.run("return told")
+    endless, _, singular, *_ = tab.look("told")
     lines = (PAGES / "failure.js").read_text().splitlines()
     begin, loop, solve = (
         1 + next(k for k, line in enumerate(lines) if what in line)
@@ -320,7 +320,7 @@ def test_without_webassembly(tab: Tab, folder: dict[str, Any]) -> None:
     with Server(folder, headers={"Content-Security-Policy": "default-src 'self'"}, quiet=True) as server:
         tab.goto(f"{server.origin}/deep/site/quadratic.html")
         tab.until("document.querySelector('#status.failed')")
-        assert wanted in tab.run("return document.querySelector('#status').textContent")
+        assert wanted in tab.look("document.querySelector('#status').textContent")
         tab.goto(f"{server.origin}/deep/pages/blank.html")
         body = """
             const { ready } = await import("../rose.js");

@@ -65,7 +65,7 @@ MOST_INSIDE = 64
 """The most instructions of a function that is in line in several places, with those of the sides of choices
 and the turns of loops in it: the reverse derivative has these anew for every place."""
 
-MOST_WRITTEN = 1024
+MOST_WRITTEN = 256
 """The most instructions of a loop that is written out, counted likewise."""
 
 FEWEST_SAVED = 0.05

@@ -6,7 +6,7 @@ import re
 from itertools import product
 
 import pytest
-from op_cases import DIVISOR, OP_NAMES, SIZE
+from op_cases import DIVISOR, OP_NAMES, SIZE, case
 
 import rose_core as rose
 from rose_core import Bool, Dual, Real, Tan, Vec, compile, fn, select, struct, zero
@@ -35,16 +35,11 @@ CHECKED = [name for name in OP_NAMES if name not in ARITHMETIC]
 
 def function(name):
     """The op as a function of its operands alone."""
-    f = getattr(rose, name + "_" * (name in ("and", "or", "not")))
     if name == "select":
         return lambda p, x, y: select(
             p, Tan if getattr(x, "type", Real) is Tan or x is zero() else Real, x, y
         )
-    if name == "imod":
-        return lambda i, j: f(SIZE, i)
-    if name == "idiv":
-        return lambda i, j: f(SIZE, i, DIVISOR)
-    return (lambda i, j: f(SIZE, i, j)) if by_name[name].ins == "II" else f
+    return case(name).call
 
 
 def letters(name):

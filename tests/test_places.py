@@ -41,6 +41,6 @@ def test_places_of_one_size() -> None:
     for size in (2048, 4096, 1 << 15, 1 << 20):
         free, places = 1000, []
         for _ in range(16):
-            places.append(placed(free, size))
-            free = places[-1] + size
+            at, free = placed(free, size)
+            places.append(at)
         assert len({place // 64 % LINES for place in places}) > 8

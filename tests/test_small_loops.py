@@ -198,21 +198,16 @@ def test_choices_in_turns() -> None:
 def test_long_choices_in_turns(turns: int, left: int) -> None:
     """What stands in the sides of choices counts, as each turn's have derivatives of their own."""
 
-    def side(s):
+    def side(s, sin=sin):
         for k in range(8):
             s = sin(s) + 0.1 * k
-        return s
-
-    def math_side(s):
-        for k in range(8):
-            s = math.sin(s) + 0.1 * k
         return s
 
     def step(x):
         return lambda _, s: cond(s > x, Real, lambda: s * 0.5, lambda: side(s))
 
     def expected(x, i):
-        return folded(turns, 0.25, lambda _, s: s * 0.5 if s > x[i] else math_side(s))
+        return folded(turns, 0.25, lambda _, s: s * 0.5 if s > x[i] else side(s, math.sin))
 
     assert check(lambda x, i: fori(turns, Real, 0.25, step(x[i])), expected) == left
 

@@ -30,7 +30,6 @@ from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, sc
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line
 from rose_core.optimise.narrow import narrowed
-from rose_core.optimise.sunk import sunk
 
 
 class DerivativeError(Exception):
@@ -113,7 +112,7 @@ class Expansion:
         self._in_progress[f] = None
 
     def _rebuild(self, f: Func) -> Func:
-        return settled(sunk(copied(f, lambda b, args: _Expander(f, b, args, self))))
+        return settled(copied(f, lambda b, args: _Expander(f, b, args, self)))
 
     def _public_jvp(self, placeholder: Func, f: Func) -> Func:
         varying = tuple(is_real(t) for t in f.params)

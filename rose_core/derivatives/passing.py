@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rose_core.language.builder import Builder
 from rose_core.language.ir import INDEX, Func, operands
 from rose_core.language.ops import code
 
@@ -53,9 +54,23 @@ def _passes(f: Func, x: int, user: int, is_known: Callable[[int], bool]) -> bool
     op, *given = f.code[user]
     if op in (_ADD, _SUB, _NEG):
         return True
-    if op == _MUL or (op == _DIV and x == given[0]):
-        return is_known(given[x == given[0]])
-    return False
+    return (op == _MUL or (op == _DIV and x == given[0])) and is_known(_other(given, x))
+
+
+def passed_on(f: Func, path: Sequence[int], c: int, b: Builder, value: Callable[[int], int]) -> int:
+    """What the old element gets of the cotangent ``c`` of the new one; ``value`` gives that of a factor."""
+    for x, user in zip(path[-2::-1], path[:0:-1], strict=True):
+        op, *given = f.code[user]
+        if op in (_MUL, _DIV):
+            c = b.binary(op, c, value(_other(given, x)))
+        elif op == _NEG or (op == _SUB and x == given[1]):
+            c = b.unary(_NEG, c)
+    return c
+
+
+def _other(given: Sequence[int], x: int) -> int:
+    """The operand besides ``x``, of two."""
+    return given[x == given[0]]
 
 
 def _elements(f: Func) -> Mapping[tuple[int, int], int]:

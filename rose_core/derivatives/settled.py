@@ -27,11 +27,13 @@ from rose_core.language.ir import (
     VEC,
     CondSite,
     Func,
+    opcodes,
     operands,
 )
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Array, is_tape
+from rose_core.optimise.sunk import sunk
 
 _DEEPEST = 32
 """The most choices in each other that are looked through."""
@@ -57,7 +59,8 @@ class _Start:
 
 def settled(f: Func) -> Func:
     """``f``, a backward function or what has one in it, or a copy that updates where it can."""
-    zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)]
+    f = sunk(f)
+    zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)] if ACCUM in opcodes(f) else []
     starts = _starts(f, zeros, 0) if zeros else {}
     return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
 

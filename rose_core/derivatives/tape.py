@@ -34,7 +34,6 @@ from rose_core.language.types import (
     replace_scalar,
     scalar_of,
 )
-from rose_core.optimise.sunk import sunk
 
 _SHORT_TAPE = 128
 """So long may a tape be in any case."""
@@ -310,7 +309,7 @@ class Transposed:
                     bwd.results.append(c)
         bwd.results.extend([reverse.versions.get(w) for w in reverse.versions.first])
         bwd.effects = any(f.effects for f in bwd.callees)
-        return Backward(settled(sunk(bwd)), boundary.sources, outputs, reverse.versions.demanded)
+        return Backward(settled(bwd), boundary.sources, outputs, reverse.versions.demanded)
 
 
 def is_short(f: Func) -> bool:

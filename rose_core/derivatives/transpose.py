@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
-from rose_core.derivatives.passing import only_users, passing
+from rose_core.derivatives.passing import only_users, passed_on, passing
 from rose_core.derivatives.rules import rule
 from rose_core.derivatives.sweep import LoopSums, sweep
 from rose_core.derivatives.updates import chains
@@ -54,7 +54,7 @@ from rose_core.language.types import REAL, Array, Ref, replace_scalar
 if TYPE_CHECKING:
     from rose_core.derivatives.tape import Transposed
 
-_ADD, _SUB, _NEG, _MUL, _DIV, _SELECT = map(code, ("add", "sub", "neg", "mul", "div", "select"))
+_ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
 _WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
 """Instructions that have no cotangent, or get it another way than by a sum."""
@@ -353,21 +353,11 @@ class Reverse(Cotangents):
         if self.lin.active[x]:
             # an array of its own, as there are zeros in its place at once
             self.contribute_any(x, self.b.resolve(self.b.accum(old)) if isinstance(t.elem, Array) else old)
-        return self.b.set(c, i, self._passed_on(v, old) if t.elem is REAL else self.b.const(0.0, t.elem))
-
-    def _passed_on(self, v: int, c: int) -> int:
-        """What the old element gets of the cotangent ``c`` of the new one, by `passing`; else 0."""
         path = passing(self.func, v, self._is_known)
         if not path or not self.lin.active[path[0]]:
-            return self.b.const(0.0, REAL)
+            return self.b.set(c, i, self.b.const(0.0, t.elem))
         self.in_place.add(path[0])
-        for x, user in zip(path[-2::-1], path[:0:-1], strict=True):
-            op, *given = self.func.code[user]
-            if op in (_MUL, _DIV):
-                c = self.b.binary(op, c, self.value(given[x == given[0]]))
-            elif op == _NEG or (op == _SUB and x == given[1]):
-                c = self.b.unary(_NEG, c)
-        return c
+        return self.b.set(c, i, passed_on(self.func, path, old, self.b, self.value))
 
     def _is_known(self, x: int) -> bool:
         """Whether ``x`` can be told before anything else: not if arrays are got back to for it."""

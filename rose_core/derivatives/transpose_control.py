@@ -22,7 +22,6 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
 from rose_core.language.ops import code
 from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
-from rose_core.optimise.sunk import sunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,7 +290,7 @@ class _BackwardBody:
         after += found[len(back.outputs) :]
         self.func.blocks[0].results = after
         self.func.effects = back.func.effects
-        self.func = settled(sunk(self.func))
+        self.func = settled(self.func)
 
     def _plan(self, kind: str, k: int) -> tuple[str, int] | None:
         """Where from outside a parameter of the backward function comes; None: it is made in the loop."""

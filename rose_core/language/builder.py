@@ -271,14 +271,14 @@ class Builder:
         assert isinstance(type, Array)
         return self.pure(key, type.elem)
 
-    def _updated(self, v: int) -> int:
-        """The update that made ``v``, if that is a row and was put back; else ``v``."""
-        ins = self.code[v]
-        if ins[0] == INDEX and ins[1] >= 0:
-            op, *given = self.code[ins[1]]
-            if op == SET and given[1] == ins[2] and given[2] >= 0:
-                return given[2]
-        return v
+    def _updated(self, row: int) -> int:
+        """The update that made a row, if it was put back; else the row."""
+        _, whole, at = self.code[row]
+        if whole >= 0 and self.code[whole][0] == SET:
+            _, _, i, x = self.code[whole]
+            if i == at and x >= 0:
+                return x
+        return row
 
     def open_for(self, size: Type) -> int:
         """Start a loop over the index type ``size``; the id of its index."""

@@ -35,7 +35,7 @@ from rose_core.wasm.encode import (
     local_get,
     local_set,
 )
-from rose_core.wasm.layout import BASE, Place, aligned, is_i32, is_memory, kind_of, letter, placed, size_of
+from rose_core.wasm.layout import BASE, Place, is_i32, is_memory, kind_of, letter, placed, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
 
@@ -162,8 +162,7 @@ class Expressions:
 
     def reserve(self, size: int) -> Place:
         """Room in the frame."""
-        address = placed(self.frame_end, size)
-        self.frame_end = aligned(address + size)
+        address, self.frame_end = placed(self.frame_end, size)
         return Place(BASE, address)
 
     def put(self, v: int, place: Place) -> None:

@@ -55,13 +55,14 @@ _LONG = 2048
 """From so many bytes on, an array begins with a line, some lines after what is before it."""
 
 
-def placed(free: int, size: int) -> int:
-    """Where a value of ``size`` bytes goes, if memory is free from ``free`` on.
+def placed(free: int, size: int) -> tuple[int, int]:
+    """Where a value of ``size`` bytes goes, if memory is free from ``free`` on, and from where it is then.
 
     Caches tell lines apart by the last 12 bits or so of their addresses. A loop goes through several arrays
     at once: as long as a power of two, and with nothing between them, each would drive out the others.
     """
-    return free if size < _LONG else (free + 4 * _LINE - 1) & -_LINE
+    at = free if size < _LONG else (free + 4 * _LINE - 1) & -_LINE
+    return at, aligned(at + size)
 
 
 def kind_of(leaf: Type) -> str:

@@ -93,9 +93,8 @@ class Program:
             data[f] = {}
             for v, content in _constant_vectors(f).items():
                 if content not in known:
-                    known[content] = at = placed(address, len(content))
-                    segments.append((at, content))
-                    address = aligned(at + len(content))
+                    known[content], address = placed(address, len(content))
+                    segments.append((known[content], content))
                 data[f][v] = known[content]
         for f in inside:
             callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
@@ -218,15 +217,13 @@ def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:
     args, results = [], []
     direct = sum(not is_memory(t) for t in root.params) <= MOST_SCALARS
     for t in root.params:
-        at = placed(address, size_of(t))
+        at, address = placed(address, size_of(t))
         args.append(Slot(t, at, direct and not is_memory(t)))
-        address = aligned(at + size_of(t))
     types = root.result_types
     single = len(types) == 1 and not is_memory(types[0])
     for t in types:
-        at = placed(address, size_of(t))
+        at, address = placed(address, size_of(t))
         results.append(Slot(t, at, single))
-        address = aligned(at + size_of(t))
     return args, results, address
 
 

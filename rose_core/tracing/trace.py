@@ -591,9 +591,9 @@ def _whole_number(trace: Trace, x: object, what: str) -> Whole:
     return v, value, value
 
 
-def _plus(trace: Trace, v: int, more: int) -> int:
-    """The whole number with the id ``v``, and so much more."""
-    return trace.builder.binary(ops.code("iadd"), v, trace.builder.const(more, _ANY), _ANY) if more else v
+def _plus(trace: Trace, v: int, more: int, op: str = "iadd") -> int:
+    """The whole number with the id ``v``, and so much more; less for ``isub``."""
+    return trace.builder.binary(ops.code(op), v, trace.builder.const(more, _ANY), _ANY) if more else v
 
 
 def _number(x: Loose) -> int:
@@ -674,4 +674,4 @@ def idiv(index: object, i: object, by: object) -> Var:
     more = -min(low // size, 0)
     raised = _plus(trace, v, more * size)  # as the instruction is for what is not negative
     whole = trace.builder.binary(ops.code("idiv"), raised, trace.builder.const(size, _ANY), _ANY)
-    return _narrowed(trace, _plus(trace, whole, -more), t, low // size, high // size, "idiv")
+    return _narrowed(trace, _plus(trace, whole, more, "isub"), t, low // size, high // size, "idiv")

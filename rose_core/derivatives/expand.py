@@ -27,6 +27,7 @@ from rose_core.language.demand import Demand
 from rose_core.language.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
+from rose_core.optimise.bounded import bounded
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line
 from rose_core.optimise.narrow import narrowed
@@ -80,7 +81,7 @@ class Expansion:
                 make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
                 found = make(f, f.origin[1])
             else:
-                found = narrowed(hoisted(f))
+                found = narrowed(bounded(hoisted(f)))
                 callees = [self.expand(g) for g in found.callees]
                 plain = callees == found.callees and all(ins[0] != VJP for ins in found.code)
                 if not plain or any(spec.checkpoint for spec in found.specs):

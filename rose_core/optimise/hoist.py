@@ -79,7 +79,7 @@ def _homes(f: Func) -> list[int]:
         elif op in (GET, RESOLVE):
             if home[v] == home[ins[1]]:
                 found[v] = found[ins[1]]
-        elif (op < TABLE_END or op in _PURE) and _cannot_fail(f, ins):
+        elif (op < TABLE_END or op in _PURE) and cannot_fail(f, ins):
             given = [x for x in operands(ins, f.blocks) if x >= 0]
             if home[v] == max((home[x] for x in given), default=0):
                 found[v] = max((found[x] for x in given), default=0)
@@ -119,7 +119,7 @@ class _Loop:
         f, code = self.f, self.f.code
         if self.target == self.here or not self.is_finished:
             return False
-        if not all(_cannot_fail(f, code[w]) for w in self.content):
+        if not all(cannot_fail(f, code[w]) for w in self.content):
             return False
         if any(code[r][0] != ACCUM or self.home[r] != self.here for r in self.accumulators):
             return False
@@ -137,7 +137,7 @@ class _Loop:
         return all(self.f.code[w][0] == RESOLVE for w in others)
 
 
-def _cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
+def cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
     """Whether an instruction can be done ahead of others: it ends, and does nothing but give a value."""
     op = ins[0]
     if op < TABLE_END:
@@ -152,5 +152,5 @@ def _is_harmless(f: Func) -> bool:
     if found is None:
         known = not (f.host or f.origin or f.instance or f.effects or f.structured)
         plain = known and not any(isinstance(t, Ref) for t in f.params)
-        found = f.memo["harmless"] = plain and all(_cannot_fail(f, ins) for ins in f.code)
+        found = f.memo["harmless"] = plain and all(cannot_fail(f, ins) for ins in f.code)
     return bool(found)

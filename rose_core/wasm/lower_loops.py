@@ -17,12 +17,14 @@ from rose_core.wasm.encode import (
     BLOCK,
     BR_0,
     BR_2,
+    BR_IF_0,
     BR_IF_1,
     END,
     I32_ADD,
     I32_EQZ,
     I32_GE_U,
     I32_GT_U,
+    I32_LT_U,
     I32_MUL,
     I32_SUB,
     IF,
@@ -30,6 +32,7 @@ from rose_core.wasm.encode import (
     f64_const,
     global_get,
     i32_const,
+    local_tee,
     store,
 )
 from rose_core.wasm.expressions import get_local, set_local
@@ -74,26 +77,32 @@ class Loops(ControlFlow):
         sets = {k: set_local(n) for k, n in enumerate(state) if k not in written}
         sets |= rows.sets()
         swaps = [_rotated(ring) for ring in _rings(state, other, moved)]
-        full: list[bytes] = []
-        again: list[bytes] = []
+        one = [*rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number)]
+        step = [get_local(turn), i32_const(1), I32_ADD]
         if site.test:
             code, _, others = self.invoke(site.test, [*current, *test_args], [None])
-            again = [*code, *others.values(), I32_EQZ, BR_IF_1]
+            holds = [*code, *others.values()]
+            full: list[bytes] = []
             if spec.must_end:
                 end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
                 if spec.note >= 0:
                     end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
-                full = [*code, *others.values(), IF, end, END]
-        step = [get_local(turn), i32_const(1), I32_ADD, set_local(turn)]
-        numbered = []
-        if spec.down:
-            numbered = [count, get_local(turn), I32_SUB, i32_const(1), I32_SUB, set_local(number)]
-        self.out[block] += [
-            BASE, set_local(turn), BLOCK, LOOP,
-            get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *again, *numbered,
-            *rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number),
-            *step, BR_0, END, END, *rows.finish(),
-        ]  # fmt: skip
+                full = [*holds, IF, end, END]
+            out = [
+                BLOCK, LOOP, get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *holds, I32_EQZ, BR_IF_1,
+                *one, *step, set_local(turn), BR_0, END, END,
+            ]  # fmt: skip
+        elif spec.down:
+            out = [
+                count, local_tee(turn), set_local(number), LOOP,
+                get_local(number), i32_const(1), I32_SUB, set_local(number), *one,
+                get_local(number), BR_IF_0, END,
+            ]  # fmt: skip
+        else:
+            out = [LOOP, *one, *step, local_tee(turn), count, I32_LT_U, BR_IF_0, END]
+        if not site.test and (site.count >= 0 or not self.func.pool[~site.count][0]):
+            out = [count, IF, *out, END]
+        self.out[block] += [BASE, set_local(turn), *out, *rows.finish()]
         for k, n in enumerate(state):
             self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
         for k, place in kept_in.items():

@@ -1,0 +1,127 @@
+"""Numbers in a loop's state that no turn changes, read before the loop.
+
+What a turn reads of the state, reverse mode adds to the state's cotangent, turn by turn through memory. A
+number that is the same in all turns is an argument, whose cotangent is added up in a local variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import INDEX, PARAM, SET, Func
+from rose_core.language.types import UNIT
+from rose_core.optimise.inline import Verbatim
+from rose_core.wasm.layout import is_memory
+
+_MOST = 4
+"""The most numbers that become arguments."""
+
+Path = tuple[int, ...]
+"""Indices that lead from an array to an element, from the outermost in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The body of a loop that gets numbers of its state as its last arguments."""
+
+    body: Func
+    elements: list[tuple[int, list[int]]]
+    """For each, the leaf of the state, and the indices: parameters of the body, or ``~i`` for the index i."""
+
+
+def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Unchanged:
+    """``body``, with numbers that it does not change as arguments.
+
+    ``turn`` is the value there that is the number of the turn, which is never any of ``apart``.
+    """
+    code = body.code
+    arrays = {v for v, ins in enumerate(code) if ins[0] == PARAM and 0 < ins[1] <= carries}
+    found: dict[int, tuple[int, list[int]]] = {}
+    written: dict[int, list[Path]] = {}
+    for v, ins in enumerate(code):
+        if ins[0] != INDEX or is_memory(body.types[v]) or len(found) == _MOST:
+            continue
+        array, path = _path(body, v)
+        if array not in arrays or not all(_is_known(body, i, carries) for i in path):
+            continue
+        k = code[array][1]
+        if k not in written:
+            written[k] = _written(body, body.results[k - 1], array)
+        if all(_differ(path, other, turn, apart) for other in written[k]):
+            found[v] = k - 1, [_named(body, i) for i in path]
+    return Unchanged(_made(body, list(found)) if found else body, list(found.values()))
+
+
+def _path(body: Func, v: int) -> tuple[int, Path]:
+    """The array that ``v`` is an element of, and the way there."""
+    indices = []
+    while v >= 0 and body.code[v][0] == INDEX:
+        _, v, i = body.code[v]
+        indices.append(i)
+    return v, tuple(reversed(indices))
+
+
+def _is_known(body: Func, i: int, carries: int) -> bool:
+    """Whether an index is a constant, or a parameter that is the same in all turns."""
+    return i < 0 or (body.code[i][0] == PARAM and body.code[i][1] > carries)
+
+
+def _named(body: Func, i: int) -> int:
+    return ~int(body.pool[~i][0]) if i < 0 else body.code[i][1]
+
+
+def _written(body: Func, result: int, array: int) -> list[Path]:
+    """Where ``result`` may differ from ``array``: elements, or whole parts."""
+    chain = list(_updates(body, result))
+    versions = {array, *chain}
+    if (body.code[chain[-1]][1] if chain else result) != array:
+        return [()]
+
+    def changes(x: int, path: Path) -> Iterator[Path]:
+        """What is other in ``x``, which is put where ``path`` leads."""
+        updates = list(_updates(body, x))
+        if _path(body, body.code[updates[-1]][1] if updates else x) not in {(v, path) for v in versions}:
+            yield path
+            return
+        for v in updates:
+            _, _, i, y = body.code[v]
+            yield from changes(y, (*path, i))
+
+    return list(changes(result, ()))
+
+
+def _updates(body: Func, x: int) -> Iterator[int]:
+    """The updates that ``x`` is the last of, from that back."""
+    while x >= 0 and body.code[x][0] == SET:
+        yield x
+        x = body.code[x][1]
+
+
+def _differ(path: Path, other: Path, turn: int, apart: Collection[int]) -> bool:
+    """Whether two elements are different ones, in every turn."""
+    return any(x in apart and y == turn for x, y in zip(path, other, strict=False))
+
+
+def _made(body: Func, elements: Sequence[int]) -> Func:
+    copy = Func(body.name, [], UNIT)
+    b = Builder(copy)
+    args = [b.param(t) for t in body.params]
+    given = {v: b.param(body.types[v]) for v in elements}
+    copy.blocks[0].results = _Given(body, b, args, given).run()
+    return copy
+
+
+class _Given(Verbatim):
+    """Copies a body some of whose values are arguments."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], given: Mapping[int, int]) -> None:
+        super().__init__(func, b, args)
+        self.given = given
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        if v in self.given:
+            self.env[v] = self.given[v]
+        else:
+            super().structural(v, ins)

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _MIN, _MAX = map(code, ("pow", "and", "or", "min", "max"))
 _IADD, _ISUB, _IMUL, _IMOD, _IDIV = map(code, ("iadd", "isub", "imul", "imod", "idiv"))
+_IMIN, _IMAX = map(code, ("imin", "imax"))
 _NARROW, _BOUND = map(code, ("narrow", "bound"))
 
-_MONOTONE = {_IADD, _ISUB, _IMUL, _IDIV, code("imin"), code("imax")}
+_MONOTONE = {_IADD, _ISUB, _IMUL, _IDIV, _IMIN, _IMAX}
 """Operations on indices that are least and largest where their operands are."""
 
 _FARTHEST = 8
@@ -178,6 +179,22 @@ def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
     return other if c == 1 else None
 
 
+def _imin(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    low, high = _range(b, other)
+    if high <= c:
+        return other
+    return b.const(c, type) if low >= c else None
+
+
+def _imax(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    c, other = _constant(x, y, p, q)
+    low, high = _range(b, other)
+    if low >= c:
+        return other
+    return b.const(c, type) if high <= c else None
+
+
 def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
     """The least and the largest number that the index ``v`` can be."""
     if v < 0:
@@ -214,6 +231,7 @@ def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: 
 
 
 _BINARY = {_IADD: _iadd, _IMUL: _imul, _IDIV: _idiv, _NARROW: _narrow, _IMOD: _below}
+_BINARY |= {_IMIN: _imin, _IMAX: _imax}
 _BINARY |= {
     _MIN: _min,
     _MAX: _max,

@@ -6,13 +6,11 @@ number that is the same in all turns is an argument, whose cotangent is added up
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from rose_core.language.builder import Builder
 from rose_core.language.ir import INDEX, PARAM, SET, Func
-from rose_core.language.types import UNIT
-from rose_core.optimise.inline import Verbatim
+from rose_core.optimise.outside import given
 from rose_core.wasm.layout import is_memory
 
 _MOST = 4
@@ -51,7 +49,7 @@ def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Un
             written[k] = _written(body, body.results[k - 1], array)
         if all(_differ(path, other, turn, apart) for other in written[k]):
             found[v] = k - 1, [_named(body, i) for i in path]
-    return Unchanged(_made(body, list(found)) if found else body, list(found.values()))
+    return Unchanged(given(body, list(found)) if found else body, list(found.values()))
 
 
 def _path(body: Func, v: int) -> tuple[int, Path]:
@@ -102,26 +100,3 @@ def _updates(body: Func, x: int) -> Iterator[int]:
 def _differ(path: Path, other: Path, turn: int, apart: Collection[int]) -> bool:
     """Whether two elements are different ones, in every turn."""
     return any(x in apart and y == turn for x, y in zip(path, other, strict=False))
-
-
-def _made(body: Func, elements: Sequence[int]) -> Func:
-    copy = Func(body.name, [], UNIT)
-    b = Builder(copy)
-    args = [b.param(t) for t in body.params]
-    given = {v: b.param(body.types[v]) for v in elements}
-    copy.blocks[0].results = _Given(body, b, args, given).run()
-    return copy
-
-
-class _Given(Verbatim):
-    """Copies a body some of whose values are arguments."""
-
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], given: Mapping[int, int]) -> None:
-        super().__init__(func, b, args)
-        self.given = given
-
-    def structural(self, v: int, ins: tuple[int, ...]) -> None:
-        if v in self.given:
-            self.env[v] = self.given[v]
-        else:
-            super().structural(v, ins)

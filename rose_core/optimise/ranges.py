@@ -1,0 +1,212 @@
+"""In which turns of a loop anything happens: those of numbers in a range that is known before the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import PARAM, CondSite, Func
+from rose_core.language.ops import TABLE_END, code
+from rose_core.language.types import BOOL, UNIT, Fin, Ref
+from rose_core.optimise.hoist import cannot_fail
+from rose_core.optimise.inline import Verbatim, stays
+
+_MOST_CONDITIONS = 4
+"""The most comparisons of a body that are tried."""
+
+_LARGEST = 1 << 24
+"""Indices of sizes up to this can be added and subtracted as they come."""
+
+_DEEPEST = 8
+"""The most operations in each other in a bound."""
+
+_IADD, _ISUB, _IMUL, _NARROW, _ADD = map(code, ("iadd", "isub", "imul", "narrow", "add"))
+_ILT, _ILEQ, _IGT, _IGEQ, _IEQ, _INEQ = map(code, ("ilt", "ileq", "igt", "igeq", "ieq", "ineq"))
+
+_MIRRORED = {_ILT: _IGT, _ILEQ: _IGEQ, _IGT: _ILT, _IGEQ: _ILEQ, _IEQ: _IEQ, _INEQ: _INEQ}
+"""Comparison → the same one with its operands exchanged."""
+
+_OPPOSITE = {_ILT: _IGEQ, _ILEQ: _IGT, _IGT: _ILEQ, _IGEQ: _ILT, _IEQ: _INEQ, _INEQ: _IEQ}
+"""Comparison → the one that holds where it does not."""
+
+_FIXED = frozenset(map(code, ("iadd", "isub", "imul", "imin", "imax", "imod", "idiv", "narrow")))
+"""What a bound may be computed by: it cannot fail."""
+
+
+@dataclass(slots=True)
+class Term:
+    """What an index is: the number of the turn or nothing, what is added, and what is taken away."""
+
+    has_turn: bool = False
+    plus: list[int] = field(default_factory=list)
+    minus: list[int] = field(default_factory=list)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it is a value by itself."""
+        return len(self.plus) == 1 and not self.minus
+
+
+@dataclass(slots=True)
+class Range:
+    """Where a loop has something to do, in values of its body that are the same in all turns."""
+
+    assumed: dict[int, bool] = field(default_factory=dict)
+    """Comparisons in the body → what they are where it does something."""
+    low: list[tuple[Term, int]] = field(default_factory=list)
+    """What the number of the turn may not be below, each with a number added."""
+    high: list[tuple[Term, int]] = field(default_factory=list)
+    """What it must be below."""
+    when: list[int] = field(default_factory=list)
+    """Those of the comparisons that are the same in all turns."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether it depends on anything."""
+        bounds = [*self.low, *self.high]
+        return bool(self.when) or any(x >= 0 for bound, _ in bounds for x in (*bound.plus, *bound.minus))
+
+    def apart(self) -> Iterator[int]:
+        """Values that the number of the turn never is."""
+        for bounds, strict in ((self.low, 1), (self.high, 0)):
+            yield from (bound.plus[0] for bound, more in bounds if more == strict and bound.is_one)
+
+
+def range_of(body: Func, sums: Collection[int]) -> Range | None:
+    """The range of turns in which the body of a loop changes the state, if it is one that comparisons say.
+
+    All results of the body are state. Those of number ``sums`` start from 0.0 and are never -0.0 as long as
+    the body only adds to them, so that nothing changes where it adds 0.0.
+    """
+    carries = len(body.results)
+    if stays(body) or body.effects or any(isinstance(t, Ref) for t in body.params):
+        return None
+    found = Range()
+    tried = 0
+    for v, ins in enumerate(body.code):
+        if ins[0] in _MIRRORED and not body.home[v] and tried < _MOST_CONDITIONS:
+            terms = [t for x in ins[1:] if (t := _term(body, x, carries))]
+            if len(terms) < 2:
+                continue
+            tried += 1
+            for value in (False, True):
+                if _is_idle(body, sums, {v: not value}):
+                    _note(found, v, ins[0] if value else _OPPOSITE[ins[0]], terms, value)
+                    break
+    return found if found.assumed else None
+
+
+def _note(found: Range, v: int, op: int, terms: Sequence[Term], value: bool) -> None:
+    """Take the comparison ``v`` into the range, if it can be: ``op`` must hold of these terms."""
+    left, right = terms
+    if right.has_turn:
+        left, right, op = right, left, _MIRRORED[op]
+    if right.has_turn or (op == _INEQ and left.has_turn):
+        return
+    found.assumed[v] = value
+    if not left.has_turn:
+        found.when.append(v)
+        return
+    bound = Term(False, [*right.plus, *left.minus], [*right.minus, *left.plus])
+    if op in (_IGT, _IGEQ, _IEQ):
+        found.low.append((bound, int(op == _IGT)))
+    if op in (_ILT, _ILEQ, _IEQ):
+        found.high.append((bound, int(op != _ILT)))
+
+
+def _term(body: Func, x: int, carries: int) -> Term | None:
+    """What the index ``x`` is in the body of a loop, if it is the same in all turns but for their number."""
+    found = Term()
+    for _ in range(_DEEPEST):
+        if _is_fixed(body, x, carries, _DEEPEST):
+            found.plus.append(x)
+            return found
+        if x < 0:
+            return None
+        op, *given = body.code[x]
+        if op == PARAM and not given[0]:
+            found.has_turn = True
+            return found if _size(body, x) <= _LARGEST else None
+        if op in (_IADD, _ISUB):
+            if op == _IADD and _is_fixed(body, given[0], carries, _DEEPEST):
+                given.reverse()
+            if not _is_fixed(body, given[1], carries, _DEEPEST):
+                return None
+            (found.plus if op == _IADD else found.minus).append(given[1])
+        elif op != _NARROW:
+            return None
+        x = given[0]
+    return None
+
+
+def _is_fixed(body: Func, x: int, carries: int, depth: int) -> bool:
+    """Whether ``x`` is an index that is the same in all turns, and can be computed ahead of them."""
+    if x < 0:
+        return 0 <= body.pool[~x][0] <= _LARGEST
+    if _size(body, x) > _LARGEST or not depth:
+        return False
+    op, *given = body.code[x]
+    if op == PARAM:
+        return given[0] > carries
+    if op == _IMUL and _size(body, given[0]) * _size(body, given[1]) > _LARGEST:
+        return False
+    return op in _FIXED and all(_is_fixed(body, y, carries, depth - 1) for y in given)
+
+
+def _size(body: Func, x: int) -> float:
+    """The size of the type of an index; of a constant, as if there were none larger."""
+    t = body.type_of(x)
+    if not isinstance(t, Fin):
+        return float("inf")
+    return t.size if x >= 0 else body.pool[~x][0] + 1
+
+
+def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> bool:
+    """Whether a turn does nothing where conditions are as ``assumed``."""
+    scratch = Func(body.name, [], UNIT)
+    b = Builder(scratch)
+    params = [b.param(t) for t in body.params]
+    results = Assuming(body, b, params, assumed).run()
+    for k, result in enumerate(results):
+        before = params[k + 1]
+        if result != before and not (k in sums and result == b.binary(_ADD, before, b.real(0.0))):
+            return False
+    return all(cannot_fail(scratch, ins) for ins in scratch.code)
+
+
+class Assuming(Verbatim):
+    """Copies a function in which some conditions are known, and choices that are known with them."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], assumed: Mapping[int, bool]) -> None:
+        super().__init__(func, b, args)
+        self.assumed = assumed
+        self.chosen: dict[int, list[int]] = {}
+        """What a choice that is known gives."""
+
+    def block(self, number: int) -> None:
+        func, b, env = self.func, self.b, self.env
+        for v in func.blocks[number].order:
+            ins = func.code[v]
+            if v in self.assumed:
+                env[v] = b.const(self.assumed[v], BOOL)
+            elif ins[0] < TABLE_END:
+                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
+            else:
+                self.structural(v, ins)
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        site = CondSite(self.func, ins)
+        p = self.env[site.p]
+        if p >= 0:
+            super().cond(v, ins)
+            return
+        side = int(not self.b.pool[~p][0])
+        args = [self.env[a] for a in site.args[side]]
+        self.chosen[v] = Assuming(site.functions[side], self.b, args, {}).run()
+
+    def get(self, v: int, of: int, k: int) -> None:
+        if of in self.chosen:
+            self.env[v] = self.chosen[of][k]
+        else:
+            super().get(v, of, k)

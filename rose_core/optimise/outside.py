@@ -1,34 +1,36 @@
 """What is the same in all turns of a loop, computed before the loop.
 
 The builder puts an operation into the outermost loop ``FOR`` that has its operands. The body of a loop with a
-state is a function of its own, in which ``h / 6`` of two arguments is computed in every turn, and on the way
-back each turn has a share of the cotangents of both.
+state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on the way
+back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It never
+gets more numbers than before: a loop that varies by one number alone is to stay so
+(`derivatives.linearize_control`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, opcodes, operands
 from rose_core.language.ops import FAILS, TABLE_END, code
 from rose_core.language.replay import copied
-from rose_core.language.types import UNIT, Fin
+from rose_core.language.types import BOOL, REAL, UNIT
 from rose_core.optimise.inline import Verbatim, stays
-
-_MOST = 6
-"""The most values that a loop gets besides what its author gives it."""
 
 _NEG = code("neg")
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The body of a loop that gets values as its last arguments, and what these are in the original one."""
+    """The body of a loop with values as its last arguments, and without arguments that it does not need."""
 
     body: Func
     values: list[int]
+    """What these are in the original body."""
+    kept: list[int]
+    """The arguments that it still has, counted from the first after the state."""
 
 
 def outside(f: Func) -> Func:
@@ -38,76 +40,89 @@ def outside(f: Func) -> Func:
     key = "outside", f.extent
     found = f.memo.get(key)
     if found is None:
-        bodies: dict[int, _Given] = {}
-        for v, ins in enumerate(f.code):
-            if ins[0] == LOOP:
-                site = LoopSite(f, ins)
-                values = _values(site.body, site.spec.carries)
-                if values:
-                    bodies[v] = _given(site.body, values)
+        sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+        bodies = {v: made for v, site in sites.items() if (made := _given(site.body, site.spec.carries))}
         found = f.memo[key] = copied(f, lambda b, args: _Moving(f, b, args, bodies)) if bodies else f
     assert isinstance(found, Func)
     return found
 
 
-def _values(body: Func, carries: int) -> list[int]:
-    """The numbers that the body of a loop computes of what is the same in all turns, and then uses."""
-    fixed: set[int] = set()
-    used: set[int] = set()
-    for v, ins in enumerate(body.code):
-        op = ins[0]
-        if op == PARAM:
-            is_fixed = ins[1] > carries
-        else:
-            given = [x for x in operands(ins, body.blocks) if x >= 0]
-            is_fixed = op < TABLE_END and op not in FAILS and all(x in fixed for x in given)
-            if not is_fixed:
-                used.update(given)
-        if is_fixed:
-            fixed.add(v)
-    used.update(body.results)
-    found = [v for v in sorted(fixed & used) if _is_worth_it(body, v)]
-    return found if len(found) <= _MOST and not stays(body) else []
-
-
-def _is_worth_it(body: Func, v: int) -> bool:
-    """Whether it is more than to name an argument, or to take its sign or an index into account."""
-    return body.code[v][0] not in (PARAM, _NEG) and not isinstance(body.types[v], Fin)
-
-
-def _given(body: Func, values: list[int]) -> _Given:
-    key = "given before", tuple(values)
-    found = body.memo.get(key)
-    if found is None:
-        found = body.memo[key] = _Given(given(body, values), values)
-    assert isinstance(found, _Given)
+def _given(body: Func, carries: int) -> _Given | None:
+    key = "given values", carries, body.extent
+    if key not in body.memo:
+        body.memo[key] = None if stays(body) else _made(body, carries)
+    found = body.memo[key]
+    assert found is None or isinstance(found, _Given)
     return found
 
 
-def given(body: Func, values: Sequence[int]) -> Func:
-    """A copy of ``body`` that has these of its values for arguments, after the others."""
+def _made(body: Func, carries: int) -> _Given | None:
+    """The body of a loop with what it computes of its arguments alone as arguments, if there is anything."""
+    fixed: set[int] = set()
+    used = {x for x in body.results if x >= 0}
+    """By what is not the same in all turns."""
+    for v, ins in enumerate(body.code):
+        given = [x for x in operands(ins, body.blocks) if x >= 0]
+        is_same = ins[1] > carries if ins[0] == PARAM else ins[0] < TABLE_END and ins[0] not in FAILS
+        if is_same and fixed.issuperset(given):
+            fixed.add(v)
+        else:
+            used.update(given)
+    values = [v for v in sorted(fixed & used) if _is_worth_it(body, v)]
+    if not values:
+        return None
+    needed = _needed(body, (fixed & used).difference(values))
+    params = [v for v in fixed if body.code[v][0] == PARAM]
+    dropped = {v for v in params if v not in needed}
+    if sum(body.types[v] is REAL for v in values) > sum(body.types[v] is REAL for v in dropped):
+        return None
+    numbers = {body.code[v][1] for v in dropped}
+    kept = [k for k in range(len(body.params) - 1 - carries) if k + 1 + carries not in numbers]
+    return _Given(given_values(body, values, fixed - needed), values, kept)
+
+
+def _is_worth_it(body: Func, v: int) -> bool:
+    """Whether it is more than an argument, or the sign of one, or an index."""
+    return body.code[v][0] not in (PARAM, _NEG) and body.types[v] in (REAL, BOOL)
+
+
+def _needed(body: Func, ids: Collection[int]) -> set[int]:
+    """These values, and all that they are computed of."""
+    found: set[int] = set()
+    stack = [x for x in ids if x >= 0]
+    while stack:
+        v = stack.pop()
+        if v not in found:
+            found.add(v)
+            stack += [x for x in operands(body.code[v], body.blocks) if x >= 0]
+    return found
+
+
+def given_values(body: Func, values: Sequence[int], without: Collection[int] = ()) -> Func:
+    """A copy of ``body`` with these of its values as arguments after the others, and ``without`` some."""
     copy = Func(body.name, [], UNIT)
     copy.effects = body.effects
     b = Builder(copy)
-    args = [b.param(t) for t in body.params]
-    replay = _WithGiven(body, b, args, {v: b.param(body.types[v]) for v in values})
-    copy.blocks[0].results = replay.run()
+    dropped = {body.code[v][1] for v in without if body.code[v][0] == PARAM}
+    args = [0 if k in dropped else b.param(t) for k, t in enumerate(body.params)]
+    env = dict.fromkeys(without, 0) | {v: b.param(body.types[v]) for v in values}
+    copy.blocks[0].results = _WithValues(body, b, args, env).run()
     return copy
 
 
-class _WithGiven(Verbatim):
-    """Copies a function some of whose values are arguments."""
+class _WithValues(Verbatim):
+    """Copies a function some of whose values are known."""
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], given: Mapping[int, int]) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], known: Mapping[int, int]) -> None:
         super().__init__(func, b, args)
-        self.given = given
+        self.known = known
 
     def block(self, number: int) -> None:
         func, b, env = self.func, self.b, self.env
         for v in func.blocks[number].order:
             ins = func.code[v]
-            if v in self.given:
-                env[v] = self.given[v]
+            if v in self.known:
+                env[v] = self.known[v]
             elif ins[0] < TABLE_END:
                 env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
             else:
@@ -125,31 +140,24 @@ class _Moving(Verbatim):
         if v not in self.bodies:
             super().control_loop(v, ins)
             return
-        site, found = LoopSite(self.func, ins), self.bodies[v]
+        b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
-        args += ahead(self.b, site.body, site.spec.carries, args, found.values)
-        self.env[v] = self.b.loop(
-            site.spec, self.env[site.count], found.body, state, args, site.test, test_args
-        )
+        values = ahead(b, site.body, site.spec.carries, args, made.values)
+        args = [*(args[k] for k in made.kept), *values]
+        self.env[v] = b.loop(site.spec, self.env[site.count], made.body, state, args, site.test, test_args)
 
 
 def ahead(b: Builder, body: Func, carries: int, args: Sequence[int], values: Sequence[int]) -> list[int]:
     """Values of a loop's body that are the same in all turns, computed of the loop's arguments ``args``."""
-    first = 1 + carries
-    needed: set[int] = set()
-    stack = [x for x in values if x >= 0]
-    while stack:
-        v = stack.pop()
-        if v not in needed:
-            needed.add(v)
-            stack += [x for x in operands(body.code[v], body.blocks) if x >= 0]
     env: dict[int, int] = {}
 
     def value(x: int) -> int:
         return env[x] if x >= 0 else b.const(*body.pool[~x])
 
-    for v in sorted(needed):
+    for v in sorted(_needed(body, values)):
         op, *given = body.code[v]
         is_param = op == PARAM
-        env[v] = args[given[0] - first] if is_param else b.op(op, *map(value, given), type=body.types[v])
+        env[v] = (
+            args[given[0] - carries - 1] if is_param else b.op(op, *map(value, given), type=body.types[v])
+        )
     return [value(x) for x in values]

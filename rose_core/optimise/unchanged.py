@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from rose_core.language.ir import INDEX, PARAM, SET, Func
-from rose_core.optimise.outside import given
+from rose_core.optimise.outside import given_values
 from rose_core.wasm.layout import is_memory
 
 _MOST = 4
@@ -49,7 +49,7 @@ def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Un
             written[k] = _written(body, body.results[k - 1], array)
         if all(_differ(path, other, turn, apart) for other in written[k]):
             found[v] = k - 1, [_named(body, i) for i in path]
-    return Unchanged(given(body, list(found)) if found else body, list(found.values()))
+    return Unchanged(given_values(body, list(found)) if found else body, list(found.values()))
 
 
 def _path(body: Func, v: int) -> tuple[int, Path]:

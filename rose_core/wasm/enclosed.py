@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import COND, LOOP, Func, callees, opcodes
-from rose_core.wasm.layout import has_tapes
+from rose_core.language.ir import COND, INDEX, LOOP, PARAM, Func, callees, opcodes
+from rose_core.wasm.layout import has_tape, has_tapes
 from rose_core.wasm.lower_control import takes_memory
 
 _LARGEST = 200
@@ -70,8 +70,14 @@ def _run(f: Func) -> Iterator[Func]:
 
 
 def _is_plain(f: Func) -> bool:
-    """Whether a function has nothing to do with the host, or with tapes."""
-    return f.host is None and not takes_memory(f) and not has_tapes(f)
+    """Whether a function has nothing to do with the host, and with tapes no more than to read them."""
+    return f.host is None and not takes_memory(f) and (not has_tapes(f) or _only_reads(f))
+
+
+def _only_reads(f: Func) -> bool:
+    """Whether the tapes in a function are its parameters, and what is in these."""
+    own = (has_tape(t) for t, ins in zip(f.types, f.code, strict=True) if ins[0] not in (PARAM, INDEX))
+    return not any(own) and not any(map(has_tape, f.result_types))
 
 
 def calls(f: Func, inside: Mapping[Func, Func]) -> Iterator[Func]:

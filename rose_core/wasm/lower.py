@@ -117,6 +117,7 @@ class Body(Loops):
         """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
         self.window_of: dict[int, Window] = {}
         """``REF_INDEX`` → the window that it is in, while its loop is being written."""
+        self.tapes = around.body.tapes if around else {}
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
         self.result_places: list[Place | None]

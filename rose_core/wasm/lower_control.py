@@ -71,6 +71,8 @@ class ControlFlow(Expressions):
     callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]]
     runtime: Runtime
     done: set[int]
+    tapes: dict[bytes, tuple[bytes, bytes]]
+    """Code that pushes a tape → code that pushes where its records are, and how far from each other."""
 
     def plan_updates(self, overwriting: Overwriting) -> None:
         """Find out which updates overwrite an array; all that is read from that before is kept."""
@@ -285,7 +287,8 @@ class ControlFlow(Expressions):
         block = self.func.home[v]
         t = self.func.types[v]
         tape, i = self.settle(ins[1], block), self.settle(ins[2], block)
-        self.out[block] += [tape, load("i", DATA), i, tape, load("i", STRIDE), I32_MUL, I32_ADD]
+        data, stride = self.tapes.get(tape) or (tape + load("i", DATA), tape + load("i", STRIDE))
+        self.out[block] += [data, i, stride, I32_MUL, I32_ADD]
         if not is_memory(t):
             self.out[block].append(load(kind_of(t), 0))
         self.used(ins[1], block)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rose_core import errors
-from rose_core.language.ir import LoopSite
-from rose_core.language.types import Type
+from rose_core.language.ir import ALL, Func, LoopSite
+from rose_core.language.types import Type, is_tape
 from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.encode import (
     BLOCK,
     BR_0,
@@ -32,6 +33,7 @@ from rose_core.wasm.encode import (
     f64_const,
     global_get,
     i32_const,
+    load,
     local_tee,
     store,
 )
@@ -73,7 +75,10 @@ class Loops(ControlFlow):
         written |= {k: Place(get_local(n), 0) for k, n in other.items()}
         written |= {k: Place(get_local(state[j]), 0) for k, j in moved.items()}
         places = [*map(written.get, range(spec.carries)), *rows.places()]
+        read = self._begin_to_read(block, args, body)
         called = self.invoke(body, [get_local(number), *current, *args], places)
+        for tape in read:
+            del self.tapes[tape]
         sets = {k: set_local(n) for k, n in enumerate(state) if k not in written}
         sets |= rows.sets()
         swaps = [_rotated(ring) for ring in _rings(state, other, moved)]
@@ -113,6 +118,7 @@ class Loops(ControlFlow):
         self.free[-1][1].extend(other.values())
         if spec.down:
             self.free[-1][1].append(number)
+        self.free[-1][1].extend(n for found in read.values() for n in found)
         rows.release()
         for x in operands:
             self.used(x, block)
@@ -148,6 +154,19 @@ class Loops(ControlFlow):
                 start = here.push()
             out += [start, set_local(n)]
         return state, other, fixed
+
+    def _begin_to_read(self, block: int, args: Sequence[Operand], body: Func) -> dict[bytes, list[int]]:
+        """Look up, ahead of a loop, where the tapes are that its body reads; in local variables."""
+        found: dict[bytes, list[int]] = {}
+        if not isinstance(self.callees[body][1], Enclosed):
+            return found
+        for tape, t in zip(args, body.params[len(body.params) - len(args) :], strict=True):
+            if is_tape(t) and isinstance(tape, bytes) and tape not in self.tapes:
+                data, stride = found[tape] = [self._lasting(block, True) for _ in range(2)]
+                self.tapes[tape] = get_local(data), get_local(stride)
+                self.out[block] += [tape, load("i", DATA), set_local(data)]
+                self.out[block] += [tape, load("i", STRIDE), set_local(stride)]
+        return found
 
     def _lasting(self, block: int, is_int: bool) -> int:
         """A local variable that may keep its value after what is being written of inner blocks."""
@@ -196,7 +215,7 @@ class _Rows:
             if site.spec.is_output(k - first):
                 whole = body.func.types[get]
                 place = self.arrays[k] = body.room_for(get, whole)
-                if not site.is_whole:
+                if not site.is_whole and site.spec.outputs != ALL:  # else nobody looks at the others
                     out += zeroed(place, size_of(whole))
                 body.put(get, place)
                 if is_memory(t):

@@ -97,13 +97,15 @@ def over_range(
     zero = b.const(0, COUNT)
     low, high = most(_IMAX, zero, found.low), most(_IMIN, count, found.high)
     count = b.binary(_IMAX, b.binary(_ISUB, high, low, COUNT) if found.low else high, zero, COUNT)
+    t = b.func.type_of(count)
     for condition, p in zip(found.when, ahead(b, body, spec.carries, args, found.when), strict=True):
-        count = b.ternary(_SELECT, p, *((count, zero) if found.assumed[condition] else (zero, count)), COUNT)
+        sides = (count, b.const(0, t)) if found.assumed[condition] else (b.const(0, t), count)
+        count = b.ternary(_SELECT, p, *sides, t)
     numbers = spec.index
     if count < 0 and b.pool[~count][0]:
         spec = replace(spec, index=fin(int(b.pool[~count][0])))
-    first = int(b.pool[~low][0]) if low < 0 else None
-    if first is None:
+    first = int(b.pool[~low][0]) if low < 0 else b.func.types[low]
+    if low >= 0:
         args = [*args, low]
     once = _once(spec, body, numbers, found, first)
     given = list(args)
@@ -116,16 +118,16 @@ def over_range(
     return b.loop(spec, count, once.body, state, args)
 
 
-def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | None) -> Unchanged:
-    """The body of a loop that turns over a range of ``numbers`` from ``first`` on, or from what it gets after
-    its arguments.
+def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Type) -> Unchanged:
+    """The body of a loop that turns over a range of ``numbers`` from ``first`` on, or from an index of that
+    type, which it gets after its arguments.
 
     Thereafter it gets numbers that it does not change.
     """
     copy = Func(body.name, [], UNIT)
     b = Builder(copy)
     turn, *others = [b.param(t) for t in (spec.index, *body.params[1:])]
-    low = b.param(COUNT) if first is None else b.const(first, COUNT)
+    low = b.const(first, COUNT) if isinstance(first, int) else b.param(first)
     size = b.const(numbers.size, COUNT)  # type: ignore[attr-defined]
     turn = b.binary(_NARROW, b.binary(_IADD, turn, low, COUNT), size, numbers)
     replay = Assuming(body, b, [turn, *others], found.assumed)

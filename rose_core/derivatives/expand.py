@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.deep import empty
+from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
@@ -196,7 +197,7 @@ class Expansion:
         rule = f.jvp
         if rule is None:
             self.require_derivative(f)
-        func = f if rule is not None else by_extremes(self.expand(f))
+        func = f if rule is not None else by_choices(by_extremes(self.expand(f)))
         body = func if rule is None else self.expand(rule)
         found = Transposed(func, body, varying, self.known or self, room)
         found.run()
@@ -315,7 +316,7 @@ class _Expander(Replay):
         if f.jvp is None:
             self.expansion.require_derivative(f)
         if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
-            body = by_extremes(self.expansion.plain(f))
+            body = by_choices(by_extremes(self.expansion.plain(f)))
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion)
             self.given[v] = lin.run()
             return

@@ -252,6 +252,17 @@ FAILS = frozenset(op.code for op in OPS if isinstance(op.wasm, Helper) and op.wa
 LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
 """The opcodes of what a function of a library computes, and not an instruction of the machine, or a few."""
 
+REGULAR = {
+    by_name[_name].code: (k, x)
+    for k, x, names in (
+        (0, 0.0, "asin acos sinh cosh exp expm1 log1p"),
+        (0, 1.0, "sqrt log log2 log10 cbrt pow"),
+        (1, 1.0, "div atan2"),
+    )
+    for _name in names.split()
+}
+"""The opcodes of what may have an infinite derivative → an operand, and where that is so that it has none."""
+
 
 def code(name: str) -> int:
     """The opcode of the op called ``name``."""

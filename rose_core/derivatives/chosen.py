@@ -1,0 +1,126 @@
+"""Choices that indices make, before they are differentiated in reverse.
+
+Reverse mode multiplies by the derivative of what is not chosen, too, with a cotangent of 0: where that is
+infinite, the product is no number. In a sum over pairs, ``select(i == j, 0, 1 / distance)``, this would be so
+for every ``i``. Which side is chosen is known here without a look at any number, so what only that side needs
+is computed of something harmless wherever it is not chosen.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+
+from rose_core.derivatives.turns import stays_as_it_is
+from rose_core.language.builder import Builder
+from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, opcodes, operands
+from rose_core.language.ops import FAILS, REGULAR, TABLE_END, code
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import BOOL, Fin
+
+_SELECT, _AND, _NOT = map(code, ("select", "and", "not"))
+
+Chosen = frozenset[tuple[int, bool]]
+"""Conditions, and what each is wherever anybody needs a value."""
+
+_ALWAYS: Chosen = frozenset()
+
+
+def by_choices(f: Func) -> Func:
+    """``f``, in which what indices do not choose has no infinite derivative."""
+    used = opcodes(f)
+    if _SELECT not in used or used.isdisjoint(REGULAR) or stays_as_it_is(f):
+        return f
+    key = "choices", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        conditions = _of_indices(f)
+        chosen = dict(_chosen(f, conditions)) if any(ins[0] == _SELECT for ins in f.code) else {}
+        found = f.memo[key] = copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
+    assert isinstance(found, Func)
+    return found
+
+
+def _of_indices(f: Func) -> set[int]:
+    """Indices, and conditions on these alone, that cannot fail."""
+    found: set[int] = set()
+    for v, ins in enumerate(f.code):
+        t = f.types[v]
+        if ins[0] in (PARAM, IDX):
+            is_one = isinstance(t, Fin)
+        else:
+            plain = ins[0] < TABLE_END and ins[0] not in FAILS and (t is BOOL or isinstance(t, Fin))
+            is_one = plain and found.issuperset(x for x in ins[1:] if x >= 0)
+        if is_one:
+            found.add(v)
+    return found
+
+
+def _chosen(f: Func, conditions: set[int]) -> Iterator[tuple[int, Chosen]]:
+    """What may have an infinite derivative, and where that is needed, if not always."""
+    needed: dict[int, Chosen] = {}
+    for block in f.blocks:
+        needed.update(dict.fromkeys(block.results, _ALWAYS))
+
+    def need(x: int, where: Chosen) -> None:
+        if x >= 0:
+            needed[x] = needed.get(x, where) & where
+
+    for v in range(len(f.code) - 1, -1, -1):
+        (op, *given), t, where = f.code[v], f.types[v], needed.get(v)
+        if op not in (INDEX, VEC) and (op >= TABLE_END or t is BOOL or isinstance(t, Fin)):
+            for x in operands(f.code[v], f.blocks):
+                need(x, _ALWAYS)
+        elif where is not None and op == _SELECT:
+            p, *sides = given
+            for x, side in zip(sides, (True, False), strict=True):
+                need(x, where | {(p, side)} if p in conditions else where)
+        elif where is not None:
+            for x in given:
+                need(x, where)
+            if op in REGULAR and (found := frozenset(c for c in where if _is_there(f, c[0], v))):
+                yield v, found
+
+
+def _is_there(f: Func, p: int, v: int) -> bool:
+    """Whether the condition ``p`` can be told where ``v`` is computed."""
+    number = f.home[v]
+    while number > f.home[p]:
+        number = f.blocks[number].parent
+    return number == f.home[p]
+
+
+class _Harmless(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: Mapping[int, Chosen]) -> None:
+        super().__init__(func, b, args)
+        self.chosen = chosen
+        """What may have an infinite derivative → where its value matters."""
+
+    def block(self, number: int) -> None:
+        func, b, env = self.func, self.b, self.env
+        for v in func.blocks[number].order:
+            ins = func.code[v]
+            if ins[0] >= TABLE_END:
+                self.structural(v, ins)
+                continue
+            args = [env[x] for x in ins[1:]]
+            if v in self.chosen:
+                k, x = REGULAR[ins[0]]
+                matters = functools.reduce(self._both, map(self._holds, sorted(self.chosen[v])))
+                args[k] = b.ternary(_SELECT, matters, args[k], b.real(x))
+            env[v] = b.op(ins[0], *args, type=func.types[v])
+
+    def _both(self, p: int, q: int) -> int:
+        return self.b.binary(_AND, p, q, BOOL)
+
+    def _holds(self, condition: tuple[int, bool]) -> int:
+        p, side = condition
+        found = self._told(p)
+        return found if side else self.b.unary(_NOT, found, BOOL)
+
+    def _told(self, v: int) -> int:
+        """A condition on indices, or an index, which may be further on."""
+        op, *given = self.func.code[v] if v >= 0 else (IDX,)
+        if op == PARAM:
+            return self.args[given[0]]
+        return self.env[v] if op == IDX else self.b.op(op, *map(self._told, given), type=self.func.types[v])

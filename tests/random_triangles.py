@@ -1,4 +1,4 @@
-"""Random programs of loops in each other that do something in some turns only, as comparisons of indices say."""
+"""Random programs of loops in each other, in which indices say what turns do something."""
 
 from __future__ import annotations
 
@@ -169,8 +169,7 @@ def program(seed: int):
         def outer(k, s):
             draws.draw = Random(seed + 1)
             t = draws.turn([k], s, 2)
-            t = fori(N, State, t, lambda i, r: guarded(draws, seed, k, i, r))
-            return t
+            return fori(N, State, t, lambda i, r: guarded(draws, seed, k, i, r))
 
         s = fori(N, State, {"m": m, "v": v, "x": v[0]}, outer)
         rows = sum(N, lambda i: sum(N, lambda j: sin(s.m[i][j]) * (1.0 + s.m[j][i])))

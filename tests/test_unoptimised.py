@@ -35,7 +35,8 @@ def plain(monkeypatch):
         monkeypatch.setattr(Builder, "_whole", lambda *_: None)
         monkeypatch.setattr(program, "unrolled", lambda f: f)
         monkeypatch.setattr(program, "enclosed", lambda _: {})
-        monkeypatch.setattr(expand, "narrowed", lambda f: f)
+        for name in ("guarded", "bounded", "outside", "narrowed", "by_choices"):
+            monkeypatch.setattr(expand, name, lambda f: f)
         monkeypatch.setattr(lower, "windows", lambda *_: {})
         monkeypatch.setattr(lower, "in_lanes", lambda *_: None)
 

@@ -8,8 +8,7 @@ is computed of something harmless wherever it is not chosen.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rose_core.derivatives.turns import stays_as_it_is
 from rose_core.language.builder import Builder
@@ -18,12 +17,18 @@ from rose_core.language.ops import FAILS, REGULAR, TABLE_END, code
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import BOOL, Fin
 
-_SELECT, _AND, _NOT = map(code, ("select", "and", "not"))
+_SELECT, _AND, _OR, _NOT = map(code, ("select", "and", "or", "not"))
 
-Chosen = frozenset[tuple[int, bool]]
-"""Conditions, and what each is wherever anybody needs a value."""
+Case = frozenset[tuple[int, bool]]
+"""Conditions, and what each is."""
 
-_ALWAYS: Chosen = frozenset()
+Cases = frozenset[Case]
+"""Where somebody needs a value: in any of these."""
+
+_ALWAYS: Cases = frozenset([frozenset()])
+
+_MOST_CASES = 4
+"""The most that are told apart."""
 
 
 def by_choices(f: Func) -> Func:
@@ -35,7 +40,8 @@ def by_choices(f: Func) -> Func:
     found = f.memo.get(key)
     if found is None:
         conditions = _of_indices(f)
-        chosen = dict(_chosen(f, conditions)) if any(ins[0] == _SELECT for ins in f.code) else {}
+        by_indices = any(ins[0] == _SELECT and ins[1] in conditions for ins in f.code)
+        chosen = dict(_chosen(f, conditions)) if by_indices else {}
         found = f.memo[key] = copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
     assert isinstance(found, Func)
     return found
@@ -56,30 +62,39 @@ def _of_indices(f: Func) -> set[int]:
     return found
 
 
-def _chosen(f: Func, conditions: set[int]) -> Iterator[tuple[int, Chosen]]:
+def _chosen(f: Func, conditions: set[int]) -> Iterator[tuple[int, Cases]]:
     """What may have an infinite derivative, and where that is needed, if not always."""
-    needed: dict[int, Chosen] = {}
+    needed: dict[int, Cases] = {}
     for block in f.blocks:
         needed.update(dict.fromkeys(block.results, _ALWAYS))
 
-    def need(x: int, where: Chosen) -> None:
+    def need(x: int, where: Cases) -> None:
         if x >= 0:
-            needed[x] = needed.get(x, where) & where
+            needed[x] = _ALWAYS if where is _ALWAYS else _in_any(needed.get(x, where) | where)
 
     for v in range(len(f.code) - 1, -1, -1):
-        (op, *given), t, where = f.code[v], f.types[v], needed.get(v)
-        if op not in (INDEX, VEC) and (op >= TABLE_END or t is BOOL or isinstance(t, Fin)):
+        (op, *given), where = f.code[v], needed.get(v)
+        if op >= TABLE_END and op not in (INDEX, VEC):
             for x in operands(f.code[v], f.blocks):
                 need(x, _ALWAYS)
         elif where is not None and op == _SELECT:
             p, *sides = given
+            need(p, where)
             for x, side in zip(sides, (True, False), strict=True):
-                need(x, where | {(p, side)} if p in conditions else where)
+                need(x, frozenset(case | {(p, side)} for case in where) if p in conditions else where)
         elif where is not None:
             for x in given:
                 need(x, where)
-            if op in REGULAR and (found := frozenset(c for c in where if _is_there(f, c[0], v))):
-                yield v, found
+            if op in REGULAR:
+                there = _in_any({frozenset(c for c in case if _is_there(f, c[0], v)) for case in where})
+                if there != _ALWAYS:
+                    yield v, there
+
+
+def _in_any(cases: Collection[Case]) -> Cases:
+    """The cases without those that others contain."""
+    found = frozenset(case for case in cases if not any(other < case for other in cases))
+    return found if len(found) <= _MOST_CASES and found != _ALWAYS else _ALWAYS
 
 
 def _is_there(f: Func, p: int, v: int) -> bool:
@@ -91,7 +106,7 @@ def _is_there(f: Func, p: int, v: int) -> bool:
 
 
 class _Harmless(Replay):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: Mapping[int, Chosen]) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: Mapping[int, Cases]) -> None:
         super().__init__(func, b, args)
         self.chosen = chosen
         """What may have an infinite derivative → where its value matters."""
@@ -106,12 +121,18 @@ class _Harmless(Replay):
             args = [env[x] for x in ins[1:]]
             if v in self.chosen:
                 k, x = REGULAR[ins[0]]
-                matters = functools.reduce(self._both, map(self._holds, sorted(self.chosen[v])))
-                args[k] = b.ternary(_SELECT, matters, args[k], b.real(x))
+                args[k] = b.ternary(_SELECT, self._is_in(self.chosen[v]), args[k], b.real(x))
             env[v] = b.op(ins[0], *args, type=func.types[v])
 
-    def _both(self, p: int, q: int) -> int:
-        return self.b.binary(_AND, p, q, BOOL)
+    def _is_in(self, cases: Cases) -> int:
+        """Whether it is one of these cases."""
+        found = self.b.const(False, BOOL)
+        for case in sorted(map(sorted, cases)):
+            holds = self.b.const(True, BOOL)
+            for condition in case:
+                holds = self.b.binary(_AND, holds, self._holds(condition), BOOL)
+            found = self.b.binary(_OR, found, holds, BOOL)
+        return found
 
     def _holds(self, condition: tuple[int, bool]) -> int:
         p, side = condition

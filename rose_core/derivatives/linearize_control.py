@@ -33,7 +33,8 @@ _MOST_IN_SIDE = 256
 that is not taken."""
 
 _MOST_UNUSED = 1 << 22
-"""The same, of a loop that may turn less often than it has indices."""
+"""The most numbers of a kind that a loop keeps where it may turn less often than it has indices, likewise:
+more are better close together, on tapes."""
 
 
 class TakenSide:
@@ -152,9 +153,13 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
 
 def _has_arrays(site: LoopSite, room: int) -> bool:
     """Whether what is kept of the turns goes to arrays, not tapes. Where some does already, all does."""
-    if not site.is_whole:
-        room = 0 if site.test or site.spec.outputs else min(room, _MOST_UNUSED)
-    return site.spec.outputs == ALL or (not site.spec.checkpoint and _kept_in(site) <= room)
+    return site.spec.outputs == ALL or (_may_have_arrays(site) and _kept_in(site) <= room)
+
+
+def _may_have_arrays(site: LoopSite) -> bool:
+    """Whether arrays for all the turns that a loop can have are no waste."""
+    few = not site.test and not site.spec.outputs and _kept_in(site) <= _MOST_UNUSED
+    return not site.spec.checkpoint and (site.is_whole or few)
 
 
 def _kept_in(site: LoopSite) -> int:
@@ -176,7 +181,7 @@ def most_kept(f: Func) -> int:
     if found is None:
         kept = [most_kept(g) for g in f.callees]
         for ins in f.code:
-            if ins[0] == LOOP and (site := LoopSite(f, ins)).is_whole:
+            if ins[0] == LOOP and _may_have_arrays(site := LoopSite(f, ins)):
                 kept += _kept_in(site), _turns(site) * most_kept(site.body)
         found = f.memo[key] = max(kept, default=0)
     assert isinstance(found, int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,12 +17,13 @@ _MOST_CONDITIONS = 4
 """The most comparisons of a body that are tried."""
 
 _LARGEST = 1 << 24
-"""Indices of sizes up to this can be added and subtracted as they come."""
+"""Indices up to this can be added and subtracted as they come."""
 
 _DEEPEST = 8
 """The most operations in each other in a bound."""
 
-_IADD, _ISUB, _IMUL, _NARROW, _ADD = map(code, ("iadd", "isub", "imul", "narrow", "add"))
+_IADD, _ISUB, _IMUL, _IMIN, _IMAX = map(code, ("iadd", "isub", "imul", "imin", "imax"))
+_NARROW, _ADD = map(code, ("narrow", "add"))
 _ILT, _ILEQ, _IGT, _IGEQ, _IEQ, _INEQ = map(code, ("ilt", "ileq", "igt", "igeq", "ieq", "ineq"))
 
 _MIRRORED = {_ILT: _IGT, _ILEQ: _IGEQ, _IGT: _ILT, _IGEQ: _ILEQ, _IEQ: _IEQ, _INEQ: _INEQ}
@@ -119,7 +121,7 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
     """What the index ``x`` is in the body of a loop, if it is the same in all turns but for their number."""
     found = Term()
     for _ in range(_DEEPEST):
-        if _is_fixed(body, x, carries, _DEEPEST):
+        if _is_fixed(body, x, carries):
             found.plus.append(x)
             return found
         if x < 0:
@@ -127,11 +129,11 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
         op, *given = body.code[x]
         if op == PARAM and not given[0]:
             found.has_turn = True
-            return found if _size(body, x) <= _LARGEST else None
+            return found if body.types[x].size <= _LARGEST else None  # type: ignore[attr-defined]
         if op in (_IADD, _ISUB):
-            if op == _IADD and _is_fixed(body, given[0], carries, _DEEPEST):
+            if op == _IADD and _is_fixed(body, given[0], carries):
                 given.reverse()
-            if not _is_fixed(body, given[1], carries, _DEEPEST):
+            if not _is_fixed(body, given[1], carries):
                 return None
             (found.plus if op == _IADD else found.minus).append(given[1])
         elif op != _NARROW:
@@ -140,26 +142,29 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
     return None
 
 
-def _is_fixed(body: Func, x: int, carries: int, depth: int) -> bool:
+def _is_fixed(body: Func, x: int, carries: int) -> bool:
     """Whether ``x`` is an index that is the same in all turns, and can be computed ahead of them."""
+    return _farthest(body, x, carries, _DEEPEST) <= _LARGEST
+
+
+def _farthest(body: Func, x: int, carries: int, depth: int) -> float:
+    """How far from 0 an index can be that is the same in all turns; infinite if it is not known to be one."""
+    t = body.type_of(x)
+    if not isinstance(t, Fin) or not depth:
+        return math.inf
     if x < 0:
-        return 0 <= body.pool[~x][0] <= _LARGEST
-    if _size(body, x) > _LARGEST or not depth:
-        return False
+        return float(abs(body.pool[~x][0]))
     op, *given = body.code[x]
     if op == PARAM:
-        return given[0] > carries
-    if op == _IMUL and _size(body, given[0]) * _size(body, given[1]) > _LARGEST:
-        return False
-    return op in _FIXED and all(_is_fixed(body, y, carries, depth - 1) for y in given)
-
-
-def _size(body: Func, x: int) -> float:
-    """The size of the type of an index; of a constant, as if there were none larger."""
-    t = body.type_of(x)
-    if not isinstance(t, Fin):
-        return float("inf")
-    return t.size if x >= 0 else body.pool[~x][0] + 1
+        return t.size - 1 if given[0] > carries else math.inf
+    if op not in _FIXED:
+        return math.inf
+    first, second = (_farthest(body, y, carries, depth - 1) for y in given)
+    if op in (_IADD, _ISUB):
+        return first + second
+    if op in (_IMIN, _IMAX):
+        return max(first, second)
+    return first * second if op == _IMUL else first
 
 
 def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> bool:

@@ -24,6 +24,7 @@ from rose_core import (
     imod,
     index,
     inspect,
+    interp,
     isub,
     log,
     opaque,
@@ -140,6 +141,43 @@ def test_no_choice_is_left(guard) -> None:
 @pytest.mark.parametrize("guard", OTHERS.values(), ids=OTHERS)
 def test_choices_that_are_no_ranges_stay(guard) -> None:
     assert choices(of_a_vector(guard)) == 3
+
+
+def test_choices_in_choices() -> None:
+    def turn(i, k, s, x):
+        inner = lambda: cond(i < 4, Real, lambda: s * x[i], lambda: s)  # noqa: E731
+        return cond(i > k, Real, inner, lambda: s)
+
+    f = fn([V, N], Real, lambda x, k: fori(N, Real, 2.0, lambda i, s: turn(i, k, s, x)))
+    assert not choices(f)
+    assert same(f, X, 1) == 2.0 * X[2] * X[3]
+
+
+def test_long_sides() -> None:
+    """A side of a choice that is long may be all that a loop does; it is not looked through."""
+
+    def long(s):
+        for k in range(200):
+            s = sin(s) + k
+        return s
+
+    for guard, turns in ((lambda i: i < 2, 2), (lambda i: ~(i < 2), 3)):
+        for sides in ((long, lambda s: s), (lambda s: s, long)):
+            f = fn(
+                [Real],
+                Real,
+                lambda x, guard=guard, sides=sides: fori(
+                    N, Real, x, lambda i, s: cond(guard(i), Real, lambda: sides[0](s), lambda: sides[1](s))
+                ),
+            )
+            expected = 0.3
+            for _ in range(turns if sides[0] is long else N - turns):
+                expected = numbers(long, expected)
+            assert same(f, 0.3) == expected
+
+
+def numbers(f, x):
+    return interp(fn([Real], Real, f))(x)
 
 
 def determinant(a):

@@ -29,6 +29,10 @@ from rose_core import (
     vjp,
 )
 from rose_core.derivatives import expand
+from rose_core.language.check import check
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
+from rose_core.tracing.functions import Function
 
 N = 6
 V = Vec(N, Real)
@@ -131,6 +135,26 @@ def test_sums(row, monkeypatch) -> None:
         m.setattr(expand, "guarded", lambda f: f)
         assert repr(found) == repr(outcome(compile(made()), X))
     assert_derivatives(f, X, rel=1e-5, abs=1e-7)
+
+
+NESTED = """\
+def f(x: [4]Real): Real =
+  fst (accum s from 0.0 in
+    [for i: 4,
+      [for j: 4,
+        s += j < i ? x[j] * x[i] : 0.0
+      ]
+    ])
+"""
+
+
+def test_a_sum_over_several_loops() -> None:
+    """As a program in the text form may have it: each turn of the outer loop adds to what there is."""
+    f = Function(flatten(parse(NESTED)["f"]))
+    check(f.func)
+    x = X[:4]
+    products = [x[i] * x[j] for i in range(4) for j in range(i)]
+    assert same(f, x) == pytest.approx(math.fsum(products), rel=1e-14)
 
 
 def test_what_fails_still_fails() -> None:

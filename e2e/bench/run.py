@@ -32,7 +32,7 @@ from e2e.server import Server
 HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"
 WORKLOADS = """rosenbrock_unrolled rosenbrock ackley_unrolled ackley sincos power power_loop logsumexp
-    logistic mlp springs kmeans""".split()
+    logistic mlp springs kmeans pairs""".split()
 SIMULATIONS = list(targets.SIMULATIONS)
 """Workloads, too, of which only the gradient is measured, also with libraries for Python."""
 START = "start"

@@ -181,7 +181,7 @@ def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
 
 def _imin(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     c, other = _constant(x, y, p, q)
-    low, high = _range(b, other)
+    low, high = range_of(b, other)
     if high <= c:
         return other
     return b.const(c, type) if low >= c else None
@@ -189,13 +189,13 @@ def _imin(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
 
 def _imax(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     c, other = _constant(x, y, p, q)
-    low, high = _range(b, other)
+    low, high = range_of(b, other)
     if low >= c:
         return other
     return b.const(c, type) if high <= c else None
 
 
-def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
+def range_of(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
     """The least and the largest number that the index ``v`` can be."""
     if v < 0:
         value = int(b.pool[~v][0])
@@ -206,11 +206,11 @@ def _range(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
     if not farthest:
         return ends
     if ins[0] == _NARROW:
-        return _range(b, ins[1], farthest - 1)
+        return range_of(b, ins[1], farthest - 1)
     if ins[0] == _IMOD and ins[2] < 0:
         return 0, min(t.size, int(b.pool[~ins[2]][0])) - 1
     if ins[0] in _MONOTONE:
-        xs, ys = _range(b, ins[1], farthest - 1), _range(b, ins[2], farthest - 1)
+        xs, ys = range_of(b, ins[1], farthest - 1), range_of(b, ins[2], farthest - 1)
         values = [int(OPS[ins[0]].evaluate(x, y)) for x in xs for y in ys]
         return min(values), max(values)
     return ends
@@ -222,7 +222,7 @@ def _idiv(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
 
 def _below(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     """Of an index that is known to be below ``y``, the remainder, or the check that it is."""
-    low, high = _range(b, x)
+    low, high = range_of(b, x)
     return b.binary(_NARROW, x, y, type) if q is not None and low >= 0 and high < q else None
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from rose_core.language import simplify
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, opcodes
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
-from rose_core.language.types import UNIT, Type, fin
+from rose_core.language.types import UNIT, Fin, Type, fin
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.outside import ahead
 from rose_core.optimise.ranges import Assuming, Range, Term, range_of
@@ -36,10 +37,17 @@ def bounded(f: Func) -> Func:
     key = "bounded", f.extent
     found = f.memo.get(key)
     if found is None:
-        ranges = {v: r for v, ins in enumerate(f.code) if ins[0] == LOOP and (r := _range(f, ins))}
-        found = f.memo[key] = copied(f, lambda b, args: _Bounding(f, b, args, ranges)) if ranges else f
+        found = f
+        while ranges := _ranges(found):  # in what is left there may be choices that were in choices
+            found = copied(found, lambda b, args, f=found, r=ranges: _Bounding(f, b, args, r))  # type: ignore[misc]
+        f.memo[key] = found
     assert isinstance(found, Func)
     return found
+
+
+def _ranges(f: Func) -> dict[int, Range]:
+    """Loop → where it has something to do."""
+    return {v: found for v, ins in enumerate(f.code) if ins[0] == LOOP and (found := _range(f, ins))}
 
 
 def _range(f: Func, ins: tuple[int, ...]) -> Range | None:
@@ -104,9 +112,11 @@ def over_range(
     numbers = spec.index
     if count < 0 and b.pool[~count][0]:
         spec = replace(spec, index=fin(int(b.pool[~count][0])))
-    first = int(b.pool[~low][0]) if low < 0 else b.func.types[low]
+    first: int | Fin = int(b.pool[~low][0]) if low < 0 else 0
     if low >= 0:
-        args = [*args, low]
+        _, largest = simplify.range_of(b, low)
+        first = fin(largest + 1)
+        args = [*args, b.binary(_NARROW, low, b.const(first.size, COUNT), first)]
     once = _once(spec, body, numbers, found, first)
     given = list(args)
     for k, path in once.elements:
@@ -118,7 +128,7 @@ def over_range(
     return b.loop(spec, count, once.body, state, args)
 
 
-def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Type) -> Unchanged:
+def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Fin) -> Unchanged:
     """The body of a loop that turns over a range of ``numbers`` from ``first`` on, or from an index of that
     type, which it gets after its arguments.
 

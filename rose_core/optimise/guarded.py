@@ -64,8 +64,8 @@ def _all_sums(f: Func) -> dict[int, _Sums]:
     for number, block in enumerate(f.blocks[1:], 1):
         if block.parent in inside or block.parent in found:
             inside.add(number)
-        elif any(f.code[v][0] in _COMPARISONS for v in block.order):
-            sums = None if block.owner in users else _sums(f, number, users)
+        elif any(f.code[v][0] in _COMPARISONS for v in block.order) and block.owner not in users:
+            sums = _sums(f, number, users)
             if sums:
                 found[number] = sums
     return found
@@ -85,7 +85,7 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
                 continue
             if not isinstance(f.types[x], Ref):
                 args[x] = None
-            elif ins[0] == ADD_TO and f.home[v] == number and _is_sum(f, x, users[x]):
+            elif ins[0] == ADD_TO and f.home[v] == number and _is_sum(f, number, x, users[x]):
                 added[x] = ins[2]
             else:
                 return None
@@ -116,11 +116,12 @@ def _content(f: Func, number: int) -> list[int]:
     return found
 
 
-def _is_sum(f: Func, r: int, users: Sequence[int]) -> bool:
-    """Whether an accumulator is a number that starts from 0.0, to which one instruction adds."""
-    start = f.code[r][1]
-    is_zero = f.code[r][0] == ACCUM and start < 0 and str(f.pool[~start][0]) == "0.0"
-    return is_zero and f.type_of(start) is REAL and [f.code[v][0] for v in users] == [ADD_TO, RESOLVE]
+def _is_sum(f: Func, number: int, r: int, users: Sequence[int]) -> bool:
+    """Whether an accumulator is a number that starts from 0.0 before the loop, which alone adds to it."""
+    op, start, *_ = f.code[r]
+    is_here = op == ACCUM and f.home[r] == f.blocks[number].parent
+    is_zero = is_here and start < 0 and str(f.pool[~start][0]) == "0.0" and f.type_of(start) is REAL
+    return is_zero and [f.code[v][0] for v in users] == [ADD_TO, RESOLVE]
 
 
 class _Turn(Verbatim):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import PARAM, CondSite, Func
@@ -15,6 +16,9 @@ from rose_core.optimise.inline import Verbatim, stays
 
 _MOST_CONDITIONS = 4
 """The most comparisons of a body that are tried."""
+
+_LONGEST = 300
+"""The most instructions of a body, or of the side of a choice in it, that are tried out."""
 
 _LARGEST = 1 << 24
 """Indices up to this can be added and subtracted as they come."""
@@ -81,22 +85,27 @@ def range_of(body: Func, sums: Collection[int]) -> Range | None:
     All results of the body are state. Those of number ``sums`` start from 0.0 and are never -0.0 as long as
     the body only adds to them, so that nothing changes where it adds 0.0.
     """
-    carries = len(body.results)
     if stays(body) or body.effects or any(isinstance(t, Ref) for t in body.params):
         return None
     found = Range()
-    tried = 0
-    for v, ins in enumerate(body.code):
-        if ins[0] in _MIRRORED and not body.home[v] and tried < _MOST_CONDITIONS:
-            terms = [t for x in ins[1:] if (t := _term(body, x, carries))]
-            if len(terms) < 2:
-                continue
-            tried += 1
-            for value in (False, True):
-                if _is_idle(body, sums, {v: not value}):
-                    _note(found, v, ins[0] if value else _OPPOSITE[ins[0]], terms, value)
-                    break
+    for v, terms in islice(_comparisons(body), _MOST_CONDITIONS):
+        for value in (True, False):
+            if _is_idle(body, sums, {v: not value}):
+                op = body.code[v][0]
+                _note(found, v, op if value else _OPPOSITE[op], terms, value)
+                break
     return found if found.assumed else None
+
+
+def _comparisons(body: Func) -> Iterator[tuple[int, list[Term]]]:
+    """Comparisons with the number of the turn, or of what is the same in all turns."""
+    if len(body.code) > _LONGEST:
+        return
+    for v, ins in enumerate(body.code):
+        if ins[0] in _MIRRORED and not body.home[v]:
+            terms = [t for x in ins[1:] if (t := _term(body, x, len(body.results)))]
+            if len(terms) == 2:
+                yield v, terms
 
 
 def _note(found: Range, v: int, op: int, terms: Sequence[Term], value: bool) -> None:
@@ -128,8 +137,8 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
             return None
         op, *given = body.code[x]
         if op == PARAM and not given[0]:
-            found.has_turn = True
-            return found if body.types[x].size <= _LARGEST else None  # type: ignore[attr-defined]
+            found.has_turn, t = True, body.types[x]
+            return found if isinstance(t, Fin) and t.size <= _LARGEST else None
         if op in (_IADD, _ISUB):
             if op == _IADD and _is_fixed(body, given[0], carries):
                 given.reverse()
@@ -172,7 +181,7 @@ def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> 
     scratch = Func(body.name, [], UNIT)
     b = Builder(scratch)
     params = [b.param(t) for t in body.params]
-    results = Assuming(body, b, params, assumed).run()
+    results = _Trying(body, b, params, assumed).run()
     for k, result in enumerate(results):
         before = params[k + 1]
         if result != before and not (k in sums and result == b.binary(_ADD, before, b.real(0.0))):
@@ -182,6 +191,9 @@ def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> 
 
 class Assuming(Verbatim):
     """Copies a function in which some conditions are known, and choices that are known with them."""
+
+    longest = math.inf
+    """The most instructions of a side that takes the place of a choice."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], assumed: Mapping[int, bool]) -> None:
         super().__init__(func, b, args)
@@ -203,15 +215,21 @@ class Assuming(Verbatim):
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         site = CondSite(self.func, ins)
         p = self.env[site.p]
-        if p >= 0:
+        side = int(p < 0 and not self.b.pool[~p][0])
+        f, args = site.functions[side], [self.env[a] for a in site.args[side]]
+        if p >= 0 or len(f.code) > self.longest:
             super().cond(v, ins)
-            return
-        side = int(not self.b.pool[~p][0])
-        args = [self.env[a] for a in site.args[side]]
-        self.chosen[v] = Assuming(site.functions[side], self.b, args, {}).run()
+        else:
+            self.chosen[v] = type(self)(f, self.b, args, {}).run()
 
     def get(self, v: int, of: int, k: int) -> None:
         if of in self.chosen:
             self.env[v] = self.chosen[of][k]
         else:
             super().get(v, of, k)
+
+
+class _Trying(Assuming):
+    """To find out whether anything is left: not if a side is long."""
+
+    longest = _LONGEST

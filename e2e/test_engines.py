@@ -34,7 +34,7 @@ from rose_core.language.ops import OPS
 ENGINES_OWN = [
     "the end of a process, which no test can raise",
     "Out of bounds memory access",
-    # now and then a worker of the benchmarks' worker is never begun: of Firefox the first, of WebKit a later one
+    # now and then a worker of the benchmarks' worker is never begun: Firefox's first one, WebKit's later ones
     "Loading this library, and Python for it",
     "1 of 1: sin",
 ]

@@ -83,30 +83,11 @@ class Loops(ControlFlow):
         sets |= rows.sets()
         swaps = [_rotated(ring) for ring in _rings(state, other, moved)]
         one = [*rows.begin(number), *self._to_locals(called, sets), *swaps, *rows.end(number)]
-        step = [get_local(turn), i32_const(1), I32_ADD]
+        holds = None
         if site.test:
             code, _, others = self.invoke(site.test, [*current, *test_args], [None])
             holds = [*code, *others.values()]
-            full: list[bytes] = []
-            if spec.must_end:
-                end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
-                if spec.note >= 0:
-                    end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
-                full = [*holds, IF, end, END]
-            out = [
-                BLOCK, LOOP, get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *holds, I32_EQZ, BR_IF_1,
-                *one, *step, set_local(turn), BR_0, END, END,
-            ]  # fmt: skip
-        elif spec.down:
-            out = [
-                count, local_tee(turn), set_local(number), LOOP,
-                get_local(number), i32_const(1), I32_SUB, set_local(number), *one,
-                get_local(number), BR_IF_0, END,
-            ]  # fmt: skip
-        else:
-            out = [LOOP, *one, *step, local_tee(turn), count, I32_LT_U, BR_IF_0, END]
-        if not site.test and (site.count >= 0 or not self.func.pool[~site.count][0]):
-            out = [count, IF, *out, END]
+        out = self._again(site, count, turn, number, one, holds)
         self.out[block] += [BASE, set_local(turn), *out, *rows.finish()]
         for k, n in enumerate(state):
             self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
@@ -122,6 +103,44 @@ class Loops(ControlFlow):
         rows.release()
         for x in operands:
             self.used(x, block)
+
+    def _again(
+        self,
+        site: LoopSite,
+        count: bytes,
+        turn: int,
+        number: int,
+        one: Sequence[bytes],
+        holds: Sequence[bytes] | None,
+    ) -> list[bytes]:
+        """Code that does ``one`` turn ``count`` times, as long as ``holds``, the code of a test, says so.
+
+        The local ``turn``, which is 0, counts the turns; ``number`` has the number of the turn, and is the
+        same local if that counts from 0.
+        """
+        spec = site.spec
+        step = [get_local(turn), i32_const(1), I32_ADD]
+        if holds is not None:
+            full: list[bytes] = []
+            if spec.must_end:
+                end = self.runtime.failure(errors.ENDLESS, count + F64_CONVERT_U)
+                if spec.note >= 0:
+                    end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
+                full = [*holds, IF, end, END]
+            return [
+                BLOCK, LOOP, get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *holds, I32_EQZ, BR_IF_1,
+                *one, *step, set_local(turn), BR_0, END, END,
+            ]  # fmt: skip
+        if spec.down:
+            before = [get_local(number), i32_const(1), I32_SUB, set_local(number)]
+            out = [
+                count, local_tee(turn), set_local(number),
+                LOOP, *before, *one, get_local(number), BR_IF_0, END,
+            ]  # fmt: skip
+        else:
+            out = [LOOP, *one, *step, local_tee(turn), count, I32_LT_U, BR_IF_0, END]
+        is_certain = site.count < 0 and self.func.pool[~site.count][0]
+        return out if is_certain else [count, IF, *out, END]
 
     def _enter(
         self,

@@ -13,6 +13,7 @@ from rose_core.wasm.encode import (
     END,
     F64_ADD,
     F64_CONVERT_S,
+    F64_SUB,
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
@@ -45,7 +46,7 @@ from rose_core.wasm.pieces import at
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-_SELECT = by_name["select"].code
+_NEG, _SELECT = by_name["neg"].code, by_name["select"].code
 
 
 class Writer:
@@ -222,13 +223,21 @@ class Writer:
         out: list[bytes] = []
         terms = []
         for v in added:
+            x, add = self._signed(code[v][2])
             n = self.new_local()
-            out += [known[code[v][2]], local_set(n)]
-            terms.append(n)
+            out += [known[x], local_set(n)]
+            terms.append((n, add))
         for lane in range(count):
-            for v, n in zip(added, terms, strict=True):
-                out += body.adding(code[v][1], [local_get(n), extract_lane(lane), F64_ADD])
+            for v, (n, add) in zip(added, terms, strict=True):
+                out += body.adding(code[v][1], [local_get(n), extract_lane(lane), add])
         return out
+
+    def _signed(self, x: int) -> tuple[int, bytes]:
+        """A value, and what adds it to another one: of a negation, what takes away that of which it is."""
+        demand, ins = self.body.demand, self.func.code[x] if x >= 0 else (-1,)
+        if ins[0] == _NEG and demand.uses[x] == 1 and not demand.rooted[x]:
+            return ins[1], F64_SUB
+        return x, F64_ADD
 
 
 class FlatWriter(Writer):

@@ -14,7 +14,7 @@ from rose_core.derivatives.turns import stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, opcodes, operands
 from rose_core.language.ops import FAILS, REGULAR, TABLE_END, code
-from rose_core.language.replay import Replay, copied
+from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, Fin
 
 _SELECT, _AND, _OR, _NOT = map(code, ("select", "and", "or", "not"))
@@ -105,24 +105,20 @@ def _is_there(f: Func, p: int, v: int) -> bool:
     return number == f.home[p]
 
 
-class _Harmless(Replay):
+class _Harmless(Replacing):
     def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: Mapping[int, Cases]) -> None:
         super().__init__(func, b, args)
         self.chosen = chosen
         """What may have an infinite derivative → where its value matters."""
 
-    def block(self, number: int) -> None:
-        func, b, env = self.func, self.b, self.env
-        for v in func.blocks[number].order:
-            ins = func.code[v]
-            if ins[0] >= TABLE_END:
-                self.structural(v, ins)
-                continue
-            args = [env[x] for x in ins[1:]]
-            if v in self.chosen:
-                k, x = REGULAR[ins[0]]
-                args[k] = b.ternary(_SELECT, self._is_in(self.chosen[v]), args[k], b.real(x))
-            env[v] = b.op(ins[0], *args, type=func.types[v])
+    def instead(self, v: int) -> int | None:
+        if v not in self.chosen:
+            return None
+        op, *given = self.func.code[v]
+        args = [self.env[x] for x in given]
+        k, x = REGULAR[op]
+        args[k] = self.b.ternary(_SELECT, self._is_in(self.chosen[v]), args[k], self.b.real(x))
+        return self.b.op(op, *args, type=self.func.types[v])
 
     def _is_in(self, cases: Cases) -> int:
         """Whether it is one of these cases."""

@@ -197,7 +197,7 @@ class Expansion:
         rule = f.jvp
         if rule is None:
             self.require_derivative(f)
-        func = f if rule is not None else by_choices(by_extremes(self.expand(f)))
+        func = f if rule is not None else _for_reverse(self.expand(f))
         body = func if rule is None else self.expand(rule)
         found = Transposed(func, body, varying, self.known or self, room)
         found.run()
@@ -218,6 +218,11 @@ class Expansion:
     def used_once(self, f: Func) -> bool:
         """Whether the reverse derivative of ``f`` is taken in one place of the program only."""
         return self._vjp_sites.get(f, 0) == 1
+
+
+def _for_reverse(f: Func) -> Func:
+    """``f`` as reverse mode takes it."""
+    return by_choices(by_extremes(f))
 
 
 def _calling(f: Func) -> Func:
@@ -316,7 +321,7 @@ class _Expander(Replay):
         if f.jvp is None:
             self.expansion.require_derivative(f)
         if len(pulls) == 1 and f.jvp is None and self.expansion.used_once(f):
-            body = by_choices(by_extremes(self.expansion.plain(f)))
+            body = _for_reverse(self.expansion.plain(f))
             lin = self.inline[v] = Linearization(body, self.b, args, varying, self.expansion)
             self.given[v] = lin.run()
             return

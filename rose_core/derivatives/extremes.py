@@ -81,21 +81,14 @@ class _ByExtremes(Replay):
         super().__init__(func, b, args)
         self.ways = ways
         """Loop → how it is written."""
-        self.results: dict[int, list[int]] = {}
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
         if v in self.ways:
             site, env = LoopSite(self.func, ins), self.env
             count, state, args = env[site.count], [env[x] for x in site.state], [env[x] for x in site.args]
-            self.results[v] = [*self.ways[v](self.b, site, count, state, args), count]
+            self.replaced[v] = [*self.ways[v](self.b, site, count, state, args), count]
         else:
             super().control_loop(v, ins)
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of in self.results:
-            self.env[v] = self.results[of][k]
-        else:
-            super().get(v, of, k)
 
 
 def _searched(

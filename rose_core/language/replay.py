@@ -58,6 +58,8 @@ class Replay:
         """Source id → id in ``b``."""
         self.result_at: dict[int, list[int]] = {}
         """For a source loop: where among the new loop's results each of its results went."""
+        self.replaced: dict[int, list[int]] = {}
+        """Source call, loop or choice that has other instructions in its place → the results of these."""
 
     def type(self, t: Type) -> Type:
         """The type a value of type ``t`` has in the copy."""
@@ -124,7 +126,8 @@ class Replay:
         self.env[v] = self.b.close_for([self.env[r] for r in block.results])
 
     def get(self, v: int, of: int, k: int) -> None:
-        self.env[v] = self.b.get(self.env[of], k)
+        found = self.replaced.get(of)
+        self.env[v] = self.b.get(self.env[of], k) if found is None else found[k]
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         self.env[v] = self.b.call(callee, [self.env[a] for a in args])
@@ -150,3 +153,22 @@ class Replay:
 
     def derivative(self, v: int, ins: tuple[int, ...]) -> None:
         raise AssertionError("derivatives are expanded before any other pass")
+
+
+class Replacing(Replay):
+    """A replay in which other values take the place of some."""
+
+    def instead(self, v: int) -> int | None:
+        """What takes the place of ``v``, made now if it is not there; None if ``v`` stays."""
+        raise NotImplementedError
+
+    def block(self, number: int) -> None:
+        func, b, env = self.func, self.b, self.env
+        for v in func.blocks[number].order:
+            ins, found = func.code[v], self.instead(v)
+            if found is not None:
+                env[v] = found
+            elif ins[0] < TABLE_END:
+                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
+            else:
+                self.structural(v, ins)

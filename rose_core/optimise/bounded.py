@@ -19,7 +19,7 @@ from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.outside import ahead
-from rose_core.optimise.ranges import Assuming, Range, Term, range_of
+from rose_core.optimise.ranges import Assuming, Range, Term, range_of, starts_from_zero
 from rose_core.optimise.unchanged import Unchanged, unchanged
 
 _ADD, _SUB, _IADD, _ISUB, _IMIN, _IMAX, _NARROW, _SELECT = map(
@@ -62,7 +62,7 @@ def _range(f: Func, ins: tuple[int, ...]) -> Range | None:
 
 def _adds_up(f: Func, start: int, body: Func, k: int) -> bool:
     """Whether a number of the state starts from 0.0, and turns only add to it or take away."""
-    if start >= 0 or str(f.pool[~start][0]) != "0.0":
+    if not starts_from_zero(f, start):
         return False
     result = body.results[k]
     ins = body.code[result] if result >= 0 else (PARAM, -1)
@@ -93,17 +93,17 @@ def over_range(
 ) -> int:
     """The loop over the turns in which something happens, on a state and arguments."""
 
-    def most(op: int, at_least: int, bounds: Sequence[tuple[Term, int]]) -> int:
+    def innermost(op: int, end: int, bounds: Sequence[tuple[Term, int]]) -> int:
         for bound, more in bounds:
             x = b.const(more, COUNT)
             for change, ids in ((_IADD, bound.plus), (_ISUB, bound.minus)):
                 for y in ahead(b, body, spec.carries, args, ids):
                     x = b.binary(change, x, y, COUNT)
-            at_least = b.binary(op, at_least, x, COUNT)
-        return at_least
+            end = b.binary(op, end, x, COUNT)
+        return end
 
     zero = b.const(0, COUNT)
-    low, high = most(_IMAX, zero, found.low), most(_IMIN, count, found.high)
+    low, high = innermost(_IMAX, zero, found.low), innermost(_IMIN, count, found.high)
     count = b.binary(_IMAX, b.binary(_ISUB, high, low, COUNT) if found.low else high, zero, COUNT)
     t = b.func.type_of(count)
     for condition, p in zip(found.when, ahead(b, body, spec.carries, args, found.when), strict=True):

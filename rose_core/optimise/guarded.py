@@ -18,10 +18,9 @@ from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Ref
 from rose_core.optimise.bounded import over_range
 from rose_core.optimise.inline import Verbatim, stays
-from rose_core.optimise.ranges import Range, range_of
+from rose_core.optimise.ranges import COMPARISONS, LONGEST, Range, range_of, starts_from_zero
 
 _ADD = code("add")
-_COMPARISONS = frozenset(map(code, ("ilt", "ileq", "igt", "igeq", "ieq", "ineq")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class _Sums:
 def guarded(f: Func) -> Func:
     """``f``, or a copy in which such sums are loops over ranges; the functions that it calls are left."""
     used = opcodes(f)
-    if not (FOR in used and ACCUM in used) or used.isdisjoint(_COMPARISONS) or stays(f):
+    if not (FOR in used and ACCUM in used) or used.isdisjoint(COMPARISONS) or stays(f):
         return f
     key = "guarded", f.extent
     found = f.memo.get(key)
@@ -64,7 +63,7 @@ def _all_sums(f: Func) -> dict[int, _Sums]:
     for number, block in enumerate(f.blocks[1:], 1):
         if block.parent in inside or block.parent in found:
             inside.add(number)
-        elif any(f.code[v][0] in _COMPARISONS for v in block.order) and block.owner not in users:
+        elif any(f.code[v][0] in COMPARISONS for v in block.order) and block.owner not in users:
             sums = _sums(f, number, users)
             if sums:
                 found[number] = sums
@@ -89,7 +88,7 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
                 added[x] = ins[2]
             else:
                 return None
-    if not added:
+    if not added or len(content) > LONGEST:
         return None
     body = Func("body", [], UNIT)
     b = Builder(body)
@@ -120,8 +119,7 @@ def _is_sum(f: Func, number: int, r: int, users: Sequence[int]) -> bool:
     """Whether an accumulator is a number that starts from 0.0 before the loop, which alone adds to it."""
     op, start, *_ = f.code[r]
     is_here = op == ACCUM and f.home[r] == f.blocks[number].parent
-    is_zero = is_here and start < 0 and str(f.pool[~start][0]) == "0.0" and f.type_of(start) is REAL
-    return is_zero and [f.code[v][0] for v in users] == [ADD_TO, RESOLVE]
+    return is_here and starts_from_zero(f, start) and [f.code[v][0] for v in users] == [ADD_TO, RESOLVE]
 
 
 class _Turn(Verbatim):

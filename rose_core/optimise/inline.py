@@ -344,8 +344,6 @@ class _InLine(Verbatim):
     def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
         super().__init__(func, b, args)
         self.copies = copies
-        self.results: dict[int, list[int]] = {}
-        """What a call that is in line gives, or a loop."""
 
     def function(self, f: Func) -> Func:
         return self.copies.of(f)
@@ -353,7 +351,7 @@ class _InLine(Verbatim):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         if self.copies.chosen(callee):
             given = [self.env[a] for a in args]
-            self.results[v] = _InLine(callee, self.b, given, self.copies).run()
+            self.replaced[v] = _InLine(callee, self.b, given, self.copies).run()
         else:
             super().call(v, self.copies.of(callee), args)
 
@@ -375,10 +373,4 @@ class _InLine(Verbatim):
             self.b.vec(list(column), array(spec.index, site.body.result_type(spec.carries + k)))
             for k, column in enumerate(zip(*kept, strict=True))
         ]
-        self.results[v] = [*state, self.env[site.count], *arrays]
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of in self.results:
-            self.env[v] = self.results[of][k]
-        else:
-            super().get(v, of, k)
+        self.replaced[v] = [*state, self.env[site.count], *arrays]

@@ -14,7 +14,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
 from rose_core.language.ir import INDEX, Func, opcodes
 from rose_core.language.ops import FAILS, LIBRARY, OPS, TABLE_END, TOGETHER
-from rose_core.language.replay import Replay, copied
+from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import Fin
 
 MOST_TURNS = 1 << 17
@@ -87,14 +87,12 @@ def _calls(f: Func, number: int, keys: dict[tuple[int, ...], int]) -> Iterator[t
             known[v] = keys.setdefault((ins[0], *given), turn + 1 + len(keys))
 
 
-class _Once(Replay):
+class _Once(Replacing):
     """Copies a function, and takes what is repeated from the loop that had it first."""
 
     def __init__(self, func: Func, b: Builder, args: list[int], repeated: dict[int, Source]) -> None:
         super().__init__(func, b, args)
         self.repeated = repeated
-        self.changed = {func.home[v] for v in repeated}
-        """The blocks in which something is repeated."""
         self.given: dict[int, list[Source]] = {}
         """Block → what it is to give, after its results."""
         for source in dict.fromkeys(repeated.values()):
@@ -102,19 +100,12 @@ class _Once(Replay):
         self.columns: dict[Source, int] = {}
         """The vectors of what is given."""
 
-    def block(self, number: int) -> None:
-        if number not in self.changed:
-            super().block(number)
-            return
-        func, b, env = self.func, self.b, self.env
-        for v in func.blocks[number].order:
-            ins = func.code[v]
-            if v in self.repeated:
-                env[v] = b.index(self.columns[self.repeated[v]], env[func.blocks[number].index])
-            elif ins[0] < TABLE_END:
-                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
-            else:
-                self.structural(v, ins)
+    def instead(self, v: int) -> int | None:
+        source = self.repeated.get(v)
+        if source is None:
+            return None
+        turn = self.func.blocks[self.func.home[v]].index
+        return self.b.index(self.columns[source], self.env[turn])
 
     def loop(self, v: int, number: int) -> None:
         block, b, env = self.func.blocks[number], self.b, self.env

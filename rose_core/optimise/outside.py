@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, opcodes, operands
 from rose_core.language.ops import FAILS, TABLE_END, code
-from rose_core.language.replay import copied
+from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, UNIT
 from rose_core.optimise.inline import Verbatim, stays
 
@@ -106,27 +106,19 @@ def given_values(body: Func, values: Sequence[int], without: Collection[int] = (
     dropped = {body.code[v][1] for v in without if body.code[v][0] == PARAM}
     args = [0 if k in dropped else b.param(t) for k, t in enumerate(body.params)]
     env = dict.fromkeys(without, 0) | {v: b.param(body.types[v]) for v in values}
-    copy.blocks[0].results = _WithValues(body, b, args, env).run()
+    copy.blocks[0].results = Knowing(body, b, args, env).run()
     return copy
 
 
-class _WithValues(Verbatim):
+class Knowing(Replacing, Verbatim):
     """Copies a function some of whose values are known."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], known: Mapping[int, int]) -> None:
         super().__init__(func, b, args)
         self.known = known
 
-    def block(self, number: int) -> None:
-        func, b, env = self.func, self.b, self.env
-        for v in func.blocks[number].order:
-            ins = func.code[v]
-            if v in self.known:
-                env[v] = self.known[v]
-            elif ins[0] < TABLE_END:
-                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
-            else:
-                self.structural(v, ins)
+    def instead(self, v: int) -> int | None:
+        return self.known.get(v)
 
 
 class _Moving(Verbatim):

@@ -9,15 +9,16 @@ from itertools import islice
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import PARAM, CondSite, Func
-from rose_core.language.ops import TABLE_END, code
-from rose_core.language.types import BOOL, UNIT, Fin, Ref
+from rose_core.language.ops import code
+from rose_core.language.types import BOOL, REAL, UNIT, Fin, Ref
 from rose_core.optimise.hoist import cannot_fail
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.inline import stays
+from rose_core.optimise.outside import Knowing
 
 _MOST_CONDITIONS = 4
 """The most comparisons of a body that are tried."""
 
-_LONGEST = 300
+LONGEST = 300
 """The most instructions of a body, or of the side of a choice in it, that are tried out."""
 
 _LARGEST = 1 << 24
@@ -32,6 +33,9 @@ _ILT, _ILEQ, _IGT, _IGEQ, _IEQ, _INEQ = map(code, ("ilt", "ileq", "igt", "igeq",
 
 _MIRRORED = {_ILT: _IGT, _ILEQ: _IGEQ, _IGT: _ILT, _IGEQ: _ILEQ, _IEQ: _IEQ, _INEQ: _INEQ}
 """Comparison → the same one with its operands exchanged."""
+
+COMPARISONS = _MIRRORED.keys()
+"""Of indices."""
 
 _OPPOSITE = {_ILT: _IGEQ, _ILEQ: _IGT, _IGT: _ILEQ, _IGEQ: _ILT, _IEQ: _INEQ, _INEQ: _IEQ}
 """Comparison → the one that holds where it does not."""
@@ -99,10 +103,10 @@ def range_of(body: Func, sums: Collection[int]) -> Range | None:
 
 def _comparisons(body: Func) -> Iterator[tuple[int, list[Term]]]:
     """Comparisons with the number of the turn, or of what is the same in all turns."""
-    if len(body.code) > _LONGEST:
+    if len(body.code) > LONGEST:
         return
     for v, ins in enumerate(body.code):
-        if ins[0] in _MIRRORED and not body.home[v]:
+        if ins[0] in COMPARISONS and not body.home[v]:
             terms = [t for x in ins[1:] if (t := _term(body, x, len(body.results)))]
             if len(terms) == 2:
                 yield v, terms
@@ -176,6 +180,11 @@ def _farthest(body: Func, x: int, carries: int, depth: int) -> float:
     return first * second if op == _IMUL else first
 
 
+def starts_from_zero(f: Func, x: int) -> bool:
+    """Whether a value is 0.0, and not -0.0, which a sum that starts from it never is."""
+    return x < 0 and str(f.pool[~x][0]) == "0.0" and f.type_of(x) is REAL
+
+
 def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> bool:
     """Whether a turn does nothing where conditions are as ``assumed``."""
     scratch = Func(body.name, [], UNIT)
@@ -189,28 +198,14 @@ def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> 
     return all(cannot_fail(scratch, ins) for ins in scratch.code)
 
 
-class Assuming(Verbatim):
+class Assuming(Knowing):
     """Copies a function in which some conditions are known, and choices that are known with them."""
 
     longest = math.inf
     """The most instructions of a side that takes the place of a choice."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], assumed: Mapping[int, bool]) -> None:
-        super().__init__(func, b, args)
-        self.assumed = assumed
-        self.chosen: dict[int, list[int]] = {}
-        """What a choice that is known gives."""
-
-    def block(self, number: int) -> None:
-        func, b, env = self.func, self.b, self.env
-        for v in func.blocks[number].order:
-            ins = func.code[v]
-            if v in self.assumed:
-                env[v] = b.const(self.assumed[v], BOOL)
-            elif ins[0] < TABLE_END:
-                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
-            else:
-                self.structural(v, ins)
+        super().__init__(func, b, args, {v: b.const(value, BOOL) for v, value in assumed.items()})
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         site = CondSite(self.func, ins)
@@ -220,16 +215,10 @@ class Assuming(Verbatim):
         if p >= 0 or len(f.code) > self.longest:
             super().cond(v, ins)
         else:
-            self.chosen[v] = type(self)(f, self.b, args, {}).run()
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of in self.chosen:
-            self.env[v] = self.chosen[of][k]
-        else:
-            super().get(v, of, k)
+            self.replaced[v] = type(self)(f, self.b, args, {}).run()
 
 
 class _Trying(Assuming):
     """To find out whether anything is left: not if a side is long."""
 
-    longest = _LONGEST
+    longest = LONGEST

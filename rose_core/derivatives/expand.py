@@ -19,6 +19,7 @@ from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
+from rose_core.derivatives.nearest import by_nearest
 from rose_core.derivatives.remat import Recomputed, may_run_again, segmented
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.tape import Transposed
@@ -222,7 +223,7 @@ class Expansion:
 
 def _for_reverse(f: Func) -> Func:
     """``f`` as reverse mode takes it."""
-    return by_choices(by_extremes(f))
+    return by_choices(by_extremes(by_nearest(f)))
 
 
 def _calling(f: Func) -> Func:

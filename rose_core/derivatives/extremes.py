@@ -16,7 +16,7 @@ from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
-from rose_core.language.replay import Replay, copied
+from rose_core.language.replay import Replacing, Replay, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type
 
 FEWEST_TURNS = 4
@@ -32,7 +32,7 @@ def by_extremes(f: Func) -> Func:
     key = "extremes", f.extent
     found = f.memo.get(key)
     if found is None:
-        sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+        sites = {v: _site(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
         ways = {v: way for v, site in sites.items() if (way := _way(site))}
         found = copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
         f.memo[key] = found
@@ -42,6 +42,63 @@ def by_extremes(f: Func) -> Func:
 
 Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
 """What writes the loop of a site, of this count, state and further arguments; it gives the last state."""
+
+
+def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
+    """The loop, of whose turns some may be left out: they find an infinite number instead."""
+    site = LoopSite(f, ins)
+    body = site.body
+    found = body.memo.get("no turn left out")
+    if found is None:
+        left_out = {v: x for v in body.results if (x := _left_out(body, v))}
+        found = copied(body, lambda b, args: _InEveryTurn(body, b, args, left_out)) if left_out else body
+        body.memo["no turn left out"] = found
+    assert isinstance(found, Func)
+    site.body = found
+    return site
+
+
+def _left_out(body: Func, v: int) -> tuple[int, int] | None:
+    """The state that a choice leaves in some turns, and its other side, the least or largest of that."""
+    op, *given = body.code[v] if v >= 0 else (-1,)
+    if op != _SELECT or body.types[v] is not REAL:
+        return None
+    for s, side in (given[1:], given[:0:-1]):
+        is_extreme = side >= 0 and body.code[side][0] in (_MIN, _MAX) and s in body.code[side][1:]
+        if is_extreme and s >= 0 and body.code[s][0] == PARAM:
+            is_used_once = sum(side in operands(ins, body.blocks) for ins in body.code) == 1
+            return (s, side) if is_used_once and side not in body.results else None
+    return None
+
+
+class _InEveryTurn(Replacing):
+    """Copies the body of a loop whose state becomes the least or largest in every turn."""
+
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], left_out: Mapping[int, tuple[int, int]]
+    ) -> None:
+        super().__init__(func, b, args)
+        self.left_out = left_out
+        """Choice → the state, and the side of the choice that is the least or largest of that."""
+        self.candidates = {side: self._other(side, s) for s, side in left_out.values()}
+        """Such a side → what may be less or more than the state."""
+
+    def _other(self, side: int, s: int) -> int:
+        _, x, y = self.func.code[side]
+        return y if x == s else x
+
+    def instead(self, v: int) -> int | None:
+        b, env = self.b, self.env
+        if v in self.candidates:
+            return env[self.candidates[v]]
+        if v not in self.left_out:
+            return None
+        s, side = self.left_out[v]
+        _, p, if_true, _ = self.func.code[v]
+        op = self.func.code[side][0]
+        none = b.real(math.inf if op == _MIN else -math.inf)
+        sides = (env[side], none) if if_true == side else (none, env[side])
+        return b.binary(op, env[s], b.ternary(_SELECT, env[p], *sides, REAL))
 
 
 def _way(site: LoopSite) -> Way | None:
@@ -84,7 +141,7 @@ class _ByExtremes(Replay):
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
         if v in self.ways:
-            site, env = LoopSite(self.func, ins), self.env
+            site, env = _site(self.func, ins), self.env
             count, state, args = env[site.count], [env[x] for x in site.state], [env[x] for x in site.args]
             self.replaced[v] = [*self.ways[v](self.b, site, count, state, args), count]
         else:
@@ -141,6 +198,7 @@ def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) ->
     body, carries = as_it_is(site.body), site.spec.carries
     b, params = part("every_turn", [*counts, *body.params[1:]])
     leave(b.func)
+    b.func.remat = True  # it is rare, and there would be memory for all that it keeps in any case
     given = params[0] if counts else b.const(count, REAL)
     state, args = params[len(counts) :][:carries], params[len(counts) + carries :]
     b.func.blocks[0].results = [b.get(b.loop(site.spec, given, body, state, args), k)]

@@ -42,6 +42,7 @@ class Recomputed(Transposed):
             self.fwd = adapted(func, func.params)
         else:
             self.fwd = adapted(inner.fwd, inner.fwd.params, results=lambda _, ids: ids[:count])
+        self._builder = Builder(self.fwd)
         self._kept, self._empty, self.done = {}, [], {}
 
     @property

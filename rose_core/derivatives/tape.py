@@ -143,7 +143,7 @@ class Transposed:
         """Which of the parameters the forward function takes; it does not know tangents."""
         self.leaf_of_param = {tangent: k for k, (tangent, _) in enumerate(self._params)}
         self.fwd = Func(f"fwd_{func.name}", [], UNIT)
-        b = Builder(self.fwd)
+        b = self._builder = Builder(self.fwd)
         args = [0] * len(body.params)
         carries = [False] * len(body.params)
         self.args: list[int] = []
@@ -218,7 +218,7 @@ class Transposed:
     def _nothing(self, t: Type) -> int:
         """What an empty place of the tape holds."""
         is_array = isinstance(t, Array) and not is_tape(t)
-        return self._lin.b.unwritten(t) if is_array else self._lin.b.const(zero_of(t), t)
+        return self._builder.unwritten(t) if is_array else self._builder.const(zero_of(t), t)
 
     def asked(self) -> list[Asked]:
         """What has been asked of this and of the parts of it, for `forget`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
+from rose_core.language.ir import ACCUM, ADD_TO, COND, LOOP, REF_INDEX, RESOLVE, Func, callees, operands
 from rose_core.language.ops import BINARY_END
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
@@ -23,6 +23,12 @@ from rose_core.optimise.single import relinked
 from rose_core.optimise.sunk import sunk
 
 MOST_TURNS = 16
+
+MOST_TURNS_IN_STATE = 4
+"""The same in the body of a loop with a state."""
+
+USUAL_TURNS = 16
+"""How often such a body turns, for all that is known."""
 
 MOST_ROWS = 128
 """The most instructions that a loop may be written out to."""
@@ -34,21 +40,33 @@ MOST_VARIABLES = 12
 """The most elements of an accumulator that become local variables."""
 
 
-def unrolled(f: Func) -> Func:
-    """``f`` with the small loops in it, and in the functions it calls, written out."""
-    found = f.memo.get("unrolled")
+def unrolled(f: Func, in_loop: bool = False) -> Func:
+    """``f``, which may run in a loop, with the small loops in it and in what it calls written out."""
+    key = "unrolled", in_loop
+    found = f.memo.get(key)
     if found is None:
         taking = sunk(f)
-        linked = relinked(taking, [unrolled(g) for g in taking.callees])
-        small, joint = _small(linked) if len(f.blocks) > 2 and f.host is None else ({}, {})
+        parts = _parts_of_loops(taking, in_loop)
+        linked = relinked(taking, [unrolled(g, g in parts) for g in taking.callees])
+        has_some = len(f.blocks) > (1 if in_loop else 2) and f.host is None
+        small, joint = _small(linked, in_loop) if has_some else ({}, {})
         if small:
             found = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
-        found = f.memo["unrolled"] = computed_once(found or linked)
+        found = f.memo[key] = computed_once(found or linked)
     assert isinstance(found, Func)
     return found
 
 
-def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
+def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
+    """The bodies of loops with a state, and where ``f`` runs in a loop, the sides of choices."""
+    found: set[Func] = set()
+    for ins in f.code:
+        if ins[0] == LOOP or (ins[0] == COND and in_loop):
+            found.update(f.callees[k] for k in callees(ins))
+    return found
+
+
+def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]]:
     """The loops to unroll, block → turns; those whose turns run side by side, block → what is in it."""
     small: dict[int, int] = {}
     joint: dict[int, list[int]] = {}
@@ -71,8 +89,8 @@ def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
         if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
             joint[number] = inside[number]
             saved += sum(_turns(f, k) for k in stay)
-        elif block.parent > 0 and 0 < turns <= MOST_TURNS and written <= MOST_ROWS:
-            saved += turns * _turns(f, block.parent)
+        elif 0 < turns <= _most_turns(block.parent, in_loop) and written <= MOST_ROWS:
+            saved += turns * (_turns(f, block.parent) if block.parent else USUAL_TURNS)
         else:
             rows[block.parent] += rows[number]
             inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
@@ -81,6 +99,13 @@ def _small(f: Func) -> tuple[dict[int, int], dict[int, list[int]]]:
         rows[block.parent] += written
         inside[block.parent] += inside[number]
     return (small, joint) if len(f.code) <= ROWS_PER_TURN * saved else ({}, {})
+
+
+def _most_turns(parent: int, in_loop: bool) -> int:
+    """The most turns of a loop in this block that is written out."""
+    if parent:
+        return MOST_TURNS
+    return MOST_TURNS_IN_STATE if in_loop else 0
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:

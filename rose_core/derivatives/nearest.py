@@ -1,0 +1,197 @@
+"""The least or largest of several numbers that are computed alike, in every turn of a loop, in reverse.
+
+Where an author's own loop has written out the distances to all centres, reverse mode would go back into
+each of them, with a cotangent of 0 into all but one. So a loop before finds in each turn which one it is; in
+the loop itself only that one is computed, of operands that are picked by its number from vectors. Where
+several are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+
+from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
+from rose_core.derivatives.terms import terms
+from rose_core.derivatives.turns import part, stays_as_it_is
+from rose_core.language.builder import Builder
+from rose_core.language.ir import ADD_TO, CALL, COND, FOR, IDX, INDEX, LOOP, RESOLVE, Func, opcodes, operands
+from rose_core.language.ops import TABLE_END, code
+from rose_core.language.replay import Replacing, copied
+from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
+
+_FEW = 4
+"""Up to so many other operations of a turn stay with the choice. More are left in a loop of their own, which
+may run in lanes."""
+
+_LT, _LEQ, _GT, _GEQ, _EQ, _SELECT = map(code, ("lt", "leq", "gt", "geq", "eq", "select"))
+_AND, _IEQ, _ILT, _NARROW = map(code, ("and", "ieq", "ilt", "narrow"))
+
+
+def by_nearest(f: Func) -> Func:
+    """``f``, in whose loops only the least or largest of such numbers is computed."""
+    if len(f.blocks) == 1 or opcodes(f).isdisjoint((MIN, MAX)) or stays_as_it_is(f):
+        return f
+    key = "nearest", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        written = terms(f, [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)])
+        found_in = all_alike(written)
+        found = copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
+        f.memo[key] = found
+    assert isinstance(found, Func)
+    return found
+
+
+def _has_extremes_of_sums(f: Func, number: int) -> bool:
+    """Whether a turn takes the least or largest of what loops in it add up."""
+    of_sums: set[int] = set()
+    for v in f.blocks[number].order:
+        ins = f.code[v]
+        if ins[0] == RESOLVE or not of_sums.isdisjoint(operands(ins, f.blocks)):
+            if ins[0] in (MIN, MAX):
+                return True
+            of_sums.add(v)
+    return False
+
+
+# -- the loops ------------------------------------------------------------------------------------------
+
+
+class _ByNearest(Replacing):
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], all_alike: Mapping[int, Sequence[Alike]]
+    ) -> None:
+        super().__init__(func, b, args)
+        self.all_alike = all_alike
+        """Block → the numbers in it of which one is chosen."""
+        self.numbers: dict[int, tuple[Alike, int]] = {}
+        """What is chosen → from what, and the vector of its numbers in all turns."""
+        self.made: dict[int, int] = {}
+        """What is chosen → the vector of it in all turns, where that is made before."""
+
+    def loop(self, v: int, number: int) -> None:
+        if number in self.all_alike:
+            self._search(number)
+        super().loop(v, number)
+
+    def _search(self, number: int) -> None:
+        """A loop that finds in all turns which one is chosen."""
+        func, b, found = self.func, self.b, self.all_alike[number]
+        block = func.blocks[number]
+        inside = {block.index: b.open_for(block.size)}
+        self._repeat([x for alike in found for x in alike.members], number, inside)
+        numbers = [_searched(b, [inside[x] for x in alike.members], alike.is_least) for alike in found]
+        loop = b.close_for(numbers)
+        self.numbers.update((alike.root, (alike, b.get(loop, k))) for k, alike in enumerate(found))
+        if _others(func, number, self.numbers) > _FEW:
+            inside = {block.index: b.open_for(block.size)}
+            self._repeat([x for alike in found for x in alike.given], number, inside)
+            loop = b.close_for([self._choice(alike.root, inside) for alike in found])
+            self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
+
+    def _repeat(self, values: Sequence[int], number: int, inside: dict[int, int]) -> None:
+        """Compute some values of a turn in another loop; ``inside``: what there is in this so far."""
+        func, b = self.func, self.b
+        for v in needed_for(func, number, values):
+            op, *given = func.code[v]
+            args = [self._in(inside, x) for x in given]
+            inside[v] = b.index(*args) if op == INDEX else b.op(op, *args, type=func.types[v])
+
+    def _in(self, inside: Mapping[int, int], x: int) -> int:
+        return inside[x] if x in inside else self.env[x]
+
+    def instead(self, v: int) -> int | None:
+        if v not in self.numbers:
+            return None
+        turn = self.env[self.func.blocks[self.func.home[v]].index]
+        return self.b.index(self.made[v], turn) if v in self.made else self._choice(v, {})
+
+    def _choice(self, root: int, inside: Mapping[int, int]) -> int:
+        """What is chosen in a turn; ``inside``: what there is in its loop, if that is another one."""
+        (alike, numbers), func, b = self.numbers[root], self.func, self.b
+        number = b.index(numbers, self._in(inside, func.blocks[alike.number].index))
+        count = len(alike.members)
+        is_one = b.binary(_ILT, number, b.const(count, fin(count + 1)), BOOL)
+        column = array(fin(count), REAL)
+        given = [self._in(inside, x) for x in alike.given]
+        given += [b.vec([self.env[x] for x in values], column) for values in alike.columns]
+        types = [b.func.type_of(x) for x in given]
+        one, every = _one(func, alike, types), _every(func, alike, types)
+        return b.get(b.cond(is_one, one, [number, *given], every, given), 0)
+
+
+def _others(f: Func, number: int, roots: Container[int]) -> int:
+    """How many operations a turn takes besides what is chosen; none if there are loops in it."""
+    block = f.blocks[number]
+    ways, needed = [*block.results], set[int]()
+    for v in block.order:
+        if f.code[v][0] in (FOR, CALL, COND, LOOP):
+            return 0
+        if f.code[v][0] == ADD_TO:
+            ways.append(f.code[v][2])
+    while ways:
+        v = ways.pop()
+        if v not in needed and v not in roots and f.home_of(v) == number and f.code[v][0] != IDX:
+            needed.add(v)
+            ways += f.code[v][1:]
+    return sum(f.code[v][0] < TABLE_END for v in needed)
+
+
+def _searched(b: Builder, members: Sequence[int], is_least: bool) -> int:
+    """Which is the least of numbers, or the largest; where that is not one alone, how many there are."""
+    count = len(members)
+    index = fin(count + 1)
+    extreme, *compare = (MIN, _LT, _LEQ) if is_least else (MAX, _GT, _GEQ)
+    best, first, last = members[0], b.const(0, index), b.const(0, index)
+    for k, x in enumerate(members[1:], 1):
+        is_better, is_as_good = (b.binary(op, x, best, BOOL) for op in compare)
+        first = b.ternary(_SELECT, is_better, b.const(k, index), first, index)
+        last = b.ternary(_SELECT, is_as_good, b.const(k, index), last, index)
+        best = b.binary(extreme, best, x)
+    is_one = b.binary(_AND, b.binary(_IEQ, first, last, BOOL), b.binary(_EQ, best, best, BOOL), BOOL)
+    return b.ternary(_SELECT, is_one, first, b.const(count, index), index)
+
+
+def _one(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
+    """The member of a number that is given before what all of them are computed of."""
+    b, (number, *given) = part("nearest", [fin(len(alike.members) + 1), *types])
+    b.func.blocks[0].results = [_member(b, f, alike, given, number)]
+    return b.func
+
+
+def _every(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
+    """The least or largest as it was."""
+    b, given = part("every", types)
+    count = len(alike.members)
+    made = {v: _member(b, f, alike, given, b.const(k, fin(count + 1))) for k, v in enumerate(alike.members)}
+    for v in sorted(alike.inner):
+        op, x, y = f.code[v]
+        made[v] = b.binary(op, made[x], made[y])
+    b.func.blocks[0].results = [made[alike.root]]
+    return b.func
+
+
+def _member(b: Builder, f: Func, alike: Alike, given: Sequence[int], number: int) -> int:
+    """The steps by which a member is computed."""
+    count = len(alike.members)
+    made = {(x,) * count: v for x, v in zip(alike.given, given, strict=False)}
+    for values, v in zip(alike.columns, given[len(alike.given) :], strict=True):
+        made[values] = b.index(v, _as_index(b, number, fin(count)))
+    for values, keys in alike.steps.items():
+        op = f.code[values[0]][0]
+        args = [made[key] if key in made else b.const(*f.pool[~key[0]]) for key in keys]
+        if op != INDEX:
+            made[values] = b.op(op, *args, type=f.types[values[0]])
+        elif keys[1] in made or len({*keys[1]}) == 1:
+            made[values] = b.index(*args)
+        else:
+            made[values] = b.index(args[0], _as_index(b, number, b.func.type_of(args[0]).index))  # type: ignore[attr-defined]
+    return made[tuple(alike.members)]
+
+
+def _as_index(b: Builder, number: int, type: Type) -> int:
+    """The number of a member as an index of this type."""
+    if number < 0:
+        return b.const(b.pool[~number][0], type)
+    assert isinstance(type, Fin)
+    return b.binary(_NARROW, number, b.const(type.size, type), type)

@@ -47,9 +47,9 @@ def written(monkeypatch):
     found = []
     loop = lane_code.Writer.loop
 
-    def noted(self, used):
+    def noted(self, used, sums):
         found.append(self.block.size.size)
-        loop(self, used)
+        loop(self, used, sums)
 
     monkeypatch.setattr(lane_code.Writer, "loop", noted)
     return found
@@ -99,6 +99,31 @@ def test_operation(name: str, written) -> None:
         same(f, numbers(n, seed), 0.75)
         same(g, numbers(n, seed), numbers(n, -1 - seed))
     assert written == [n] * 10
+
+
+@pytest.mark.parametrize("n", [9, 10, 33])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
+def test_sums_side_by_side(n: int, count: int, written) -> None:
+    """Numbers that get something in every turn, some of them twice, and of some it is taken away."""
+    v, w = Vec(n, Real), Vec(count, Real)
+
+    def turn(x, c, i):
+        y = x[imod(n, iadd(2 * n, i, 1))]
+        terms = [c[k] * x[i] * y if k % 3 else -(c[k] * y) for k in range(count)]
+        return fsum(terms) + c[count - 1] * x[i]
+
+    def fsum(terms):
+        sum = terms[0]
+        for term in terms[1:]:
+            sum = sum * 0.5 + term
+        return sum
+
+    f = fn(
+        [v, w], w, lambda x, c: vjp(fn([w], Real, lambda c: total(n, lambda i: turn(x, c, i))))(c).grad(1.0)
+    )
+    for seed in range(5):
+        same(f, numbers(n, seed), numbers(count, seed))
+    assert n in written
 
 
 def test_what_a_loop_needs_comes_from_another(written) -> None:

@@ -19,9 +19,9 @@ def written(monkeypatch):
     found = []
     loop = lane_code.Writer.loop
 
-    def noted(self, used):
+    def noted(self, used, sums):
         found.append((*self.ends, self.block.size.size))
-        loop(self, used)
+        loop(self, used, sums)
 
     monkeypatch.setattr(lane_code.Writer, "loop", noted)
     return found

@@ -136,7 +136,7 @@ def simd(n: int) -> bytes:
     return b"\xfd" + uint(n)
 
 
-F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD = simd(0x14), simd(0x11), simd(0xF0)
+F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB = map(simd, (0x14, 0x11, 0xF0, 0xF1))
 
 IN_LANES = {
     # comparisons, which give masks: eq, ne, lt, gt, le, ge

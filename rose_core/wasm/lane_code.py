@@ -13,7 +13,6 @@ from rose_core.wasm.encode import (
     END,
     F64_ADD,
     F64_CONVERT_S,
-    F64_SUB,
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
@@ -39,6 +38,7 @@ from rose_core.wasm.encode import (
     store,
 )
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
+from rose_core.wasm.lane_sums import Sums
 from rose_core.wasm.lanes import STEP, Lanes, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place
 from rose_core.wasm.pieces import at
@@ -46,7 +46,7 @@ from rose_core.wasm.pieces import at
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-_NEG, _SELECT = by_name["neg"].code, by_name["select"].code
+_SELECT = by_name["select"].code
 
 
 class Writer:
@@ -90,12 +90,13 @@ class Writer:
         """Code after that."""
         return []
 
-    def loop(self, used: Iterable[int]) -> None:
-        """Write the loop, which uses these values, unless they are its own."""
+    def loop(self, used: Iterable[int], sums: Sequence[int]) -> None:
+        """Write the loop, which uses these values, unless they are its own; the sums are `Sums`' sites."""
         body, out = self.body, self.body.out[self.home]
         assert isinstance(self.block.size, Fin)
         first, last = self.ends
         out += self._spread()
+        self.sums = Sums(body, sums, self.new_local)
         self.i = body.new_local(True)
         """The local variable with the turn, counted from the origin, times the bytes of an element."""
         self.start = self.taken
@@ -104,13 +105,13 @@ class Writer:
         turns = last - first
         whole = turns & -2
         step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
-        out += self.begin()
+        out += [*self.begin(), *self.sums.begin()]
         out += [BASE, local_set(self.i), LOOP, *self.turn(2), *step]
         out += [i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
         if turns != whole:
             self.taken = self.start
             out += self.turn(1)
-        out += self.end()
+        out += [*self.end(), *self.sums.end()]
         self._alone(range(last, self.block.size.size))
         body.free[-1][1].append(self.i)
         results = [self.block.results[k] for k in self.places]
@@ -217,28 +218,6 @@ class Writer:
         first = [value, local_set(n), here, local_get(n), LANE.store(place.offset)]
         return [*first, here, local_get(n), SECOND_LANE.store(place.offset + step)]
 
-    def sums(self, added: Sequence[int], count: int, known: Mapping[int, bytes]) -> list[bytes]:
-        """Code that does what is ``added`` up over the turns, lane after lane."""
-        body, code = self.body, self.func.code
-        out: list[bytes] = []
-        terms = []
-        for v in added:
-            x, add = self._signed(code[v][2])
-            n = self.new_local()
-            out += [known[x], local_set(n)]
-            terms.append((n, add))
-        for lane in range(count):
-            for v, (n, add) in zip(added, terms, strict=True):
-                out += body.adding(code[v][1], [local_get(n), extract_lane(lane), add])
-        return out
-
-    def _signed(self, x: int) -> tuple[int, bytes]:
-        """A value, and what adds it to another one: of a negation, what takes away that of which it is."""
-        demand, ins = self.body.demand, self.func.code[x] if x >= 0 else (-1,)
-        if ins[0] == _NEG and demand.uses[x] == 1 and not demand.rooted[x]:
-            return ins[1], F64_SUB
-        return x, F64_ADD
-
 
 class FlatWriter(Writer):
     """Writes a loop that no other loop is in."""
@@ -268,7 +247,7 @@ class FlatWriter(Writer):
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
         self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
         self.flows = {of: self._flow(of_flow) for of, of_flow in lanes.flows.items()}
-        self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]])
+        self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]], lanes.sums)
         body.free[-1][1].extend(self.steps.values())
 
     def turn(self, count: int) -> list[bytes]:
@@ -304,7 +283,7 @@ class FlatWriter(Writer):
         for of, flow in self.flows.items() if not is_alone else ():
             place = body.place(of).at(flow.low)
             out += flow.add(self.address(place), place)
-        return out + self.results(known, count) + self.sums(lanes.sums, count, known)
+        return out + self.results(known, count) + self.sums.add(known, count, is_alone)
 
     def begin(self) -> list[bytes]:
         return [code for flow in self.flows.values() for code in flow.begin()]

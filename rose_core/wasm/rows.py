@@ -240,7 +240,7 @@ class RowsWriter(Writer):
         for v in rows.lines:
             place = self._ahead(code[v], self._size(v))
             self.columns_of[v] = body.new_local(True), place.offset
-        self.loop([x for ins in used for x in ins[1:]])
+        self.loop([x for ins in used for x in ins[1:]], rows.sums)
         body.free[-1][1].extend([self.k, *starts, *(n for n, _ in self.columns_of.values())])
 
     def turn(self, count: int) -> list[bytes]:
@@ -267,7 +267,7 @@ class RowsWriter(Writer):
                     place = self._ahead(ins)
                     read = self.address(place) + access.load(place.offset)
                 self.operation(v, known, out, read)
-        return out + self.results(known, count) + self.sums(self.rows.sums, count, known)
+        return out + self.results(known, count) + self.sums.add(known, count, False)
 
     def _ahead(self, ins: tuple[int, ...], step: int = STEP) -> Place:
         """What this turn reads, which is of ``step`` bytes, as an offset to its own."""

@@ -109,14 +109,11 @@ def test_sums_side_by_side(n: int, count: int, written) -> None:
 
     def turn(x, c, i):
         y = x[imod(n, iadd(2 * n, i, 1))]
-        terms = [c[k] * x[i] * y if k % 3 else -(c[k] * y) for k in range(count)]
-        return fsum(terms) + c[count - 1] * x[i]
-
-    def fsum(terms):
+        terms = [y / (c[k] + x[i] * x[i]) * (1 if k % 3 else -1) for k in range(count)]
         sum = terms[0]
         for term in terms[1:]:
             sum = sum * 0.5 + term
-        return sum
+        return sum + c[count - 1] * x[i]
 
     f = fn(
         [v, w], w, lambda x, c: vjp(fn([w], Real, lambda c: total(n, lambda i: turn(x, c, i))))(c).grad(1.0)

@@ -18,11 +18,13 @@ from rose_core import (
     fn,
     grad,
     hessian,
+    imax,
     interp,
     jet,
     jvp,
     min,
     opaque,
+    real,
     root,
     sin,
     vjp,
@@ -243,6 +245,14 @@ def test_recordings_of_operators() -> None:
 
     assert_read_again(outer, 0.7)
     assert_read_again(grad(grad(outer)), 0.7)
+
+
+def test_negative_numbers_and_indices() -> None:
+    """What is added to an index is a whole number, and what is added to a number is one."""
+    v = Vec(5, Real)
+    f = fn([v], Real, lambda x: rose_sum(5, lambda i: x[imax(5, i + (-1), 0)] * -2.0 + (-1 + real(i) * -1.0)))
+    assert_read_again(f, [1.0, 2.0, -3.0, 4.0, 5.0])
+    assert_read_again(grad(f), [1.0, 2.0, -3.0, 4.0, 5.0])
 
 
 def test_recordings_of_custom_derivatives() -> None:

@@ -223,8 +223,9 @@ class Elaboration:
         if symbol in ("fst", "snd"):
             v = self.value(tree[3])
             return self.b.member(v, symbol == "snd")
-        number = tree[3][0] == "number"
-        if symbol == "-" and number:
+        if _is_number(tree):
+            if isinstance(expected, Fin) and str(tree[3][2]).isdigit():  # what is added to an index
+                return self.b.const(-int(tree[3][2]), expected)
             return self.b.const(-float(tree[3][2]), TAN if expected is TAN else REAL)
         return self._apply(tree, symbol, [tree[3]], expected)
 
@@ -240,7 +241,7 @@ class Elaboration:
     def _apply(self, tree: Tree, symbol: str, operands: Sequence[Any], expected: Type | None) -> int:
         """The op of the table with this symbol that takes these operands."""
         rows = [op for op in OPS if op.symbol == symbol and len(op.ins) == len(operands)]
-        first_is_number = operands[0][0] == "number"
+        first_is_number = _is_number(operands[0])
         ids: list[int] = []
         order = [1, 0] if first_is_number and len(operands) == 2 else range(len(operands))
         found: dict[int, int] = {}
@@ -257,7 +258,7 @@ class Elaboration:
                 )
             sized = k > 0 and rows and all(op.sized or op.ins[k] == "I" for op in rows)
             if sized or isinstance(hint, Fin):  # operands may be indices of any types
-                whole = fin(LARGEST + 1) if operands[k][0] == "number" else None
+                whole = fin(LARGEST + 1) if _is_number(operands[k]) else None
                 found[k] = self.value(operands[k], whole)
             else:
                 found[k] = self.value(operands[k], hint)
@@ -374,6 +375,12 @@ def _instance(f: Func, types: tuple[Type, ...]) -> Func:
         found.instance = f, types
         f.memo["instance", types] = found
     return found
+
+
+def _is_number(tree: Tree) -> bool:
+    """Whether it is a number, or a negative one."""
+    kind = tree[3][0] if tree[0] == "unary" and tree[2] == "-" else tree[0]
+    return bool(kind == "number")
 
 
 def _typed(op: Op, types: Sequence[Type], expected: Type | None) -> Type | None:

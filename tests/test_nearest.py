@@ -171,7 +171,7 @@ def test_what_is_not_alike_stays() -> None:
     [
         lambda c, p: sum(N, lambda i: max(0.0, p[i][0] - c[0][0])),
         lambda c, p: sum(N, lambda i: max(p[i][0] * c[0][0], p[i][0] * c[1][0])),
-        lambda c, p: sum(7, lambda i: least([squared(p[index(N, i)], c[k]) for k in range(CENTRES)])),
+        lambda c, p: sum(3, lambda i: least([squared(p[index(N, i)], c[k]) for k in range(CENTRES)])),
         lambda c, p: least([squared(p[0], c[k]) for k in range(CENTRES)]),
     ],
     ids=["against a number", "little work", "few turns", "no loop"],

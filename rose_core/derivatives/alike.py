@@ -14,7 +14,7 @@ from rose_core.language.ir import IDX, INDEX, Func, operands
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
 from rose_core.language.types import REAL, Fin
 
-LEAST_WORK = 10
+LEAST_WORK = 9
 """The fewest operations that must be saved by going back into one number only: less is not worth to look for
 it, which takes two comparisons for each."""
 
@@ -24,7 +24,7 @@ LONG = 20
 _MOST = 64
 """The most numbers, and the most operations that each takes."""
 
-_FEWEST_TURNS = 8
+_FEWEST_TURNS = 4
 """The fewest turns of the loop."""
 
 _FUNCTIONS = frozenset(op.code for op in OPS if isinstance(op.wasm, str) or callable(op.wasm))

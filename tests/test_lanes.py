@@ -18,8 +18,10 @@ from rose_core import (
     floor,
     fn,
     iadd,
+    imin,
     imod,
     imul,
+    index,
     interp,
     max,
     min,
@@ -121,6 +123,36 @@ def test_sums_side_by_side(n: int, count: int, written) -> None:
     for seed in range(5):
         same(f, numbers(n, seed), numbers(count, seed))
     assert n in written
+
+
+STENCILS = {
+    "rows apart": (lambda i, a: iadd(14, i, a), True),
+    "one row": (lambda i, a: iadd(14, i, 1), True),
+    "round the edge": (lambda i, a: index(14, imod(12, iadd(24, i, 11 * a))), True),
+    "round a small edge": (lambda i, a: index(14, imod(2, iadd(24, i, a))), False),
+    "up to the edge": (lambda i, a: imin(14, iadd(24, i, a), 10), False),
+}
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_neighbours_in_several_rows(name: str, written) -> None:
+    """What a turn adds to neighbours in rows that are others for sure goes on beside the next turn's."""
+    row, in_lanes = STENCILS[name]
+    m = Vec(14, Vec(13, Real))
+
+    def turn(x, i, j):
+        p = [[x[row(i, a)][iadd(13, j, b)] for b in range(3)] for a in range(3)]
+        least = [min(min(p[a][0] * p[a][1], p[a][2]), p[1][1]) for a in range(3)]
+        return max(least[0] * p[2][0], max(least[1], least[2] * p[0][2]))
+
+    def f(x):
+        return total(12, lambda i: total(11, lambda j: turn(x, i, j)))
+
+    g = fn([m], m, lambda x: vjp(fn([m], Real, f))(x).grad(1.0))
+    for seed in range(3):
+        draw = random.Random(seed)
+        same(g, [[draw.uniform(-1, 1) for _ in range(13)] for _ in range(14)])
+    assert (written.count(11) > 0) == in_lanes
 
 
 def test_what_a_loop_needs_comes_from_another(written) -> None:

@@ -10,12 +10,13 @@ some at the ends, where indices that follow the turns by pieces are others than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
+from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func
+from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
@@ -59,7 +60,7 @@ STEP = 8
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 
 
-_REAL = by_name["real"].code
+_REAL, _IMOD, _NARROW = (by_name[name].code for name in ("real", "imod", "narrow"))
 
 
 def is_number(t: Type) -> bool:
@@ -290,8 +291,16 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     shared = {root for root, at in offsets.items() if len(at) > 1 and not _apart(at)}
     for root in shared:
         sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
-        if all(accumulators(func.code[v][1]) == [root] for v in sites) and _is_flow(lanes, func, sites):
-            lanes.flows[lanes.elements[func.code[sites[0]][1]].of] = sites
+        rows: dict[int, list[int]] = {}
+        for v in sites:
+            rows.setdefault(lanes.elements[func.code[v][1]].of, []).append(v)
+        is_alone = all(accumulators(func.code[v][1]) == [root] for v in sites)
+        if (
+            is_alone
+            and _are_apart(body, [*rows])
+            and all(_is_flow(lanes, func, row) for row in rows.values())
+        ):
+            lanes.flows.update((of, row) for of, row in rows.items() if len(row) > 1)
         else:
             lanes.single.update(sites)
     return (
@@ -303,6 +312,42 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     )
 
 
+def _are_apart(body: Body, rows: Collection[int]) -> bool:
+    """Whether these are different rows of one accumulator."""
+    paths = [path_of(body.func, r) for r in rows]
+    return all(
+        root == other_root and any(starmap(partial(_differ, body), zip(path, other, strict=False)))
+        for (path, root), (other, other_root) in combinations(paths, 2)
+    )
+
+
+def _differ(body: Body, i: int, j: int) -> bool:
+    """Whether two indices are always different: a constant from each other, round an edge, too."""
+    if min(i, j) < 0:
+        return max(i, j) < 0 and body.func.pool[~i][0] != body.func.pool[~j][0]
+    (line, edge), (other, other_edge) = _round(body, i), _round(body, j)
+    if line is None or other is None or line[:2] != other[:2]:
+        return False
+    if not edge and not other_edge:
+        return line[2] != other[2]
+    least, most = sorted((edge, other_edge))
+    # an index that does not go round is the same if it did, as long as it stays below the edge
+    of, factor, constant = other if edge else line
+    stays = factor * (body.func.types[of].size - 1) + constant < most  # type: ignore[attr-defined]
+    return (least == most or (not least and stays)) and (line[2] - other[2]) % most != 0
+
+
+def _round(body: Body, i: int) -> tuple[tuple[int, int, int] | None, int]:
+    """An index as `Body.affine` has it, and by what number it goes round; 0 if it does not."""
+    code = body.func.code
+    while code[i][0] == _NARROW and code[i][1] >= 0:
+        i = code[i][1]
+    op, *given = code[i]
+    if op != _IMOD or given[0] < 0 or given[1] >= 0:
+        return body.affine(i), 0
+    return body.affine(given[0]), int(body.func.pool[~given[1]][0])
+
+
 def _alike(places: Iterable[tuple[int, int]]) -> bool:
     """Whether elements, of which there are the steps, move alike."""
     return len({step for step, _ in places}) == 1
@@ -312,11 +357,7 @@ def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
     """Whether these sites add to neighbours in one row of numbers."""
     elements = [lanes.elements[func.code[v][1]] for v in sites]
     offsets = [e.offset(lanes.first) for e in elements]
-    return (
-        len({e.of for e in elements}) == 1
-        and {e.step for e in elements} == {STEP}
-        and max(offsets) - min(offsets) < WIDEST * STEP
-    )
+    return {e.step for e in elements} == {STEP} and max(offsets) - min(offsets) < WIDEST * STEP
 
 
 def _apart(places: Iterable[tuple[int, int]]) -> bool:

@@ -11,23 +11,18 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.ir import IDX, INDEX, Func, operands
-from rose_core.language.ops import FAILS, OPS, TABLE_END, code
+from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, code
 from rose_core.language.types import REAL, Fin
 
 LEAST_WORK = 9
 """The fewest operations that must be saved by going back into one number only: less is not worth to look for
 it, which takes two comparisons for each."""
 
-LONG = 20
-"""About so many operations are in a function of the library."""
-
 _MOST = 64
 """The most numbers, and the most operations that each takes."""
 
 _FEWEST_TURNS = 4
 """The fewest turns of the loop."""
-
-_FUNCTIONS = frozenset(op.code for op in OPS if isinstance(op.wasm, str) or callable(op.wasm))
 
 MIN, MAX = map(code, ("min", "max"))
 
@@ -80,7 +75,7 @@ def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
             matching = _Matching(f, alike, repeatable)
             if matching.match(tuple(members)):
                 work = [f.code[x][0] for x in needed_for(f, number, alike.given)]
-                again = sum(LONG if op in _FUNCTIONS else op < TABLE_END for op in work)
+                again = sum(EFFORT[op] for op in work if op < TABLE_END)
                 if others * (2 + matching.operations) >= LEAST_WORK + again:
                     seen.update(x for values in alike.steps for x in values)
                     yield alike

@@ -30,6 +30,7 @@ from rose_core.language.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, call
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded
+from rose_core.optimise.fused import fused
 from rose_core.optimise.guarded import guarded
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line
@@ -85,7 +86,7 @@ class Expansion:
                 make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
                 found = make(f, f.origin[1])
             else:
-                found = narrowed(outside(bounded(guarded(hoisted(f)))))
+                found = narrowed(outside(bounded(guarded(fused(hoisted(f))))))
                 callees = [self.expand(g) for g in found.callees]
                 plain = callees == found.callees and all(ins[0] != VJP for ins in found.code)
                 if not plain or any(spec.checkpoint for spec in found.specs):

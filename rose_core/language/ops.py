@@ -252,6 +252,9 @@ FAILS = frozenset(op.code for op in OPS if isinstance(op.wasm, Helper) and op.wa
 LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
 """The opcodes of what a function of a library computes, and not an instruction of the machine, or a few."""
 
+EFFORT = [20 if op.code in LIBRARY else 4 if op.name in ("div", "sqrt") else 1 for op in OPS]
+"""About how many additions take as long as one of each op."""
+
 REGULAR = {
     by_name[_name].code: (k, x)
     for k, x, names in (

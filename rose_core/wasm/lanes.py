@@ -17,7 +17,7 @@ from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING
 
 from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
-from rose_core.language.ops import OPS, TABLE_END, by_name
+from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
     IN_LANES,
@@ -34,9 +34,6 @@ LEAST_TURNS = 4
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
 
-_SLOW = {by_name[name].code: 4 for name in ("div", "sqrt")}
-"""Operations that take longer than others, by code."""
-
 _CHOICES = {by_name["min"].code: 4, by_name["max"].code: 4, by_name["select"].code: 1}
 """Operations that choose, and how long they take. A turn by itself has branches in their place: where the
 processor foretells them, it goes on at once, and else it has to begin again."""
@@ -50,9 +47,6 @@ WIDEST = 8
 
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
-
-_CALL = 20
-"""About so many operations are in a function of the library."""
 
 STEP = 8
 """Bytes of an element."""
@@ -175,7 +169,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     made = [r for r in results if not is_number(func.type_of(r))]
     if not all(_is_row(func, number, r) for r in made):
         return None
-    operations = sum(_effort(func.code[v][0]) for v in lanes.values)
+    operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
     apart = sum(found.step != STEP for found in lanes.elements.values())
     if operations < apart + sum(len(func.code[r]) - 1 for r in made):
         return None  # to put lanes together and take them apart takes as long
@@ -199,15 +193,6 @@ def _begin(lanes: Lanes, turns: int) -> bool:
         and alone * len(lanes.values) <= _MOST_WRITTEN
         and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
     )
-
-
-def _effort(op: int) -> int:
-    """About how many operations one takes."""
-    if op == INDEX:
-        return 0
-    if op == _REAL:
-        return 1
-    return _SLOW.get(op, 1) if op in _INSTRUCTIONS else _CALL
 
 
 def _choices(func: Func, values: Iterable[int]) -> int:

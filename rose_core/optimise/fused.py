@@ -1,0 +1,247 @@
+"""Loops that compute the same in each turn, as one loop, before anything is differentiated.
+
+The components of a force are sums of their own, in each of which all distances are computed. As one loop,
+they are computed once, and so is their derivative. Every sum and every element gets what it got, in the same
+order, so values are the same to the bit; in a derivative, the order in which cotangents meet may be another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    REF_INDEX,
+    RESOLVE,
+    VEC,
+    Func,
+    operands,
+    path_of,
+)
+from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
+from rose_core.language.replay import copied
+from rose_core.language.types import Ref
+from rose_core.optimise.inline import Verbatim, stays
+
+LEAST_SHARED = 6
+"""The fewest operations that two loops must share."""
+
+MOST_ROWS = 200
+"""The most instructions of a turn."""
+
+_NEXT = 8
+"""How many loops after it are compared with one."""
+
+_MOST_EARLY = 64
+"""The most instructions that are moved before it."""
+
+_DEEPEST = 4
+"""The most loops in each other that become one each."""
+
+_PURE = frozenset((INDEX, VEC, REF_INDEX))
+_PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
+"""Structural instructions that such a loop may have."""
+
+
+def fused(f: Func) -> Func:
+    """``f``, or a copy in which such loops are one; the functions that it calls are left."""
+    if len(f.blocks) < 3 or stays(f):
+        return f
+    key = "fused", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        found = f
+        for _ in range(_DEEPEST):
+            groups = list(_groups(found))
+            if not groups:
+                break
+            found = copied(found, _replay(found, groups))
+        f.memo[key] = found
+    assert isinstance(found, Func)
+    return found
+
+
+@dataclass(slots=True)
+class _Group:
+    """Loops that become one."""
+
+    loops: list[int]
+    """In order; the one stands where the first does."""
+    early: set[int] = field(default_factory=set)
+    """What the others need that is computed after the first."""
+
+
+@dataclass(slots=True)
+class _Loop:
+    """What is in a loop."""
+
+    owner: int
+    content: list[int]
+    """Its instructions, and those of the loops in it, in order."""
+    outside: set[int]
+    """What it needs from around it."""
+    accumulators: set[int]
+    """Those from around it that it adds to."""
+    work: dict[int, int]
+    """The operations of a turn, by what they are computed of, and how long each takes."""
+    can_fail: bool
+
+
+def _groups(f: Func) -> Iterator[_Group]:
+    """The loops that can become one."""
+    touched: dict[int, list[int]] = {}
+    for v, ins in enumerate(f.code):
+        for x in operands(ins, f.blocks):
+            if x >= 0 and isinstance(f.types[x], Ref):
+                touched.setdefault(path_of(f, x)[1], []).append(v)
+    known: dict[tuple[int, ...], int] = {}
+    for number, block in enumerate(f.blocks):
+        owners = [v for v in block.order if f.code[v][0] == FOR]
+        loops = [loop for v in owners if (loop := _loop(f, v, known))] if len(owners) > 1 else []
+        taken: set[int] = set()
+        for k, first in enumerate(loops):
+            if first.owner in taken:
+                continue
+            group = _Group([first.owner])
+            for loop in loops[k + 1 : k + 1 + _NEXT]:
+                if loop.owner in taken or not _is_worth_it(f, first, loop):
+                    continue
+                early = _before(f, number, first, loop, touched)
+                if early is not None:
+                    taken.add(loop.owner)
+                    group.loops.append(loop.owner)
+                    group.early |= early
+                    first.accumulators |= loop.accumulators
+                    first.content += loop.content
+                    first.work |= loop.work
+            if len(group.loops) > 1:
+                yield group
+
+
+def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | None:
+    """A loop, if all in it can be together with another's; ``known``: a number for each computation."""
+    content: list[int] = []
+    indices: dict[int, int] = {}
+    """Index of a loop → how deep the loop is in others."""
+    stack = [(f.code[owner][1], 0)]
+    while stack:
+        number, depth = stack.pop()
+        indices[f.blocks[number].index] = depth
+        content += f.blocks[number].order
+        stack += [(f.code[v][1], depth + 1) for v in f.blocks[number].order if f.code[v][0] == FOR]
+    content.sort()
+    if len(content) > MOST_ROWS:
+        return None
+    inside = set(content)
+    results = f.blocks[f.code[owner][1]].results
+    loop = _Loop(owner, content, {x for x in results if x >= 0 and x not in inside}, set(), {}, False)
+    keys: dict[int, int] = {}
+    for v in content:
+        op, *given = f.code[v]
+        if op >= TABLE_END and op not in _PLAIN:
+            return None
+        loop.can_fail |= op in FAILS
+        taken = [x for x in operands(f.code[v], f.blocks) if x >= 0]
+        loop.outside.update(x for x in taken if x not in inside)
+        if op == ADD_TO and (root := path_of(f, given[0])[1]) not in inside:
+            loop.accumulators.add(root)
+        if op < TABLE_END or op in (INDEX, VEC):
+            of = [keys.get(x, x) for x in given]
+            key = (op, *(sorted(of) if op < TABLE_END and OPS[op].commutes else of))
+            # numbers of values from outside are below these
+            keys[v] = known.setdefault(key, len(f.code) + len(known))
+            if op < TABLE_END:
+                loop.work[keys[v]] = EFFORT[op]
+        elif op == IDX:
+            keys[v] = known.setdefault((IDX, indices[v]), len(f.code) + len(known))
+    return loop
+
+
+def _is_worth_it(f: Func, first: _Loop, loop: _Loop) -> bool:
+    sizes = {f.blocks[f.code[v][1]].size for v in (first.owner, loop.owner)}
+    shared = sum(loop.work[key] for key in loop.work.keys() & first.work.keys())
+    return len(sizes) == 1 and shared >= LEAST_SHARED and len(first.content) + len(loop.content) <= MOST_ROWS
+
+
+def _before(
+    f: Func, number: int, first: _Loop, loop: _Loop, touched: dict[int, list[int]]
+) -> set[int] | None:
+    """What has to be computed before a loop can be where the first one is; None if it cannot."""
+    if loop.can_fail or not loop.accumulators.isdisjoint(first.accumulators):
+        return None
+    inside = set(loop.content)
+    for r in loop.accumulators:
+        if f.code[r][0] != ACCUM or any(first.owner < v < loop.owner and v not in inside for v in touched[r]):
+            return None
+    early: set[int] = set()
+    ways = [*loop.outside]
+    while ways:
+        v = ways.pop()
+        if v < first.owner or v in early or f.home[v] != number:
+            continue  # what is around the block is there before all of it
+        op = f.code[v][0]
+        if not (op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)):
+            return None
+        early.add(v)
+        if len(early) > _MOST_EARLY:
+            return None
+        ways += [x for x in operands(f.code[v], f.blocks) if x >= 0]
+    return early
+
+
+# -- the one loop ---------------------------------------------------------------------------------------
+
+
+def _replay(f: Func, groups: Sequence[_Group]) -> Callable[[Builder, list[int]], Verbatim]:
+    return lambda b, args: _Fusing(f, b, args, groups)
+
+
+class _Fusing(Verbatim):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], groups: Sequence[_Group]) -> None:
+        super().__init__(func, b, args)
+        self.groups = {group.loops[0]: group for group in groups}
+        self.others = {v for group in groups for v in group.loops[1:]}
+        self.done: set[int] = set()
+        """The accumulators that are there before their place."""
+
+    def loop(self, v: int, number: int) -> None:
+        if v in self.others:
+            return
+        if v not in self.groups:
+            super().loop(v, number)
+            return
+        func, group, env = self.func, self.groups[v], self.env
+        self._begin(group)
+        blocks = [func.blocks[func.code[loop][1]] for loop in group.loops]
+        index = self.b.open_for(blocks[0].size)
+        for loop, block in zip(group.loops, blocks, strict=True):
+            env[block.index] = index
+            self.block(func.code[loop][1])
+        made = self.b.close_for([env[r] for block in blocks for r in block.results])
+        at = 0
+        for loop, block in zip(group.loops, blocks, strict=True):
+            self.replaced[loop] = [self.b.get(made, at + k) for k in range(len(block.results))]
+            at += len(block.results)
+
+    def _begin(self, group: _Group) -> None:
+        """Compute what the others need."""
+        env, b = self.env, self.b
+        for v in sorted(group.early - self.done):
+            op, *given = self.func.code[v]
+            if op < TABLE_END:
+                env[v] = b.op(op, *[env[x] for x in given], type=self.func.types[v])
+            else:
+                self.structural(v, self.func.code[v])
+            if op == ACCUM:
+                self.done.add(v)
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        if v not in self.done:
+            super().structural(v, ins)

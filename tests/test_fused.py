@@ -1,0 +1,138 @@
+"""Loops that share what they compute become one: values are the same to the bit, and gradients agree."""
+
+from __future__ import annotations
+
+import pytest
+from random_nests import RandomNest
+from random_programs import flat
+from test_extremes import forward, points, slopes
+
+from rose_core import Real, Vec, compile, exp, fn, imod, interp, sin, sqrt, vec
+from rose_core import sum as total
+from rose_core.derivatives import expand
+from rose_core.derivatives.expand import Expansion
+from rose_core.language.check import check
+from rose_core.optimise import fused
+
+N = 12
+P, V = Vec(N, Vec(2, Real)), Vec(N, Real)
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """Leaves all loops as they are from then on."""
+    return lambda: monkeypatch.setattr(expand, "fused", lambda f: f)
+
+
+def loops(f) -> int:
+    """How many loops there are in ``f``."""
+    root = Expansion(f.func).root
+    check(root)
+    return len(root.blocks) - 1
+
+
+def squared(p, i, j):
+    return 0.01 + (p[j][0] - p[i][0]) * (p[j][0] - p[i][0]) + (p[j][1] - p[i][1]) * (p[j][1] - p[i][1])
+
+
+def forces(p):
+    """Of all points: their components are sums of their own."""
+
+    def force(i, k):
+        def term(j):
+            r = squared(p, i, j)
+            return (p[j][k] - p[i][k]) / (r * sqrt(r))
+
+        return total(N, term)
+
+    return vec(N, Vec(2, Real), lambda i: [force(i, 0), force(i, 1)])
+
+
+def of_forces(p):
+    f = forces(p)
+    return total(N, lambda i: f[i][0] * f[i][1])
+
+
+def of_vectors(p):
+    """Two vectors, and a number from between them."""
+    u = vec(N, Real, lambda i: exp(p[i][0] * p[i][1]) + p[i][0])
+    c = p[0][0] * p[1][1]
+    w = vec(N, Real, lambda i: exp(p[i][0] * p[i][1]) * c)
+    return total(N, lambda i: u[i] * w[i])
+
+
+def of_grids(p):
+    """Loops in loops."""
+    u = vec(N, V, lambda i: vec(N, Real, lambda j: sin(p[i][0] * p[j][1]) * p[j][0]))
+    w = vec(N, V, lambda i: vec(N, Real, lambda j: sin(p[i][0] * p[j][1]) - p[i][1]))
+    return total(N, lambda i: u[i][imod(N, i)] * w[i][0])
+
+
+def of_three(p):
+    """Three sums, the second of them of the first."""
+    a = total(N, lambda i: exp(p[i][0] * p[i][1]))
+    b = total(N, lambda i: exp(p[i][0] * p[i][1]) * a)
+    c = total(N, lambda i: exp(p[i][0] * p[i][1]) * p[i][0])
+    return a * b * c
+
+
+def of_mean(p):
+    """Sums that need each other."""
+    m = total(N, lambda i: exp(p[i][0]) * p[i][1]) / N
+    return total(N, lambda i: exp(p[i][0]) * p[i][1] * (p[i][0] - m))
+
+
+def of_sizes(p):
+    return total(N, lambda i: exp(p[i][0])) * total(N - 1, lambda i: exp(p[imod(N, i)][0]))
+
+
+def of_little(p):
+    return total(N, lambda i: p[i][0] * p[i][1]) * total(N, lambda i: p[i][0] * p[i][1] + p[i][0])
+
+
+PROGRAMS = {of_forces: (4, 3), of_vectors: (3, 2), of_grids: (5, 3), of_three: (3, 2)}
+"""Programs, how many loops are written in them, and how many there are then."""
+
+
+@pytest.mark.parametrize("body", PROGRAMS)
+def test_loops_that_become_one(body, apart) -> None:
+    args = (points(N, 1),)
+    found, fewer = PROGRAMS[body][::-1]
+    f = fn([P], Real, body)
+    assert loops(f) == found
+    value, slope = compile(f)(*args), slopes(f, args)
+    assert repr(value) == repr(interp(f)(*args))
+    assert slope == pytest.approx(forward(f, args), rel=1e-12, abs=1e-13)
+    apart()
+    g = fn([P], Real, body)
+    assert loops(g) == fewer
+    assert repr(compile(g)(*args)) == repr(value)
+    assert slopes(g, args) == pytest.approx(slope, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("body", [of_mean, of_sizes, of_little])
+def test_loops_that_stay(body) -> None:
+    f = fn([P], Real, body)
+    assert loops(f) == 2
+    args = (points(N, 1),)
+    assert slopes(f, args) == pytest.approx(forward(f, args), rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 8) for k in range(0, 160, 8)], ids=str)
+def test_random_nests(seeds, apart, monkeypatch) -> None:
+    """Where everything is put together that can be."""
+    monkeypatch.setattr(fused, "LEAST_SHARED", -1)
+    found = {seed: outcomes(seed) for seed in seeds}
+    apart()
+    for seed in seeds:
+        value, slope = outcomes(seed)
+        assert repr(found[seed][0]) == repr(value)
+        assert found[seed][1] == pytest.approx(slope, rel=1e-9, abs=1e-11, nan_ok=True)
+
+
+def outcomes(seed):
+    nest = RandomNest(seed)
+    check(Expansion(nest.grad.func).root)
+    value, slope = compile(nest.value)(*nest.args), compile(nest.grad)(*nest.args)
+    assert repr(value) == repr(interp(nest.value)(*nest.args))
+    return value, flat(slope)

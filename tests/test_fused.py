@@ -53,6 +53,25 @@ def of_forces(p):
     return total(N, lambda i: f[i][0] * f[i][1])
 
 
+def of_components(p):
+    """The same in a loop around the sums, with distances that are sums."""
+
+    def force(i, k):
+        def term(j):
+            r = 0.01 + total(2, lambda q: (p[j][q] - p[i][q]) * (p[j][q] - p[i][q]))
+            return (p[j][k] - p[i][k]) / (r * sqrt(r))
+
+        return total(N, term)
+
+    f = vec(N, Vec(2, Real), lambda i: vec(2, Real, lambda k: force(i, k)))
+    return total(N, lambda i: f[i][0] * f[i][1])
+
+
+def of_rows(p):
+    """Sums that have nothing in common, in a short loop."""
+    return total(2, lambda k: total(N, lambda i: p[i][k] * p[i][0]) * p[0][k])
+
+
 def of_vectors(p):
     """Two vectors, and a number from between them."""
     u = vec(N, Real, lambda i: exp(p[i][0] * p[i][1]) + p[i][0])
@@ -90,7 +109,7 @@ def of_little(p):
     return total(N, lambda i: p[i][0] * p[i][1]) * total(N, lambda i: p[i][0] * p[i][1] + p[i][0])
 
 
-PROGRAMS = {of_forces: (4, 3), of_vectors: (3, 2), of_grids: (5, 3), of_three: (3, 2)}
+PROGRAMS = {of_forces: (4, 3), of_components: (5, 3), of_vectors: (3, 2), of_grids: (5, 3), of_three: (3, 2)}
 """Programs, how many loops are written in them, and how many there are then."""
 
 
@@ -110,7 +129,7 @@ def test_loops_that_become_one(body, apart) -> None:
     assert slopes(g, args) == pytest.approx(slope, rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("body", [of_mean, of_sizes, of_little])
+@pytest.mark.parametrize("body", [of_mean, of_sizes, of_little, of_rows])
 def test_loops_that_stay(body) -> None:
     f = fn([P], Real, body)
     assert loops(f) == 2

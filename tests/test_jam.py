@@ -33,7 +33,7 @@ def channels(count: int, term, n: int = N):
 
 @pytest.mark.parametrize(("count", "after"), [(1, 2), (2, 1), (3, 1), (4, 1), (5, 2)])
 def test_a_few_sums_are_one_loop(count, after) -> None:
-    f = channels(count, lambda x, c, i: x[i][c] * sin(x[i][0]))
+    f = channels(count, lambda x, c, i: sin(x[i][c]) * x[i][0])
     assert before(f) == 2
     found = same(f, wave(N, count))
     assert loops(found) == after

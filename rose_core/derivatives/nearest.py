@@ -11,17 +11,20 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
-from rose_core.derivatives.terms import terms
 from rose_core.derivatives.turns import part, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, IDX, INDEX, LOOP, RESOLVE, Func, opcodes, operands
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
+from rose_core.optimise.written import short_sums, written_out
 
 _FEW = 4
 """Up to so many other operations of a turn stay with the choice. More are left in a loop of their own, which
 may run in lanes."""
+
+MOST_TERMS, MOST_ROWS = 8, 64
+"""The most turns of a loop that adds up a number, and the most instructions that it may become."""
 
 _LT, _LEQ, _GT, _GEQ, _EQ, _SELECT = map(code, ("lt", "leq", "gt", "geq", "eq", "select"))
 _AND, _IEQ, _ILT, _NARROW = map(code, ("and", "ieq", "ilt", "narrow"))
@@ -34,7 +37,8 @@ def by_nearest(f: Func) -> Func:
     key = "nearest", f.extent
     found = f.memo.get(key)
     if found is None:
-        written = terms(f, [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)])
+        of_sums = [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)]
+        written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS))
         found_in = all_alike(written)
         found = copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
         f.memo[key] = found

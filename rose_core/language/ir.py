@@ -317,6 +317,17 @@ def callees_first(
     return order
 
 
+def contents(f: Func, number: int) -> list[int]:
+    """The instructions of a block and of those in it, in order."""
+    found: list[int] = []
+    blocks = [number]
+    while blocks:
+        order = f.blocks[blocks.pop()].order
+        found += order
+        blocks += [f.code[v][1] for v in order if f.code[v][0] == FOR]
+    return sorted(found)
+
+
 def opcodes(f: Func) -> set[int]:
     """The opcodes in a function that is finished."""
     found = f.memo.get("opcodes")

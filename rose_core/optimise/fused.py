@@ -7,6 +7,7 @@ order, so values are the same to the bit; in a derivative, the order in which co
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -22,19 +23,27 @@ from rose_core.language.ir import (
     RESOLVE,
     VEC,
     Func,
+    contents,
     operands,
     path_of,
 )
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
 from rose_core.language.replay import copied
-from rose_core.language.types import Ref
+from rose_core.language.types import Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.written import short_sums, written_out
 
 LEAST_SHARED = 6
 """The fewest operations that two loops must share."""
 
 MOST_ROWS = 200
 """The most instructions of a turn."""
+
+MOST_COMPONENTS = 4
+"""The most turns of a loop that is written out for this."""
+
+MOST_WRITTEN = 32
+"""The most instructions that a sum in it becomes."""
 
 _NEXT = 8
 """How many loops after it are compared with one."""
@@ -58,14 +67,46 @@ def fused(f: Func) -> Func:
     found = f.memo.get(key)
     if found is None:
         found = f
+        written = _written(f)
+        groups = list(_groups(written))
         for _ in range(_DEEPEST):
-            groups = list(_groups(found))
             if not groups:
                 break
-            found = copied(found, _replay(found, groups))
+            found = copied(written, _replay(written, groups))
+            written, groups = found, list(_groups(found))
         f.memo[key] = found
     assert isinstance(found, Func)
     return found
+
+
+def _written(f: Func) -> Func:
+    """``f`` with what keeps loops apart written out: loops of components around them, short sums in them."""
+    around = {k for k in range(1, len(f.blocks)) if _is_around(f, k)}
+    siblings = Counter((block.parent, block.size) for block in f.blocks[1:])
+    several = {k for k, block in enumerate(f.blocks) if k and siblings[block.parent, block.size] > 1}
+    several |= {k for k, block in enumerate(f.blocks) if block.parent in around}
+    sums = short_sums(f, several, MOST_COMPONENTS, MOST_WRITTEN) - around if several else set()
+    return written_out(f, around | sums)
+
+
+def _is_around(f: Func, number: int) -> bool:
+    """Whether there are loops in a loop of few turns that do much of the same in each of these."""
+    block = f.blocks[number]
+    assert isinstance(block.size, Fin)
+    loops = [v for v in block.order if f.code[v][0] == FOR] if block.size.size <= MOST_COMPONENTS else []
+    if not loops:
+        return False
+    content = contents(f, number)
+    if len(content) * block.size.size > MOST_ROWS:
+        return False
+    varying = {block.index}
+    for v in content:
+        op, *given = f.code[v]
+        if not varying.isdisjoint(operands(f.code[v], f.blocks)):
+            varying.add(path_of(f, given[0])[1] if op == ADD_TO else v)
+    inside = {v for loop in loops for v in contents(f, f.code[loop][1])}
+    shared = sum(EFFORT[f.code[v][0]] for v in inside - varying if f.code[v][0] < TABLE_END)
+    return shared >= LEAST_SHARED
 
 
 @dataclass(slots=True)
@@ -127,16 +168,7 @@ def _groups(f: Func) -> Iterator[_Group]:
 
 def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | None:
     """A loop, if all in it can be together with another's; ``known``: a number for each computation."""
-    content: list[int] = []
-    indices: dict[int, int] = {}
-    """Index of a loop → how deep the loop is in others."""
-    stack = [(f.code[owner][1], 0)]
-    while stack:
-        number, depth = stack.pop()
-        indices[f.blocks[number].index] = depth
-        content += f.blocks[number].order
-        stack += [(f.code[v][1], depth + 1) for v in f.blocks[number].order if f.code[v][0] == FOR]
-    content.sort()
+    content = contents(f, f.code[owner][1])
     if len(content) > MOST_ROWS:
         return None
     inside = set(content)
@@ -160,8 +192,17 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
             if op < TABLE_END:
                 loop.work[keys[v]] = EFFORT[op]
         elif op == IDX:
-            keys[v] = known.setdefault((IDX, indices[v]), len(f.code) + len(known))
+            keys[v] = known.setdefault((IDX, _depth(f, f.home[v], owner)), len(f.code) + len(known))
     return loop
+
+
+def _depth(f: Func, number: int, owner: int) -> int:
+    """How many loops a block is in, of those in a loop."""
+    depth = 0
+    while f.blocks[number].owner != owner:
+        number = f.blocks[number].parent
+        depth += 1
+    return depth
 
 
 def _is_worth_it(f: Func, first: _Loop, loop: _Loop) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, RESOLVE, Func, Spec, opcodes, operands
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, RESOLVE, Func, Spec, contents, opcodes, operands
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Ref
@@ -72,7 +72,7 @@ def _all_sums(f: Func) -> dict[int, _Sums]:
 
 def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | None:
     """What a loop adds up, if it does nothing else, and that within a range that depends on anything."""
-    content = _content(f, number)
+    content = contents(f, number)
     inside = set(content)
     added: dict[int, int] = {}
     """Accumulator → what is added to it in each turn."""
@@ -101,18 +101,6 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
     body.blocks[0].results = [b.binary(_ADD, s, replay.env[x]) for s, x in values]
     found = range_of(body, range(len(added)))
     return _Sums(body, list(added), list(args), found) if found and found.varies else None
-
-
-def _content(f: Func, number: int) -> list[int]:
-    """The instructions of a block, and of those in it."""
-    found: list[int] = []
-    blocks = [number]
-    while blocks:
-        for v in f.blocks[blocks.pop()].order:
-            found.append(v)
-            if f.code[v][0] == FOR:
-                blocks.append(f.code[v][1])
-    return found
 
 
 def _is_sum(f: Func, number: int, r: int, users: Sequence[int]) -> bool:

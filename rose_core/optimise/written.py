@@ -1,0 +1,95 @@
+"""Short loops written out before anything is differentiated, where something comes of it.
+
+Most are left for later (`optimise.unroll`), since a derivative of few instructions is made in less time. Here
+it is a step towards something else: numbers can be compared, or loops put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import ACCUM, ADD_TO, RESOLVE, Func, operands
+from rose_core.language.ops import code
+from rose_core.language.replay import copied
+from rose_core.language.types import REAL, Fin, array
+from rose_core.optimise.inline import Verbatim
+
+_ADD = code("add")
+
+
+def written_out(f: Func, short: Collection[int]) -> Func:
+    """``f`` with the loops of these numbers written out; numbers that only these add up are sums.
+
+    The terms are in the same order as before, so that sums are the same to the bit.
+    """
+    sums = _sums(f, short)
+    return copied(f, lambda b, args: _WrittenOut(f, b, args, short, sums)) if short else f
+
+
+def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: int) -> set[int]:
+    """The loops of few turns in these blocks that have no results, and those that are in them."""
+    short: set[int] = set()
+    rows = [len(block.order) for block in f.blocks]
+    # a loop's block has a higher number than the blocks around it
+    for number in range(len(f.blocks) - 1, 0, -1):
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        written = block.size.size * rows[number]
+        is_short = block.size.size <= most_turns and written <= most_rows and not block.results
+        if is_short and number not in numbers:
+            short.add(number)
+        rows[block.parent] += written
+    for number in sorted(short):
+        if f.blocks[number].parent not in numbers and f.blocks[number].parent not in short:
+            short.discard(number)
+    return short
+
+
+def _sums(f: Func, short: Collection[int]) -> set[int]:
+    """The accumulators of numbers to which nothing but these loops adds, and the block that they are in."""
+    sums = {v for v, ins in enumerate(f.code) if ins[0] == ACCUM and f.types[v].inner is REAL}  # type: ignore[attr-defined]
+    for v, ins in enumerate(f.code):
+        taken = operands(ins, f.blocks)
+        is_sum = ins[0] in (ADD_TO, RESOLVE) and ins[1] in sums and _becomes_part(f, v, f.home[ins[1]], short)
+        sums.difference_update(taken[1:] if is_sum else taken)
+    return sums
+
+
+def _becomes_part(f: Func, v: int, number: int, short: Collection[int]) -> bool:
+    """Whether an instruction is in this block, once these loops are written out."""
+    home = f.home[v]
+    while home != number and home in short:
+        home = f.blocks[home].parent
+    return home == number
+
+
+class _WrittenOut(Verbatim):
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], short: Collection[int], sums: Collection[int]
+    ) -> None:
+        super().__init__(func, b, args)
+        self.short = short
+        self.sums = sums
+        """What is added to these is an addition."""
+
+    def loop(self, v: int, number: int) -> None:
+        if number not in self.short:
+            super().loop(v, number)
+            return
+        block, b, turns = self.func.blocks[number], self.b, list[list[int]]()
+        for turn in range(block.size.size):  # type: ignore[attr-defined]
+            self.env[block.index] = b.const(turn, block.size)
+            self.block(number)
+            turns.append([self.env[r] for r in block.results])
+        types = [array(block.size, self.func.type_of(r)) for r in block.results]
+        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*turns, types, strict=True)]
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        env = self.env
+        if v in self.sums or (ins[0] == RESOLVE and ins[1] in self.sums):
+            env[v] = env[ins[1]]
+        elif ins[0] == ADD_TO and ins[1] in self.sums:
+            env[ins[1]] = self.b.binary(_ADD, env[ins[1]], env[ins[2]])
+        else:
+            super().structural(v, ins)

@@ -20,15 +20,29 @@ const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
 
 /** Python: `compiled(files, to)` writes an archive of byte code made of {name: source}. */
 const COMPILER = `
-import marshal, zipfile
+import ast, marshal, zipfile
 from importlib.util import MAGIC_NUMBER, source_hash
 
-def compiled(files, to, where):
+class Bare(ast.NodeTransformer):
+    """Leaves out the annotations of functions, which only a type checker asks for."""
+
+    def visit_FunctionDef(self, node):
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+def compiled(files, to, where, bare=False):
     # Stored, not deflated: servers compress better. Dated alike: same source, same bytes.
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for name, source in sorted(files.items()):
             # optimize=2 leaves out docstrings and assertions.
-            code = compile(source, f"{where}/{name}", "exec", dont_inherit=True, optimize=2)
+            tree = ast.parse(source)
+            tree = Bare().visit(tree) if bare else tree
+            code = compile(tree, f"{where}/{name}", "exec", dont_inherit=True, optimize=2)
             # PEP 552: hash-based (1), and not to be checked against a source (no 2).
             head = MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source)
             info = zipfile.ZipInfo(name + "c", (1980, 1, 1, 0, 0, 0))
@@ -52,13 +66,13 @@ compiled(files, "/tmp/out.zip", stdlib)
 `;
 
 const CORE = `
-import ast, importlib.util, sys
+import importlib.util, sys
 
 with zipfile.ZipFile(wheel) as archive:
     names = [n for n in archive.namelist() if n.endswith(".py")]
     # The command line is of no use in a page.
     files = {n: archive.read(n) for n in names if not n.startswith("rose_core/cli/")}
-compiled(files, "/tmp/out.zip", where)
+compiled(files, "/tmp/out.zip", where, bare=True)
 
 # Also imports inside functions must be found, before a reader runs into them.
 wanted = {}

@@ -6,6 +6,7 @@ import pytest
 from random_nests import RandomNest
 from random_programs import flat
 from test_extremes import forward, points, slopes
+from unchanged import assert_unchanged
 
 from rose_core import Real, Vec, compile, exp, fn, imod, interp, sin, sqrt, vec
 from rose_core import sum as total
@@ -141,12 +142,7 @@ def test_loops_that_stay(body) -> None:
 def test_random_nests(seeds, apart, monkeypatch) -> None:
     """Where everything is put together that can be."""
     monkeypatch.setattr(fused, "LEAST_SHARED", -1)
-    found = {seed: outcomes(seed) for seed in seeds}
-    apart()
-    for seed in seeds:
-        value, slope = outcomes(seed)
-        assert repr(found[seed][0]) == repr(value)
-        assert found[seed][1] == pytest.approx(slope, rel=1e-9, abs=1e-11, nan_ok=True)
+    assert_unchanged(seeds, outcomes, apart, rel=1e-9, abs=1e-11, nan_ok=True)
 
 
 def outcomes(seed):

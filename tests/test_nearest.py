@@ -9,6 +9,7 @@ import pytest
 from random_nearest import MEMBERS, TURNS, WIDTH, program
 from test_extremes import forward, gradient, points, slopes
 from test_growth import functions
+from unchanged import assert_unchanged
 
 from rose_core import (
     Real,
@@ -212,12 +213,7 @@ def test_many_operations_in_each_other() -> None:
 @pytest.mark.parametrize("seeds", [range(k, k + 5) for k in range(0, 100, 5)], ids=str)
 def test_random_programs(seeds, plain) -> None:
     """The value, the gradient, and its product with a direction are those of programs as they are written."""
-    found = {seed: outcomes(seed) for seed in seeds}
-    plain()
-    for seed in seeds:
-        value, slope = outcomes(seed)
-        assert repr(found[seed][0]) == repr(value)
-        assert found[seed][1] == pytest.approx(slope, rel=1e-10, abs=1e-12, nan_ok=True)
+    assert_unchanged(seeds, outcomes, plain, rel=1e-10, abs=1e-12, nan_ok=True)
 
 
 def outcomes(seed):

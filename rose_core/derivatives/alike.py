@@ -179,13 +179,14 @@ def _operands(f: Func, number: int, all_ins: Sequence[tuple[int, ...]]) -> list[
     return given
 
 
-def needed_for(f: Func, number: int, values: Iterable[int]) -> list[int]:
-    """What is computed in a turn for these values, in order."""
+def needed_for(f: Func, number: int, values: Iterable[int], without: Container[int] = ()) -> list[int]:
+    """What is computed in a turn for these values, in order, besides what is there without it."""
     needed: set[int] = set()
     ways = [*values]
     while ways:
         v = ways.pop()
-        if v not in needed and f.home_of(v) == number and f.code[v][0] != IDX:
+        is_new = v not in needed and v not in without
+        if is_new and f.home_of(v) == number and f.code[v][0] != IDX:
             needed.add(v)
             ways += f.code[v][1:]
     return sorted(needed)

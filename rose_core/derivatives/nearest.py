@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.turns import part, stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ADD_TO, CALL, COND, FOR, IDX, INDEX, LOOP, RESOLVE, Func, opcodes, operands
+from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, opcodes, operands
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
@@ -127,18 +127,13 @@ class _ByNearest(Replacing):
 def _others(f: Func, number: int, roots: Container[int]) -> int:
     """How many operations a turn takes besides what is chosen; none if there are loops in it."""
     block = f.blocks[number]
-    ways, needed = [*block.results], set[int]()
+    used = [*block.results]
     for v in block.order:
         if f.code[v][0] in (FOR, CALL, COND, LOOP):
             return 0
         if f.code[v][0] == ADD_TO:
-            ways.append(f.code[v][2])
-    while ways:
-        v = ways.pop()
-        if v not in needed and v not in roots and f.home_of(v) == number and f.code[v][0] != IDX:
-            needed.add(v)
-            ways += f.code[v][1:]
-    return sum(f.code[v][0] < TABLE_END for v in needed)
+            used.append(f.code[v][2])
+    return sum(f.code[v][0] < TABLE_END for v in needed_for(f, number, used, roots))
 
 
 def _searched(b: Builder, members: Sequence[int], is_least: bool) -> int:

@@ -84,6 +84,14 @@ class Replay:
             else:
                 self.structural(v, ins)
 
+    def instruction(self, v: int) -> None:
+        """Emit one instruction."""
+        ins = self.func.code[v]
+        if ins[0] < TABLE_END:
+            self.env[v] = self.b.op(ins[0], *[self.env[x] for x in ins[1:]], type=self.func.types[v])
+        else:
+            self.structural(v, ins)
+
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         env, b, op = self.env, self.b, ins[0]
         if op == PARAM:
@@ -163,12 +171,9 @@ class Replacing(Replay):
         raise NotImplementedError
 
     def block(self, number: int) -> None:
-        func, b, env = self.func, self.b, self.env
-        for v in func.blocks[number].order:
-            ins, found = func.code[v], self.instead(v)
-            if found is not None:
-                env[v] = found
-            elif ins[0] < TABLE_END:
-                env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=func.types[v])
+        for v in self.func.blocks[number].order:
+            found = self.instead(v)
+            if found is None:
+                self.instruction(v)
             else:
-                self.structural(v, ins)
+                self.env[v] = found

@@ -273,14 +273,9 @@ class _Fusing(Verbatim):
 
     def _begin(self, group: _Group) -> None:
         """Compute what the others need."""
-        env, b = self.env, self.b
         for v in sorted(group.early - self.done):
-            op, *given = self.func.code[v]
-            if op < TABLE_END:
-                env[v] = b.op(op, *[env[x] for x in given], type=self.func.types[v])
-            else:
-                self.structural(v, self.func.code[v])
-            if op == ACCUM:
+            self.instruction(v)
+            if self.func.code[v][0] == ACCUM:
                 self.done.add(v)
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:

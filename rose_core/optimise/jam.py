@@ -26,7 +26,7 @@ from rose_core.language.ir import (
     operands,
     path_of,
 )
-from rose_core.language.ops import FAILS, TABLE_END
+from rose_core.language.ops import FAILS
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, TAN
 
@@ -100,7 +100,7 @@ class SideBySide(Replay):
         return [[strand.get(r, self.env[r]) for r in block.results] for strand in strands]
 
     def _block(self, number: int, strands: Sequence[Strand]) -> None:
-        func, b, env = self.func, self.b, self.env
+        func, env = self.func, self.env
         for v in func.blocks[number].order:
             ins = func.code[v]
             op = ins[0]
@@ -111,10 +111,7 @@ class SideBySide(Replay):
                 for strand in strands:
                     for x in given:
                         env[x] = strand.get(x, env[x])
-                    if op < TABLE_END:
-                        env[v] = b.op(op, *[env[x] for x in given], type=func.types[v])
-                    else:
-                        self.structural(v, ins)
+                    self.instruction(v)
                     strand[v] = env[v]
 
     def _loop(self, number: int, strands: Sequence[Strand]) -> None:

@@ -279,12 +279,9 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         rows: dict[int, list[int]] = {}
         for v in sites:
             rows.setdefault(lanes.elements[func.code[v][1]].of, []).append(v)
-        is_alone = all(accumulators(func.code[v][1]) == [root] for v in sites)
-        if (
-            is_alone
-            and _are_apart(body, [*rows])
-            and all(_is_flow(lanes, func, row) for row in rows.values())
-        ):
+        are_its_own = all(accumulators(func.code[v][1]) == [root] for v in sites)
+        are_flows = all(_is_flow(lanes, func, row) for row in rows.values())
+        if are_its_own and are_flows and _are_apart(body, rows):
             lanes.flows.update((of, row) for of, row in rows.items() if len(row) > 1)
         else:
             lanes.single.update(sites)

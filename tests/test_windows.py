@@ -6,8 +6,10 @@ import math
 import random
 
 import pytest
+from random_points import numbers, points
 
-from rose_core import Real, Vec, compile, fn, iadd, imul, interp, sin, vec, vjp
+from rose_core import Real, Vec, compile, fn, iadd, imax, imul, interp, isub, sin, vec, vjp
+from rose_core import grad as gradient
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
@@ -258,3 +260,52 @@ def test_an_element_that_an_outer_loop_chooses() -> None:
     g = grad(fn([t], Real, lambda x: total(20, lambda i: total(20, lambda j: term(x, i, j)))))
     x = [math.sin(k) for k in range(20)]
     assert compile(g)(x) == interp(g)(x)
+
+
+def test_turns_that_run_alone_add_to_a_new_accumulator() -> None:
+    """The first turn reads another neighbour than its turn's, so it runs by itself before the others."""
+    n = 20
+
+    def term(x, y, i):
+        before = isub(n, imax(n, at(n, i), 1), 1)
+        return sin(x[at(n, i)]) * x[at(n, i, 1)] * y[before]
+
+    f = fn([Vec(n, Real), Vec(n, Real)], Real, lambda x, y: total(n - 1, lambda i: term(x, y, i)))
+    g = gradient(f)
+    x, y = ([math.sin(3 * k + j) for k in range(n)] for j in range(2))
+    compiled = compile(g)
+    assert compiled(x, y) == compiled(x, y) == interp(g)(x, y)
+
+
+POINTS = {
+    "a coordinate each": (lambda p, i: sin(p(0, 0)) * p(0, 1) * p(0, 2), 20, [[1, 1, 1]]),
+    "two of three": (lambda p, i: sin(p(0, 0)) * p(0, 2), 20, [[1, 1, 1]]),
+    "neighbours": (lambda p, i: sin(p(0, 0) - p(1, 0)) * sin(p(0, 1) - p(1, 1)) * p(0, 2), 19, [[1, 2, 2]]),
+    "not all points": (lambda p, i: sin(p(2, 0)) * p(2, 1) * p(2, 2), 18, [[1, 1, 1]]),
+    "few of the points": (lambda p, i: sin(p(3, 0)) * p(3, 1) * p(3, 2), 17, []),
+    "too far": (lambda p, i: sin(p(0, 0)) * p(WIDEST, 0), 20 - WIDEST, []),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_of_points(name) -> None:
+    """Each coordinate has a window; of new points, those too that nothing is added to."""
+    term, turns, expected = POINTS[name]
+
+    def body(x):
+        return total(turns, lambda i: term(lambda offset, k: x[at(20, i, offset)][k], i))
+
+    g = grad(fn([Vec(20, Vec(3, Real))], Real, body))
+    x = [[math.sin(3 * i + k) for k in range(3)] for i in range(20)]
+    compiled = compile(g)
+    assert compiled(x) == compiled(x) == interp(g)(x)
+    assert widths(g) == expected
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_random_points(seed) -> None:
+    f, draw, sizes = points(seed)
+    x, y = numbers(draw, sizes), numbers(draw, sizes[:1])
+    for g in (gradient(f), gradient(f, (0, 1))):
+        compiled, expected = compile(g), interp(g)(x, y)
+        assert compiled(x, y) == compiled(x, y) == expected

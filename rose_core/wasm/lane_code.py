@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rose_core.language.ir import INDEX, REF_INDEX, VEC
 from rose_core.language.ops import by_name
 from rose_core.language.types import BOOL, Fin
+from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.encode import (
     BR_IF_0,
     END,
@@ -24,7 +25,6 @@ from rose_core.wasm.encode import (
     LANE,
     LANES,
     LOOP,
-    SECOND_LANE,
     Access,
     extract_lane,
     f64_const,
@@ -39,9 +39,11 @@ from rose_core.wasm.encode import (
 )
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lane_sums import Sums
-from rose_core.wasm.lanes import STEP, Lanes, in_lanes_of, is_number
-from rose_core.wasm.layout import BASE, Place
+from rose_core.wasm.lanes import Column, Lanes, in_lanes_of, is_number
+from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.pieces import at
+from rose_core.wasm.strides import STEP, read, write
+from rose_core.wasm.windows import Window
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
@@ -165,7 +167,7 @@ class Writer:
         self.taken += 1
         return known[self.taken - 1]
 
-    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], read: bytes = b"") -> None:
+    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], got: bytes = b"") -> None:
         """Compute ``v``, of what is ``known``, or by code that reads it."""
         ins = self.func.code[v]
         if v in known:
@@ -176,10 +178,10 @@ class Writer:
             out += [known[ins[1]], in_lanes_of(self.body, v), *map(local_set, reversed(places))]
             known.update(zip(mates, map(local_get, places), strict=True))
             return
-        push = read
+        push = got
         if ins[0] == _SELECT and ins[1] in self.answers:
             push = known[ins[2] if self.answers[ins[1]] else ins[3]]
-        elif not read:
+        elif not got:
             # of three operands the first is on top of the stack
             first, *others = [known[x] for x in ins[1:]]
             push = b"".join([first, *others] if len(others) < 2 else [*others, first])
@@ -209,14 +211,7 @@ class Writer:
 
     def store(self, place: Place, step: int, value: bytes, count: int) -> list[bytes]:
         """Code that writes a number of ``count`` turns, each ``step`` bytes from the one before."""
-        here = self.address(place, step)
-        if step == STEP:
-            return [here, value, (LANES if count == 2 else LANE).store(place.offset)]
-        if count == 1:
-            return [here, value, LANE.store(place.offset)]
-        n = self.new_local()
-        first = [value, local_set(n), here, local_get(n), LANE.store(place.offset)]
-        return [*first, here, local_get(n), SECOND_LANE.store(place.offset + step)]
+        return write(self.address(place, step), place.offset, step, value, count, self.new_local)
 
 
 class FlatWriter(Writer):
@@ -226,7 +221,16 @@ class FlatWriter(Writer):
         super().__init__(body, lanes.number, places)
         self.lanes = lanes
         self.ends = lanes.first, lanes.last
-        self.new = {w.accumulator: w for w in body.windows.get(lanes.number, ()) if w.is_new}
+        windows = [w for w in body.windows.get(lanes.number, ()) if w.is_new]
+        self.new = {(w.accumulator, w.column): w for w in windows}
+        """Those whose zeros need not be written."""
+        self.zeroed: list[Window] = []
+        """Those whose zeros turns read that run alone."""
+        if self.ends != (0, self.block.size.size):  # type: ignore[attr-defined]
+            in_flow = {of for of, _ in lanes.flows.keys() & self.new.keys()}
+            self.zeroed = [w for w in windows if w.accumulator in in_flow]
+            for w in self.zeroed:
+                del self.new[w.accumulator, w.column]
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
@@ -243,15 +247,18 @@ class FlatWriter(Writer):
         self.bring(r for k in self.places if is_number(self.func.type_of(r := self.block.results[k])))
         for window in self.new.values():
             body.out[self.home] += window.before(body.place(window.accumulator))
-        steps = {found.step for found in lanes.elements.values()}
+        for of in dict.fromkeys(w.accumulator for w in self.zeroed):
+            inner = self.func.types[of].inner  # type: ignore[attr-defined]
+            body.out[self.home] += zeroed(body.place(of), size_of(inner))
+        steps = {found.step for found in lanes.elements.values()} | {w.step for w in self.new.values()}
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
         self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
-        self.flows = {of: self._flow(of_flow) for of, of_flow in lanes.flows.items()}
+        self.flows = {column: self._flow(column, sites) for column, sites in lanes.flows.items()}
         self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]], lanes.sums)
         body.free[-1][1].extend(self.steps.values())
 
     def turn(self, count: int) -> list[bytes]:
-        body, code, lanes, access = self.body, self.func.code, self.lanes, LANES if count == 2 else LANE
+        body, code, lanes = self.body, self.func.code, self.lanes
         out: list[bytes] = []
         for step, local in self.steps.items():
             out += [local_get(self.i), i32_const(step // STEP), I32_MUL, local_set(local)]
@@ -260,13 +267,13 @@ class FlatWriter(Writer):
         known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
         for v in lanes.values:
             self.operation(v, known, out, self._read(v, count))
-        sums = {r: self.new_local() for r in self.new if r not in self.flows}
+        sums = {column: self.new_local() for column in self.new if column not in self.flows}
         out += [ZERO + local_set(n) for n in sums.values()]
         is_alone = self.origin != lanes.first
         in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
         for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
             _, r, x = code[v]
-            n = sums.get(code[r][1])
+            n = sums.get(lanes.elements[r].column)
             if n is not None:
                 out += [local_get(n), known[x], F64X2_ADD, local_set(n)]
             elif v in lanes.single:
@@ -277,12 +284,13 @@ class FlatWriter(Writer):
             else:
                 total = self._load(r, count) + known[x] + F64X2_ADD
                 out += self.store(self._place(r), lanes.elements[r].step, total, count)
-        for r, n in sums.items():
-            place = body.place(r).at((self.origin + self.new[r].low) * STEP)
-            out += [self.address(place), local_get(n), access.store(place.offset)]
-        for of, flow in self.flows.items() if not is_alone else ():
+        for column, n in sums.items():
+            window = self.new[column]
+            place = window.at(body.place(window.accumulator), self.origin + window.low)
+            out += self.store(place, window.step, local_get(n), count)
+        for (of, _), flow in self.flows.items() if not is_alone else ():
             place = body.place(of).at(flow.low)
-            out += flow.add(self.address(place), place)
+            out += flow.add(self.address(place, flow.step), place.offset)
         return out + self.results(known, count) + self.sums.add(known, count, is_alone)
 
     def begin(self) -> list[bytes]:
@@ -290,12 +298,15 @@ class FlatWriter(Writer):
 
     def end(self) -> list[bytes]:
         turns = self.lanes.last - self.lanes.first
-        return [code for of, flow in self.flows.items() for code in flow.end(self.body.place(of), turns)]
+        flows = self.flows.items()
+        return [code for (of, _), flow in flows for code in flow.end(self.body.place(of), turns)]
 
-    def _flow(self, sites: Sequence[int]) -> Flow:
-        elements = [self.lanes.elements[self.func.code[v][1]] for v in sites]
-        offsets = [e.offset(self.lanes.first) for e in elements]
-        return Flow(sites, offsets, self.new_local, elements[0].of in self.new)
+    def _flow(self, column: Column, sites: Sequence[int]) -> Flow:
+        elements = {v: self.lanes.elements[self.func.code[v][1]] for v in sites}
+        lowest = min(elements.values(), key=lambda e: e.ahead)
+        ahead = {v: e.ahead - lowest.ahead for v, e in elements.items()}
+        low, is_new = lowest.offset(self.lanes.first), column in self.new
+        return Flow(low, lowest.step, ahead, self.new_local, is_new)
 
     def _nearness(self, v: int) -> int:
         """Elements that a turn adds to come from the farthest to the nearest."""
@@ -320,11 +331,7 @@ class FlatWriter(Writer):
     def _load(self, v: int, count: int) -> bytes:
         """Code that reads an element of ``count`` turns."""
         place, step = self._place(v), self.lanes.elements[v].step
-        here = self.address(place, step)
-        if step == STEP:
-            return here + (LANES if count == 2 else LANE).load(place.offset)
-        first = here + LANE.load(place.offset)
-        return first if count == 1 else here + first + SECOND_LANE.load(place.offset + step)
+        return read(self.address(place, step), place.offset, step, count)
 
     def _add_singly(self, r: int, x: bytes, count: int) -> list[bytes]:
         """Code that adds to an element of ``count`` turns, one after the other."""

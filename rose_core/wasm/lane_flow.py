@@ -8,49 +8,50 @@ nothing is to be added: that is -0, which leaves every number as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
-from rose_core.wasm.encode import F64X2_ADD, F64X2_SPLAT, LANE, LANES, f64_const, local_get, local_set, pair
-from rose_core.wasm.lanes import STEP
+from rose_core.wasm.encode import F64X2_ADD, F64X2_SPLAT, f64_const, local_get, local_set, pair
 from rose_core.wasm.layout import Place
+from rose_core.wasm.strides import read, write
 
 ZERO, NOTHING = f64_const(0.0) + F64X2_SPLAT, f64_const(-0.0) + F64X2_SPLAT
 
 
 class Flow:
-    """The sites of an accumulator whose elements are neighbours."""
+    """The sites of a column whose elements are neighbours."""
 
     def __init__(
-        self, sites: Sequence[int], offsets: Sequence[int], new_local: Callable[[], int], is_new: bool
+        self, low: int, step: int, ahead: Mapping[int, int], new_local: Callable[[], int], is_new: bool
     ) -> None:
-        """``offsets``: of each site the bytes to its element in the first of the turns side by side.
+        """``low``: bytes to the lowest element in the first of the turns side by side; ``step``: from an
+        element to the next; ``ahead``: by how many elements each site is ahead of that.
 
         ``is_new``: all elements are 0, and nothing has written them yet.
         """
         self.is_new = is_new
-        self.low = min(offsets)
-        ahead = {v: (at - self.low) // STEP for v, at in zip(sites, offsets, strict=True)}
-        self.sites = sorted(sites, key=lambda v: -ahead[v])
-        """Those that add to an element first come first."""
+        self.low = low
+        self.step = step
         self.ahead = ahead
-        """By how many elements each is ahead of the last one."""
+        self.sites = sorted(ahead, key=lambda v: -ahead[v])
+        """Those that add to an element first come first."""
         self.most = max(ahead.values())
-        self.now = {v: new_local() for v in sites}
+        self.new_local = new_local
+        self.now = {v: new_local() for v in ahead}
         """The local variables with what two turns add;"""
-        self.before = {v: [new_local() for _ in range((ahead[v] + 1) // 2)] for v in sites}
+        self.before = {v: [new_local() for _ in range((ahead[v] + 1) // 2)] for v in ahead}
         """and with what the turns before did, the last ones first."""
 
     def begin(self) -> list[bytes]:
         """Code before the first turn."""
         return [NOTHING + local_set(n) for v in self.sites for n in self.before[v]]
 
-    def add(self, address: bytes, place: Place, single: bool = False) -> list[bytes]:
-        """Code that adds to two elements, or to one alone, what they get of turns so far, and goes on."""
-        access = LANE if single else LANES
-        out = [address, *([ZERO] if self.is_new else [address, access.load(place.offset)])]
-        for v in self.sites:
-            out += [self._due(v), F64X2_ADD]
-        out.append(access.store(place.offset))
+    def add(self, here: bytes, offset: int, count: int = 2) -> list[bytes]:
+        """Code that adds to two elements, or to one alone, what they get of turns so far, and goes on.
+
+        ``here`` pushes the address of the first, without the offset."""
+        total = ZERO if self.is_new else read(here, offset, self.step, count)
+        due = b"".join(self._due(v) + F64X2_ADD for v in self.sites)
+        out = write(here, offset, self.step, total + due, count, self.new_local)
         for v in self.sites:
             row = [self.now[v], *self.before[v]]
             for to, of in reversed(list(zip(row[1:], row, strict=False))):
@@ -70,6 +71,6 @@ class Flow:
         out = [NOTHING + local_set(n) for n in self.now.values()]
         written = turns + turns % 2
         for k in range(written, turns + self.most, 2):
-            here = place.at(self.low + k * STEP)
-            out += self.add(here.base, here, single=k + 1 == turns + self.most)
+            here = place.at(self.low + k * self.step)
+            out += self.add(here.base, here.offset, min(2, turns + self.most - k))
         return out

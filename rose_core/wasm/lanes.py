@@ -24,6 +24,7 @@ from rose_core.wasm.encode import (
 )
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Piece, at, pieces
+from rose_core.wasm.strides import STEP
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
@@ -48,9 +49,6 @@ WIDEST = 8
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
 
-STEP = 8
-"""Bytes of an element."""
-
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 
 
@@ -59,6 +57,10 @@ _REAL, _IMOD, _NARROW = (by_name[name].code for name in ("real", "imod", "narrow
 
 def is_number(t: Type) -> bool:
     return t is REAL or t is TAN
+
+
+Column = tuple[int, int]
+"""Numbers of elements that are a step apart: the array or accumulator, and the bytes to the first of all."""
 
 
 @dataclass(slots=True)
@@ -77,6 +79,10 @@ class Element:
     """Bytes from one turn to the next, while turns run side by side."""
     ahead: int = 0
     """The constant in the index, meanwhile."""
+
+    @property
+    def column(self) -> Column:
+        return self.of, self.start
 
     def begin(self, first: int) -> bool:
         """Let turns run side by side from the first one on; whether the element moves then."""
@@ -116,8 +122,8 @@ class Lanes:
     """up to this one."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
-    flows: dict[int, list[int]] = field(default_factory=dict)
-    """By accumulator, sites that share its elements with nothing but each other (`wasm.lane_flow`)."""
+    flows: dict[Column, list[int]] = field(default_factory=dict)
+    """Sites that share the elements of a column with nothing but each other (`wasm.lane_flow`)."""
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
@@ -273,17 +279,17 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
     given = [root for root in offsets if func.code[root][0] == PARAM]
     of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
-    shared = {root for root, at in offsets.items() if len(at) > 1 and not _apart(at)}
+    shared = {root for root, at in offsets.items() if len(at) > 1}
     for root in shared:
         sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
-        rows: dict[int, list[int]] = {}
+        columns: dict[Column, list[int]] = {}
         for v in sites:
-            rows.setdefault(lanes.elements[func.code[v][1]].of, []).append(v)
+            columns.setdefault(lanes.elements[func.code[v][1]].column, []).append(v)
         are_its_own = all(accumulators(func.code[v][1]) == [root] for v in sites)
-        are_flows = all(_is_flow(lanes, func, row) for row in rows.values())
-        if are_its_own and are_flows and _are_apart(body, rows):
-            lanes.flows.update((of, row) for of, row in rows.items() if len(row) > 1)
-        else:
+        are_flows = all(_is_flow(lanes, func, column) for column in columns.values())
+        if are_its_own and are_flows and _are_apart(body, {of for of, _ in columns}):
+            lanes.flows.update((column, of) for column, of in columns.items() if len(of) > 1)
+        elif not _apart(offsets[root]):
             lanes.single.update(sites)
     return (
         all(_alike(offsets[root]) for root in shared)
@@ -336,10 +342,11 @@ def _alike(places: Iterable[tuple[int, int]]) -> bool:
 
 
 def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
-    """Whether these sites add to neighbours in one row of numbers."""
+    """Whether these sites of a column add to neighbours."""
     elements = [lanes.elements[func.code[v][1]] for v in sites]
-    offsets = [e.offset(lanes.first) for e in elements]
-    return {e.step for e in elements} == {STEP} and max(offsets) - min(offsets) < WIDEST * STEP
+    steps = {e.step for e in elements}
+    ahead = [e.ahead for e in elements]
+    return steps == {elements[0].size} and max(ahead) - min(ahead) < WIDEST
 
 
 def _apart(places: Iterable[tuple[int, int]]) -> bool:

@@ -466,7 +466,7 @@ class Body(Loops):
             for window, place in inside:
                 self.out[number] += window.leave(place, turn_number)
                 self.free[-1][0].extend(window.locals)
-                for _ in window.sites:
+                for _ in range(window.heads):
                     self.used(window.accumulator, number)
             self.loops.pop()
             for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):

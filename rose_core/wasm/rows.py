@@ -23,10 +23,7 @@ from rose_core.wasm.encode import (
     I32_ADD,
     I32_LT_U,
     I32_MUL,
-    LANE,
-    LANES,
     LOOP,
-    SECOND_LANE,
     SPLAT,
     extract_lane,
     i32_const,
@@ -37,8 +34,9 @@ from rose_core.wasm.encode import (
     store,
 )
 from rose_core.wasm.lane_code import Writer
-from rose_core.wasm.lanes import LEAST_TURNS, STEP, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TURNS, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
+from rose_core.wasm.strides import STEP, read, write
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
@@ -244,7 +242,7 @@ class RowsWriter(Writer):
         body.free[-1][1].extend([self.k, *starts, *(n for n, _ in self.columns_of.values())])
 
     def turn(self, count: int) -> list[bytes]:
-        code, access = self.func.code, LANES if count == 2 else LANE
+        code = self.func.code
         out: list[bytes] = []
         known = dict(self.outside)
         for v, n in zip(self.rows.rows, self.starts, strict=True):
@@ -262,11 +260,9 @@ class RowsWriter(Writer):
             elif ins[0] == FOR:
                 out += self._inner(ins[1], count, known, sums)
             else:
-                read = b""
-                if ins[0] == INDEX:
-                    place = self._ahead(ins)
-                    read = self.address(place) + access.load(place.offset)
-                self.operation(v, known, out, read)
+                place = self._ahead(ins) if ins[0] == INDEX else None
+                push = read(self.address(place), place.offset, STEP, count) if place else b""
+                self.operation(v, known, out, push)
         return out + self.results(known, count) + self.sums.add(known, count, False)
 
     def _ahead(self, ins: tuple[int, ...], step: int = STEP) -> Place:
@@ -294,8 +290,7 @@ class RowsWriter(Writer):
                 at = local_get(self.k) + i32_const(width) + I32_MUL + local_get(self.i) + I32_ADD
                 out += [self.body.place(ins[1]).plus(at), local_set(self.columns_of[v][0])]
             else:
-                read = self._read(ins, count) if ins[0] == INDEX else b""
-                self.operation(v, known, out, read)
+                self.operation(v, known, out, self._read(ins, count) if ins[0] == INDEX else b"")
         step = [local_get(self.k), i32_const(STEP), I32_ADD, local_tee(self.k)]
         return [*out, *step, i32_const(block.size.size * STEP), I32_LT_U, BR_IF_0, END]
 
@@ -306,16 +301,12 @@ class RowsWriter(Writer):
         k = local_get(self.k)
         if ins[1] in self.columns_of:
             n, offset = self.columns_of[ins[1]]
-            return local_get(n) + (LANES if count == 2 else LANE).load(offset + at[2] * STEP)
+            return read(local_get(n), offset + at[2] * STEP, STEP, count)
         if ins[1] not in self.row_of:
             place = self._ahead(ins)
             return place.plus(k) + SPLAT.load(place.offset)
         start, offset = self.row_of[ins[1]]
-        here, offset = start + k + I32_ADD, offset + at[2] * STEP
-        first = here + LANE.load(offset)
-        if count == 1:
-            return first
-        return here + first + SECOND_LANE.load(offset + self._size(ins[1]))
+        return read(start + k + I32_ADD, offset + at[2] * STEP, self._size(ins[1]), count)
 
     def _size(self, v: int) -> int:
         """The bytes of a row, or of the accumulator of one."""
@@ -328,26 +319,21 @@ class RowsWriter(Writer):
         _, of, index = self.func.code[r]
         at = self.body.affine(index)
         assert at is not None
-        more, k, n = at[2] * STEP, local_get(self.k), self.new_local()
-        if self.rows.sites[r] is Site.COLUMN:
-            start, offset = self.columns_of[of]
-            access, offset = LANES if count == 2 else LANE, offset + more
-            here = local_get(start)
-            return [here, here, access.load(offset), known[x], F64X2_ADD, access.store(offset)]
+        more, k = at[2] * STEP, local_get(self.k)
         if self.rows.sites[r] is Site.SAME:
             place = self.body.place(of).at(more)
             here, offset = place.plus(k), place.offset
+            n = self.new_local()
             out = [known[x], local_set(n)]
             for lane in range(count):
                 term = [local_get(n), extract_lane(lane), F64_ADD]
                 out += [here, here, load("f", offset), *term, store("f", offset)]
             return out
-        push, offset = self.row_of[of]
-        here, offset = push + k + I32_ADD, offset + more
-        below = offset + self._size(of)
-        second = [here, local_get(n), SECOND_LANE.store(below)] if count == 2 else []
-        before = (
-            [here, here, LANE.load(offset), SECOND_LANE.load(below)] if second else [here, LANE.load(offset)]
-        )
-        total = [*before, known[x], F64X2_ADD, local_set(n)]
-        return [*total, here, local_get(n), LANE.store(offset), *second]
+        if self.rows.sites[r] is Site.COLUMN:
+            start, offset = self.columns_of[of]
+            here, offset, step = local_get(start), offset + more, STEP
+        else:
+            push, offset = self.row_of[of]
+            here, offset, step = push + k + I32_ADD, offset + more, self._size(of)
+        total = read(here, offset, step, count) + known[x] + F64X2_ADD
+        return write(here, offset, step, total, count, self.new_local)

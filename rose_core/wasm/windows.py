@@ -6,18 +6,22 @@ are kept in local variables: each turn reads the one that comes in at the top, w
 goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
 If nothing was added to a new accumulator before, its zeros need neither be written nor read; nor those of
 a new matrix, if a loop over its rows with a loop over their elements in it is all that adds to it.
+
+Of points, ``g[i][0] += a; g[i][1] += b``, each coordinate is a *column* with a window of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
 
 from rose_core.language.demand import Demand
 from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands, path_of
-from rose_core.language.types import REAL, Array, Ref
+from rose_core.language.types import REAL, Fin, Ref, is_tape
 from rose_core.wasm.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
-from rose_core.wasm.layout import Place
+from rose_core.wasm.layout import Place, size_of
 
 WIDEST = 8
 """The most elements in a window, each of which is a local variable."""
@@ -25,36 +29,50 @@ WIDEST = 8
 _MOST_BESIDE = 8
 """The most elements of a new accumulator beside those that a loop adds to, for it to write them all."""
 
+_MOST_LOCALS = 16
+"""The most elements in all windows of an accumulator."""
+
 _STEP = 8
-"""Bytes of an element."""
+"""Bytes of a number."""
 
 _ZERO = f64_const(0.0)
 
 
 @dataclass(slots=True)
 class Window:
-    """The elements of ``accumulator`` from ``low`` on, counted from the turn, that a loop adds to."""
+    """The elements of a column from ``low`` on, counted from the turn, that a loop adds to."""
 
     accumulator: int
     root: int
     """What the accumulator is a row of, or itself."""
+    column: int
+    """Bytes from the start of an element of the accumulator to the number."""
+    step: int
+    """Bytes of such an element."""
     sites: dict[int, int]
     """``REF_INDEX`` → its offset from the turn."""
     turns: int
     size: int
-    is_new: bool
+    is_new: bool = False
     """Whether all elements are zero, which nothing has written yet."""
-    low: int = field(init=False)
-    width: int = field(init=False)
+    heads: int = 0
+    """How many ``REF_INDEX`` of the accumulator are for this window, and none before it, alone."""
+    low: int = 0
+    width: int = 1
     locals: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         offsets = self.sites.values()
-        self.low = min(offsets)
-        self.width = max(offsets) - self.low + 1
+        if offsets:
+            self.low = min(offsets)
+            self.width = max(offsets) - self.low + 1
 
     def local(self, site: int) -> int:
         return self.locals[self.sites[site] - self.low]
+
+    def at(self, place: Place, k: int) -> Place:
+        """Where the number of element ``k`` is, if the accumulator is at ``place``."""
+        return place.at(self.column + k * self.step)
 
     @property
     def beside(self) -> list[int]:
@@ -66,23 +84,23 @@ class Window:
         out = []
         if self.is_new:
             for k in self.beside:
-                out += [place.base, _ZERO, store("f", place.offset + k * _STEP)]
-        for k, n in enumerate(self.locals[:-1]):
-            at = place.offset + (self.low + k) * _STEP
-            out += [*([_ZERO] if self.is_new else [place.base, load("f", at)]), local_set(n)]
+                out += [place.base, _ZERO, store("f", self.at(place, k).offset)]
+        for k, n in enumerate(self.locals[:-1], self.low):
+            read = [_ZERO] if self.is_new else [place.base, load("f", self.at(place, k).offset)]
+            out += [*read, local_set(n)]
         return out
 
     def enter(self, place: Place, turn: bytes) -> list[bytes]:
         """Code at the start of a turn, whose number ``turn`` pushes."""
         if self.is_new:
             return [_ZERO, local_set(self.locals[-1])]
-        top = place.offset + (self.low + self.width - 1) * _STEP
-        return [_address(place, turn), load("f", top), local_set(self.locals[-1])]
+        top = self.at(place, self.low + self.width - 1)
+        return [self._address(place, turn), load("f", top.offset), local_set(self.locals[-1])]
 
     def leave(self, place: Place, turn: bytes) -> list[bytes]:
         """Code at the end of a turn."""
-        bottom = store("f", place.offset + self.low * _STEP)
-        out = [_address(place, turn), local_get(self.locals[0]), bottom]
+        bottom = store("f", self.at(place, self.low).offset)
+        out = [self._address(place, turn), local_get(self.locals[0]), bottom]
         for n, above in zip(self.locals, self.locals[1:], strict=False):
             out += [local_get(above), local_set(n)]
         return out
@@ -90,23 +108,31 @@ class Window:
     def after(self, place: Place) -> list[bytes]:
         """Code behind the loop."""
         out = []
-        for k, n in enumerate(self.locals[:-1]):
-            at = place.offset + (self.turns + self.low + k) * _STEP
-            out += [place.base, local_get(n), store("f", at)]
+        for k, n in enumerate(self.locals[:-1], self.turns + self.low):
+            out += [place.base, local_get(n), store("f", self.at(place, k).offset)]
         return out
 
-
-def _address(place: Place, turn: bytes) -> bytes:
-    return place.plus(turn + i32_const(_STEP) + I32_MUL)
+    def _address(self, place: Place, turn: bytes) -> bytes:
+        return place.plus(turn + i32_const(self.step) + I32_MUL)
 
 
 Affine = Callable[[int], tuple[int, int, int] | None]
 """Tells what an index is in terms of a loop's: the loop's index, a factor, and a constant."""
 
 
+@dataclass(slots=True)
+class _Sites:
+    """What a loop adds to elements of an accumulator that move with its turns."""
+
+    columns: dict[int, dict[int, int]] = field(default_factory=dict)
+    """Column → ``REF_INDEX`` of the number → its offset from the turn."""
+    heads: dict[int, int] = field(default_factory=dict)
+    """``REF_INDEX`` of the accumulator → the column where it is first."""
+
+
 def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window]]:
     """Block of a loop → its windows."""
-    sites: dict[int, dict[int, dict[int, int]]] = {}
+    sites: dict[int, dict[int, _Sites]] = {}
     uses = _Uses(func, demand)
     for number, anchors in enumerate(demand.anchors):
         for v in anchors:
@@ -117,11 +143,13 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
                 if site is None:
                     uses.note(roots, v, number)
                 else:
-                    accumulator, block, offset = site
-                    sites.setdefault(block, {}).setdefault(accumulator, {})[ins[1]] = offset
+                    of = sites.setdefault(site.block, {}).setdefault(site.accumulator, _Sites())
+                    of.columns.setdefault(site.column, {})[ins[1]] = site.offset
+                    of.heads.setdefault(site.head, site.column)
                     # the loops around that one cannot know what is added when
-                    uses.note(roots, func.blocks[block].owner, func.blocks[block].parent)
-                    uses.added[accumulator, block] = uses.added.get((accumulator, block), 0) + 1
+                    uses.note(roots, func.blocks[site.block].owner, func.blocks[site.block].parent)
+                    at = site.accumulator, site.block
+                    uses.added[at] = uses.added.get(at, 0) + 1
             elif ins[0] in (CALL, COND, LOOP):
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
@@ -161,24 +189,35 @@ class _Uses:
             v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
 
 
-def _windows(
-    func: Func, block: int, sites: dict[int, dict[int, int]], uses: _Uses, affine: Affine
-) -> list[Window]:
+def _windows(func: Func, block: int, sites: dict[int, _Sites], uses: _Uses, affine: Affine) -> list[Window]:
     used = uses.within.get(block, set())
     # two parameters may be parts of one accumulator
     given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
     roots = [path_of(func, r)[1] for r in sites]
     found = []
-    for (r, at), root in zip(sites.items(), roots, strict=True):
+    for (r, of), root in zip(sites.items(), roots, strict=True):
         if root in used or roots.count(root) > 1 or (func.code[r][0] == PARAM and len(given) > 1):
             continue
-        turns = func.blocks[block].size.size  # type: ignore[attr-defined]
-        size = func.types[r].inner.index.size  # type: ignore[attr-defined]
-        is_new = _is_new(func, r, block, uses, affine)
-        window = Window(r, root, at, turns, size, is_new)
-        window.is_new = is_new and len(window.beside) <= _MOST_BESIDE
-        if window.width <= WIDEST and (window.width > 1 or window.is_new) and turns:
-            found.append(window)
+        turns, elements = func.blocks[block].size, func.types[r].inner  # type: ignore[attr-defined]
+        assert isinstance(turns, Fin)
+        step = size_of(elements.elem)
+        window = partial(Window, r, root, step=step, turns=turns.size, size=elements.size)
+        row = [window(column=column, sites=at) for column, at in of.columns.items()]
+        for w in row:
+            w.heads = sum(column == w.column for column in of.heads.values())
+        if step <= _MOST_LOCALS * _STEP and _is_new(func, r, block, uses, affine):
+            others = [c for c in range(0, step, _STEP) if c not in of.columns]
+            whole = [*row, *(window(column=c, sites={}) for c in others)]
+            if sum(len(w.beside) for w in whole) <= _MOST_BESIDE:
+                row = [replace(w, is_new=True) for w in whole]
+        widest = max(w.width for w in row)
+        if (
+            turns.size
+            and (widest > 1 or row[0].is_new)
+            and widest <= WIDEST
+            and sum(w.width for w in row) <= _MOST_LOCALS
+        ):
+            found += row
     return found
 
 
@@ -202,17 +241,33 @@ def _is_new(func: Func, r: int, block: int, uses: _Uses, affine: Affine) -> bool
     return uses.first.get(root) == blocks[block].owner
 
 
-def _site(func: Func, r: int, affine: Affine) -> tuple[int, int, int] | None:
-    """Accumulator, loop and offset, if ``r`` is an element that moves with the turns of a loop."""
-    ins = func.code[r]
-    if ins[0] != REF_INDEX or ins[2] < 0:
+class _Site(NamedTuple):
+    accumulator: int
+    head: int
+    """The ``REF_INDEX`` of the accumulator."""
+    column: int
+    block: int
+    """Of the loop with whose turns it moves."""
+    offset: int
+
+
+def _site(func: Func, r: int, affine: Affine) -> _Site | None:
+    """What ``r`` is, if it is a number that moves with the turns of a loop."""
+    code, column = func.code, 0
+    if func.types[r].inner is not REAL:  # type: ignore[attr-defined]
         return None
-    of = func.types[ins[1]].inner  # type: ignore[attr-defined]
-    at = affine(ins[2])
-    if at is None or at[1] != 1 or not isinstance(of, Array) or of.elem is not REAL:
+    while code[r][0] == REF_INDEX and code[r][2] < 0:
+        if is_tape(func.types[code[r][1]].inner):  # type: ignore[attr-defined]
+            return None
+        column += int(func.pool[~code[r][2]][0]) * size_of(func.types[r].inner)  # type: ignore[attr-defined]
+        r = code[r][1]
+    if code[r][0] != REF_INDEX:
         return None
-    block = func.code[at[0]][1]
-    base = ins[1]
-    known = func.code[base][0] in (ACCUM, PARAM) or func.code[path_of(func, base)[1]][0] == ACCUM
+    _, base, index = code[r]
+    at = affine(index)
+    if at is None or at[1] != 1 or is_tape(func.types[base].inner):  # type: ignore[attr-defined]
+        return None
+    block = code[at[0]][1]
+    known = code[base][0] in (ACCUM, PARAM) or code[path_of(func, base)[1]][0] == ACCUM
     # what is made in the loop is another one in every turn
-    return (base, block, at[2]) if known and func.home[base] < block else None
+    return _Site(base, r, column, block, at[2]) if known and func.home[base] < block else None

@@ -103,6 +103,47 @@ def test_into_what_does_not_fit(node: Callable[[str], str]) -> None:
     assert ".m[1]" in mistakes[1]
 
 
+def test_rows_of_every_short_size(node: Callable[[str], str]) -> None:
+    """Matrices, and rows of them, as new arrays and in given ones, plain and typed."""
+    body = """
+        const wrong = [];
+        const shaped = (sizes, next) =>
+            sizes.length ? Array.from({ length: sizes[0] }, () => shaped(sizes.slice(1), next)) : next();
+        const check = async (sizes) => {
+            const T = sizes.reduceRight((t, size) => Vec(size, t), Real);
+            const f = await compile(fn([T], T, (x) => x));
+            let k = 0.5;
+            const x = shaped(sizes, () => k++), text = JSON.stringify(x);
+            const typed = (rows) => typeof rows[0] === "number" ? new Float64Array(rows) : rows.map(typed);
+            const plain = (rows) => typeof rows === "number" ? rows : Array.from(rows, plain);
+            const out = shaped(sizes, () => 0);
+            const outOfTyped = shaped(sizes.slice(0, -1), () => new Float64Array(sizes.at(-1)));
+            const seen = [f(x), f(typed(x)), f.into(out, x), out, plain(f.into(outOfTyped, x))];
+            if (out.length > 1) {  // of both kinds
+                const mixed = [out[0], ...outOfTyped.slice(1)];
+                seen.push(plain(f.into(mixed, x)));
+            }
+            seen.forEach((value, k) => JSON.stringify(value) === text || wrong.push([sizes, k, value]));
+            f.dispose();
+        };
+        for (let rows = 1; rows <= 5; ++rows)
+            for (let width = 1; width <= 5; ++width) await check([rows, width]);
+        for (const sizes of [[3, 2, 4], [2, 3, 3], [1, 4, 2], [30, 2], [2, 30]]) await check(sizes);
+        const f = await compile(fn([Real], Vec(3, Vec(2, Real)), (x) => vec(3, Vec(2, Real), () => [x, x])));
+        const mistakes = [[[0, 0], [0, 0]], [[0, 0], [0, 0, 0], [0, 0]], [[0, 0], [0, 0], null]];
+        return [wrong, f(1).map((row) => row.length), mistakes.map((out) => attempt(() => f.into(out, 1)))];
+    """
+    wrong, lengths, mistakes = evaluate(node, body)
+    assert wrong == []
+    assert lengths == [2, 2, 2]
+    assert mistakes == [
+        "RangeError: the result of f: expected 3 elements to fill, got 2",
+        "RangeError: the result of f[1]: expected 2 elements to fill, got 3",
+        "TypeError: the result of f[2]: "
+        "expected an array or a Float64Array or a Float32Array to fill, got null",
+    ]
+
+
 def test_a_memory_of_several(node: Callable[[str], str]) -> None:
     """Views of one function's result are another's arguments; and the memory grows."""
     body = """

@@ -74,6 +74,27 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
     return (at) => numbersFrom(copied, leaf.cells.f, leaf.start + at * size);
   }
   const copied = new Array<unknown>(size).fill(undefined);
+  if (elem.kind === "vec" && isNumbers(elem.elem!)) {
+    const row = doubles(elem.size);
+    const [leaf] = leaves;
+    return (at) => {
+      const { f } = leaf.cells;
+      const width = row.length;
+      const start = leaf.start + at * size * width;
+      if (size === 2)
+        return [numbersFrom(row, f, start), numbersFrom(row, f, start + width)];
+      if (size === 3)
+        return [
+          numbersFrom(row, f, start),
+          numbersFrom(row, f, start + width),
+          numbersFrom(row, f, start + 2 * width),
+        ];
+      const found = copied.slice();
+      for (let i = 0; i < size; ++i)
+        found[i] = numbersFrom(row, f, start + i * width);
+      return found;
+    };
+  }
   if (isRecord(elem)) {
     const columns = columnsOf(elem, leaves);
     return (at) => {
@@ -91,12 +112,25 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   };
 };
 
-/** As many numbers as are in `copied`, from `start` on. */
+/**
+ * As many numbers as are in `copied`, from `start` on. A few are written out: engines make such an array in a
+ * third of the time.
+ */
 const numbersFrom = (
   copied: readonly number[],
   f: Float64Array,
   start: number,
 ): number[] => {
+  switch (copied.length) {
+    case 1:
+      return [f[start]];
+    case 2:
+      return [f[start], f[start + 1]];
+    case 3:
+      return [f[start], f[start + 1], f[start + 2]];
+    case 4:
+      return [f[start], f[start + 1], f[start + 2], f[start + 3]];
+  }
   const found = copied.slice();
   for (let i = 0; i < found.length; ++i) found[i] = f[start + i];
   return found;
@@ -157,7 +191,8 @@ export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const elem = ty.elem!;
   if (isNumbers(elem)) return numbersFiller(ty.size, leaves[0]);
   if (isScalar(elem)) return scalarsFiller(ty, leaves);
-  const rows = elementsFiller(ty, leaves);
+  const isMatrix = elem.kind === "vec" && isNumbers(elem.elem!);
+  const rows = (isMatrix ? rowsFiller : elementsFiller)(ty, leaves);
   if (!isReal(ty)) return rows;
   const flat = numbersFiller(sizeOf(ty), leaves[0]);
   return (out, at) => (isNamed(out, "Float64Array") ? flat : rows)(out, at);
@@ -221,6 +256,35 @@ const scalarsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
     checkArray(out, size, typed);
     for (let i = 0; i < size; ++i) (out as unknown[])[i] = read(at * size + i);
   };
+};
+
+/** Of vectors of vectors of numbers: plain ones are filled right here, which writes as `putRows` reads. */
+const rowsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
+  const { size } = ty;
+  const width = ty.elem!.size;
+  const [leaf] = leaves;
+  const others = elementsFiller(ty, leaves);
+  return (out, at) => {
+    checkArray(out, size);
+    const { f } = leaf.cells;
+    const rows = out as unknown[];
+    const start = leaf.start + at * size * width;
+    let k = 0;
+    while (k < size && fillRow(rows[k], f, start + k * width, width)) ++k;
+    if (k < size) others(out, at);
+  };
+};
+
+/** Fill an array with so many numbers, if it is one of so many. */
+const fillRow = (
+  row: unknown,
+  f: Float64Array,
+  start: number,
+  width: number,
+): boolean => {
+  if (!Array.isArray(row) || row.length !== width) return false;
+  for (let j = 0; j < width; ++j) row[j] = f[start + j];
+  return true;
 };
 
 const elementsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {

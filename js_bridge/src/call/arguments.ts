@@ -5,7 +5,7 @@
 // one calls they cannot know, so rows of numbers, and records of numbers and such rows, are written right where
 // they are found, as long as nothing is wrong with them.
 
-import type { Leaf } from "./cells";
+import type { Cells, Leaf } from "./cells";
 import { BOOL, type Column, columnsOf, isRecord, NUMBER } from "./columns";
 import type { FnData } from "../record/data";
 import { within } from "../record/recorder";
@@ -190,7 +190,7 @@ const rowsWriter = (ty: Ty, leaf: Leaf): Writer => {
     const first = at * size;
     const start = leaf.start + first * width;
     for (let k = 0; k < size; ++k) {
-      k = putRows(leaf.cells.f, start, array, k, width);
+      k = putRows(leaf.cells, start, array, k, width);
       if (k < size) inPlace(row, array[k], first + k, k);
     }
   };
@@ -198,29 +198,36 @@ const rowsWriter = (ty: Ty, leaf: Leaf): Writer => {
 
 /** Put rows of numbers, from row `k` on, as long as they are plain and right; how many are done then. */
 const putRows = (
-  f: Float64Array,
+  cells: Cells,
   start: number,
   array: ArrayLike<unknown>,
   k: number,
   width: number,
 ): number => {
-  while (k < array.length && putRow(f, start + k * width, array[k], width)) ++k;
+  while (k < array.length && putRow(cells, start + k * width, array[k], width))
+    ++k;
   return k;
 };
 
 /** Put so many numbers in an array, if it is that. */
 const putRow = (
-  f: Float64Array,
+  { f, shared }: Cells,
   start: number,
   row: unknown,
   width: number,
 ): boolean => {
-  if (!Array.isArray(row) || row.length !== width) return false;
-  for (let j = 0; j < width; ++j) {
-    const number: unknown = row[j];
-    if (typeof number !== "number") return false;
-    f[start + j] = number;
+  if (Array.isArray(row)) {
+    if (row.length !== width) return false;
+    for (let j = 0; j < width; ++j) {
+      const number: unknown = row[j];
+      if (typeof number !== "number") return false;
+      f[start + j] = number;
+    }
+    return true;
   }
+  if (!(row instanceof Float64Array) || row.length !== width) return false;
+  if (width > FEW || shared) return false;
+  for (let j = 0; j < width; ++j) f[start + j] = row[j];
   return true;
 };
 
@@ -284,7 +291,7 @@ const putField = (
   } else if (form > NUMBER) {
     if (!isBelow(given, form)) return false;
     cells.i[start + at] = given;
-  } else return putRow(cells.f, start + at * ~form, given, ~form);
+  } else return putRow(cells, start + at * ~form, given, ~form);
   return true;
 };
 

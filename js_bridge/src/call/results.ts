@@ -282,7 +282,12 @@ const fillRow = (
   start: number,
   width: number,
 ): boolean => {
-  if (!Array.isArray(row) || row.length !== width) return false;
+  if (Array.isArray(row)) {
+    if (row.length !== width) return false;
+    for (let j = 0; j < width; ++j) row[j] = f[start + j];
+    return true;
+  }
+  if (!(row instanceof Float64Array) || row.length !== width) return false;
   for (let j = 0; j < width; ++j) row[j] = f[start + j];
   return true;
 };

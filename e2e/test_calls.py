@@ -144,6 +144,48 @@ def test_rows_of_every_short_size(node: Callable[[str], str]) -> None:
     ]
 
 
+def test_structs_and_tuples_in_each_other(node: Callable[[str], str]) -> None:
+    """As they are, with keys in another order, with too many, and with something wrong deep in them."""
+    body = """
+        const axes = [Vec(2, Real), { on: Bool }];
+        const Body = { p: { y: Real, x: Real }, spin: [Real, Bool, 4], axes, m: Real };
+        const T = Vec(3, Body);
+        const same = await compile(fn([T], T, (x) => x));
+        const one = await compile(fn([Body], Body, (x) => x));
+        const body = (k) => ({
+            p: { y: k + 0.5, x: -k }, spin: [k / 4, k % 2 === 0, k], axes: [[k, 2 * k], { on: k > 1 }], m: 7,
+        });
+        const bodies = [0, 1, 2].map(body), text = JSON.stringify(bodies);
+        const other = bodies.map(({ p: { y, x }, spin, axes, m }) => ({
+            extra: 1, m, axes: [new Float64Array(axes[0]), { more: null, ...axes[1] }],
+            spin: { ...spin }, p: { x, y },
+        }));
+        const out = [5, 6, 7].map(body);
+        const given = [same(bodies), same(other), same.into(out, bodies), bodies.map((b) => one(b))];
+        const wrong = (change) => {
+            const changed = structuredClone(bodies);
+            change(changed);
+            return attempt(() => same(changed));
+        };
+        return [given.map((value) => JSON.stringify(value) === text), [
+            wrong((b) => { b[1].p.x = "1"; }),
+            wrong((b) => { b[2].spin[2] = 4; }),
+            wrong((b) => { b[0].spin.pop(); }),
+            wrong((b) => { b[1].axes[1] = null; }),
+            wrong((b) => { delete b[1].p.y; }),
+        ]];
+    """
+    right, mistakes = evaluate(node, body)
+    assert right == [True] * 4
+    assert mistakes == [
+        'TypeError: argument 1 of f[1].p.x: expected Real, got the string "1"',
+        "RangeError: argument 1 of f[2].spin.2: expected an index from 0 to 3, got 4",
+        "TypeError: argument 1 of f[0].spin: expected an object with 0, 1, 2, got an array of 2",
+        "TypeError: argument 1 of f[1].axes.1: expected { on: Bool }, got null",
+        "TypeError: argument 1 of f[1].p: expected an object with y, x, got an object with x",
+    ]
+
+
 def test_a_memory_of_several(node: Callable[[str], str]) -> None:
     """Views of one function's result are another's arguments; and the memory grows."""
     body = """

@@ -6,7 +6,14 @@
 // they are found, as long as nothing is wrong with them.
 
 import type { Cells, Leaf } from "./cells";
-import { BOOL, type Column, columnsOf, isRecord, NUMBER } from "./columns";
+import {
+  BOOL,
+  type Column,
+  isRecord,
+  NUMBER,
+  type Row,
+  rowOf,
+} from "./columns";
 import type { FnData } from "../record/data";
 import { within } from "../record/recorder";
 import {
@@ -231,16 +238,16 @@ const putRow = (
   return true;
 };
 
-/** A vector of structs with plain fields. */
+/** A vector of structs of plain fields. */
 const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   const { size } = ty;
   const record = structWriter(ty.elem!, leaves);
-  const columns = columnsOf(ty.elem!, leaves);
+  const row = rowOf(ty.elem!, leaves);
   return (x, at) => {
     const array = elementsOf(x, ty);
     const first = at * size;
     for (let k = 0; k < size; ++k) {
-      while (k < size && putRecord(columns, array[k], first + k)) ++k;
+      while (k < size && putRecord(row, array[k], first + k)) ++k;
       if (k < size) inPlace(record, array[k], first + k, k);
     }
   };
@@ -251,34 +258,39 @@ const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
  * author's order: engines read what is under such a key faster than what is under a name from elsewhere.
  */
 const putRecord = (
-  columns: readonly Column[],
+  { columns, isTuple }: Row,
   x: unknown,
   at: number,
 ): boolean => {
   if (typeof x !== "object" || x === null) return false;
-  const record = x as Record<string, unknown>;
   const { length } = columns;
   let c = 0;
+  if (isTuple) {
+    if (!Array.isArray(x) || x.length !== length) return false;
+    while (c < length && putPart(columns[c], x[c], at)) ++c;
+    return c === length;
+  }
+  const record = x as Record<string, unknown>;
   for (const key in record) {
     if (c === length) break;
-    const { name, leaf, form } = columns[c];
-    if (key !== name) continue;
+    const column = columns[c];
+    if (key !== column.name) continue;
     const given = record[key];
-    if (form === NUMBER && typeof given === "number")
-      leaf.cells.f[leaf.start + at] = given;
-    else if (!putField(leaf, form, given, at)) return false;
+    if (column.form === NUMBER && typeof given === "number")
+      column.leaf.cells.f[column.leaf.start + at] = given;
+    else if (!putPart(column, given, at)) return false;
     ++c;
   }
-  for (; c < length; ++c) {
-    const { name, leaf, form } = columns[c];
-    if (!putField(leaf, form, record[name], at)) return false;
-  }
+  for (; c < length; ++c)
+    if (!putPart(columns[c], record[columns[c].name], at)) return false;
   return true;
 };
 
+const putPart = (column: Column, given: unknown, at: number): boolean =>
+  column.row ? putRecord(column.row, given, at) : putField(column, given, at);
+
 const putField = (
-  { cells, start }: Leaf,
-  form: number,
+  { leaf: { cells, start }, form }: Column,
   given: unknown,
   at: number,
 ): boolean => {
@@ -345,9 +357,9 @@ const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
       }
   };
   if (!isRecord(ty)) return write;
-  const columns = columnsOf(ty, leaves);
+  const row = rowOf(ty, leaves);
   return (x, at) => {
-    if (!putRecord(columns, x, at)) write(x, at);
+    if (!putRecord(row, x, at)) write(x, at);
   };
 };
 

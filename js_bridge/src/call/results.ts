@@ -5,10 +5,11 @@ import type { Leaf } from "./cells";
 import {
   BOOL,
   type Column,
-  columnsOf,
   doubles,
   isRecord,
   NUMBER,
+  type Row,
+  rowOf,
 } from "./columns";
 import { within } from "../record/recorder";
 import {
@@ -96,11 +97,10 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
     };
   }
   if (isRecord(elem)) {
-    const columns = columnsOf(elem, leaves);
+    const row = rowOf(elem, leaves);
     return (at) => {
       const found = copied.slice();
-      for (let i = 0; i < size; ++i)
-        found[i] = recordFrom(columns, at * size + i);
+      for (let i = 0; i < size; ++i) found[i] = recordFrom(row, at * size + i);
       return found;
     };
   }
@@ -137,11 +137,25 @@ const numbersFrom = (
 };
 
 /**
- * The record behind so many others. The first few keys are set each in a place of its own in the code: engines
- * make an object faster where they know which key comes.
+ * The record behind so many others. The first few fields are set each in a place of its own in the code: engines
+ * make an object faster where they know which key comes, and an array at once.
  */
-const recordFrom = (columns: readonly Column[], at: number): Fields => {
+const recordFrom = (
+  { columns, isTuple }: Row,
+  at: number,
+): Fields | unknown[] => {
   const { 0: first, 1: second, 2: third, 3: fourth } = columns;
+  if (isTuple) {
+    if (columns.length === 2)
+      return [fieldFrom(first, at), fieldFrom(second, at)];
+    if (columns.length === 3)
+      return [
+        fieldFrom(first, at),
+        fieldFrom(second, at),
+        fieldFrom(third, at),
+      ];
+    return columns.map((column) => fieldFrom(column, at));
+  }
   const made: Fields = {};
   if (first) made[first.name] = fieldFrom(first, at);
   if (second) made[second.name] = fieldFrom(second, at);
@@ -152,18 +166,21 @@ const recordFrom = (columns: readonly Column[], at: number): Fields => {
   return made;
 };
 
-const fieldFrom = ({ leaf, form, copied }: Column, at: number): unknown => {
-  const { cells, start } = leaf;
+const fieldFrom = (
+  { leaf: { cells, start }, form, copied, row }: Column,
+  at: number,
+): unknown => {
   if (form === NUMBER) return cells.f[start + at];
   if (form === BOOL) return cells.b[start + at] !== 0;
+  if (row) return recordFrom(row, at);
   if (form > NUMBER) return cells.i[start + at];
   return numbersFrom(copied, cells.f, start + at * ~form);
 };
 
 const structReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   if (isRecord(ty)) {
-    const columns = columnsOf(ty, leaves);
-    return (at) => recordFrom(columns, at);
+    const row = rowOf(ty, leaves);
+    return (at) => recordFrom(row, at);
   }
   const fields = fieldsOf(ty, leaves);
   const names = ty.fields.map(([name]) => name);

@@ -39,8 +39,8 @@ BODY = """async ([name, options]) => {
 
 DATABASE = """async (action) => {
     const known = await indexedDB.databases();
-    if (!known.some(({ name }) => name === "rose")) return undefined;
-    const request = indexedDB.open("rose");
+    if (!known.some(({ name }) => name === "rose programs")) return undefined;
+    const request = indexedDB.open("rose programs");
     await new Promise((done) => { request.onsuccess = done; });
     const transaction = request.result.transaction(["files", "uses"], "readwrite");
     const [files, uses] = ["files", "uses"].map((name) => transaction.objectStore(name));
@@ -203,6 +203,31 @@ SUMS = """files.getAll().onsuccess = ({ target: { result } }) => {
 };"""
 
 
+PUSHED_OUT = """const { transaction } = IDBDatabase.prototype;
+IDBDatabase.prototype.transaction = function (stores, mode) {
+    if (mode === "readwrite") {
+        const before = transaction.call(this, stores, mode);
+        before.objectStore("files").clear();
+        before.objectStore("uses").clear();
+        before.objectStore("uses").put({ key: "", size: 0 });
+    }
+    return transaction.call(this, stores, mode);
+};"""
+
+
+def test_what_is_found_while_it_is_pushed_out_is_not_counted_again(visitor: Visitor) -> None:
+    """Between reading a file and noting that, which is for who keeps it another time."""
+    visitor.visit("sine")
+    page = visitor.context.new_page()
+    page.add_init_script(PUSHED_OUT)
+    page.goto(f"{visitor.url}pages/blank.html")
+    visitor.requests.clear()
+    assert page.evaluate(BODY, ["sine", None]) == 3
+    assert not visitor.loaded_python
+    assert visitor.kept() == []
+    assert visitor.database(SUMS) == [0, 0]
+
+
 def test_what_is_larger_than_the_cache_is_not_kept(visitor: Visitor) -> None:
     assert visitor.visit("sine", {"cache": 100}, keeps=False) == 3
     assert visitor.kept() == []
@@ -240,12 +265,28 @@ def test_without_storage_programs_are_compiled(page: Page, site_url: str, how: s
     assert page.evaluate(BODY, ["sine", None]) == 3
 
 
+def test_who_never_answers_is_waited_for_once(page: Page, site_url: str) -> None:
+    page.add_init_script(
+        DENIED["silent"]
+        + """globalThis.delays = [];
+        const { setTimeout: original } = globalThis;
+        globalThis.setTimeout = (f, delay, ...rest) => {
+            delays.push(delay);
+            return original(f, delay, ...rest);
+        };"""
+    )
+    page.goto(f"{site_url}pages/blank.html")
+    assert page.evaluate(BODY, ["sine", None]) == 3
+    assert page.evaluate(BODY, ["other", None]) == 5
+    assert page.evaluate("delays.filter((delay) => delay === 1000).length") == 1
+
+
 def test_a_database_deleted_meanwhile_is_made_again(visitor: Visitor) -> None:
     page = visitor.context.new_page()
     page.goto(f"{visitor.url}pages/blank.html")
     assert page.evaluate(BODY, ["sine", None]) == 3
     delete = """new Promise((resolve, reject) => {
-        const request = indexedDB.deleteDatabase("rose");
+        const request = indexedDB.deleteDatabase("rose programs");
         request.onsuccess = resolve;
         request.onblocked = () => reject("blocked");
     })"""

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,28 @@ def test_structs_come_out_as_they_go_in(folder: Path, rose: Run) -> None:
     assert in_node(folder, "copied", body) == bodies() == load(folder / "out" / "copied.wasm")(bodies())
     compiled(rose, "none")
     assert in_node(folder, "none", "return functions.none();") == 7
+
+
+def test_a_file_may_belong_to_a_package(folder: Path, rose: Run) -> None:
+    package = folder / "physics" / "laws"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("G = 9.81")
+    (package / "__init__.py").write_text("from .. import G")
+    (package / "constants.py").write_text("HALF = 0.5")
+    source = """
+        from rose_core import Real, fn
+        from . import G
+        from .constants import HALF
+
+        @fn
+        def new(t: Real) -> Real:
+            return HALF * G * t * t
+    """
+    (package / "falling.py").write_text(textwrap.dedent(source))
+    done = rose("compile", "physics/laws/falling.py:new", "--grad", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert in_node(folder, "new", "return [functions.new(2), functions.gradient(2)];") == [19.62, 19.62]
+    assert '"new"(t: number): number;' in (folder / "out" / "new.d.ts").read_text()
 
 
 def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> None:

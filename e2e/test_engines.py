@@ -245,7 +245,7 @@ def test_a_second_visit_needs_no_python(tab: Tab, host: Host) -> None:
     assert tab.run(body) == 3
     assert host.loads_python()
     kept = """(await new Promise((done) => {
-        indexedDB.open("rose").onsuccess = ({ target: { result: database } }) => {
+        indexedDB.open("rose programs").onsuccess = ({ target: { result: database } }) => {
             database.transaction("files").objectStore("files").count().onsuccess =
                 ({ target }) => { database.close(); done(target.result); };
         };

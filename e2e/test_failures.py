@@ -158,7 +158,17 @@ def test_scripts_are_not_downloaded_twice(page: Page, site_url: str) -> None:
 def test_a_script_of_a_wrong_type_is_named(page: Page, site_url: str) -> None:
     page.context.route("**/rose.worker.js", of_type("text/plain"))
     told = run(page, site_url, TOLD)
-    assert "/rose.worker.js: its host answers 200, text/plain" in told
+    assert "/rose.worker.js: its host answers 200, text/plain; it has to be sent as text/javascript" in told
+
+
+def test_a_script_that_is_cut_off_is_named(page: Page, site_url: str) -> None:
+    half = (DIST / "rose.worker.js").read_bytes()[:9000]
+    page.context.route(
+        "**/rose.worker.js", lambda route: route.fulfill(body=half, content_type="text/javascript")
+    )
+    assert "/rose.worker.js: its host answers 200, text/javascript; what it sends is damaged" in run(
+        page, site_url, TOLD
+    )
 
 
 @pytest.mark.parametrize("place", ["worker", pytest.param("main", marks=pytest.mark.provokes("MIME type"))])

@@ -27,6 +27,64 @@ def test_a_slider_of_few_positions_is_moved_to_each(site: Frozen) -> None:
     assert "pages/page.html: 5 programs" in done.stdout
 
 
+def test_a_slider_of_tenths_is_moved_to_its_end(site: Frozen) -> None:
+    """Three steps of 0.1 are a little more than 0.3."""
+    tenths = 'min="0" max="0.3" step="0.1" value="0"'
+    site.write("pages/page.html", PAGE.replace('min="1" max="3" value="2"', tenths))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 4 programs" in done.stdout
+
+
+DRAWN_ANEW = """<!doctype html>
+<link rel="icon" href="data:,">
+<div id="app"></div>
+<script type="module">
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const app = document.getElementById("app");
+let [a, b] = [2, 12];
+const draw = () => {
+    app.innerHTML = `<input type="range" min="1" max="5" value="${a}"><p>${a}</p>
+        <input id="b" type="range" min="11" max="14" value="${b}">`;
+    compile(fn([Real], Real, (x) => mul(a * b, x)));
+};
+app.addEventListener("input", ({ target: { id, value } }) => {
+    if (id) b = +value;
+    else a = +value;
+    draw();
+});
+draw();
+</script>
+"""
+
+
+def test_inputs_that_a_page_draws_anew_are_moved_to_all_positions(site: Frozen) -> None:
+    site.write("pages/page.html", DRAWN_ANEW)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    products = {12 * a for a in range(1, 6)} | {2 * b for b in range(11, 15)}
+    assert f"pages/page.html: {len(products)} programs" in done.stdout
+
+
+NOTES_VISITS = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="module">
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const factor = localStorage.getItem("seen") ? 81 : 82;
+localStorage.setItem("seen", "yes");
+await compile(fn([Real], Real, (x) => mul(factor, x)));
+</script>
+"""
+
+
+def test_every_page_is_seen_by_somebody_who_was_on_none(site: Frozen) -> None:
+    for name in ("page", "other"):
+        site.write(f"pages/{name}.html", NOTES_VISITS)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(site.files) == 1
+
+
 CONTROLS = """<!doctype html>
 <link rel="icon" href="data:,">
 <input type="radio" name="kind" value="11" checked><input type="radio" name="kind" value="12">

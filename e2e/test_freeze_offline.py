@@ -99,6 +99,26 @@ def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
     slide(page, 3)
 
 
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_pages_of_any_names_work_offline(site: Frozen, page: Page) -> None:
+    names = ["it's (1), a+b;c=d@e!", "ä & [x] | {y}", "one: two", "100%"]
+    for name in names:
+        site.write(f"pages/{name}.HTML" if "%" in name else f"pages/{name}.html", PAGE)
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        wait_for_service_worker(page)
+    for name in names:
+        ending = "HTML" if "%" in name else "html"
+        # as the browser writes what is in a link
+        address = page.evaluate(
+            "(name) => new URL(`./${name.replaceAll('%', '%25')}`, location.href).href", f"{name}.{ending}"
+        )
+        page.goto(f"{address}?query")
+        expect(page).to_have_title("slope 2")
+
+
 class Renaming(http.server.SimpleHTTPRequestHandler):
     """Calls pages by names without an ending, and does not publish all of them."""
 

@@ -201,7 +201,7 @@ def test_a_damaged_file_is_noticed_and_named(frozen: Frozen, page: Page, in_inde
 
 
 KEPT = """(number) => new Promise((resolve) => {
-    const request = indexedDB.open("rose");
+    const request = indexedDB.open("rose programs");
     request.onsuccess = () => {
         const { result } = request;
         const count = result.transaction("files").objectStore("files").count();

@@ -184,6 +184,25 @@ def test_a_worker_that_dies_is_replaced(page: Page, site_url: str) -> None:
     assert page.evaluate(BODY, ["", "return gives();"]) == 12
 
 
+def test_a_worker_that_dies_while_python_starts_is_replaced(page: Page, site_url: str) -> None:
+    """Nothing takes as much memory as that."""
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.context.route("**/rose_core.snapshot.wasm", hold_first)
+    run(page, site_url, "window.both = Promise.all([gives(), gives()]);")
+    while not held:
+        page.wait_for_timeout(20)
+    (worker,) = page.workers
+    worker.evaluate("setTimeout(close)")
+    assert page.evaluate("both") == [12, 12]
+
+
 def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, site_url: str) -> None:
     run(page, site_url, "await rose.ready(); window.gives = gives;")
     (worker,) = page.workers
@@ -279,5 +298,30 @@ def test_two_versions_on_a_page(page: Page, host: Callable[..., str], site_url: 
         const databases = await indexedDB.databases();
         return [values, databases.map(({ name }) => name)];
     }"""
-    assert page.evaluate(body) == [[9, 9], ["rose"]]
+    assert page.evaluate(body) == [[9, 9], ["rose programs"]]
     assert len(page.workers) == 2
+
+
+def test_copies_on_a_page_know_each_others_types_and_tell_of_functions(page: Page, site_url: str) -> None:
+    page.goto(f"{site_url}pages/blank.html")
+    body = """async () => {
+        const a = await import("../rose.js");
+        const told = async (work) => {
+            try { return await work(); } catch (error) { return error.message; }
+        };
+        const square = a.fn([a.Real], a.Real, (x) => a.mul(x, x));
+        const before = await told(() => a.compile(Math.sin));
+        const b = await import("../rose.js?another");
+        const f = b.fn([a.Real, a.Vec(2, b.Real), [a.Bool]], a.Real, (x, v) => b.mul(x, v[1]));
+        return [
+            (await b.compile(f))(3, [4, 5], [true]),
+            before,
+            await told(() => b.compile(square)),
+            await told(() => b.fn([b.Real], b.Real, (x) => square(x))),
+        ];
+    }"""
+    value, before, *mistakes = page.evaluate(body)
+    assert value == 15
+    assert before == "compile: expected a function made with fn or opaque, got a function"
+    for message in mistakes:
+        assert "there are 2 copies of Rose here, and each knows its own functions only: import one" in message

@@ -1,3 +1,5 @@
+import { countCopy } from "./record/types";
+
 export { checkpoint, cond, fori, scan, whileLoop } from "./record/control";
 export { ready } from "./core/core";
 export { functional } from "./record/functional";
@@ -85,3 +87,5 @@ export { sparseHessian, sparseJacobian } from "./record/sparse";
 export { sum, vec } from "./record/vec";
 export { jvp, vjp } from "./record/vjp";
 export { vmap } from "./record/vmap";
+
+countCopy();

@@ -6,6 +6,7 @@ For `model.py:f` that is `f.js`, `f.d.ts` and `f.wasm`, and with derivatives `f.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
@@ -13,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 from rose_core.cli.declarations import declare
 from rose_core.cli.errors import CommandError
@@ -77,14 +79,10 @@ def _find(path: Path, name: str) -> Function:
     """The function of this name in a file."""
     if not path.is_file():
         raise CommandError(f"there is no file {path}")
-    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", path.stem), path)
-    if spec is None or spec.loader is None:
-        raise CommandError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.resolve().parent))  # for what it imports
     try:
-        spec.loader.exec_module(module)
+        module = _imported(path)
+    except CommandError:
+        raise
     except (Exception, SystemExit) as error:
         raise CommandError(f"{path} does not run:\n{_told(error)}") from error
     found = getattr(module, name, None)
@@ -98,6 +96,26 @@ def _find(path: Path, name: str) -> Function:
     if found.captures:
         raise CommandError(f"{name} uses values of the function {found.around()} around it")
     return found
+
+
+def _imported(path: Path) -> ModuleType:
+    """The module that a file is, in its package if it belongs to one."""
+    folder = path.resolve().parent
+    sys.path.insert(0, str(folder))  # for what it imports
+    words = [re.sub(r"\W", "_", path.stem)]
+    while (folder / "__init__.py").is_file():
+        words.insert(0, folder.name)
+        folder = folder.parent
+    if len(words) > 1:
+        sys.path.insert(0, str(folder))
+        importlib.import_module(".".join(words[:-1]))
+    spec = importlib.util.spec_from_file_location(".".join(words), path)
+    if spec is None or spec.loader is None:
+        raise CommandError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _told(error: BaseException) -> str:

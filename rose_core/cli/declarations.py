@@ -43,6 +43,8 @@ def _parameters(names: Sequence[str]) -> list[str]:
 
 
 def _key(name: str) -> str:
+    if name == "new":
+        return '"new"'  # or it were what makes such an object
     return name if re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) else json.dumps(name)
 
 

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from rose_core.cli import offline as offline_worker
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
-from rose_core.cli.serve import serve
+from rose_core.cli.serve import address_of, serve
 from rose_core.cli.visit import INDEX, WORKER, Visit, chromium, look, reader, use
 
 if TYPE_CHECKING:
@@ -280,10 +280,12 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     site = Site(root)
     answered: set[str] = set()
     with serve(site.root, base, WORKER, answered) as origin, chromium(program) as browser:
-        address = {page: urljoin(origin, quote(site.name(page))) for page in site.pages}
-        context = reader(browser, sees_frozen=False)
+        address = {page: urljoin(origin, address_of(site.name(page))) for page in site.pages}
         for page in site.pages:
+            # somebody else each time: what a page stores would make others those of a second visit
+            context = reader(browser, sees_frozen=False)
             visit = use(context, address[page])
+            context.close()
             kept = site.take(page, visit, origin)
             seen = _count(len(visit.artifacts), "program") + _hint(visit, kept)
             print(f"{site.name(page)}: {seen}", flush=True)
@@ -300,7 +302,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
                 site.tell_of_workers(origin)
                 # not all of it is told by pages: those of shared workers are none of theirs
                 loaded = {urljoin(origin, path) for path in answered}
-                loaded |= {urljoin(origin, quote(site.name(path))) for path in site.separate()}
+                loaded |= {urljoin(origin, address_of(site.name(path))) for path in site.separate()}
                 script = offline_worker.script(loaded, origin, site.root)
                 changes = site.text_change(site.root / offline_worker.SCRIPT, script)
                 is_right = _put_right(changes, check) and is_right
@@ -322,7 +324,7 @@ def _pages(root: Path) -> Iterator[Path]:
             and name != "node_modules"
             and _json_of(folder / name / "package.json").get("name") != PACKAGE
         ]
-        yield from (folder / name for name in names if name.endswith((".html", ".htm")))
+        yield from (folder / name for name in names if name.lower().endswith((".html", ".htm")))
 
 
 def _hint(visit: Visit, kept: int) -> str:
@@ -384,7 +386,7 @@ def _small(artifacts: Iterable[Artifact]) -> dict[str, str]:
 
 def _relative(path: Path, index: Path) -> str:
     """The address of a file or folder, as seen from an index."""
-    return quote(os.path.relpath(path, index.parent).replace(os.sep, "/"))
+    return address_of(os.path.relpath(path, index.parent).replace(os.sep, "/"))
 
 
 def _count(n: int, noun: str) -> str:

@@ -9,7 +9,9 @@
   const CACHE = `rose-offline ${registration.scope}`;
 
   /** All that the pages load, which is kept from the start; what else they ask for is kept when it comes. */
-  const FILES = ["FILES"].map((path) => new URL(path, registration.scope).href);
+  const FILES = ["FILES"].map(
+    (path) => new URL(`./${path}`, registration.scope).href,
+  );
 
   /** Of what these files hold. When one changes, so does this script: browsers take all of them anew then. */
   const VERSION = "DIGEST";
@@ -53,23 +55,27 @@
 
   self.addEventListener("activate", (event) => event.waitUntil(clean()));
 
+  /** The address of a page without its query, which is as a rule for its scripts: they read it themselves. */
+  const pageOf = ({ url }) => url.split(/[?#]/)[0];
+
   const answer = async (event) => {
     const { request } = event;
     const cache = await caches.open(CACHE);
     try {
       const response = await fetch(request);
       // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
-      if (response.status === 200)
+      if (response.status === 200) {
+        const kept = request.mode === "navigate" ? pageOf(request) : request;
         event.waitUntil(
-          cache.put(request, direct(response.clone())).catch(() => {}),
+          cache.put(kept, direct(response.clone())).catch(() => {}),
         );
+      }
       return response;
     } catch (error) {
       const kept = await cache.match(request);
       if (kept) return kept;
       if (request.mode === "navigate") {
-        // the query of a page is as a rule for its scripts, which read it themselves
-        const [url] = request.url.split(/[?#]/);
+        const url = pageOf(request);
         const file = FILES.find((each) => namesOf(each).includes(url));
         const page = await cache.match(file ?? url, { ignoreSearch: true });
         if (page) return page;

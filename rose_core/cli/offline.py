@@ -30,7 +30,8 @@ def script(addresses: Iterable[str], origin: str, root: Path) -> str:
         paths.add(".")
     source = (Path(__file__).parent / "offline.js").read_text("utf-8")
     source = source.replace('["FILES"]', json.dumps(sorted(paths), indent=2))
-    return source.replace("DIGEST", _digest(root / unquote(urlsplit(path).path) for path in sorted(paths)))
+    files = (root / unquote(urlsplit(f"./{path}").path) for path in sorted(paths))
+    return source.replace("DIGEST", _digest(files))
 
 
 def _digest(files: Iterable[Path]) -> str:

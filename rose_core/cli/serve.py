@@ -13,6 +13,12 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 
+def address_of(path: str) -> str:
+    """The address of a file, from where its path is from, as browsers ask for it: they leave most signs."""
+    address = quote(path, safe="/!$&'()*+,;=:@[]|~")
+    return f"./{address}" if ":" in address else address  # or what is before that were a protocol
+
+
 def unmarked(address: str) -> str:
     """An address, or a text with one, without what `worker.js` puts behind that of a worker."""
     return re.sub(r"[?&]rose-freeze(=module)?", "", address)

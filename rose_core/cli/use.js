@@ -233,14 +233,27 @@
       ),
     ];
     const used = new WeakSet();
-    /** What can be moved, and was not moved before. */
+    /** What can be moved. */
     const all = (selector) => {
       const closed = [...shadows].filter(({ host }) => host.isConnected);
       const places = new Set([document, ...closed].flatMap(roots));
       return [...places]
         .flatMap((root) => [...root.querySelectorAll(selector)])
-        .filter((element) => element.matches(":enabled") && !element.readOnly)
-        .filter((element) => !used.has(element));
+        .filter((element) => element.matches(":enabled") && !element.readOnly);
+    };
+    /** What tells an element, or what takes its place whenever the page draws itself anew. */
+    const follow = (element, selector) => {
+      const before = all(selector);
+      const place = before.indexOf(element);
+      return () => {
+        if (element.isConnected) return element;
+        const now = all(selector);
+        const named = now.find(({ id }) => id && id === element.id);
+        const next = named ?? (now.length === before.length && now[place]);
+        if (next) element = next;
+        used.add(element);
+        return element;
+      };
     };
     /** A page may wait for the end of a movement. */
     const pause = () => this.settled(100, 500);
@@ -251,61 +264,70 @@
       }
       await pause();
     };
-    const turn = async (element, key, values) => {
-      const before = element[key];
+    const turn = async (present, key, values) => {
+      const before = present()[key];
       // as it comes with the element: libraries put their own in front of it, to know what is new
       const { set } = Object.getOwnPropertyDescriptor(
-        Object.getPrototypeOf(element),
+        Object.getPrototypeOf(present()),
         key,
       );
       for (const value of values) {
+        const element = present();
         set.call(element, value);
         await tell(element);
       }
+      const element = present();
       set.call(element, before);
       // a choice that nobody can make may have been made at first
       if (!element.selectedOptions?.[0]?.disabled) await tell(element);
     };
     const FEW = 10;
     let [found, rounds] = [0, 3];
+    /** Do something to each that it was not done to before; `act` is given what tells it, see `follow`. */
     const each = async (selector, act) => {
-      const elements = all(selector);
+      const elements = all(selector).filter((element) => !used.has(element));
       found += elements.length;
-      for (const element of elements) {
-        used.add(element);
-        await act(element);
+      const followed = elements.map((element) => follow(element, selector));
+      for (const present of followed) {
+        used.add(present());
+        await act(present);
       }
     };
-    const press = async (element) => {
-      element.click();
+    const press = async (present) => {
+      present().click();
       await pause();
     };
     do {
       found = 0;
-      await each("input[type=range]", (input) => {
+      await each("input[type=range]", (present) => {
+        const input = present();
         const low = +(input.min || 0);
         const high = +(input.max || 100);
         const step = input.step === "any" ? 0 : +(input.step || 1);
-        const steps = Math.floor((high - low) / step);
+        // 0.3 is three steps of 0.1, which is a little more than a third of it
+        const steps = Math.floor((high - low) / step + 1e-6);
         // where there are few, each may be a program of its own
         if (steps > 0 && steps <= FEW)
           return turn(
-            input,
+            present,
             "value",
             Array.from({ length: steps + 1 }, (_, k) => low + k * step),
           );
-        return turn(input, "value", [low, (low + high) / 2, high]);
+        return turn(present, "value", [low, (low + high) / 2, high]);
       });
-      await each("input[type=number]", async (input) => {
-        const values = [input.min, input.max].filter((x) => x !== "");
-        if (values.length) await turn(input, "value", values);
+      await each("input[type=number]", async (present) => {
+        const { min, max } = present();
+        const values = [min, max].filter((x) => x !== "");
+        if (values.length) await turn(present, "value", values);
       });
-      await each("select", (select) => {
-        const choices = [...select.options].keys();
-        const open = [...choices].filter((k) => !select.options[k].disabled);
-        return turn(select, "selectedIndex", open);
+      await each("select", (present) => {
+        const options = [...present().options];
+        const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
+        return turn(present, "selectedIndex", open);
       });
-      const chosen = all("input[type=radio]:checked");
+      const chosen = all("input[type=radio]:checked")
+        .filter((radio) => !used.has(radio))
+        .map((radio) => follow(radio, "input[type=radio]"));
       await each("input[type=radio]", press);
       for (const radio of chosen) await press(radio);
       await each("input[type=checkbox]", async (box) => {

@@ -199,25 +199,39 @@ export class Client implements Core {
     return this.running;
   }
 
+  /** Have a worker that can compile: another one, if the first ends while Python starts. */
+  async begin(): Promise<void> {
+    await this.twice("started Python", () => this.start());
+  }
+
   make(request: Request, signal?: AbortSignal): Promise<Bytes> {
     const file = this.last.then(() => this.ask(request, signal));
     this.last = file.catch(() => {});
     return file;
   }
 
-  private async ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
+  private ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
+    const work = async (): Promise<Bytes> =>
+      (await this.start()).ask(request, signal);
+    return this.twice(doing(request), work, signal);
+  }
+
+  /** Do something with a worker, and if that ends, with another one. */
+  private async twice<T>(
+    doing: string,
+    work: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     try {
-      return await (await this.start()).ask(request, signal);
+      return await work();
     } catch (error) {
       if (!(error instanceof Died)) throw error;
-      const started = this.start(); // who has given one up will want another
-      started.catch(() => {}); // which is told when it is needed
+      this.start().catch(() => {}); // who has given one up will want another, and is told then
       signal?.throwIfAborted();
-      return await (await started).ask(request, signal).catch((again) => {
+      return await work().catch((again) => {
         if (!(again instanceof Died)) throw again;
         throw Error(
-          `Rose's worker has ended twice while it ${doing(request)}; ` +
-            "it may take more memory than there is",
+          `Rose's worker has ended twice while it ${doing}; it may take more memory than there is`,
         );
       });
     }

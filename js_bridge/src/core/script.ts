@@ -6,10 +6,16 @@ const NO_ORIGIN =
 
 const reasonOf = (address: string): Promise<string> =>
   fetch(address)
-    .then(
-      async (response) =>
-        `its host answers ${response.status}, ${(await response.blob()).type}; configure({ assets }) says where it is`,
-    )
+    .then(async (response) => {
+      const { type } = await response.blob();
+      const hint =
+        !response.ok || type.includes("html")
+          ? "configure({ assets }) says where it is"
+          : type.includes("javascript")
+            ? "what it sends is damaged, so put it there anew"
+            : "it has to be sent as text/javascript";
+      return `its host answers ${response.status}, ${type}; ${hint}`;
+    })
     .catch(() =>
       globalThis.origin === "null" ? NO_ORIGIN : "the connection failed",
     );

@@ -21,7 +21,7 @@ export const start = (
 const connect = async (assets: Assets): Promise<Core> => {
   const client = new Client(import.meta.url, assets);
   try {
-    await client.start();
+    await client.begin();
     return client;
   } catch (error) {
     if (!(error instanceof Blocked)) throw error;

@@ -7,6 +7,8 @@
 
 import type { Bytes } from "./artifact";
 
+/** The name of the database; others of the same origin have names of their own. */
+const NAME = "rose programs";
 const FILES = "files";
 const USES = "uses";
 
@@ -20,18 +22,18 @@ interface Use {
 /** The key of the size of all, which has no time. To add sizes up would take longer the more are kept. */
 const ALL = "";
 
-/** How long to wait for what is kept: some browsers, in some private windows, never answer. */
+/** How many milliseconds to wait for what is kept: some browsers, in some private windows, never answer. */
 const PATIENCE = 1000;
+/** Who has not answered in that time is not waited for again, before an answer has come. */
+let patience = PATIENCE;
 
 let opened: Promise<IDBDatabase> | undefined;
 
 /** The database, which is opened once. */
 export const database = (): Promise<IDBDatabase> =>
   (opened ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open("rose", 2);
+    const request = indexedDB.open(NAME);
     request.onupgradeneeded = () => {
-      for (const name of request.result.objectStoreNames)
-        request.result.deleteObjectStore(name);
       request.result.createObjectStore(FILES);
       request.result
         .createObjectStore(USES, { keyPath: "key" })
@@ -66,18 +68,37 @@ const transact = async <T>(
 
 /** The file kept under `key`, which counts as a use of it; undefined if there is none. */
 export const find = async (key: string): Promise<Bytes | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((wake) => {
+    timer = setTimeout(() => {
+      patience = 0;
+      wake();
+    }, patience);
+  });
   try {
-    const file = await Promise.race([
-      transact("readonly", (files) => files.get(key)),
-      new Promise((wake) => setTimeout(wake, PATIENCE)),
-    ]);
+    const answer = transact("readonly", (files) => files.get(key)).then((x) => {
+      patience = PATIENCE;
+      return x as unknown;
+    });
+    const file = await Promise.race([answer, late]);
     if (!(file instanceof Uint8Array)) return undefined;
-    const use: Use = { key, used: Date.now(), size: file.length };
-    transact("readwrite", (_, uses) => uses.put(use)).catch(() => {});
+    transact("readwrite", (_, uses) => touch(uses, key)).catch(() => {});
     return file as Bytes;
   } catch {
     return undefined;
+  } finally {
+    clearTimeout(timer);
   }
+};
+
+/** Note that a file was used, unless it has gone meanwhile. */
+const touch = (uses: IDBObjectStore, key: string): IDBRequest => {
+  const request = uses.openCursor(key);
+  request.onsuccess = () => {
+    const { result } = request;
+    result?.update({ ...(result.value as Use), used: Date.now() });
+  };
+  return request;
 };
 
 /** Find out how large all files are, if the one under `key` is of so many bytes from now on. */

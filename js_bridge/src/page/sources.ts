@@ -10,8 +10,14 @@ export interface Source {
 const TYPE = "text/x-rose";
 
 /** What an address is called: its last part. */
-const nameOf = (address: string): string =>
-  new URL(address).pathname.replace(/.*\//, "") || "the page";
+const nameOf = (address: string): string => {
+  const name = new URL(address).pathname.replace(/.*\//, "") || "the page";
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // it has a % of its own
+  }
+};
 
 /** A script that is given as text. */
 export const sourceOf = (text: string): Source => {

@@ -8,6 +8,7 @@ import { explained, Recorder, recorder, Var, within } from "./recorder";
 import {
   describe,
   dualOf,
+  ofOthers,
   partsOf,
   REAL,
   type SizeVar,
@@ -75,7 +76,7 @@ export const functionFor = (x: unknown, what: string): void => {
 export const knownOf = (f: unknown, what: string): FnData | Generic => {
   if (isFn(f)) return f[KNOWN]!;
   throw TypeError(
-    `${what}: expected a function made with fn or opaque, got ${describe(f)}`,
+    `${what}: expected a function made with fn or opaque, got ${describe(f)}${ofOthers()}`,
   );
 };
 

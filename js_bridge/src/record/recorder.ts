@@ -12,6 +12,7 @@ import {
   describe,
   INDEX_NAME,
   indicesBelow,
+  ofOthers,
   REAL,
   symbolicType,
   TAN,
@@ -367,7 +368,8 @@ export const recorder = (): Recorder => {
   const current = Recorder.current;
   if (current === undefined)
     throw Error(
-      "no `fn` context found: this works only in the body of a function given to fn",
+      "no `fn` context found: this works only in the body of a function given to fn" +
+        ofOthers(),
     );
   return current;
 };

@@ -6,14 +6,30 @@
 
 import { LARGEST } from "./largest";
 
+// Types are the same to all copies of Rose that are on a page; functions and symbolic values are not.
+
 /** The null type. */
-export const Null = Symbol("Null");
+export const Null = Symbol.for("rose Null");
 /** The boolean type. */
-export const Bool = Symbol("Bool");
+export const Bool = Symbol.for("rose Bool");
 /** The 64-bit floating-point type. */
-export const Real = Symbol("Real");
+export const Real = Symbol.for("rose Real");
 /** The type of tangents, which enter only linearly. */
-export const Tan = Symbol("Tan");
+export const Tan = Symbol.for("rose Tan");
+
+const COPIES = Symbol.for("rose copies");
+const page = globalThis as { [COPIES]?: number };
+
+/** Note that there is one more copy of Rose. */
+export const countCopy = (): void => {
+  page[COPIES] = (page[COPIES] ?? 0) + 1;
+};
+
+/** What may be the matter with something that is not known here: empty if there is but one copy of Rose. */
+export const ofOthers = (): string =>
+  page[COPIES]! > 1
+    ? `; there are ${page[COPIES]} copies of Rose here, and each knows its own functions only: import one`
+    : "";
 
 /** A size that becomes known when a function is called. */
 export class SizeVar {
@@ -34,8 +50,8 @@ export class SizeVar {
 /** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
 export const Size = (name = "n"): SizeVar => new SizeVar(name);
 
-export const INDEX = Symbol("index");
-export const ELEM = Symbol("elem");
+export const INDEX = Symbol.for("rose index");
+export const ELEM = Symbol.for("rose elem");
 
 /** What the descriptions of symbolic indices begin with; after it comes the size. */
 export const INDEX_NAME = "index below ";
@@ -331,7 +347,7 @@ export const describe = (x: unknown): string => {
       return "a function";
     case "symbol":
       return scalars.has(x)
-        ? `the type ${x.description}`
+        ? `the type ${scalars.get(x)!.text}`
         : x.description?.startsWith(INDEX_NAME)
           ? `a symbolic ${x.description}`
           : "a symbol";

@@ -102,7 +102,7 @@ class RandomProgram:
         """All Reals that can be reached in ``values`` by literal indices and field names."""
         found: list[object] = []
         for x in values:
-            t = getattr(x, "type", None)
+            t = getattr(x, "_type", None)
             if t is Real:
                 found.append(x)
             elif isinstance(t, Array) and t.size:
@@ -142,7 +142,7 @@ class RandomProgram:
             t = self.type(1)
             return vec(rng.choice(SIZES), t, self.loop_body(t, values, depth))
         if kind == 10:
-            vectors = [v for v in values if isinstance(getattr(v, "type", None), Array)]
+            vectors = [v for v in values if isinstance(getattr(v, "_type", None), Array)]
             if vectors:
                 u = rng.choice(vectors)
                 same = [v for v in vectors if v.type == u.type]
@@ -163,7 +163,7 @@ class RandomProgram:
         if kind == 15 and depth:
             return self.repeated(values, depth)
         if kind == 16:
-            vectors = [v for v in values if isinstance(getattr(v, "type", None), Array)]
+            vectors = [v for v in values if isinstance(getattr(v, "_type", None), Array)]
             if vectors:
                 v = rng.choice(vectors)
                 i = rng.randrange(v.type.size)
@@ -244,7 +244,7 @@ class RandomProgram:
         def body(state: object, i: object) -> object:
             inner = [*values, state]
             for v in values:
-                u = getattr(v, "type", None)
+                u = getattr(v, "_type", None)
                 if isinstance(u, Array):
                     inner.append(v[imod(u.size, i)])
             for _ in range(self.rng.randint(1, 3)):
@@ -302,7 +302,7 @@ class RandomProgram:
         def body(i: object, s: object) -> dict[str, object]:
             inner = [*values, s.x, s.r.y]
             for v in values:
-                u = getattr(v, "type", None)
+                u = getattr(v, "_type", None)
                 if isinstance(u, Array):
                     inner.append(v[imod(u.size, s.k)])
             y = tanh(self.real([self.step(inner, 0)])) if self.rng.random() < 0.5 else s.r.y * 0.5
@@ -338,7 +338,7 @@ class RandomProgram:
             inner = list(values)
             n = i.type.size
             for v in values:
-                u = getattr(v, "type", None)
+                u = getattr(v, "_type", None)
                 if isinstance(u, Array) and u.size == n:
                     inner.append(v[i])
             for _ in range(self.rng.randint(0, 3)):
@@ -351,7 +351,7 @@ class RandomProgram:
         """A value of type ``t`` made from what there is."""
         if t is Real:
             return self.real(values)
-        same = [v for v in values if getattr(v, "type", None) == t]
+        same = [v for v in values if getattr(v, "_type", None) == t]
         if same and self.rng.random() < 0.6:
             return self.rng.choice(same)
         if isinstance(t, Array):
@@ -364,7 +364,7 @@ class RandomProgram:
 
 def tame(x: object) -> object:
     """``x`` with every number between -1 and 1."""
-    t = getattr(x, "type", None)
+    t = getattr(x, "_type", None)
     if isinstance(t, Array):
         return vec(t.size, t.elem, lambda i: tame(x[i]))
     if isinstance(t, Struct):

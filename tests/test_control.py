@@ -7,6 +7,7 @@ import re
 
 import pytest
 from both_ways import both_ways  # noqa: F401 - a fixture for every test
+from differences import assert_derivatives
 
 from rose_core import (
     Bool,
@@ -613,3 +614,26 @@ def test_rows_of_one_argument_before_another_argument():
             lambda m, v, f=f: vjp(f)(m, v).grad(1)[0],
         )
         assert same(g, m, v) == [[0, 0, pytest.approx(math.cos(0.3) * 0.4)]]
+
+
+@pytest.mark.parametrize("flag", [Bool, 3, Vec(2, Bool)], ids=str)
+def test_a_function_that_gives_more_than_numbers_in_a_loop(flag) -> None:
+    """What has no derivative has no cotangent either, though it depends on what varies."""
+    state = struct({"x": Real, "flag": flag})
+
+    @fn
+    def step(x: Real, a: Real) -> state:
+        for _ in range(10):  # too long to be written where it is called
+            x = sin(x * a) + cos(x)
+        is_above = x > a
+        if flag is Bool:
+            return {"x": x, "flag": is_above}
+        return {"x": x, "flag": select(is_above, 3, 2, 1) if flag == 3 else [is_above, x < a]}
+
+    def body(v):
+        start = False if flag is Bool else 0 if flag == 3 else [False, False]
+        return fori(5, state, {"x": v[0], "flag": start}, lambda _, s: step(s.x, v[1])).x
+
+    f = fn([Vec(2, Real)], Real, body)
+    check(Expansion(gradient(f, 2).func).root)
+    assert_derivatives(f, [0.3, 0.7])

@@ -203,3 +203,17 @@ def test_what_is_chosen_is_what_it_was() -> None:
         assert same(f, 4.0, i) == value
         assert interp(slope)(4.0, i) == compile(slope)(4.0, i) == derivative
     assert same(slope, 0.0, 4) == 0.0
+
+
+def test_sums_beside_what_is_added_to_elements_of_others() -> None:
+    """A loop that compares indices, of a vector that is changed at each of them."""
+
+    def body(v):
+        def term(i):
+            return select(i < 2, v[0], 0.0) * v.set(i, v[N - 1])[0]
+
+        return sum(N, term)
+
+    f = fn([V], Real, body)
+    assert same(f, X) == X[0] * X[N - 1] + X[0] * X[0]
+    assert_derivatives(f, X)

@@ -439,3 +439,11 @@ def test_vectors_of_tangents():
     check(Expansion(twice.func).root)
     x = [{"re": {"re": a, "du": 1.0}, "du": {"re": 1.0, "du": 0.0}} for a in (2.0, 5.0)]
     assert [y.du.du for y in compile(twice)(x)] == [2.0, 0.0]
+
+
+def test_fields_may_have_any_names() -> None:
+    """Those of what symbolic values have themselves, too."""
+    t = struct({"block": Real, "trace": Real, "type": 3, "described": Real, "id": Real, "ids": Vec(2, Real)})
+    f = fn([t], Real, lambda s: s.block * s.trace + s.described * s.ids[select(s.type < 1, 2, 1, 0)] + s.id)
+    s = {"block": 3.0, "trace": 7.0, "type": 0, "described": 2.0, "id": 5.0, "ids": [11.0, 13.0]}
+    assert compile(f)(s) == interp(f)(s) == 3 * 7 + 2 * 13 + 5

@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from random_einsums import Einsums
 from random_points import numbers, points
 
 from rose_core import Real, Vec, compile, fn, iadd, imax, imul, interp, isub, sin, vec, vjp
@@ -309,3 +310,29 @@ def test_random_points(seed) -> None:
     for g in (gradient(f), gradient(f, (0, 1))):
         compiled, expected = compile(g), interp(g)(x, y)
         assert compiled(x, y) == compiled(x, y) == expected
+
+
+def test_sums_in_lanes_add_to_windows_around_them() -> None:
+    """A loop that runs in lanes adds to an element that a loop around it keeps in a local variable."""
+    n = 4
+    t = Vec(n, Vec(n, Real))
+
+    def product(a, b):
+        return vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda k: total(n, lambda j: a[i][j] * b[j][k])))
+
+    def body(a, b):
+        m = product(a, b)
+        return total(n, lambda i: total(n, lambda k: sin(m[i][k])))
+
+    g = gradient(fn([t, t], Real, body), (0, 1))
+    a = [[0.1 * (n * i + j) for j in range(n)] for i in range(n)]
+    assert compile(g)(a, a) == interp(g)(a, a)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_random_einsums(seed) -> None:
+    case = Einsums(seed)
+    args = case.arguments()
+    g = gradient(case.function, tuple(range(len(args))))
+    compiled, expected = compile(g), interp(g)(*args)
+    assert compiled(*args) == compiled(*args) == expected

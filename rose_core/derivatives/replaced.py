@@ -44,8 +44,9 @@ def replaced(body: Func) -> Replacement | None:
     if any(ins[left] != s for ins, s in zip(ends, state, strict=True)):
         return None
     found = [ins[by] for ins in ends]
+    choice = ends[0][1]
     depends = {*state, *body.results}
-    used = set()
+    used = {choice}  # which may be a part of the state itself
     for v, ins in enumerate(body.code):
         if v in body.results:
             continue
@@ -55,7 +56,7 @@ def replaced(body: Func) -> Replacement | None:
             used |= given
     if not depends.isdisjoint(found) or not used.isdisjoint(body.results):
         return None
-    return Replacement(ends[0][1], if_true, found, [k for k, s in enumerate(state) if s in used])
+    return Replacement(choice, if_true, found, [k for k, s in enumerate(state) if s in used])
 
 
 def last_replaced(

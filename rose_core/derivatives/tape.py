@@ -178,8 +178,12 @@ class Transposed:
             self.result_at.append(next(known) if primal >= 0 else -1)
         body = self.body
         self.active_results = [
-            tangent >= 0 and body.results[tangent] >= 0 and self._lin.active[body.results[tangent]]
-            for tangent, _ in self._results
+            # what has no derivative may depend on what varies, too
+            is_real(t)
+            and tangent >= 0
+            and body.results[tangent] >= 0
+            and self._lin.active[body.results[tangent]]
+            for (tangent, _), t in zip(self._results, self.func.result_types, strict=True)
         ]
 
     @property

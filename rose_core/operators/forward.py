@@ -54,11 +54,11 @@ class _Forward(Function):
 def has_tangent(t: Type, x: object) -> bool:
     """Whether ``x``, taken as a ``t``, has a tangent where that has one."""
     if t is TAN:
-        return x is zero() or (isinstance(x, Value) and x.type is TAN)
+        return x is zero() or (isinstance(x, Value) and x._type is TAN)
     if numbers(t) == t:
         return False
     if isinstance(x, Value):
-        return x.type == t
+        return x._type == t
     if isinstance(t, Struct):
         fields: Any = x if isinstance(x, dict) else getattr(x, "__dict__", {})
         return any(has_tangent(u, fields.get(name)) for name, u in t.fields.items())

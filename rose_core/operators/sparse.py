@@ -225,7 +225,7 @@ def _values(
 
 def _scattered(values: Any, where: Any, piece: Any) -> Any:
     """``values`` with the elements of ``piece`` at the places ``where``."""
-    return fori(len(piece), values.type, values, lambda e, into: into.set(where[e], piece[e]))
+    return fori(len(piece), values._type, values, lambda e, into: into.set(where[e], piece[e]))
 
 
 def _gathered(

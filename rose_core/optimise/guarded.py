@@ -84,7 +84,7 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
                 continue
             if not isinstance(f.types[x], Ref):
                 args[x] = None
-            elif ins[0] == ADD_TO and f.home[v] == number and _is_sum(f, number, x, users[x]):
+            elif ins[0] == ADD_TO and f.home[v] == number and _is_sum(f, number, x, users.get(x, ())):
                 added[x] = ins[2]
             else:
                 return None

@@ -225,9 +225,9 @@ def _counted(
 def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
     """The id of a number of turns, and the type of their numbers."""
     b = trace.builder
-    if isinstance(n, Var) and isinstance(n.type, Fin):
-        return use(n)[0], n.type
-    if isinstance(n, Var) and n.type is REAL:
+    if isinstance(n, Var) and isinstance(n._type, Fin):
+        return use(n)[0], n._type
+    if isinstance(n, Var) and n._type is REAL:
         return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
     if isinstance(n, float) and n.is_integer():
         n = int(n)  # an operation on numbers alone gives a number, which is a Real as well
@@ -262,7 +262,7 @@ _ROOT = 1024
 def type_of(x: object, what: str) -> Type:
     """The type that a value has by itself."""
     if isinstance(x, Value):
-        return x.type
+        return x._type
     if x is None:
         return UNIT
     if isinstance(x, bool):

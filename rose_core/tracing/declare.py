@@ -80,5 +80,5 @@ def describe(x: object) -> str:
     """What ``x`` is, in an author's words."""
     if isinstance(x, Type):
         return f"the type {x}"
-    described = getattr(x, "described", None)
+    described = getattr(x, "_described", None)
     return described() if callable(described) else f"{type(x).__name__} {x!r:.60}"

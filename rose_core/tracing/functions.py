@@ -26,7 +26,7 @@ def select(p: object, *choice: object) -> object:
     ``select(p, a, b)`` finds the type out, where one of the two is symbolic.
     """
     if len(choice) == 2:
-        known = next((x.type for x in choice if isinstance(x, Value)), REAL)
+        known = next((x._type for x in choice if isinstance(x, Value)), REAL)
         choice = (known, *choice)
     if len(choice) != 3:
         raise TypeError("select takes a Bool, a type and two values")
@@ -70,7 +70,7 @@ def sum(index: object, body: Callable[[Var], object]) -> Var:
 
     def add_term(i: Var) -> None:
         x = body(i)
-        t = TAN if x is zero() or (isinstance(x, Var) and x.type is TAN) else REAL
+        t = TAN if x is zero() or (isinstance(x, Var) and x._type is TAN) else REAL
         (term,) = lift(trace, x, t, "the body of sum")
         totals.append((b.accum(b.const(0.0, t), around), t))
         b.add_to(totals[0][0], term)
@@ -97,7 +97,7 @@ class Function:
         self._jvp: Function | None = None
         self.__name__ = func.name
 
-    def described(self) -> str:
+    def _described(self) -> str:
         return f"the function {self.func.name}"
 
     def __repr__(self) -> str:

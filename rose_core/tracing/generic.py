@@ -31,7 +31,7 @@ class Generic:
         self._instances: dict[tuple[int, ...], Function] = {}
         self._jvp: Generic | None = None
 
-    def described(self) -> str:
+    def _described(self) -> str:
         return f"the function {self.__name__}"
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Generic:
     def _infer(self, t: object, x: Any, found: dict[Size, int], what: str) -> None:
         """Find out sizes from ``x``, a value or a type, for a parameter of type ``t``."""
         if isinstance(x, Value):
-            x = x.type
+            x = x._type
         if isinstance(t, OpenVec):
             elem: object
             if isinstance(x, Array):

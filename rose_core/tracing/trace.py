@@ -72,22 +72,22 @@ def current() -> Trace:
 
 
 class Value:
-    """A symbolic value: its type and where it may be used."""
+    """A symbolic value: its type and where it may be used. Other names are left to the fields of structs."""
 
-    __slots__ = ("block", "trace", "type")
-    type: Type
-    trace: Trace
-    block: int
+    __slots__ = ("_block", "_trace", "_type")
+    _type: Type
+    _trace: Trace
+    _block: int
 
-    def described(self) -> str:
-        return f"a symbolic {self.type}"
+    def _described(self) -> str:
+        return f"a symbolic {self._type}"
 
     def __bool__(self) -> bool:
         raise TypeError("a symbolic value has no truth value while its function is traced; use select")
 
     def __float__(self) -> NoReturn:
         raise TypeError(
-            f"{self.described()} has no value while its function is traced; "
+            f"{self._described()} has no value while its function is traced; "
             "write sin(x) for math.sin(x), fori or vec for a loop over range(x), and so on"
         )
 
@@ -107,19 +107,19 @@ class Value:
         return absolute(self)
 
     def __add__(self, other: object) -> Var:
-        return iadd(self.type, self, other) if isinstance(self.type, Fin) else add(self, other)
+        return iadd(self._type, self, other) if isinstance(self._type, Fin) else add(self, other)
 
     def __radd__(self, other: object) -> Var:
-        return iadd(self.type, other, self) if isinstance(self.type, Fin) else add(other, self)
+        return iadd(self._type, other, self) if isinstance(self._type, Fin) else add(other, self)
 
     def __sub__(self, other: object) -> Var:
-        return isub(self.type, self, other) if isinstance(self.type, Fin) else sub(self, other)
+        return isub(self._type, self, other) if isinstance(self._type, Fin) else sub(self, other)
 
     def __rsub__(self, other: object) -> Var:
-        return isub(self.type, other, self) if isinstance(self.type, Fin) else sub(other, self)
+        return isub(self._type, other, self) if isinstance(self._type, Fin) else sub(other, self)
 
     def __mul__(self, other: object) -> Var:
-        return imul(self.type, self, other) if isinstance(self.type, Fin) else mul(self, other)
+        return imul(self._type, self, other) if isinstance(self._type, Fin) else mul(self, other)
 
     def __rmul__(self, other: object) -> Var:
         # a tangent is written first in a product, whichever side the author put it on
@@ -138,15 +138,15 @@ class Value:
         return power(other, self)
 
     def __mod__(self, other: int) -> Var:
-        if self.type is REAL:
+        if self._type is REAL:
             raise TypeError("a symbolic Real has no %; x - y * floor(x / y) is the rest of x / y")
         return imod(other, self)
 
     def __floordiv__(self, other: int) -> Var:
-        if not isinstance(self.type, Fin):
+        if not isinstance(self._type, Fin):
             raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
         by = _index_type(other, "idiv").size
-        return idiv(max(-(-self.type.size // by), 1), self, by)
+        return idiv(max(-(-self._type.size // by), 1), self, by)
 
     def __divmod__(self, other: int) -> tuple[Var, Var]:
         return self // other, self % other
@@ -194,33 +194,37 @@ class Var(Value):
     __slots__ = ("id",)
 
     def __init__(self, trace: Trace, id: int, type: Type) -> None:
-        self.trace = trace
-        self.block = trace.builder.open[-1]
+        self._trace = trace
+        self._block = trace.builder.open[-1]
         self.id = id
-        self.type = type
+        self._type = type
 
     def __repr__(self) -> str:
-        return f"<symbolic {self.type}>"
+        return f"<symbolic {self._type}>"
+
+    @property
+    def type(self) -> Type:
+        return self._type
 
 
 class Loose(Var):
     """A whole number that is to be an index, which is checked where it is used as one."""
 
     __slots__ = ("high", "low", "name", "number")
-    type: Fin
+    _type: Fin
 
     def __init__(self, trace: Trace, number: int, type: Fin, low: int, high: int, name: str) -> None:
-        self.trace, self.block, self.type = trace, trace.builder.open[-1], type
+        self._trace, self._block, self._type = trace, trace.builder.open[-1], type
         self.number, self.low, self.high, self.name = number, low, high, name
 
     @property
     def id(self) -> int:  # type: ignore[override]
-        if self.high < 0 or self.low >= self.type.size:
+        if self.high < 0 or self.low >= self._type.size:
             found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
             raise IndexError(
-                f"{self.name}: {found} is out of range, expected an index below {self.type.size}"
+                f"{self.name}: {found} is out of range, expected an index below {self._type.size}"
             )
-        return check("bound", self.trace, self.number, self.type, self.name, OUT_OF_RANGE)
+        return check("bound", self._trace, self.number, self._type, self.name, OUT_OF_RANGE)
 
 
 class VecValue(Value):
@@ -229,26 +233,30 @@ class VecValue(Value):
     __slots__ = ("ids",)
 
     def __init__(self, trace: Trace, ids: Sequence[int], type: Array) -> None:
-        self.trace = trace
-        self.block = trace.builder.open[-1]
+        self._trace = trace
+        self._block = trace.builder.open[-1]
         self.ids = ids
-        self.type = type
+        self._type = type
 
     def __repr__(self) -> str:
-        return f"<symbolic {self.type}>"
+        return f"<symbolic {self._type}>"
+
+    @property
+    def type(self) -> Type:
+        return self._type
 
     def __len__(self) -> int:
-        return self.type.size  # type: ignore[attr-defined, no-any-return]
+        return self._type.size  # type: ignore[attr-defined, no-any-return]
 
     def __getitem__(self, i: object) -> object:
         trace, ids = current(), use(self)
-        t = self.type
+        t = self._type
         assert isinstance(t, Array)
         at = self._position(trace, i)
         return wrap(trace, [trace.builder.index(v, at) for v in ids], t.elem)
 
     def __setitem__(self, i: object, x: object) -> None:
-        raise TypeError(f"{self.described()} cannot be changed; v = v.set(i, x) has x at i")
+        raise TypeError(f"{self._described()} cannot be changed; v = v.set(i, x) has x at i")
 
     def __iter__(self) -> Iterator[object]:
         return (self[i] for i in range(len(self)))
@@ -256,7 +264,7 @@ class VecValue(Value):
     def set(self, i: object, x: object) -> VecValue:
         """The vector with ``x`` at ``i``; it takes the old one's place where that is not used any more."""
         trace, ids = current(), use(self)
-        t = self.type
+        t = self._type
         assert isinstance(t, Array)
         at = self._position(trace, i)
         values = lift(trace, x, t.elem, f"an element of {t}")
@@ -271,7 +279,7 @@ class VecValue(Value):
         return Updates(self)
 
     def _position(self, trace: Trace, i: object) -> int:
-        t = self.type
+        t = self._type
         assert isinstance(t, Array)
         if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
             i += t.size
@@ -285,19 +293,19 @@ class StructValue(Value):
     __slots__ = ("_fields",)
 
     def __init__(self, trace: Trace, fields: dict[str, object], type: Struct | Pair) -> None:
-        self.trace = trace
-        self.block = trace.builder.open[-1]
+        self._trace = trace
+        self._block = trace.builder.open[-1]
         self._fields = fields
-        self.type = type
+        self._type = type
 
     def __repr__(self) -> str:
-        return f"<symbolic {self.type}>"
+        return f"<symbolic {self._type}>"
 
     def __setattr__(self, name: str, x: object) -> None:
         try:
             super().__setattr__(name, x)
         except AttributeError:
-            raise TypeError(f"{self.described()} cannot be changed; build a new one") from None
+            raise TypeError(f"{self._described()} cannot be changed; build a new one") from None
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_fields":
@@ -336,8 +344,8 @@ def use(x: Value) -> list[int]:
         RuntimeError: ``x`` belongs to another function, or to a loop that has ended.
     """
     trace = current()
-    owner = x.trace
-    check_scope(owner, x.block, f"a symbolic {x.type}")
+    owner = x._trace
+    check_scope(owner, x._block, f"a symbolic {x._type}")
     ids = _ids(x)
     return ids if owner is trace else [trace.capture(owner, v) for v in ids]
 
@@ -381,11 +389,11 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     """
     b = trace.builder
     if isinstance(x, Value):
-        if x.type is t or x.type == t:
+        if x._type is t or x._type == t:
             return use(x)
-        if isinstance(t, Fin) and isinstance(x.type, Fin):
+        if isinstance(t, Fin) and isinstance(x._type, Fin):
             raise TypeError(
-                f"{what}: expected an index below {t}, got one below {x.type}; index({t}, i) makes it one"
+                f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )
         raise TypeError(f"{what}: expected {t}, got {describe(x)}")
     if t is REAL:
@@ -438,7 +446,7 @@ def _ids(x: object) -> list[int]:
     if isinstance(x, VecValue):
         return list(x.ids)
     if isinstance(x, StructValue):
-        names = sorted(x._fields) if isinstance(x.type, Struct) else list(x._fields)
+        names = sorted(x._fields) if isinstance(x._type, Struct) else list(x._fields)
         return [v for name in names for v in _ids(x._fields[name])]
     return []
 
@@ -453,7 +461,7 @@ def apply(op: Op, *args: object) -> Var:
     if not any(isinstance(x, (Value, Zero)) for x in args):
         return op.evaluate(*map(_plain, args, op.ins, [op.name] * len(args)))  # type: ignore[return-value]
     trace = current()
-    letters = ["T" if x is _ZERO or (isinstance(x, Var) and x.type is TAN) else "" for x in args]
+    letters = ["T" if x is _ZERO or (isinstance(x, Var) and x._type is TAN) else "" for x in args]
     tangent = "T" in letters
     if op.commutes and letters == ["", "T"]:  # a tangent is written first in a product
         args, letters = args[::-1], letters[::-1]
@@ -467,7 +475,7 @@ def apply(op: Op, *args: object) -> Var:
     ids = []
     for k, (x, letter) in enumerate(zip(args, op.ins, strict=True)):
         t = TAN if letters[k] else _TYPE_OF_LETTER[letter]
-        if isinstance(x, Var) and x.type is t:
+        if isinstance(x, Var) and x._type is t:
             ids += use(x)
         else:
             ids += lift(trace, x, t, op.name)
@@ -506,9 +514,9 @@ power, absolute = operation("pow"), operation("abs")
 
 
 def _compare(x: Value, y: object, name: str) -> Var:
-    if isinstance(x.type, Fin):
-        return index_operation("i" + name)(x.type, x, y)
-    if x.type is BOOL:
+    if isinstance(x._type, Fin):
+        return index_operation("i" + name)(x._type, x, y)
+    if x._type is BOOL:
         return apply(ops.by_name[{"eq": "iff", "neq": "xor"}.get(name, name)], x, y)
     return apply(ops.by_name[name], x, y)
 
@@ -580,8 +588,8 @@ def _whole_number(trace: Trace, x: object, what: str) -> Whole:
         if x.low >= 0:  # products and sums that are too large are as large as an index can be
             small = fin(LARGEST - 1)
             return check("bound", trace, _number(x), small, x.name, OUT_OF_RANGE), x.low, LARGEST - 2
-    if isinstance(x, Var) and isinstance(x.type, Fin):
-        return *use(x), 0, max(x.type.size - 1, 0)  # type: ignore[return-value]
+    if isinstance(x, Var) and isinstance(x._type, Fin):
+        return *use(x), 0, max(x._type.size - 1, 0)  # type: ignore[return-value]
     if isinstance(x, (Value, float)):
         raise TypeError(f"{what}: expected an index, got {describe(x)}")
     if isinstance(x, int) and -LARGEST <= x < 0:
@@ -599,8 +607,8 @@ def _plus(trace: Trace, v: int, more: int, op: str = "iadd") -> int:
 def _number(x: Loose) -> int:
     """The id of the number that is not checked yet, in the function being defined."""
     trace = current()
-    check_scope(x.trace, x.block, f"a symbolic {x.type}")
-    return x.number if x.trace is trace else trace.capture(x.trace, x.number)
+    check_scope(x._trace, x._block, f"a symbolic {x._type}")
+    return x.number if x._trace is trace else trace.capture(x._trace, x.number)
 
 
 def _narrowed(trace: Trace, v: int, t: Fin, low: int, high: int, name: str) -> Var:
@@ -621,8 +629,8 @@ def index(size: object, x: object) -> Var:
     """
     t = _index_type(size, "index")
     trace = current()
-    if isinstance(x, Var) and isinstance(x.type, Fin):
-        return _narrowed(trace, use(x)[0], t, 0, x.type.size - 1, "index")
+    if isinstance(x, Var) and isinstance(x._type, Fin):
+        return _narrowed(trace, use(x)[0], t, 0, x._type.size - 1, "index")
     if not isinstance(x, Value):
         (v,) = lift(trace, x, t, "index")
         return Var(trace, v, t)

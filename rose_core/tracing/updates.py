@@ -30,8 +30,8 @@ class Updates:
         v, i, rest = self._split()
         if rest:
             return v.set(i, rest.add(x))
-        assert isinstance(v.type, Array)
-        t, trace = v.type.elem, current()
+        assert isinstance(v._type, Array)
+        t, trace = v._type.elem, current()
         return v.set(i, combined(t, _add, v[i], wrap(trace, lift(trace, x, t, "add"), t)))
 
     def _split(self) -> tuple[VecValue, object, Updates | None]:

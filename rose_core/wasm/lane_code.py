@@ -239,7 +239,7 @@ class FlatWriter(Writer):
         )
         elements = [code[r] for r in dict.fromkeys(ins[1] for ins in sites)]
         for of in (*(found.of for found in lanes.elements.values()), *(ins[1] for ins in sums)):
-            body.place(of)
+            body.reach(of)
         for ins in (*values, *rows):
             if ins[0] not in (INDEX, REF_INDEX):
                 self.bring(ins[1:])

@@ -379,15 +379,9 @@ class Body(Loops):
         block = self.func.home[v]
         t = self.func.type_of(x)
         out = self.out[block]
-        window = self.window_of.get(r)
-        if window:
-            code = self.addend(x, block)
-            out += [get_local(window.local(r)), *code, set_local(window.local(r))]
-            self.used(r, block)
-            return
-        place = self.place(r)  # which may be another one when what is added has been computed
+        self.reach(r)  # which may be elsewhere when what is added has been computed
         if has_tape(t):
-            self.add_tapes(block, place, x, t)
+            self.add_tapes(block, self.place(r), x, t)
         elif isinstance(t, Array):
             at = self.place(x)
             self._add_arrays(block, self.place(r), at, size_of(t))
@@ -403,8 +397,16 @@ class Body(Loops):
             return [*self.expression(ins[1:], block), F64_SUB]
         return [*self.expression([x], block), F64_ADD]
 
+    def reach(self, r: int) -> None:
+        """See to it that there is an address of the accumulator ``r``, unless it is in a window."""
+        if r not in self.window_of:
+            self.place(r)
+
     def adding(self, r: int, code: Sequence[bytes]) -> list[bytes]:
         """Code that adds to the accumulator ``r`` by ``code``, as `addend` gives it."""
+        if r in self.window_of:
+            n = self.window_of[r].local(r)
+            return [get_local(n), *code, set_local(n)]
         place = self.place(r)
         if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
             return [place.base, *code, set_local(self.local_of[r] >> 1)]

@@ -223,7 +223,7 @@ class RowsWriter(Writer):
         used = [code[v] for v in values if code[v][0] != FOR]
         for ins in used:
             if ins[0] in (INDEX, REF_INDEX, ADD_TO) and self.is_outside(ins[1]):
-                body.place(ins[1])
+                body.reach(ins[1])
             if ins[0] == ADD_TO:
                 self.bring(ins[2:])
             elif ins[0] not in (INDEX, REF_INDEX, RESOLVE):

@@ -1,0 +1,89 @@
+"""Loops whose turns replace the state or leave it, told by comparisons, flags of the state, or both."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from rose_core import (
+    Bool,
+    Real,
+    Vec,
+    and_,
+    compile,
+    fn,
+    fori,
+    grad,
+    interp,
+    not_,
+    or_,
+    select,
+    struct,
+    value_and_grad,
+)
+from rose_core import cond as choice
+
+N = 7
+V = Vec(N, Real)
+State = struct(x=Real, found=Bool, at=N)
+
+
+def new(v, a, i):
+    return {"x": v[i] * v[i], "found": v[i] > a, "at": i}
+
+
+def by_fields(i, s, v, a):
+    n = new(v, a, i)
+    return {name: select(s.found, getattr(s, name), n[name]) for name in n}
+
+
+SEARCHES = {
+    "until it is found": lambda i, s, v, a: select(s.found, State, s, new(v, a, i)),
+    "field by field": by_fields,
+    "not yet": lambda i, s, v, a: select(not_(s.found), State, new(v, a, i), s),
+    "by a choice": lambda i, s, v, a: choice(s.found, State, lambda: s, lambda: new(v, a, i)),
+    "or negative": lambda i, s, v, a: select(or_(s.found, v[i] < 0), State, s, new(v, a, i)),
+    "only where it is": lambda i, s, v, a: select(
+        and_(not_(s.found), v[i] > a), State, {"x": v[i] * v[i], "found": True, "at": i}, s
+    ),
+    "the last": lambda i, s, v, a: select(v[i] > a, State, {"x": v[i] * v[i], "found": True, "at": i}, s),
+    "the largest": lambda i, s, v, a: select(v[i] * v[i] > s.x, State, new(v, a, i), s),
+}
+
+
+def expected(name: str, v: list[float], a: float) -> tuple[float, int]:
+    """The number that is found, and where; -1 if it is none of them."""
+    x, found, at = 0.0, False, -1
+    for i, e in enumerate(v):
+        hit = e > a
+        replaces = {
+            "or negative": not (found or e < 0),
+            "only where it is": not found and hit,
+            "the last": hit,
+            "the largest": e * e > x,
+        }.get(name, not found)
+        if replaces:
+            x, found, at = e * e, hit, i
+    return x, at
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searches(name) -> None:
+    turn = SEARCHES[name]
+
+    def body(v, a):
+        return fori(N, State, {"x": 0, "found": False, "at": 0}, lambda i, s: turn(i, s, v, a)).x
+
+    f = fn([V, Real], Real, body)
+    both = value_and_grad(f)
+    second = grad(fn([V, Real], Real, lambda v, a: grad(f)(v, a)[3]))
+    compiled, compiled_second = compile(both), compile(second)
+    rng = random.Random(name)
+    for _ in range(20):
+        v, a = [rng.uniform(-1, 1) for _ in range(N)], rng.uniform(-0.5, 0.9)
+        x, at = expected(name, v, a)
+        slope = [2 * e if k == at else 0.0 for k, e in enumerate(v)]
+        for result in (compiled(v, a), interp(both)(v, a)):
+            assert (result.value, result.grad) == (x, slope)
+        assert compiled_second(v, a) == [2.0 if k == 3 == at else 0.0 for k in range(N)]

@@ -15,6 +15,7 @@ from rose_core import (
     exp,
     fn,
     grad,
+    hessian,
     iadd,
     ieq,
     index,
@@ -206,14 +207,12 @@ def test_what_is_chosen_is_what_it_was() -> None:
 
 
 def test_sums_beside_what_is_added_to_elements_of_others() -> None:
-    """A loop that compares indices, of a vector that is changed at each of them."""
+    """A loop that compares indices, of a vector that is changed at each of them: in its Hessian, too."""
 
-    def body(v):
-        def term(i):
-            return select(i < 2, v[0], 0.0) * v.set(i, v[N - 1])[0]
+    def term(v, x, i):
+        return select(i < 2, v[0], 0.0) + x * v.set(i, x)[0]
 
-        return sum(N, term)
-
-    f = fn([V], Real, body)
-    assert same(f, X) == X[0] * X[N - 1] + X[0] * X[0]
-    assert_derivatives(f, X)
+    f = fn([V, Real], Real, lambda v, x: sum(N, lambda i: term(v, x, i)))
+    assert same(f, X, 2.0) == pytest.approx(2 * X[0] + 4 + 5 * 2 * X[0])
+    assert same(hessian(f, (0, 1)), X, 2.0)["1"] == {"0": [5, 0, 0, 0, 0, 0], "1": 2}
+    assert same(hessian(f), X, 2.0) == [[0.0] * N] * N

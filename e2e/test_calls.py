@@ -328,6 +328,17 @@ def test_keys_of_symbols(node: Callable[[str], str]) -> None:
     assert evaluate(node, body) == [1210, ["0", "1", "2"], ["a", "b"]]
 
 
+def test_a_compiled_function_in_a_body(node: Callable[[str], str]) -> None:
+    body = """
+        const f = await compile(fn([Real], Real, (x) => mul(x, x)));
+        return attempt(() => fn([Real], Real, (x) => f(x)));
+    """
+    assert evaluate(node, body) == (
+        "TypeError: argument 1 of f: expected Real, got a symbolic Real; "
+        "in a body, call the function that it was made of"
+    )
+
+
 def test_mistakes_tell_the_call(node: Callable[[str], str]) -> None:
     """However deep in an argument they are: engines tell ten calls, of which the author's is one."""
     body = """

@@ -83,12 +83,15 @@ class Value:
         return f"a symbolic {self._type}"
 
     def __bool__(self) -> bool:
-        raise TypeError("a symbolic value has no truth value while its function is traced; use select")
+        raise TypeError(
+            "a symbolic value has no truth value while its function is traced; "
+            "use select or cond, and & | ~ in place of and, or, not"
+        )
 
     def __float__(self) -> NoReturn:
         raise TypeError(
             f"{self._described()} has no value while its function is traced; "
-            "write sin(x) for math.sin(x), fori or vec for a loop over range(x), and so on"
+            "write sin(x) for math.sin(x), f for compile(f), fori or vec for a loop over range(x), and so on"
         )
 
     __int__ = __index__ = __float__

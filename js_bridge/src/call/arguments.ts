@@ -15,7 +15,7 @@ import {
   rowOf,
 } from "./columns";
 import type { FnData } from "../record/data";
-import { within } from "../record/recorder";
+import { Var, within } from "../record/recorder";
 import {
   count,
   describe,
@@ -40,7 +40,12 @@ export const FEW = 24;
 
 /** The error for a value that is none of a type. */
 export const wrong = (x: unknown, ty: Ty): Error =>
-  TypeError(`expected ${ty.text}, got ${describe(x)}`);
+  TypeError(
+    `expected ${ty.text}, got ${describe(x)}` +
+      (x instanceof Var
+        ? "; in a body, call the function that it was made of"
+        : ""),
+  );
 
 /** A writer of values of type `ty` into `leaves`, which are those of the type. */
 export const writerOf = (ty: Ty, leaves: readonly Leaf[]): Writer => {

@@ -166,13 +166,12 @@ const recordFrom = (
   return made;
 };
 
-const fieldFrom = (
-  { leaf: { cells, start }, form, copied, row }: Column,
-  at: number,
-): unknown => {
+const fieldFrom = (column: Column, at: number): unknown => {
+  const { leaf, form, copied, row } = column;
+  if (row) return recordFrom(row, at);
+  const { cells, start } = leaf;
   if (form === NUMBER) return cells.f[start + at];
   if (form === BOOL) return cells.b[start + at] !== 0;
-  if (row) return recordFrom(row, at);
   if (form > NUMBER) return cells.i[start + at];
   return numbersFrom(copied, cells.f, start + at * ~form);
 };

@@ -14,7 +14,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -146,8 +146,8 @@ def quartiles(times: list[float]) -> dict[str, float]:
     return {"median": middle, "q1": q1, "q3": q3}
 
 
-def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
-    """All results, as JSON keeps them."""
+def run(names: list[str], sizes: list[int], note: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """All results, as JSON keeps them; ``note`` is given those so far, whenever there are more."""
     has_libm = build_libm(STATE / "bench" / "c")
     omit = [] if has_libm else ["C -O3 simd, libm"]
     others = [*omit, *LIBRARIES[1:]]
@@ -193,6 +193,7 @@ def run(names: list[str], sizes: list[int]) -> dict[str, Any]:
                 entry = measure(running, name, sizes, omit)
                 results["workloads"][name] = entry
                 print(table(entry), flush=True)
+            note(results)
         if aims := targets.rows(results):
             print(targets.table(aims), flush=True)
     return results
@@ -207,6 +208,11 @@ def rounded(x: Any) -> Any:
     return [rounded(item) for item in x] if isinstance(x, list) else x
 
 
+def write(results: dict[str, Any], path: Path) -> None:
+    text = json.dumps(rounded(results), ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text.replace('{"n":', '\n{"n":') + "\n")
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="build.py bench --", description=__doc__)
     parser.add_argument("name", nargs="*", metavar="NAME", help="all, unless some are named")
@@ -218,12 +224,9 @@ def main(arguments: list[str]) -> int:
         parser.error(f"there is no {unknown[0]}; there are {', '.join(ALL)}")
     if chosen.keep and (chosen.name or chosen.sizes):
         parser.error("--keep is for all of them")
-    results = run(chosen.name or ALL, chosen.sizes)
-    text = json.dumps(rounded(results), ensure_ascii=False, separators=(",", ":"))
-    text = text.replace('{"n":', '\n{"n":') + "\n"
-    (STATE / "bench.json").write_text(text)
+    results = run(chosen.name or ALL, chosen.sizes, lambda found: write(found, STATE / "bench.json"))
     if chosen.keep:
-        KEPT.write_text(text)
+        write(results, KEPT)
     return 0
 
 

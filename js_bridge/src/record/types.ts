@@ -50,8 +50,10 @@ export class SizeVar {
 /** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
 export const Size = (name = "n"): SizeVar => new SizeVar(name);
 
-export const INDEX = Symbol.for("rose index");
-export const ELEM = Symbol.for("rose elem");
+// Programs for npm's rose, such as Penrose, look for symbols of these descriptions in types.
+
+export const INDEX = Symbol.for("index");
+export const ELEM = Symbol.for("elem");
 
 /** What the descriptions of symbolic indices begin with; after it comes the size. */
 export const INDEX_NAME = "index below ";

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from random_points import numbers
+
 from rose_core import Real, Vec, exp, fn, sin, vec
 from rose_core import sum as total
 
@@ -71,9 +73,4 @@ class Einsums:
         return total(self.sizes[letters[0]], lambda i: self.summed(x[i], letters[1:]))
 
     def arguments(self):
-        return [self.numbers(letters) for letters in self.params]
-
-    def numbers(self, letters: str):
-        if not letters:
-            return self.draw.uniform(-1, 1)
-        return [self.numbers(letters[1:]) for _ in range(self.sizes[letters[0]])]
+        return [numbers(self.draw, [self.sizes[letter] for letter in letters]) for letters in self.params]

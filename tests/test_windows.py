@@ -9,8 +9,7 @@ import pytest
 from random_einsums import Einsums
 from random_points import numbers, points
 
-from rose_core import Real, Vec, compile, fn, iadd, imax, imul, interp, isub, sin, vec, vjp
-from rose_core import grad as gradient
+from rose_core import Real, Vec, compile, fn, grad, iadd, imax, imul, interp, isub, sin, vec
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
@@ -27,10 +26,6 @@ from rose_core.wasm.windows import WIDEST, windows
 def at(n: int, i, offset: int = 0):
     """The index ``i + offset``, of any vector of ``n``."""
     return iadd(n, i, offset)
-
-
-def grad(f):
-    return fn([f.func.param_types[0]], f.func.param_types[0], lambda x: vjp(f)(x).grad(1))
 
 
 def widths(g) -> list[list[int]]:
@@ -272,7 +267,7 @@ def test_turns_that_run_alone_add_to_a_new_accumulator() -> None:
         return sin(x[at(n, i)]) * x[at(n, i, 1)] * y[before]
 
     f = fn([Vec(n, Real), Vec(n, Real)], Real, lambda x, y: total(n - 1, lambda i: term(x, y, i)))
-    g = gradient(f)
+    g = grad(f)
     x, y = ([math.sin(3 * k + j) for k in range(n)] for j in range(2))
     compiled = compile(g)
     assert compiled(x, y) == compiled(x, y) == interp(g)(x, y)
@@ -307,7 +302,7 @@ def test_of_points(name) -> None:
 def test_random_points(seed) -> None:
     f, draw, sizes = points(seed)
     x, y = numbers(draw, sizes), numbers(draw, sizes[:1])
-    for g in (gradient(f), gradient(f, (0, 1))):
+    for g in (grad(f), grad(f, (0, 1))):
         compiled, expected = compile(g), interp(g)(x, y)
         assert compiled(x, y) == compiled(x, y) == expected
 
@@ -324,7 +319,7 @@ def test_sums_in_lanes_add_to_windows_around_them() -> None:
         m = product(a, b)
         return total(n, lambda i: total(n, lambda k: sin(m[i][k])))
 
-    g = gradient(fn([t, t], Real, body), (0, 1))
+    g = grad(fn([t, t], Real, body), (0, 1))
     a = [[0.1 * (n * i + j) for j in range(n)] for i in range(n)]
     assert compile(g)(a, a) == interp(g)(a, a)
 
@@ -333,6 +328,6 @@ def test_sums_in_lanes_add_to_windows_around_them() -> None:
 def test_random_einsums(seed) -> None:
     case = Einsums(seed)
     args = case.arguments()
-    g = gradient(case.function, tuple(range(len(args))))
+    g = grad(case.function, tuple(range(len(args))))
     compiled, expected = compile(g), interp(g)(*args)
     assert compiled(*args) == compiled(*args) == expected

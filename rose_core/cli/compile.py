@@ -13,8 +13,8 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 
 from rose_core.cli.declarations import declare
 from rose_core.cli.errors import CommandError
@@ -79,10 +79,15 @@ def _find(path: Path, name: str) -> Function:
     """The function of this name in a file."""
     if not path.is_file():
         raise CommandError(f"there is no file {path}")
+    spec = _spec(path)
+    if spec is None or spec.loader is None:
+        raise CommandError(f"{path} is no Python file")
     try:
-        module = _imported(path)
-    except CommandError:
-        raise
+        if spec.parent:
+            importlib.import_module(spec.parent)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise CommandError(f"{path} does not run:\n{_told(error)}") from error
     found = getattr(module, name, None)
@@ -98,24 +103,17 @@ def _find(path: Path, name: str) -> Function:
     return found
 
 
-def _imported(path: Path) -> ModuleType:
-    """The module that a file is, in its package if it belongs to one."""
+def _spec(path: Path) -> ModuleSpec | None:
+    """What module a file is, in its package if it belongs to one; what it imports is found then."""
     folder = path.resolve().parent
-    sys.path.insert(0, str(folder))  # for what it imports
+    sys.path.insert(0, str(folder))
     words = [re.sub(r"\W", "_", path.stem)]
     while (folder / "__init__.py").is_file():
         words.insert(0, folder.name)
         folder = folder.parent
     if len(words) > 1:
         sys.path.insert(0, str(folder))
-        importlib.import_module(".".join(words[:-1]))
-    spec = importlib.util.spec_from_file_location(".".join(words), path)
-    if spec is None or spec.loader is None:
-        raise CommandError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return importlib.util.spec_from_file_location(".".join(words), path)
 
 
 def _told(error: BaseException) -> str:

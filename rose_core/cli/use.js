@@ -241,11 +241,13 @@
         .flatMap((root) => [...root.querySelectorAll(selector)])
         .filter((element) => element.matches(":enabled") && !element.readOnly);
     };
-    /** What tells an element, or what takes its place whenever the page draws itself anew. */
-    const follow = (element, selector) => {
+    /**
+     * Of what was not moved before, and `is` as wanted: functions that each tell an element, or what takes its
+     * place whenever the page draws itself anew.
+     */
+    const fresh = (selector, is = () => true) => {
       const before = all(selector);
-      const place = before.indexOf(element);
-      return () => {
+      const present = (element, place) => () => {
         if (element.isConnected) return element;
         const now = all(selector);
         const named = now.find(({ id }) => id && id === element.id);
@@ -254,6 +256,9 @@
         used.add(element);
         return element;
       };
+      return before.flatMap((element, place) =>
+        !used.has(element) && is(element) ? present(element, place) : [],
+      );
     };
     /** A page may wait for the end of a movement. */
     const pause = () => this.settled(100, 500);
@@ -283,12 +288,11 @@
     };
     const FEW = 10;
     let [found, rounds] = [0, 3];
-    /** Do something to each that it was not done to before; `act` is given what tells it, see `follow`. */
+    /** Do something to each that it was not done to before; `act` is given what tells it. */
     const each = async (selector, act) => {
-      const elements = all(selector).filter((element) => !used.has(element));
+      const elements = fresh(selector);
       found += elements.length;
-      const followed = elements.map((element) => follow(element, selector));
-      for (const present of followed) {
+      for (const present of elements) {
         used.add(present());
         await act(present);
       }
@@ -325,9 +329,7 @@
         const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
         return turn(present, "selectedIndex", open);
       });
-      const chosen = all("input[type=radio]:checked")
-        .filter((radio) => !used.has(radio))
-        .map((radio) => follow(radio, "input[type=radio]"));
+      const chosen = fresh("input[type=radio]", ({ checked }) => checked);
       await each("input[type=radio]", press);
       for (const radio of chosen) await press(radio);
       await each("input[type=checkbox]", async (box) => {

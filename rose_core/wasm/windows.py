@@ -13,7 +13,7 @@ Of points, ``g[i][0] += a; g[i][1] += b``, each coordinate is a *column* with a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_IN
 from rose_core.language.types import REAL, Fin, Ref, is_tape
 from rose_core.wasm.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
 from rose_core.wasm.layout import Place, size_of
+from rose_core.wasm.strides import STEP
 
 WIDEST = 8
 """The most elements in a window, each of which is a local variable."""
@@ -31,9 +32,6 @@ _MOST_BESIDE = 8
 
 _MOST_LOCALS = 16
 """The most elements in all windows of an accumulator."""
-
-_STEP = 8
-"""Bytes of a number."""
 
 _ZERO = f64_const(0.0)
 
@@ -57,15 +55,14 @@ class Window:
     """Whether all elements are zero, which nothing has written yet."""
     heads: int = 0
     """How many ``REF_INDEX`` of the accumulator are for this window, and none before it, alone."""
-    low: int = 0
-    width: int = 1
+    low: int = field(init=False)
+    width: int = field(init=False)
     locals: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        offsets = self.sites.values()
-        if offsets:
-            self.low = min(offsets)
-            self.width = max(offsets) - self.low + 1
+        offsets = self.sites.values() or [0]
+        self.low = min(offsets)
+        self.width = max(offsets) - self.low + 1
 
     def local(self, site: int) -> int:
         return self.locals[self.sites[site] - self.low]
@@ -203,13 +200,16 @@ def _windows(func: Func, block: int, sites: dict[int, _Sites], uses: _Uses, affi
         step = size_of(elements.elem)
         window = partial(Window, r, root, step=step, turns=turns.size, size=elements.size)
         row = [window(column=column, sites=at) for column, at in of.columns.items()]
+        heads = [*of.heads.values()]
         for w in row:
-            w.heads = sum(column == w.column for column in of.heads.values())
-        if step <= _MOST_LOCALS * _STEP and _is_new(func, r, block, uses, affine):
-            others = [c for c in range(0, step, _STEP) if c not in of.columns]
+            w.heads = heads.count(w.column)
+        if step <= _MOST_LOCALS * STEP and _is_new(func, r, block, uses, affine):
+            others = [c for c in range(0, step, STEP) if c not in of.columns]
             whole = [*row, *(window(column=c, sites={}) for c in others)]
             if sum(len(w.beside) for w in whole) <= _MOST_BESIDE:
-                row = [replace(w, is_new=True) for w in whole]
+                row = whole
+                for w in row:
+                    w.is_new = True
         widest = max(w.width for w in row)
         if (
             turns.size

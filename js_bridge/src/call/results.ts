@@ -75,12 +75,12 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
     return (at) => numbersFrom(copied, leaf.cells.f, leaf.start + at * size);
   }
   const copied = new Array<unknown>(size).fill(undefined);
-  if (elem.kind === "vec" && isNumbers(elem.elem!)) {
-    const row = doubles(elem.size);
+  const width = sizeOfNumbers(elem);
+  if (width >= 0) {
+    const row = doubles(width);
     const [leaf] = leaves;
     return (at) => {
       const { f } = leaf.cells;
-      const width = row.length;
       const start = leaf.start + at * size * width;
       if (size === 2)
         return [numbersFrom(row, f, start), numbersFrom(row, f, start + width)];
@@ -207,11 +207,11 @@ export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const elem = ty.elem!;
   if (isNumbers(elem)) return numbersFiller(ty.size, leaves[0]);
   if (isScalar(elem)) return scalarsFiller(ty, leaves);
-  const isMatrix = elem.kind === "vec" && isNumbers(elem.elem!);
-  const rows = (isMatrix ? rowsFiller : elementsFiller)(ty, leaves);
-  if (!isReal(ty)) return rows;
+  const rows = sizeOfNumbers(elem) < 0 ? elementsFiller : rowsFiller;
+  const nested = rows(ty, leaves);
+  if (!isReal(ty)) return nested;
   const flat = numbersFiller(sizeOf(ty), leaves[0]);
-  return (out, at) => (isNamed(out, "Float64Array") ? flat : rows)(out, at);
+  return (out, at) => (isNamed(out, "Float64Array") ? flat : nested)(out, at);
 };
 
 /** Throw unless `out` is an array, or a typed one of these names, of this size. */
@@ -298,12 +298,8 @@ const fillRow = (
   start: number,
   width: number,
 ): boolean => {
-  if (Array.isArray(row)) {
-    if (row.length !== width) return false;
-    for (let j = 0; j < width; ++j) row[j] = f[start + j];
-    return true;
-  }
-  if (!(row instanceof Float64Array) || row.length !== width) return false;
+  if (!Array.isArray(row) && !(row instanceof Float64Array)) return false;
+  if (row.length !== width) return false;
   for (let j = 0; j < width; ++j) row[j] = f[start + j];
   return true;
 };

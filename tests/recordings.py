@@ -10,8 +10,8 @@ from typing import Any
 from rose_core.language.ir import STRUCTURAL_NAMES
 from rose_core.language.ops import OPS
 from rose_core.language.ops import code as opcode
-from rose_core.recording.body import END
 from rose_core.recording.record import Recording
+from rose_core.recording.rows import END
 
 CODES = {name: len(OPS) + k for k, name in enumerate(STRUCTURAL_NAMES)} | {"end": END}
 

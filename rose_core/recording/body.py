@@ -21,7 +21,6 @@ from rose_core.language.ir import (
     PULL,
     RESOLVE,
     SET,
-    STRUCTURAL_NAMES,
     VEC,
     VJP,
     Func,
@@ -31,14 +30,13 @@ from rose_core.language.ir import (
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Type, array, fin, scalar_of
 from rose_core.recording.reroll import Repeat, order, repeats
-from rose_core.recording.roll import Row, operands_of, plan
+from rose_core.recording.roll import Row, plan
+from rose_core.recording.rows import END, operands_of
+from rose_core.recording.totals import Total
 
 if TYPE_CHECKING:
     from rose_core.recording.record import Recording
     from rose_core.recording.share import Shape
-
-END = TABLE_END + len(STRUCTURAL_NAMES)
-"""The opcode that closes a loop."""
 
 _NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "narrow"))
 
@@ -50,6 +48,10 @@ _COMMUTES = [op.commutes for op in OPS]
 
 _LISTED = frozenset((VEC, END, CALL, VJP, COND, LOOP, SET, PULL))
 """Structural rows with a list of operands."""
+
+
+PENDING = -(1 << 62)
+"""In place of the value of a row: the element of a loop's column that it is has not been asked for yet."""
 
 
 def _constant(value: float, t: Type) -> float:
@@ -93,6 +95,17 @@ class Body:
             self.env[~number] = param
         self.literal_params = literals
         self.repeats: list[Repeat] = []
+        self.turns: dict[int, tuple[int, int]] = {}
+        """Row that became a turn of a loop → the loop's column, and which turn; it may be `PENDING`."""
+
+    def value(self, x: int) -> int:
+        """The value of a row or literal."""
+        v = self.env[x]
+        if v == PENDING:
+            column, turn = self.turns[x]
+            size = self.func.type_of(column).index  # type: ignore[attr-defined]
+            v = self.env[x] = self.b.index(column, self.b.const(turn, size))
+        return v
 
     def _make_literals(self, numbers: Iterable[int]) -> None:
         """Give literals their values, as far as no parameter is in their place."""
@@ -125,7 +138,7 @@ class Body:
                 end += 1
             elif isinstance(item, Row):
                 self._row_of_calls(rows, item)
-            else:
+            elif not item.is_total:
                 self._repeat(item)
         self._rows(rows, start, end)
 
@@ -150,10 +163,10 @@ class Body:
                             append(key)
                         continue
                     pad()
-                    env[position] = b.binary(op, u, w)
+                    env[position] = b.binary(op, self.value(x), self.value(y))
                     continue
                 pad()
-                env[position] = b.unary(op, u)
+                env[position] = b.unary(op, self.value(x))
                 continue
             pad()
             self._row(position, op, x, y)
@@ -193,35 +206,49 @@ class Body:
             self.env[position] = self._structural(position, op, x, y)
 
     def _same(self, callee: int, args: Sequence[int]) -> object:
-        """What calls in one loop have in common: the function, and the vectors that it gets."""
+        """What calls in one loop have in common: the function, and the vectors that it gets, or their matrices."""
         f = self.recording.callee(callee)
         if f.effects:
             return None
-        return f, *(a for a, t in zip(args, f.params, strict=False) if isinstance(t, Array))
+        return f, *(self._matrix(a) for a, t in zip(args, f.params, strict=False) if isinstance(t, Array))
+
+    def _matrix(self, vector: int) -> tuple[int, bool]:
+        """Of which matrix a vector is the row that a literal says, if it is; and whether it is."""
+        op, x, y = self.entry.rows[3 * vector : 3 * vector + 3] if vector >= 0 else (PARAM, 0, 0)
+        return (x, True) if op == INDEX and y < 0 else (vector, False)
 
     def _row_of_calls(self, rows: memoryview, row: Row) -> None:
         """One loop for these calls."""
-        env, b, extra = self.env, self.b, self.extra
+        b, extra = self.b, self.extra
         numbers, args, literals = [], [], []
         for at in row.calls:
             x, y = rows[3 * at + 1 : 3 * at + 3]
             numbers.append(self.callees[extra[x]])
-            args.append([env[k] for k in extra[x + 1 : x + y]])
+            args.append([self.value(k) for k in extra[x + 1 : x + y]])
             literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
         size = fin(len(row.calls))
+        added = [(number, total) for number, of in row.totals.items() for total in of]
+        totals = [self._start(total) for _, total in added]
         i = b.open_for(size)
         passed = [self._pick(i, size, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
         call = b.call(self.recording.callee(numbers[0]), passed)
+        for accumulator, (number, _) in zip(totals, added, strict=True):
+            b.add_to(accumulator, b.get(call, number))
         results = range(len(self.recording.callee(numbers[0]).result_types))
         loop = b.close_for([b.get(call, k) for k in results])
         for turn, at in enumerate(row.calls):
             self.rolled[at] = loop, b.const(turn, size)
+        for accumulator, (_, total) in zip(totals, added, strict=True):
+            self.env[total.at] = b.resolve(accumulator)
 
     def _repeat(self, repeat: Repeat) -> None:
         """One loop for these copies of the same rows."""
-        env, b, size = self.env, self.b, fin(repeat.count)
-        self._make_literals(~first for first in repeat.sums.values() if first < 0)
-        sums = {row: b.accum(env[first]) for row, first in repeat.sums.items()}
+        b, size = self.b, fin(repeat.count)
+        added = [(row, total) for row, of in repeat.totals.items() for total in of]
+        starts = (*repeat.sums.values(), *(total.first or 0 for _, total in added))
+        self._make_literals(~x for x in starts if x < 0)
+        sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
+        totals = [self._start(total) for _, total in added]
         i = b.open_for(size)
         values: list[int] = []
         for row, (op, operands) in enumerate(repeat.rows):
@@ -231,16 +258,34 @@ class Body:
                 values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
             else:
                 values.append(b.index(*args) if op == INDEX else self._operation(op, args))
+        for accumulator, (row, _) in zip(totals, added, strict=True):
+            b.add_to(accumulator, values[row])
         kept = [row for row in repeat.used if row not in sums]
         loop = b.close_for([values[row] for row in kept])
         for number, row in enumerate(kept):
             column = b.get(loop, number)
             for copy in repeat.used[row]:
                 at = repeat.start + copy * repeat.length + row
-                env[at] = b.index(column, b.const(copy, size))
-        for row, total in sums.items():
+                self.env[at], self.turns[at] = PENDING, (column, copy)
+        for row, accumulator in sums.items():
             if row in repeat.used:
-                env[repeat.start + (repeat.count - 1) * repeat.length + row] = b.resolve(total)
+                self.env[repeat.end - repeat.length + row] = b.resolve(accumulator)
+        for accumulator, (_, total) in zip(totals, added, strict=True):
+            self.env[total.at] = b.resolve(accumulator)
+
+    def _start(self, total: Total) -> int:
+        """An accumulator for a sum.
+
+        To start from -0 and add the first is to start from the first, to the bit.
+        """
+        return self.b.accum(self.b.real(-0.0) if total.first is None else self.value(total.first))
+
+    def _turns(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
+        """The column of which all these rows are elements, and of which turns."""
+        if ids[0] not in self.turns or ids[-1] not in self.turns:
+            return None
+        columns, turns = zip(*[self.turns.get(x, (-1, 0)) for x in ids], strict=True)
+        return (columns[0], [*turns]) if columns.count(columns[0]) == len(columns) else None
 
     def _pick(self, i: int, size: Type, ids: list[int]) -> int:
         """The one of these values whose turn it is."""
@@ -260,6 +305,10 @@ class Body:
 
     def _pick_literal(self, i: int, size: Type, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
+        if (turns := self._turns(ids)) is not None:
+            column, numbers = turns
+            index = self.func.type_of(column).index  # type: ignore[attr-defined]
+            return self.b.index(column, self._pick(i, size, [self.b.const(k, index) for k in numbers]))
         kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
         if kinds and kinds.count(kinds[0]) == len(kinds):
             t = self.types[kinds[0]]
@@ -270,7 +319,7 @@ class Body:
                 if affine is not None:
                     return affine
         self._make_literals(~v for v in ids if v < 0)
-        return self._pick(i, size, [self.env[v] for v in ids])
+        return self._pick(i, size, [self.value(v) for v in ids])
 
     def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
         """What a list has of literals; nothing if not all are literals."""
@@ -290,12 +339,12 @@ class Body:
         return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
-        env = self.env
+        value = self.value
         if op >= BINARY_END:
-            return self._operation(op, [env[k] for k in self.extra[x : x + y]])
+            return self._operation(op, [value(k) for k in self.extra[x : x + y]])
         if _SIMPLE[op] and not self.has_tangents:
-            return self.b.unary(op, env[x]) if op < UNARY_END else self.b.binary(op, env[x], env[y])
-        return self._operation(op, [env[x]] if op < UNARY_END else [env[x], env[y]])
+            return self.b.unary(op, value(x)) if op < UNARY_END else self.b.binary(op, value(x), value(y))
+        return self._operation(op, [value(x)] if op < UNARY_END else [value(x), value(y)])
 
     def _operation(self, op: int, args: Sequence[int]) -> int:
         """An operation of the table; its type follows from the operands."""
@@ -311,47 +360,47 @@ class Body:
         return b.op(op, *args, type=t)
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
-        env, b = self.env, self.b
+        value, b = self.value, self.b
         operands = self.extra[x : x + y] if op in _LISTED else []
         if op == PARAM:
             return self.params[x]
         if op == INDEX:
-            return b.index(env[x], env[y])
+            return b.index(value(x), value(y))
         if op == VEC:
-            return b.vec([env[k] for k in operands[1:]], self.types[operands[0]])
+            return b.vec([value(k) for k in operands[1:]], self.types[operands[0]])
         if op == FOR:
             return b.open_for(self.types[x])
         if op == END:
-            return b.close_for([env[k] for k in operands])
+            return b.close_for([value(k) for k in operands])
         if op == GET:
             if x in self.rolled:
                 loop, turn = self.rolled[x]
                 return b.index(b.get(loop, y), turn)
-            return b.get(env[x], y)
+            return b.get(value(x), y)
         if op == CALL:
             number = self.callees[operands[0]]
-            args = [env[k] for k in operands[1:]]
+            args = [value(k) for k in operands[1:]]
             literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
             return b.call(self.recording.callee(number), [*args, *literals])
         if op == ACCUM:
-            return b.accum(env[x])
+            return b.accum(value(x))
         if op == ADD_TO:
-            return b.add_to(env[x], env[y])
+            return b.add_to(value(x), value(y))
         if op == RESOLVE:
-            return b.resolve(env[x])
+            return b.resolve(value(x))
         if op == VJP:
             f = self.recording.function(self.callees[operands[0]])
-            return b.vjp(f, [env[k] for k in operands[1:]])
+            return b.vjp(f, [value(k) for k in operands[1:]])
         if op == COND:
-            args = [env[k] for k in operands[4:]]
+            args = [value(k) for k in operands[4:]]
             yes, no = (self.recording.function(self.callees[k]) for k in operands[:2])
-            return b.cond(env[operands[3]], yes, args[: operands[2]], no, args[operands[2] :])
+            return b.cond(value(operands[3]), yes, args[: operands[2]], no, args[operands[2] :])
         if op == LOOP:
             return self._loop(operands)
         if op == SET:
-            return b.set(*[env[k] for k in operands])
+            return b.set(*[value(k) for k in operands])
         if op == PULL:
-            return b.pull(env[operands[0]], [env[k] for k in operands[1:]])
+            return b.pull(value(operands[0]), [value(k) for k in operands[1:]])
         raise ValueError(f"not an opcode of a recording: {op}")
 
     def _loop(self, operands: Sequence[int]) -> int:
@@ -366,6 +415,6 @@ class Body:
             note=must_end - 1,
             checkpoint=checkpoint,
         )
-        ids = [self.env[k] for k in rest]
+        ids = [self.value(k) for k in rest]
         end = len(body.params) - 1
-        return self.b.loop(spec, self.env[count], body, ids[:carries], ids[carries:end], test, ids[end:])
+        return self.b.loop(spec, self.value(count), body, ids[:carries], ids[carries:end], test, ids[end:])

@@ -263,7 +263,7 @@ class Recording:
     def _body(self, shape: Shape) -> Func:
         body = Body(self, shape)
         body.build()
-        body.func.blocks[0].results = [body.env[r] for r in shape.members[0].results]
+        body.func.blocks[0].results = [body.value(r) for r in shape.members[0].results]
         return body.func
 
     def _key(self, shape: Shape) -> object:

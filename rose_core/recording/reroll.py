@@ -12,15 +12,15 @@ has in all copies are a slice of the recording. Nothing here makes a Python obje
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rose_core.language.ir import INDEX
 from rose_core.language.ops import BINARY_END, UNARY_END, code
-from rose_core.recording.roll import operands_of
+from rose_core.recording.rows import Rows, operands_of
 from rose_core.recording.share import Entry
+from rose_core.recording.totals import Total, totals
 
 FEWEST_ROWS = 256
 """Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
@@ -38,8 +38,6 @@ _PROBE = 12
 
 _STEP = 7
 """Rows to move on where no copies are found; it has no factor in common with most lengths of copies."""
-
-_RESULT = 1 << 62
 
 _ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
 _OTHER = 255
@@ -69,6 +67,14 @@ class Repeat:
     """Row of a sum that goes through all copies → where it starts from."""
     used: dict[int, list[int]]
     """Row → the copies of it that are used after the loop."""
+    totals: dict[int, list[Total]] = field(default_factory=dict)
+    """Row → the sums of all its copies, which are made in the loop."""
+    is_total: bool = False
+    """Whether it is such a sum, of another loop, and nothing is left to do."""
+
+    @property
+    def end(self) -> int:
+        return self.start + self.length * self.count
 
 
 def repeats(entry: Entry) -> list[Repeat]:
@@ -77,49 +83,36 @@ def repeats(entry: Entry) -> list[Repeat]:
     if n < FEWEST_ROWS:
         return []
     search = _Search(entry)
-    tokens = search.ops.translate(_TOKENS)
-    found: list[Repeat] = []
     at = 0
-    while at + FEWEST_ROWS <= n:
-        here, end = search.copies(tokens, at)
-        found += here
+    while at + FEWEST_COPIES <= n:
+        end = search.copies(at)
         # a run is looked at once, whether there are loops in it or not
-        at = max(at + _STEP, end)
-    return found
+        at = max(at + _STEP, end, search.free)
+    if search.there:
+        search.leave_out()
+    return search.found
 
 
-class _Search:
+class _Search(Rows):
     def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        rows = array("i", entry.rows.tobytes())
-        # opcodes are less than 256
-        self.ops = rows[0::3].tobytes()[
-            0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize
-        ]
-        self.xs, self.ys = rows[1::3], rows[2::3]
-        self._last: dict[int, int] = {}
-        """Row → the last one that uses it, as far as rows from `_seen` on tell."""
-        self._seen = len(self.ops)
+        super().__init__(entry)
+        self.tokens = self.ops.translate(_TOKENS)
+        self.found: list[Repeat] = []
+        self.columns: list[range] = []
+        """The rows that are the turns of loops and are all used."""
+        self.homes: list[tuple[Repeat, int]] = []
+        """The loop of each, and which row of a copy."""
+        self.there: dict[int, int] = {}
+        """Total → where the loop starts that makes it."""
 
-    def last_from(self, end: int) -> dict[int, int]:
-        """For rows that are used at ``end`` or later, the last that uses them; `_RESULT` for results."""
-        last, entry, n = self._last, self.entry, len(self.ops)
-        if self._seen == n:
-            last.update(dict.fromkeys(entry.results, _RESULT))
-        for k in range(self._seen - 1, end - 1, -1):
-            op, x, y = self.ops[k], self.xs[k], self.ys[k]
-            if op < BINARY_END or op == INDEX:
-                last.setdefault(x, k)
-                if op >= UNARY_END:
-                    last.setdefault(y, k)
-            else:
-                for v in operands_of(op, x, y, entry.extra):
-                    last.setdefault(v, k)
-        self._seen = min(self._seen, end)
-        return last
+    @property
+    def free(self) -> int:
+        """The first row after all loops that have been found."""
+        return self.found[-1].end if self.found else 0
 
-    def copies(self, tokens: bytes, at: int) -> tuple[list[Repeat], int]:
-        """The loops in the longest run of copies from a row on, and the end of that run."""
+    def copies(self, at: int) -> int:
+        """Find the loops in the longest run of copies from a row on; the end of that run."""
+        tokens = self.tokens
         probe = tokens[at : at + _PROBE]
         next_at, end = at, at
         for _ in range(4):
@@ -130,12 +123,82 @@ class _Search:
             if _OTHER in copy:
                 break
             length = len(copy)
+            if length == 1 and probe[0] == _ADD and self.found:
+                at = self._run_start(at)
+                if end := self._totals(at, at + _copies(tokens, at, 1)):
+                    return end
             count = _copies(tokens, at, length)
             end = max(end, at + count * length)
             found = list(self._within(at, length, count))
             if found:
-                return found, end
-        return [], end
+                free = self.free
+                self.found += found
+                ends = [free, *(repeat.end for repeat in found)]
+                starts = [*(repeat.start for repeat in found), len(tokens)]
+                found[0] = self._longer(found[0], free, starts[1])
+                found[-1] = self._longer(found[-1], ends[-2], len(tokens))
+                self.found[-len(found) :] = found
+                for repeat in found:
+                    for row, copies in repeat.used.items():
+                        if len(copies) == repeat.count:
+                            self.columns.append(range(repeat.start + row, repeat.end, repeat.length))
+                            self.homes.append((repeat, row))
+                break
+        return end
+
+    def _totals(self, start: int, end: int) -> int:
+        """Let loops add up what their turns give; the end of such rows, or 0 if there are none."""
+        last = 0
+        for total in totals(self, start, end, self.columns, self._is_there):
+            loop, row = self.homes[total.column]
+            loop.totals.setdefault(row, []).append(total)
+            self.there[total.at] = loop.start
+            last = total.at + 1
+            self.found.append(Repeat(total.start, 1, last - total.start, [], {}, {}, is_total=True))
+        return last
+
+    def _is_there(self, x: int, column: int) -> bool:
+        return self.there.get(x, x) < self.homes[column][0].start
+
+    def leave_out(self) -> None:
+        """Forget what of loops is used by totals only, which are made in them."""
+        needed = set(self.entry.results)
+        for item in order(self.found, len(self.ops)):
+            if not isinstance(item, Repeat):
+                needed.update(operands_of(self.ops[item], self.xs[item], self.ys[item], self.entry.extra))
+                continue
+            needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
+            needed.update(total.first or 0 for row in item.totals.values() for total in row)
+        for loop in self.found:
+            for row in loop.totals:
+                at = loop.start + row
+                left = [copy for copy in loop.used.pop(row) if at + copy * loop.length in needed]
+                if left:
+                    loop.used[row] = left
+
+    def _run_start(self, at: int) -> int:
+        """The first row of those that are like this one, up to it."""
+        free = self.free
+        return free + len(self.tokens[free:at].rstrip(self.tokens[at : at + 1]))
+
+    def _longer(self, repeat: Repeat, first: int, last: int) -> Repeat:
+        """A loop with the copies right before and after it, between these rows.
+
+        A run that is found where a copy has begun already lacks that one, and a part of the last.
+        """
+        tokens, length = self.tokens, repeat.length
+        start, end = repeat.start, repeat.end
+        copy = tokens[start : start + length]
+        while start - length >= first and tokens.startswith(copy, start - length):
+            start -= length
+        while end + length <= last and tokens.startswith(copy, end):
+            end += length
+        for a, b in ((start, end), (repeat.start, end), (start, repeat.end)):
+            if (a, b) != (repeat.start, repeat.end):
+                longer = self._used(a, length, (b - a) // length)
+                if longer is not None:
+                    return longer
+        return repeat
 
     def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
         """The loops in a run: one for all of it, else those in its halves."""

@@ -7,31 +7,22 @@ other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rose_core.language.ir import (
-    ACCUM,
     ADD_TO,
     CALL,
-    COND,
     FOR,
     GET,
-    INDEX,
-    LOOP,
-    PARAM,
-    RESOLVE,
-    STRUCTURAL_NAMES,
-    VEC,
-    VJP,
 )
-from rose_core.language.ops import BINARY_END, TABLE_END, UNARY_END
+from rose_core.language.ops import code
+from rose_core.recording.rows import END, Rows, operands_of
 from rose_core.recording.share import Entry, calls
+from rose_core.recording.totals import Total, totals
 
-END = TABLE_END + len(STRUCTURAL_NAMES)
-
-CONTROL_HEADS = {COND: 3, LOOP: 7}
-"""How many numbers stand before the operands in a row of control flow."""
+_ADD = code("add")
 
 FEWEST = 32
 """Calls that are worth a loop."""
@@ -43,6 +34,8 @@ class Row:
 
     calls: list[int]
     """The positions of the calls."""
+    totals: dict[int, list[Total]] = field(default_factory=dict)
+    """Number of a result → the sums of what all calls give, which are made in the loop."""
 
 
 def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator[int | Row] | None:
@@ -69,11 +62,49 @@ def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator
     found = {row[0]: Row(row) for row in groups.values() if len(row) >= FEWEST}
     if not found:
         return None
-    return _order(levels, found)
+    return _order(levels, found, _add_up(Rows(entry), levels, [*found.values()]))
 
 
-def _order(levels: list[int], found: dict[int, Row]) -> Iterator[int | Row]:
-    rolled = {k for row in found.values() for k in row.calls}
+def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
+    """Let loops add up what their calls give; the rows that nobody needs then."""
+    number = {k: n for n, row in enumerate(found) for k in row.calls}
+    """Call → its row of calls."""
+    gets: dict[tuple[int, int], dict[int, int]] = {}
+    for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
+        if op == GET and x in number:
+            gets.setdefault((number[x], y), {}).setdefault(x, k)
+    whole = {
+        key: [of[k] for k in found[key[0]].calls]
+        for key, of in gets.items()
+        if len(of) == len(found[key[0]].calls)
+    }
+    homes, columns = [*whole], [*whole.values()]
+    there: dict[int, int] = {}
+    """Total → the row of calls that makes it."""
+
+    def is_there(x: int, column: int) -> bool:
+        n = homes[column][0]
+        level = levels[found[n].calls[0]]
+        return x < 0 or levels[x] < level or (there.get(x, n) < n and levels[x] == level)
+
+    added: set[int] = set()
+    for run in re.finditer(re.escape(bytes([_ADD])) + b"{%d,}" % (FEWEST - 1), rows.ops):
+        for total in totals(rows, *run.span(), columns, is_there):
+            n, y = homes[total.column]
+            found[n].totals.setdefault(y, []).append(total)
+            there[total.at] = n
+            added.update(range(total.start, total.at + 1))
+    if not added:
+        return added
+    needed = set(rows.entry.results)
+    for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
+        if k not in added:
+            needed.update(operands_of(op, x, y, rows.entry.extra))
+    return added.union(*columns) - (needed - added)
+
+
+def _order(levels: list[int], found: dict[int, Row], left_out: set[int]) -> Iterator[int | Row]:
+    rolled = left_out.union(*(row.calls for row in found.values()))
     by_level: list[list[int | Row]] = [[] for _ in range(max(levels) + 1)]
     for k, row in found.items():
         by_level[levels[k]].append(row)
@@ -109,20 +140,3 @@ def _levels(entry: Entry, rows: list[int]) -> tuple[list[int], set[int]]:
                 if rows[3 * j] == ADD_TO:
                     ready[rows[3 * j + 1]] = level
     return levels, loops
-
-
-def operands_of(op: int, x: int, y: int, extra: Sequence[int]) -> Sequence[int]:
-    """The values that a row refers to."""
-    if op < UNARY_END or op in (GET, RESOLVE):
-        return (x,)
-    if op < BINARY_END or op in (INDEX, ADD_TO):
-        return (x, y)
-    if op < TABLE_END or op == END:
-        return extra[x : x + y]
-    if op in (VEC, CALL, VJP):
-        return extra[x + 1 : x + y]
-    if op in (PARAM, FOR):
-        return ()
-    if op in (COND, LOOP):
-        return extra[x + CONTROL_HEADS[op] : x + y]
-    return extra[x : x + y] if op != ACCUM else (x,)

@@ -28,7 +28,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Scalar, Struct, Type, leaves
-from rose_core.recording.body import END
+from rose_core.recording.rows import END
 
 _NOTED = set(map(code, ("defined", "bound", "index")))
 """Operations whose last operand is the number of a note."""

@@ -1,0 +1,83 @@
+"""The rows of a recorded function, and who uses whose values."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Sequence
+
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    RESOLVE,
+    STRUCTURAL_NAMES,
+    VEC,
+    VJP,
+)
+from rose_core.language.ops import BINARY_END, TABLE_END, UNARY_END
+from rose_core.recording.share import Entry
+
+END = TABLE_END + len(STRUCTURAL_NAMES)
+"""The opcode that closes a loop."""
+
+CONTROL_HEADS = {COND: 3, LOOP: 7}
+"""How many numbers stand before the operands in a row of control flow."""
+
+_RESULT = 1 << 62
+
+
+def operands_of(op: int, x: int, y: int, extra: Sequence[int]) -> Sequence[int]:
+    """The values that a row refers to."""
+    if op < UNARY_END or op in (GET, RESOLVE):
+        return (x,)
+    if op < BINARY_END or op in (INDEX, ADD_TO):
+        return (x, y)
+    if op < TABLE_END or op == END:
+        return extra[x : x + y]
+    if op in (VEC, CALL, VJP):
+        return extra[x + 1 : x + y]
+    if op in (PARAM, FOR):
+        return ()
+    if op in (COND, LOOP):
+        return extra[x + CONTROL_HEADS[op] : x + y]
+    return extra[x : x + y] if op != ACCUM else (x,)
+
+
+class Rows:
+    """The rows of a function, by columns."""
+
+    def __init__(self, entry: Entry) -> None:
+        rows = array("i", entry.rows.tobytes())
+        self.entry = entry
+        # opcodes are less than 256
+        self.ops = rows[0::3].tobytes()[
+            0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize
+        ]
+        self.xs, self.ys = rows[1::3], rows[2::3]
+        self._last: dict[int, int] = {}
+        """Row → the last one that uses it, as far as rows from `_seen` on tell."""
+        self._seen = len(self.ops)
+
+    def last_from(self, end: int) -> dict[int, int]:
+        """For rows that are used at ``end`` or later, the last that uses them; `_RESULT` for results."""
+        last, entry, n = self._last, self.entry, len(self.ops)
+        if self._seen == n:
+            last.update(dict.fromkeys(entry.results, _RESULT))
+        for k in range(self._seen - 1, end - 1, -1):
+            op, x, y = self.ops[k], self.xs[k], self.ys[k]
+            if op < BINARY_END or op == INDEX:
+                last.setdefault(x, k)
+                if op >= UNARY_END:
+                    last.setdefault(y, k)
+            else:
+                for v in operands_of(op, x, y, entry.extra):
+                    last.setdefault(v, k)
+        self._seen = min(self._seen, end)
+        return last

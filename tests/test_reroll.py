@@ -10,7 +10,7 @@ from recordings import Writer, recording
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call
-from rose_core.language.ir import FOR, Func
+from rose_core.language.ir import FOR, LOOP, Func
 from rose_core.recording import reroll
 from rose_core.wasm.program import Program
 
@@ -34,10 +34,11 @@ def build(body: Callable[[Writer, int], int]) -> tuple[Func, Func]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reroll, "FEWEST_ROWS", 200)
+    monkeypatch.setattr(reroll, "FEWEST_ROWS_OF_STEPS", 200)
 
 
 def loops(f: Func) -> int:
-    return sum(ins[0] == FOR for ins in f.code)
+    return sum(ins[0] in (FOR, LOOP) for ins in f.code)
 
 
 def straight(body: Callable[[Writer, int], int], monkeypatch: pytest.MonkeyPatch) -> tuple[Func, Func]:
@@ -83,6 +84,57 @@ def chosen(f: Writer, v: int) -> int:
     return total
 
 
+def terms_of(f: Writer, v: int, n: int = N) -> list[int]:
+    terms = []
+    for k in range(n):
+        difference = f.row("sub", read(f, v, k), read(f, v, (7 * k + 3) % N))
+        terms.append(f.row("mul", difference, f.row("sin", difference)))
+    return terms
+
+
+def added(f: Writer, terms: list[int], total: int | None = None) -> int:
+    for term in terms:
+        total = term if total is None else f.row("add", total, term)
+    assert total is not None
+    return total
+
+
+def collected(f: Writer, v: int) -> int:
+    """Terms are collected first, and then added up."""
+    return added(f, terms_of(f, v))
+
+
+def collected_from(f: Writer, v: int) -> int:
+    """The same from a number that is there, each term first."""
+    terms = terms_of(f, v)
+    total = f.literal(0.5, 0)
+    for term in terms:
+        total = f.row("add", term, total)
+    return total
+
+
+def one_after_another(f: Writer, v: int) -> int:
+    """The terms of two loops are added up in one sum, and the first ones once more."""
+    first = terms_of(f, v, 200)
+    second = [
+        f.row("sqrt", f.row("add", f.row("mul", x, x), f.literal(1 + k, 0))) for k, x in enumerate(first)
+    ]
+    return f.row("mul", added(f, first + second), added(f, first, f.literal(2, 0)))
+
+
+def started_late(f: Writer, v: int) -> int:
+    """The sum starts from a number that is not there when the loop begins."""
+    terms = terms_of(f, v)
+    return added(f, terms, f.row("cos", f.row("mul", terms[3], read(f, v, 5))))
+
+
+def used_on_the_way(f: Writer, v: int) -> int:
+    """A sum of some of the terms is used, and so is a term."""
+    terms = terms_of(f, v)
+    some = added(f, terms[:300])
+    return f.row("mul", added(f, terms[300:], some), f.row("add", some, terms[7]))
+
+
 def two_sums(f: Writer, v: int) -> int:
     total, product = f.literal(1, 0), f.literal(2, 0)
     for k in range(N):
@@ -93,7 +145,18 @@ def two_sums(f: Writer, v: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("body", "expected"), [(rosenbrock, 1), (from_the_first, 2), (chosen, 1), (two_sums, 1)]
+    ("body", "expected"),
+    [
+        (rosenbrock, 1),
+        (from_the_first, 2),
+        (chosen, 1),
+        (two_sums, 1),
+        (collected, 1),
+        (collected_from, 1),
+        (one_after_another, 2),
+        (started_late, 2),
+        (used_on_the_way, 2),
+    ],
 )
 def test_loops_give_the_same_bits(body, expected, monkeypatch) -> None:
     f, g = build(body)
@@ -123,7 +186,67 @@ def partial_sums(f: Writer, v: int) -> int:
     return other
 
 
-@pytest.mark.parametrize("body", [recurrence, partial_sums])
+def wave(f: Writer, v: int) -> int:
+    """Every step needs the two before; both of the last are used, and what led to them."""
+    x, before = read(f, v, 1), read(f, v, 2)
+    force = x
+    for k in range(N):
+        force = f.row("mul", f.row("sin", x), f.literal(0.01 + 1e-4 * k, 0))
+        x, before = f.row("sub", f.row("sub", f.row("add", x, x), before), force), x
+    return f.row("mul", f.row("sub", x, before), force)
+
+
+def path(f: Writer, v: int) -> int:
+    """All steps are compared with elements, and the differences added up; one step is used besides."""
+    x, y = f.literal(1, 0), f.literal(0, 0)
+    steps = []
+    for k in range(N):
+        x = f.row("sub", x, f.row("mul", f.literal(0.1, 0), y))
+        y = f.row("add", y, f.row("mul", f.literal(0.1, 0), x))
+        steps.append(f.row("mul", f.row("sub", x, read(f, v, k)), y))
+    return f.row("add", added(f, steps), steps[17])
+
+
+def largest(f: Writer, v: int) -> int:
+    """A choice by a comparison that is part of the state."""
+    x = read(f, v, 0)
+    p = f.row("lt", x, f.literal(0, 0))
+    for k in range(1, N):
+        y = f.rows_of("select", p, x, f.row("mul", read(f, v, k), f.literal(1.25, 0)))
+        p = f.row("lt", y, x)
+        x = f.row("add", f.row("mul", x, f.literal(0.5, 0)), y)
+    return x
+
+
+@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest])
+def test_steps_are_a_loop_with_a_state(body, monkeypatch) -> None:
+    f, g = build(body)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert [ins[0] for ins in f.code if ins[0] in (FOR, LOOP)] == [LOOP]
+    assert len(f.code) < 60
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted[1:])), nan_ok=True)
+
+
+def power(f: Writer, v: int) -> int:
+    x = result = read(f, v, 1)
+    for _ in range(N):
+        result = f.row("mul", result, x)
+    return result
+
+
+def prefix(f: Writer, v: int) -> int:
+    """Sums so far, of which all are used."""
+    total = read(f, v, 0)
+    sums = []
+    for k in range(1, N):
+        total = f.row("add", total, read(f, v, k))
+        sums.append(total)
+    return f.row("max", added(f, sums[::50]), sums[-1])
+
+
+@pytest.mark.parametrize("body", [power, prefix])
 def test_what_is_no_loop_stays(body, monkeypatch) -> None:
     f, _ = build(body)
     assert loops(f) == 0
@@ -137,7 +260,7 @@ def operand(f: Writer, own: list[int], known: list[int], scale: float, p: float)
     return f.literal(p * scale, 0) if p < 0.9 else known[int(50 * p) % 5]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), 291])
 def test_random_copies(seed: int, monkeypatch) -> None:
     """Copies of random rows, some of them broken by a row that is different."""
     random.seed(seed)
@@ -171,6 +294,57 @@ def test_random_copies(seed: int, monkeypatch) -> None:
     assert call(f, [V]) == call(flat, [V]) == pytest.approx(instantiate(Program(f))([V]), rel=1e-14)
     found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted)))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_steps(seed: int, monkeypatch) -> None:
+    """Copies that need up to three before them; of some rows the last, one, or the sum of all is used."""
+    random.seed(seed)
+    length, copies = random.randint(3, 25), random.randint(70, 150)
+    kinds = [random.choice(["add", "sub", "mul", "sin", "read", "min", "select"]) for _ in range(length)]
+    picks = [[(random.random(), random.random()) for _ in range(3)] for _ in range(length)]
+    far = random.choice([0, 1, 1, 2, 3])
+    ends = [(random.choice(["last", "one", "sum", "sum"]), random.randrange(length)) for _ in range(4)]
+    one = random.choice([0, 1, copies - 2, copies - 1, random.randrange(copies)])
+
+    def body(f: Writer, v: int) -> int:
+        known = [read(f, v, k) for k in range(5)]
+        rows: list[list[int]] = []
+
+        def pick(own: list[int], copy: int, p: float, q: float) -> int:
+            if own and p < 0.5:
+                return own[int(q * len(own))]
+            if p < 0.75 and far:
+                back = 1 + int(abs(4 * (p - 0.5) * far))
+                return rows[-back][int(q * length)] if back <= len(rows) else known[back % 5]
+            return f.literal(q * (copy + 1) / copies, 0) if p < 0.9 else known[int(5 * q)]
+
+        for copy in range(copies):
+            own: list[int] = []
+            for row, (kind, of) in enumerate(zip(kinds, picks, strict=True)):
+                x, y, z = (pick(own, copy, p, q) for p, q in of)
+                if kind == "read":
+                    own.append(read(f, v, (copy + row) % N))
+                elif kind == "sin":
+                    own.append(f.row("sin", x))
+                elif kind == "select":
+                    p = f.row("lt", x, y)
+                    own.append(f.rows_of("select", p, f.row("mul", y, f.literal(0.5, 0)), z))
+                else:
+                    own.append(f.row("mul", f.row(kind, x, y), f.literal(0.5, 0)))
+            rows.append(own)
+        total = f.literal(1, 0)
+        for end, row in ends:
+            column = [own[row] for own in rows]
+            x = added(f, column) if end == "sum" else column[-1 if end == "last" else one]
+            total = f.row("add", f.row("mul", total, f.literal(0.5, 0)), f.row("cos", x))
+        return total
+
+    f, g = build(body)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert call(f, [V]) == call(flat, [V]) == pytest.approx(instantiate(Program(f))([V]), rel=1e-14)
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-11, abs=1e-13 * max(map(abs, wanted)))
 
 
 def test_looking_for_loops_takes_time_in_proportion(monkeypatch) -> None:

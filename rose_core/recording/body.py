@@ -28,8 +28,8 @@ from rose_core.language.ir import (
     is_real,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Type, array, fin, scalar_of
-from rose_core.recording.reroll import Repeat, order, repeats
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Type, array, fin, scalar_of
+from rose_core.recording.reroll import Carry, Operand, Repeat, order, repeats
 from rose_core.recording.roll import Row, plan
 from rose_core.recording.rows import END, operands_of
 from rose_core.recording.totals import Total
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rose_core.recording.record import Recording
     from rose_core.recording.share import Shape
 
-_NEG, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "sub", "iadd", "imul", "narrow"))
+_NEG, _ADD, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "add", "sub", "iadd", "imul", "narrow"))
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
 """Ops from reals to a real."""
@@ -57,6 +57,66 @@ PENDING = -(1 << 62)
 def _constant(value: float, t: Type) -> float:
     """A literal as its type has it; one of an array type fills the array."""
     return value if is_real(t) else value != 0 if t is BOOL else int(value)
+
+
+class Turn:
+    """A turn of a loop that is being written: its builder, its number, and of how many it is one."""
+
+    def __init__(self, b: Builder, i: int, size: Fin) -> None:
+        self.b, self.i, self.size = b, i, size
+
+    def outer(self, v: int) -> int:
+        """In the turn, a value from outside."""
+        return v
+
+
+class Step(Turn):
+    """A turn of a loop with a state: a function of its number, the state, and values from outside."""
+
+    def __init__(self, b: Builder, size: Fin, outside: Func, state: Sequence[Type]) -> None:
+        super().__init__(b, b.param(size), size)
+        self.outside = outside
+        self.state = [b.param(t) for t in state]
+        self.given: dict[int, int] = {}
+
+    @property
+    def args(self) -> list[int]:
+        """The values from outside."""
+        return [*self.given]
+
+    def outer(self, v: int) -> int:
+        if v < 0:
+            return self.b.const(*self.outside.pool[~v])
+        if v not in self.given:
+            self.given[v] = self.b.param(self.outside.type_of(v))
+        return self.given[v]
+
+
+def _affine(turn: Turn, numbers: Sequence[float], t: Fin) -> int | None:
+    """Of indices that go up in equal steps, the one whose turn it is."""
+    b = turn.b
+    first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
+    step = second - first
+    if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
+        return None
+    turns = b.binary(_IMUL, turn.i, b.const(step, COUNT), COUNT)
+    at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
+    return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
+
+
+def _operation(b: Builder, op: int, args: Sequence[int]) -> int:
+    """An operation of the table, or an element; its type follows from the operands."""
+    if op == INDEX:
+        return b.index(*args)
+    row = OPS[op]
+    type_of = b.func.type_of
+    if row.out == "a":
+        return b.op(op, *args)
+    if row.out == "R":
+        t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
+    else:
+        t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0]) if row.sized else MOST + 1)
+    return b.op(op, *args, type=t)
 
 
 class Body:
@@ -138,6 +198,8 @@ class Body:
                 end += 1
             elif isinstance(item, Row):
                 self._row_of_calls(rows, item)
+            elif item.carries:
+                self._steps(item)
             elif not item.is_total:
                 self._repeat(item)
         self._rows(rows, start, end)
@@ -206,7 +268,7 @@ class Body:
             self.env[position] = self._structural(position, op, x, y)
 
     def _same(self, callee: int, args: Sequence[int]) -> object:
-        """What calls in one loop have in common: the function, and the vectors that it gets, or their matrices."""
+        """What calls in one loop have in common: the function, and its vectors, or their matrices."""
         f = self.recording.callee(callee)
         if f.effects:
             return None
@@ -229,15 +291,15 @@ class Body:
         size = fin(len(row.calls))
         added = [(number, total) for number, of in row.totals.items() for total in of]
         totals = [self._start(total) for _, total in added]
-        i = b.open_for(size)
-        passed = [self._pick(i, size, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
+        turn = Turn(b, b.open_for(size), size)
+        passed = [self._pick(turn, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
         call = b.call(self.recording.callee(numbers[0]), passed)
         for accumulator, (number, _) in zip(totals, added, strict=True):
             b.add_to(accumulator, b.get(call, number))
         results = range(len(self.recording.callee(numbers[0]).result_types))
         loop = b.close_for([b.get(call, k) for k in results])
-        for turn, at in enumerate(row.calls):
-            self.rolled[at] = loop, b.const(turn, size)
+        for number, at in enumerate(row.calls):
+            self.rolled[at] = loop, b.const(number, size)
         for accumulator, (_, total) in zip(totals, added, strict=True):
             self.env[total.at] = b.resolve(accumulator)
 
@@ -249,29 +311,67 @@ class Body:
         self._make_literals(~x for x in starts if x < 0)
         sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
         totals = [self._start(total) for _, total in added]
-        i = b.open_for(size)
+        turn = Turn(b, b.open_for(size), size)
         values: list[int] = []
         for row, (op, operands) in enumerate(repeat.rows):
-            args = [values[row - x.back] if x.back else self._pick_literal(i, size, x.ids) for x in operands]
+            args = [values[row - x.back] if x.back else self._pick_literal(turn, x.ids) for x in operands]
             if row in sums:
                 (term,) = args
                 values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
             else:
-                values.append(b.index(*args) if op == INDEX else self._operation(op, args))
+                values.append(_operation(b, op, args))
         for accumulator, (row, _) in zip(totals, added, strict=True):
             b.add_to(accumulator, values[row])
         kept = [row for row in repeat.used if row not in sums]
         loop = b.close_for([values[row] for row in kept])
-        for number, row in enumerate(kept):
-            column = b.get(loop, number)
-            for copy in repeat.used[row]:
-                at = repeat.start + copy * repeat.length + row
-                self.env[at], self.turns[at] = PENDING, (column, copy)
+        self._give(repeat, kept, loop, 0)
         for row, accumulator in sums.items():
             if row in repeat.used:
                 self.env[repeat.end - repeat.length + row] = b.resolve(accumulator)
         for accumulator, (_, total) in zip(totals, added, strict=True):
             self.env[total.at] = b.resolve(accumulator)
+
+    def _steps(self, repeat: Repeat) -> None:
+        """A loop with a state for these copies, each of which needs some before."""
+        b, size = self.b, fin(repeat.count)
+        added = [(row, total) for row, of in repeat.totals.items() for total in of]
+        starts = [carry.first[0] for carry in repeat.carries]
+        self._make_literals(~x for x in (*starts, *(total.first or 0 for _, total in added)) if x < 0)
+        state = [self.value(x) for x in starts]
+        state += [b.real(-0.0) if total.first is None else self.value(total.first) for _, total in added]
+        body = Func("step", [], UNIT)
+        turn = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
+        inner = turn.b
+        carried = dict(zip(repeat.carries, turn.state, strict=False))
+        values: list[int] = []
+
+        def operand(row: int, x: Operand) -> int:
+            if x.back:
+                return values[row - x.back]
+            return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
+
+        for row, (op, operands) in enumerate(repeat.rows):
+            values.append(_operation(inner, op, [operand(row, x) for x in operands]))
+        after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
+        sums = zip(turn.state[len(carried) :], added, strict=True)
+        after += [inner.binary(_ADD, so_far, values[row]) for so_far, (row, _) in sums]
+        kept = [*repeat.used]
+        body.blocks[0].results = [*after, *(values[row] for row in kept)]
+        spec = Spec(len(state), size, len(kept))
+        loop = b.loop(spec, b.const(size.size, COUNT), body, state, turn.args)
+        self._give(repeat, kept, loop, len(state) + 1)
+        for at, carry in repeat.last:
+            self.env[at] = b.get(loop, repeat.carries.index(carry))
+        for number, (_, total) in enumerate(added, len(carried)):
+            self.env[total.at] = b.get(loop, number)
+
+    def _give(self, repeat: Repeat, kept: Sequence[int], loop: int, first: int) -> None:
+        """Say what a loop has of rows that are used, in columns from result ``first`` on."""
+        for number, row in enumerate(kept, first):
+            column = self.b.get(loop, number)
+            for copy in repeat.used[row]:
+                at = repeat.start + copy * repeat.length + row
+                self.env[at], self.turns[at] = PENDING, (column, copy)
 
     def _start(self, total: Total) -> int:
         """An accumulator for a sum.
@@ -287,39 +387,40 @@ class Body:
         columns, turns = zip(*[self.turns.get(x, (-1, 0)) for x in ids], strict=True)
         return (columns[0], [*turns]) if columns.count(columns[0]) == len(columns) else None
 
-    def _pick(self, i: int, size: Type, ids: list[int]) -> int:
+    def _pick(self, turn: Turn, ids: list[int]) -> int:
         """The one of these values whose turn it is."""
         b = self.b
         if len(set(ids)) == 1:
-            return ids[0]
+            return turn.outer(ids[0])
         t = self.func.type_of(ids[0])
         if isinstance(t, Fin) and max(ids) < 0:
-            affine = self._affine(i, [int(b.pool[~v][0]) for v in ids], t)
+            affine = _affine(turn, [int(b.pool[~v][0]) for v in ids], t)
             if affine is not None:
                 return affine
         reads = [b.code[v] if v >= 0 else () for v in ids]
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
-            return b.index(vector, self._pick(i, size, [read[2] for read in reads]))
-        return b.index(b.vec(ids, array(size, t)), i)
+            return turn.b.index(turn.outer(vector), self._pick(turn, [read[2] for read in reads]))
+        return turn.b.index(turn.outer(b.vec(ids, array(turn.size, t))), turn.i)
 
-    def _pick_literal(self, i: int, size: Type, ids: Sequence[int]) -> int:
+    def _pick_literal(self, turn: Turn, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
         if (turns := self._turns(ids)) is not None:
             column, numbers = turns
             index = self.func.type_of(column).index  # type: ignore[attr-defined]
-            return self.b.index(column, self._pick(i, size, [self.b.const(k, index) for k in numbers]))
+            at = self._pick(turn, [self.b.const(k, index) for k in numbers])
+            return turn.b.index(turn.outer(column), at)
         kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
         if kinds and kinds.count(kinds[0]) == len(kinds):
             t = self.types[kinds[0]]
             if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
                 ids = ids[:1]
             elif isinstance(t, Fin):
-                affine = self._affine(i, values, t)
+                affine = _affine(turn, values, t)
                 if affine is not None:
                     return affine
         self._make_literals(~v for v in ids if v < 0)
-        return self._pick(i, size, [self.value(v) for v in ids])
+        return self._pick(turn, [self.value(v) for v in ids])
 
     def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
         """What a list has of literals; nothing if not all are literals."""
@@ -327,37 +428,13 @@ class Body:
             return of[~ids[0] : ~ids[-1] + 1 : -ids.step] if ids.step < 0 else ()
         return [of[~v] for v in ids] if max(ids) < 0 else ()
 
-    def _affine(self, i: int, numbers: Sequence[float], t: Fin) -> int | None:
-        """Of indices that go up in equal steps, the one whose turn it is."""
-        b = self.b
-        first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
-        step = second - first
-        if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
-            return None
-        turns = b.binary(_IMUL, i, b.const(step, COUNT), COUNT)
-        at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
-        return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
-
     def _table_op(self, op: int, x: int, y: int) -> int:
         value = self.value
         if op >= BINARY_END:
-            return self._operation(op, [value(k) for k in self.extra[x : x + y]])
+            return _operation(self.b, op, [value(k) for k in self.extra[x : x + y]])
         if _SIMPLE[op] and not self.has_tangents:
             return self.b.unary(op, value(x)) if op < UNARY_END else self.b.binary(op, value(x), value(y))
-        return self._operation(op, [value(x)] if op < UNARY_END else [value(x), value(y)])
-
-    def _operation(self, op: int, args: Sequence[int]) -> int:
-        """An operation of the table; its type follows from the operands."""
-        b = self.b
-        row = OPS[op]
-        type_of = self.func.type_of
-        if row.out == "a":
-            return b.op(op, *args)
-        if row.out == "R":
-            t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
-        else:
-            t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0]) if row.sized else MOST + 1)
-        return b.op(op, *args, type=t)
+        return _operation(self.b, op, [value(x)] if op < UNARY_END else [value(x), value(y)])
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
         value, b = self.value, self.b

@@ -15,6 +15,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
 
 from rose_core.language.ir import INDEX
 from rose_core.language.ops import BINARY_END, UNARY_END, code
@@ -27,10 +29,19 @@ FEWEST_ROWS = 256
 
 FEWEST_COPIES = 16
 
+FEWEST_ROWS_OF_STEPS = 512
+"""Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
+
+FEWEST_OPERATIONS = 2
+"""Of a step; a product of as many factors has powers in it that are computed once."""
+
+_FARTHEST = 3
+"""How many copies before it one may need."""
+
 LONGEST = 2048
 """The most rows of a copy."""
 
-_SAMPLE = 6
+_SAMPLE = 8
 """Copies that are checked before all of them: what is no loop shows in a few."""
 
 _PROBE = 12
@@ -44,6 +55,14 @@ _OTHER = 255
 _TOKENS = bytes(op if op <= _SELECT or op == INDEX else _OTHER for op in range(256))
 
 
+class Carry(NamedTuple):
+    """What a row gives in a copy before."""
+
+    row: int
+    first: tuple[int, ...]
+    """What it is in the first copies, of which there are as many as it goes back."""
+
+
 @dataclass(slots=True)
 class Operand:
     """What one row of a copy has as operand, in all copies."""
@@ -52,6 +71,8 @@ class Operand:
     """How many rows before it in the copy its value is; 0 if it is from outside of the copies."""
     ids: Sequence[int] = ()
     """The values from outside: one for each copy, a range if they go in equal steps, or one for all."""
+    carry: Carry | None = None
+    """What it is of a copy before, if it is that."""
 
 
 @dataclass(slots=True)
@@ -67,6 +88,10 @@ class Repeat:
     """Row of a sum that goes through all copies → where it starts from."""
     used: dict[int, list[int]]
     """Row → the copies of it that are used after the loop."""
+    carries: list[Carry] = field(default_factory=list)
+    """The state, if a copy needs the ones before for more than sums."""
+    last: list[tuple[int, Carry]] = field(default_factory=list)
+    """What is used of the state after the loop: the row, and what it is then."""
     totals: dict[int, list[Total]] = field(default_factory=dict)
     """Row → the sums of all its copies, which are made in the loop."""
     is_total: bool = False
@@ -131,13 +156,10 @@ class _Search(Rows):
             end = max(end, at + count * length)
             found = list(self._within(at, length, count))
             if found:
-                free = self.free
+                several = len(found) > 1
+                found[0] = self._longer(found[0], self.free, found[1].start if several else len(tokens))
+                found[-1] = self._longer(found[-1], found[-2].end if several else self.free, len(tokens))
                 self.found += found
-                ends = [free, *(repeat.end for repeat in found)]
-                starts = [*(repeat.start for repeat in found), len(tokens)]
-                found[0] = self._longer(found[0], free, starts[1])
-                found[-1] = self._longer(found[-1], ends[-2], len(tokens))
-                self.found[-len(found) :] = found
                 for repeat in found:
                     for row, copies in repeat.used.items():
                         if len(copies) == repeat.count:
@@ -168,6 +190,7 @@ class _Search(Rows):
                 needed.update(operands_of(self.ops[item], self.xs[item], self.ys[item], self.entry.extra))
                 continue
             needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
+            needed.update(*(carry.first for carry in item.carries))
             needed.update(total.first or 0 for row in item.totals.values() for total in row)
         for loop in self.found:
             for row in loop.totals:
@@ -204,13 +227,25 @@ class _Search(Rows):
         """The loops in a run: one for all of it, else those in its halves."""
         if count < FEWEST_COPIES or count * length < FEWEST_ROWS:
             return
-        found = self._check(at, length, _SAMPLE, self._loop) and self._check(at, length, count, self._used)
+        sample = self._check(at, length, _SAMPLE, self._loop)
+        if sample is not None and sample.carries and not self._is_worth_it(sample, count):
+            return
+        found = sample and self._check(at, length, count, self._used)
         if found is not None:
             yield found
         else:
             half = count // 2
             yield from self._within(at, length, half)
             yield from self._within(at + half * length, length, count - half)
+
+    def _is_worth_it(self, steps: Repeat, count: int) -> bool:
+        """Whether so many steps are better a loop with a state than as they are."""
+        copy = self.tokens[steps.start : steps.start + steps.length]
+        copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
+        return (
+            count * steps.length >= FEWEST_ROWS_OF_STEPS
+            and len(copy) - copy.count(INDEX) >= FEWEST_OPERATIONS
+        )
 
     def _columns(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
         """The operands of one row in all copies, a list for each operand."""
@@ -227,64 +262,72 @@ class _Search(Rows):
     ) -> Repeat | None:
         """The loop of these copies, perhaps from a later row on; None if they are no loop."""
         start = self._cut(at, length)
-        if start is None:
-            return None
         count -= start > at
         # the first copy may differ from the others, where a sum starts
         return loop(start, length, count) or loop(start + length, length, count - 1)
 
-    def _cut(self, at: int, length: int) -> int | None:
-        """The first row at which copies can start, so that none needs what the one before computed."""
-        crossed = [0] * (length + 1)
+    def _cut(self, at: int, length: int) -> int:
+        """The first row at which copies can start so that each needs the least of the one before."""
+        reach: dict[int, int] = {}
+        """Row → how far it is used, from the start of its copy."""
         for row in range(length):
             for _, second, third in self._columns(at, row, length, 3):
                 back = at + row + length - second
-                if 0 < back < length and third == second + length and back > row:
-                    # from the copy before: no copy can start between the two
-                    crossed[0] += 1
-                    crossed[row + 1] -= 1
-                    crossed[row - back + length + 1] += 1
-                elif 0 < back < length and third == second + length:
-                    crossed[row - back + 1] += 1
-                    crossed[row + 1] -= 1
-        total = 0
-        for row in range(length):
-            total += crossed[row]
-            if not total:
-                return at + row
-        return None
+                if 0 < back <= row + length and third == second + length:
+                    of = row - back if back <= row else row - back + length
+                    reach[of] = max(reach.get(of, 0), of + back)
+        # a value is handed on where copies start after its row and not after its last use
+        crossed = [0] * (length + 1)
+        for row, last in reach.items():
+            crossed[row + 1] += 1
+            crossed[min(last + 1, length)] -= 1
+            if last >= length:
+                crossed[0] += 1
+                crossed[last - length + 1] -= 1
+        totals = [*accumulate(crossed[:length])]
+        return at + totals.index(min(totals))
 
     def _loop(self, start: int, length: int, count: int) -> Repeat | None:
         repeat = Repeat(start, length, count, [], {}, {})
         for row in range(length):
-            op = self.ops[start + row]
             columns = self._columns(start, row, length, count)
-            sums = [k for k, c in enumerate(columns) if c[1] == start + row and _step(c[1:]) == length]
-            if sums:
-                # one operand is this very row in the copy before
-                if len(sums) > 1 or not (op == _ADD or (op == _SUB and sums == [0])):
-                    return None
-                first = columns.pop(sums[0])[0]
-                if first >= start:
-                    return None
-                repeat.sums[row] = first
-            operands = []
-            for column in columns:
-                back, step = start + row - column[0], _step(column)
-                ids = _compact(column, step)
-                if 0 < back <= row and step == length:
-                    operands.append(Operand(back))
-                elif max((ids[0], ids[-1]) if step else ids) < start:
-                    operands.append(Operand(0, ids))
-                else:
-                    return None
-            repeat.rows.append((op, operands))
-        for row, (_, operands) in enumerate(repeat.rows):
-            if any(operand.back and row - operand.back in repeat.sums for operand in operands):
-                return None  # a sum so far
+            operands = [self._operand(column, start, row, length) for column in columns]
+            if None in operands:
+                return None
+            repeat.rows.append((self.ops[start + row], operands))  # type: ignore[arg-type]
         if all(op == INDEX for op, _ in repeat.rows):
             return None  # it would copy a vector
+        own = {row: _sum(op, operands, row) for row, (op, operands) in enumerate(repeat.rows)}
+        sums = {row: k for row, k in own.items() if k >= 0}
+        carried = [
+            (row, x.carry) for row, (_, operands) in enumerate(repeat.rows) for x in operands if x.carry
+        ]
+        so_far = {row - x.back for row, (_, operands) in enumerate(repeat.rows) for x in operands if x.back}
+        if so_far.isdisjoint(sums) and all(carry.row == row and row in sums for row, carry in carried):
+            for row, carry in carried:
+                repeat.rows[row][1].pop(sums[row])
+                repeat.sums[row] = carry.first[0]
+            return repeat
+        for _, carry in carried:
+            while carry.first and carry not in repeat.carries:
+                repeat.carries.append(carry)
+                carry = Carry(carry.row, carry.first[1:])
         return repeat
+
+    def _operand(self, column: array[int], start: int, row: int, length: int) -> Operand | None:
+        """An operand of a row, in the copies from a row on; None if it is not the same in all."""
+        back, step = start + row - column[0], _step(column)
+        if 0 < back <= row and step == length:
+            return Operand(back)
+        ids = _compact(column, step)
+        if max((ids[0], ids[-1]) if step else ids) < start:
+            return Operand(0, ids)
+        for far in range(1, min(_FARTHEST, len(column) - 2) + 1):
+            if start <= column[far] < start + length and max(column[:far]) < start:
+                if _step(column[far:]) == length:
+                    return Operand(carry=Carry(column[far] - start, tuple(column[:far])))
+                return None
+        return None
 
     def _used(self, start: int, length: int, count: int) -> Repeat | None:
         """As `_loop`, with what is used after the loop; of a sum that may be its last value only."""
@@ -297,9 +340,31 @@ class _Search(Rows):
         for v in rows:
             if start <= v < end and last.get(v, -1) >= end:
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
+        if repeat.carries:
+            return self._with_last(repeat)
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         return repeat
+
+    def _with_last(self, repeat: Repeat) -> Repeat | None:
+        """Steps, of which the state tells what is used of the last ones."""
+        known = {(carry.row, repeat.count - len(carry.first)): carry for carry in repeat.carries}
+        for row, copies in [*repeat.used.items()]:
+            if all((row, copy) in known for copy in copies):
+                del repeat.used[row]
+                at = repeat.start + row
+                repeat.last += [(at + copy * repeat.length, known[row, copy]) for copy in copies]
+            elif copies == [repeat.count - 1]:
+                # nobody needs it of a step before: the last one stays as it is
+                return self._used(repeat.start, repeat.length, repeat.count - 1)
+        return repeat
+
+
+def _sum(op: int, operands: Sequence[Operand], row: int) -> int:
+    """Which operand is the row itself in the copy before, to which the other is added; -1 if none."""
+    carries = [x.carry for x in operands]
+    own = [k for k, carry in enumerate(carries) if carry and carry.row == row and len(carry.first) == 1]
+    return own[0] if len(own) == 1 and (op == _ADD or (op == _SUB and own == [0])) else -1
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:

@@ -153,7 +153,8 @@ class _Search(Rows):
                 if end := self._totals(at, at + _copies(tokens, at, 1)):
                     return end
             count = _copies(tokens, at, length)
-            end = max(end, at + count * length)
+            if count >= FEWEST_COPIES:
+                end = max(end, at + count * length)
             found = list(self._within(at, length, count))
             if found:
                 several = len(found) > 1
@@ -225,10 +226,10 @@ class _Search(Rows):
 
     def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
         """The loops in a run: one for all of it, else those in its halves."""
-        if count < FEWEST_COPIES or count * length < FEWEST_ROWS:
+        if count < FEWEST_COPIES:
             return
         sample = self._check(at, length, _SAMPLE, self._loop)
-        if sample is not None and sample.carries and not self._is_worth_it(sample, count):
+        if sample is not None and not self._is_worth_it(sample, count):
             return
         found = sample and self._check(at, length, count, self._used)
         if found is not None:
@@ -238,13 +239,23 @@ class _Search(Rows):
             yield from self._within(at, length, half)
             yield from self._within(at + half * length, length, count - half)
 
-    def _is_worth_it(self, steps: Repeat, count: int) -> bool:
-        """Whether so many steps are better a loop with a state than as they are."""
-        copy = self.tokens[steps.start : steps.start + steps.length]
+    def _is_worth_it(self, loop: Repeat, count: int) -> bool:
+        """Whether so many copies are better a loop than as they are, in local variables."""
+        size = count * loop.length
+        if not loop.carries:
+            return size >= FEWEST_ROWS or self._goes_on(loop)
+        copy = self.tokens[loop.start : loop.start + loop.length]
         copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
-        return (
-            count * steps.length >= FEWEST_ROWS_OF_STEPS
-            and len(copy) - copy.count(INDEX) >= FEWEST_OPERATIONS
+        return size >= FEWEST_ROWS_OF_STEPS and len(copy) - copy.count(INDEX) >= FEWEST_OPERATIONS
+
+    def _goes_on(self, loop: Repeat) -> bool:
+        """Whether copies take what the turns of a loop give, which would have to be kept for them."""
+        return any(
+            column[0] <= x.ids[0] < column[-1] and x.ids.step == column.step
+            for _, operands in loop.rows
+            for x in operands
+            if isinstance(x.ids, range)
+            for column in self.columns
         )
 
     def _columns(self, at: int, row: int, length: int, count: int) -> list[array[int]]:

@@ -425,14 +425,25 @@ export declare const vjp: {
 type Argnums = number | readonly number[];
 
 /**
- * The argument with this number, as a type; of several a struct with the numbers as names. What is known
- * as `number` only can be any.
+ * The argument with this number, as a type; of several a struct with the numbers as names, or of the first
+ * ones a tuple. What is known as `number` only can be any.
  */
 type Chosen<P extends readonly unknown[], A> = A extends number
   ? P[A]
   : A extends readonly number[]
-    ? { [K in A[number] as `${K}`]: P[K] }
+    ? Counts<A> extends true
+      ? { readonly [K in keyof A]: P[A[K]] }
+      : { [K in A[number] as `${K}`]: P[K] }
     : never;
+
+/** Whether numbers are 0, 1, and so on. */
+type Counts<A extends readonly unknown[]> = A extends readonly []
+  ? true
+  : A extends readonly [...infer Rest, infer Last]
+    ? Last extends Rest["length"]
+      ? Counts<Rest>
+      : false
+    : false;
 
 /** `T` with `E` in place of every Real. */
 export type Over<T, E> = T extends Unsaid

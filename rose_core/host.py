@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from threading import RLock
 from typing import Any, Protocol
 
 from rose_core.errors import FAIL, failure
@@ -31,10 +32,12 @@ class Module(Protocol):
 
 
 class Instance:
-    """A program ready to be called; subclasses know the engine."""
+    """A program ready to be called, from one thread after another; subclasses know the engine."""
 
     def __init__(self, program: Module) -> None:
         self.program = program
+        self._lock = RLock()
+        self._is_busy = False
 
     def enter(self, scalars: list[Any]) -> object:
         """Call the exported function."""
@@ -44,6 +47,14 @@ class Instance:
         raise NotImplementedError
 
     def read(self, address: int, size: int) -> bytes:
+        raise NotImplementedError
+
+    def everything(self) -> tuple[bytes, int]:
+        """What is in memory, and where what a call takes begins, if any does."""
+        raise NotImplementedError
+
+    def put_back(self, memory: bytes, top: int) -> None:
+        """Have memory as it was."""
         raise NotImplementedError
 
     def host(self, number: int) -> Callable[..., Any]:
@@ -73,6 +84,21 @@ class Instance:
 
     def __call__(self, args: Sequence[object]) -> list[object]:
         """The result leaves of the program on argument leaves."""
+        with self._lock:
+            if not self._is_busy:
+                self._is_busy = True
+                try:
+                    return self._call(args)
+                finally:
+                    self._is_busy = False
+            # one of its own opaque functions calls it, which has all that it is computing in memory
+            waiting = self.everything()
+            try:
+                return self._call(args)
+            finally:
+                self.put_back(*waiting)
+
+    def _call(self, args: Sequence[object]) -> list[object]:
         scalars = []
         for slot, x in zip(self.program.args, args, strict=True):
             if slot.passed:
@@ -134,9 +160,10 @@ class _Wasmtime(Instance):
             run = self.host(int(name)) if name.isdigit() else fail if name == FAIL else _math(name)
             imports.append(w.Func(self._store, item.type, run))
         exports = w.Instance(self._store, module, imports).exports(self._store)
-        f, memory = exports["f"], exports["m"]
+        f, memory, top = exports["f"], exports["m"], exports.get("t")
         assert isinstance(f, w.Func) and isinstance(memory, w.Memory)
-        self._f, self._memory = f, memory
+        assert top is None or isinstance(top, w.Global)
+        self._f, self._memory, self._top = f, memory, top
 
     def enter(self, scalars: list[Any]) -> object:
         return self._f(self._store, *scalars)
@@ -146,6 +173,15 @@ class _Wasmtime(Instance):
 
     def read(self, address: int, size: int) -> bytes:
         return bytes(self._memory.read(self._store, address, address + size))
+
+    def everything(self) -> tuple[bytes, int]:
+        top = self._top.value(self._store) if self._top else self._memory.data_len(self._store)
+        return self.read(0, top), top
+
+    def put_back(self, memory: bytes, top: int) -> None:
+        self.write(0, memory)
+        if self._top:
+            self._top.set_value(self._store, top)
 
 
 def _fails(program: Module) -> Callable[[int, float, float], None]:
@@ -184,6 +220,7 @@ class _JavaScript(Instance):
         exports = js.WebAssembly.Instance.new(module, imports).exports
         self._f = exports.f
         self._memory = exports.m
+        self._top = getattr(exports, "t", None)
         self._view = js.Uint8Array
 
     def enter(self, scalars: list[Any]) -> object:
@@ -194,6 +231,15 @@ class _JavaScript(Instance):
 
     def read(self, address: int, size: int) -> bytes:
         return self._view.new(self._memory.buffer, address, size).to_bytes()  # type: ignore[no-any-return]
+
+    def everything(self) -> tuple[bytes, int]:
+        top: int = self._top.value if self._top else self._memory.buffer.byteLength
+        return self.read(0, top), top
+
+    def put_back(self, memory: bytes, top: int) -> None:
+        self.write(0, memory)
+        if self._top:
+            self._top.value = top
 
 
 def to_js(data: bytes) -> Any:

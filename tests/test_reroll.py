@@ -155,7 +155,7 @@ def two_sums(f: Writer, v: int) -> int:
         (collected_from, 1),
         (one_after_another, 2),
         (started_late, 2),
-        (used_on_the_way, 3),
+        (used_on_the_way, 2),
     ],
 )
 def test_loops_give_the_same_bits(body, expected, monkeypatch) -> None:

@@ -54,7 +54,7 @@ def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
     p = b.pool[~x][0] if x < 0 else None
     q = b.pool[~y][0] if y < 0 else None
     if p is not None and q is not None:
-        return b.const(OPS[op].evaluate(p, q), _known(type)) if _EXACT[op] else None
+        return _checked(b, op, (x, y), type) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
     return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
 
@@ -96,8 +96,8 @@ def ternary(b: Builder, op: int, x: int, y: int, z: int, type: Type | None) -> i
     return _below(b, x, y, None, b.pool[~y][0], _known(type)) if op == _BOUND and y < 0 else None
 
 
-def _checked(b: Builder, op: int, operands: tuple[int, int, int], type: Type | None) -> int | None:
-    """The constant that a check gives; None where that is an error, which happens only if it is ever run."""
+def _checked(b: Builder, op: int, operands: tuple[int, ...], type: Type | None) -> int | None:
+    """The constant that an operation gives; None where that is an error, which happens only if it is ever run."""
     try:
         return b.const(OPS[op].evaluate(*(b.pool[~v][0] for v in operands)), _known(type))
     except RunError:

@@ -4,8 +4,8 @@
 pairs, structs and references ``&t``; beyond the paper, ``Tan``, the type of tangents, which makes
 linearity a matter of typing: a ``Tan`` may be scaled by a ``Real`` but never by another ``Tan``.
 
-Type objects are interned, so leaf types compare with ``is``. Structs with the same fields in another
-order are the same type.
+Leaf types are interned, and compare with ``is``. Structs with the same fields in another order are the
+same type.
 
 A *leaf* is a type without structure of its own: a scalar, or an array (of arrays) of scalars. Every
 value is a bundle of leaves: `leaves` takes a type apart, a vector of structs into a struct of vectors.
@@ -79,6 +79,20 @@ class Array(Type):
 
     def __str__(self) -> str:
         return _text(self)
+
+
+class StructArray(Array):
+    """An array of structs, or of such arrays; as with structs, in which order fields are makes no difference."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, StructArray) and (self.index, self.elem) == (other.index, other.elem)
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.elem))
 
 
 class Pair(Type):
@@ -196,6 +210,8 @@ def fin(size: int) -> Fin:
 
 def array(index: Type, elem: Type) -> Array:
     """The array type ``[index]elem``."""
+    if isinstance(elem, (Struct, StructArray)):
+        return StructArray(index, elem)  # each author's order of fields is kept
     found = _arrays.get((index, elem))
     if found is None:
         found = _arrays[index, elem] = Array(index, elem)

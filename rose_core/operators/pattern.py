@@ -64,7 +64,8 @@ class Sets:
         if isinstance(x, list):
             return [self.both(a, b) for a, b in zip(x, y, strict=True)]
         if isinstance(x, Cells):
-            return Cells([*x.places, *(place for place in y.places if place not in x.places)])
+            # containers that hold the same are not the same
+            return Cells([*{(id(of), at): (of, at) for of, at in (*x.places, *y.places)}.values()])
         if x == y:
             return y
         self.pairs.append((x, y))

@@ -236,8 +236,9 @@ class _Search(Rows):
             yield found
         else:
             half = count // 2
-            yield from self._within(at, length, half)
-            yield from self._within(at + half * length, length, count - half)
+            for start, part in ((at, half), (at + half * length, count - half)):
+                if part * length >= FEWEST_ROWS:
+                    yield from self._within(start, length, part)
 
     def _is_worth_it(self, loop: Repeat, count: int) -> bool:
         """Whether so many copies are better a loop than as they are, in local variables."""

@@ -41,6 +41,12 @@ class Trace:
         self.is_part = False
         """Whether it is a part of an author's function: a loop, or a side of a choice."""
 
+    @property
+    def may_be_idle(self) -> bool:
+        """Whether what is being traced is in a side of a choice, or in a loop, that may never run."""
+        b = self.builder
+        return self.is_part or any(not b.blocks[k].size.size for k in b.open[1:])  # type: ignore[attr-defined]
+
     def reaches(self, owner: Trace) -> bool:
         """Whether this function is ``owner``'s or is defined, at some depth, in the body of that."""
         return self is owner or (self.parent is not None and self.parent.reaches(owner))
@@ -220,14 +226,18 @@ class Loose(Var):
         self._trace, self._block, self._type = trace, trace.builder.open[-1], type
         self.number, self.low, self.high, self.name = number, low, high, name
 
-    @property
-    def id(self) -> int:  # type: ignore[override]
-        if self.high < 0 or self.low >= self._type.size:
+    def checked(self, trace: Trace) -> int:
+        """The id of the index in the function being defined.
+
+        Raises:
+            IndexError: it is none whatever the arguments are, and is needed whatever they are.
+        """
+        if (self.high < 0 or self.low >= self._type.size) and not trace.may_be_idle:
             found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
             raise IndexError(
                 f"{self.name}: {found} is out of range, expected an index below {self._type.size}"
             )
-        return check("bound", self._trace, self.number, self._type, self.name, OUT_OF_RANGE)
+        return check("bound", trace, _number(self), self._type, self.name, OUT_OF_RANGE)
 
 
 class VecValue(Value):
@@ -349,6 +359,8 @@ def use(x: Value) -> list[int]:
     trace = current()
     owner = x._trace
     check_scope(owner, x._block, f"a symbolic {x._type}")
+    if isinstance(x, Loose):
+        return [x.checked(trace)]
     ids = _ids(x)
     return ids if owner is trace else [trace.capture(owner, v) for v in ids]
 

@@ -349,7 +349,7 @@ const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   );
   const write: Writer = (x, at) => {
     if (typeof x !== "object" || x === null) throw wrong(x, ty);
-    const isOther = Array.isArray(x) && x.length !== writers.length;
+    const isOther = isArray(x) && x.length !== writers.length;
     if (isOther || !ty.order.every((name) => name in x))
       throw TypeError(
         `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,

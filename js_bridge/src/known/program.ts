@@ -54,7 +54,7 @@ const reachable = (root: FnData): FnData[] => {
 /** What gives the numbers of types, and those of what they are made of before their own. */
 const typeNumbering = (list: Ty[]): ((ty: Ty) => number) => {
   const numbered = numbering(list);
-  const number = (ty: Ty): number => {
+  const number = ({ like: ty }: Ty): number => {
     if (ty.elem) number(ty.elem);
     for (const [, field] of ty.fields) number(field);
     return numbered(ty);

@@ -156,12 +156,19 @@ export const fori = (
  * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
  */
 export const scan = (
-  n: unknown,
-  type: unknown,
-  init: unknown,
-  body: (state: any, i: any) => readonly [unknown, unknown],
+  ...given: [
+    n: unknown,
+    type: unknown,
+    init: unknown,
+    body: (state: any, i: any) => readonly [unknown, unknown],
+  ]
 ): [unknown, unknown] => {
+  const [n, type, init, body] = given;
   functionFor(body, "scan: the body");
+  if (given.length > 4)
+    throw TypeError(
+      "scan takes 4 arguments: checkpoints are for fori and whileLoop",
+    );
   const turn = (state: unknown, i: unknown) => {
     const result = body(state, i);
     if (!Array.isArray(result) || result.length !== 2)

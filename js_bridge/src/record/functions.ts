@@ -183,7 +183,7 @@ export const misfit = (
   const expected = [...params, ret];
   if (
     given.length === expected.length &&
-    given.every((ty, k) => ty === expected[k])
+    given.every((ty, k) => ty.like === expected[k].like)
   )
     return undefined;
   return (

@@ -166,7 +166,8 @@ export const selected = (
   const last = params.length - 1;
   const those =
     last < 0 ? "it takes none" : last ? `only 0 to ${last}` : "only 0";
-  const fields = numbers.map((k): [string, Ty] => {
+  const inOrder = [...numbers].sort((a, b) => a - b);
+  const fields = inOrder.map((k): [string, Ty] => {
     if (params[k] === undefined)
       throw RangeError(`${what}: ${name} has no argument ${k}, ${those}`);
     return [`${k}`, needReals(params[k], `${what}: argument ${k} of ${name}`)];

@@ -27,32 +27,49 @@ const unary = (op: number, x: Real): Var => {
   return result(r, REAL, r.row(op, realId(r, x), 0));
 };
 
-const binary = (op: number, x: Real, y: Real, ty: Ty = REAL): Var => {
+const binary = (
+  op: number,
+  x: Real,
+  y: Real,
+  more: unknown,
+  ty = REAL,
+): Var => {
   const r = recorder();
+  two(more, ty);
   const a = realId(r, x);
   return result(r, ty, r.row(op, a, realId(r, y)));
 };
 
-/** Refuse a third value, which some of JavaScript's functions take; `reduce` gives its callback a number. */
-const two = (more: unknown): undefined => {
-  if (more instanceof Var)
+/**
+ * Refuse a third value, which some of JavaScript's functions take; `reduce` gives its callback a number,
+ * but not to what gives no Real.
+ */
+const two = (more: unknown, ty = REAL): undefined => {
+  if (more instanceof Var || (ty !== REAL && more !== undefined))
     throw TypeError(
-      "this takes 2 arguments: for three, call it twice, as in max(max(x, y), z)",
+      "this takes 2 arguments: for three, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))",
     );
 };
 
 /** What takes two, and refuses more. */
 type Two = (x: unknown, y: unknown) => Var;
 
-const comparison = (op: number, x: Real, y: Real): Var =>
-  binary(op, x, y, BOOL);
+const comparison = (op: number, x: Real, y: Real, more: unknown): Var =>
+  binary(op, x, y, more, BOOL);
 
 const isTangent = (x: unknown): boolean =>
   x === ZERO || (x instanceof Var && x.ty === TAN);
 
 /** An op that is linear in `x`, and in `y` too if `both`. */
-const linear = (op: number, both: boolean, x: unknown, y: unknown): Var => {
+const linear = (
+  op: number,
+  both: boolean,
+  x: unknown,
+  y: unknown,
+  more: unknown,
+): Var => {
   const r = recorder();
+  two(more);
   if (!isTangent(x) && !isTangent(y)) {
     const a = realId(r, x);
     return result(r, REAL, r.row(op, a, realId(r, y)));
@@ -111,27 +128,31 @@ export const log2 = (x: Real) => unary(OP.log2, x);
 export const log10 = (x: Real) => unary(OP.log10, x);
 export const cbrt = (x: Real) => unary(OP.cbrt, x);
 
-export const min: Two = (x, y, more?: unknown) =>
-  two(more) ?? binary(OP.min, x, y);
-export const max: Two = (x, y, more?: unknown) =>
-  two(more) ?? binary(OP.max, x, y);
-export const pow = (x: Real, y: Real) => binary(OP.pow, x, y);
-export const atan2 = (x: Real, y: Real) => binary(OP.atan2, x, y);
+export const min: Two = (x, y, more?: unknown) => binary(OP.min, x, y, more);
+export const max: Two = (x, y, more?: unknown) => binary(OP.max, x, y, more);
+export const pow: Two = (x, y, more?: unknown) => binary(OP.pow, x, y, more);
+export const atan2: Two = (x, y, more?: unknown) =>
+  binary(OP.atan2, x, y, more);
 export const hypot: Two = (x, y, more?: unknown) =>
-  two(more) ?? binary(OP.hypot, x, y);
-export const neq = (x: Real, y: Real) => comparison(OP.neq, x, y);
-export const lt = (x: Real, y: Real) => comparison(OP.lt, x, y);
-export const leq = (x: Real, y: Real) => comparison(OP.leq, x, y);
-export const eq = (x: Real, y: Real) => comparison(OP.eq, x, y);
-export const gt = (x: Real, y: Real) => comparison(OP.gt, x, y);
-export const geq = (x: Real, y: Real) => comparison(OP.geq, x, y);
+  binary(OP.hypot, x, y, more);
+export const neq: Two = (x, y, more?: unknown) =>
+  comparison(OP.neq, x, y, more);
+export const lt: Two = (x, y, more?: unknown) => comparison(OP.lt, x, y, more);
+export const leq: Two = (x, y, more?: unknown) =>
+  comparison(OP.leq, x, y, more);
+export const eq: Two = (x, y, more?: unknown) => comparison(OP.eq, x, y, more);
+export const gt: Two = (x, y, more?: unknown) => comparison(OP.gt, x, y, more);
+export const geq: Two = (x, y, more?: unknown) =>
+  comparison(OP.geq, x, y, more);
 
 export const add: Two = (x, y, more?: unknown) =>
-  two(more) ?? linear(OP.add, true, x, y);
-export const sub = (x: unknown, y: unknown) => linear(OP.sub, true, x, y);
+  linear(OP.add, true, x, y, more);
+export const sub: Two = (x, y, more?: unknown) =>
+  linear(OP.sub, true, x, y, more);
 export const mul: Two = (x, y, more?: unknown) =>
-  two(more) ?? linear(OP.mul, false, x, y);
-export const div = (x: unknown, y: unknown) => linear(OP.div, false, x, y);
+  linear(OP.mul, false, x, y, more);
+export const div: Two = (x, y, more?: unknown) =>
+  linear(OP.div, false, x, y, more);
 
 /** `-x`, of a number or a tangent. */
 export const neg = (x: unknown): Var => {
@@ -255,7 +276,8 @@ export const imod = (index: unknown, i: Nat): symbol => {
 export const idiv = (index: unknown, i: Nat, by: unknown): symbol => {
   const r = recorder();
   const ty = indexType(index);
-  const { size } = indexType(by);
+  const { size } = indexType(by, "idiv");
+  if (!size) throw RangeError("idiv: it cannot divide by 0");
   const [a, low, high] = wholeNumber(r, i, "idiv");
   const more = Math.max(Math.ceil(-low / size), 0);
   const raised = plus(r, OP.iadd, a, more * size); // as the instruction is for what is not negative

@@ -157,6 +157,8 @@ export class Recorder {
   /** The open blocks, outermost first. */
   private open = [0];
   private isOpen = [true];
+  /** How many loops are open that never turn. */
+  private idle = 0;
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private readonly indices = new Map<symbol, Var>();
   private readonly loose = new Map<symbol, Loose>();
@@ -239,16 +241,21 @@ export class Recorder {
 
   /** What a symbolic index of this or an enclosing function stands for. */
   indexOf(symbol: symbol): Var | undefined {
-    const loose = this.loose.get(symbol);
-    return loose === undefined
-      ? (this.indices.get(symbol) ?? this.parent?.indexOf(symbol))
-      : this.checked(loose);
+    const loose = this.looseOf(symbol);
+    return loose
+      ? this.checked(loose)
+      : (this.indices.get(symbol) ?? this.parent?.indexOf(symbol));
   }
 
+  /** A number as the index that it is to be: checked here, since who needs it here only may never run. */
   private checked(loose: Loose): Var {
     const { number, low, high, index, name, checked } = loose;
-    if (checked && this.inScope(checked.block)) return checked;
-    if (high < 0 || low >= index.size)
+    if (
+      checked?.recorder.inScope(checked.block) &&
+      (checked.recorder === this || this.isInside(checked.recorder))
+    )
+      return checked;
+    if ((high < 0 || low >= index.size) && !this.isPart && !this.idle)
       throw RangeError(
         `${name}: ${low === high ? low : `${low} to ${high}`} is out of range, ` +
           `expected ${indicesBelow(index.size)}`,
@@ -316,6 +323,7 @@ export class Recorder {
     const id = this.row(S.FOR, this.type(ty), 0);
     this.open.push(block);
     this.isOpen.push(true);
+    if (!ty.size) ++this.idle;
     try {
       const results = record(this.newIndex(id, ty));
       this.end(block);
@@ -327,6 +335,8 @@ export class Recorder {
       const { extraNotes } = this;
       while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
       throw error;
+    } finally {
+      if (!ty.size) --this.idle;
     }
   }
 

@@ -80,6 +80,12 @@ export const namedSizes = (
   what: string,
 ): Sizes => {
   const sizes: Sizes = new Map();
+  const names = wanted.map(({ name }) => name);
+  for (const name of Object.keys(given ?? {}))
+    if (!names.includes(name))
+      throw TypeError(
+        `${what}: there is no size ${name}, only ${names.join(", ")}`,
+      );
   for (const size of wanted) {
     const value = given?.[size.name];
     if (typeof value !== "number")

@@ -48,7 +48,11 @@ export class SizeVar {
 }
 
 /** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
-export const Size = (name = "n"): SizeVar => new SizeVar(name);
+export const Size = (name = "n"): SizeVar => {
+  if (typeof name !== "string")
+    throw TypeError(`Size: expected a name, got ${describe(name)}`);
+  return new SizeVar(name);
+};
 
 // Programs for npm's rose, such as Penrose, look for symbols of these descriptions in types.
 
@@ -97,9 +101,11 @@ export const Dual = { re: Real, du: Tan } as const;
 
 export type Kind = "null" | "bool" | "real" | "tan" | "fin" | "vec" | "struct";
 
-/** An interned type. */
+/** An interned type, one for each order of fields. */
 export interface Ty {
   readonly kind: Kind;
+  /** Of the types that are the same but for the order of fields, the first: values are of one if of the other. */
+  readonly like: Ty;
   /** How an author writes it. */
   readonly text: string;
   /** Of an index type or a vector; 0 otherwise. */
@@ -121,6 +127,8 @@ export interface Ty {
 const interned = new Map<string, Ty>();
 const known = new WeakMap<object, Ty>();
 const keys = new Map<Ty, string>();
+/** What a type is, whatever the order of its fields → the first such type. */
+const shapes = new Map<string, Ty>();
 
 const make = (
   kind: Kind,
@@ -134,11 +142,13 @@ const make = (
     isTuple?: boolean;
     leafTypes?: Ty[];
   },
+  shape = key,
 ): Ty => {
   let ty = interned.get(key);
   if (ty === undefined) {
-    const self = {
+    const self: { -readonly [K in keyof Ty]: Ty[K] } = {
       kind,
+      like: undefined!,
       size: 0,
       elem: undefined,
       fields: [],
@@ -152,6 +162,8 @@ const make = (
       self.leafTypes = [self];
     self.leaves = self.leafTypes.length;
     ty = self;
+    if (!shapes.has(shape)) shapes.set(shape, ty);
+    self.like = shapes.get(shape)!;
     interned.set(key, ty);
     keys.set(ty, key);
   }
@@ -184,7 +196,8 @@ export const vecOf = (size: number, elem: Ty): Ty => {
   if (elem.leaves === 1 && elem.leafTypes[0] === elem)
     return make("vec", key, { text, size, elem });
   const leafTypes = elem.leafTypes.map((leaf) => vecOf(size, leaf));
-  return make("vec", key, { text, size, elem, leafTypes });
+  const shape = `[${size}]${keys.get(elem.like)}`;
+  return make("vec", key, { text, size, elem, leafTypes }, shape);
 };
 
 const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
@@ -193,14 +206,20 @@ const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
 export const structOf = (entries: [string, Ty][]): Ty => {
   const order = entries.map(([name]) => name);
   const fields = [...entries].sort(byName);
-  const key = `{${fields.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(ty)}`).join()}}`;
+  const keyOf = (of: [string, Ty][], like?: boolean) =>
+    `{${of.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(like ? ty.like : ty)}`)}}`;
   const isTuple =
     order.length > 0 && order.every((name, k) => name === String(k));
   const text = isTuple
     ? `[${entries.map(([, ty]) => ty.text).join(", ")}]`
     : `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
   const leafTypes = fields.flatMap(([, ty]) => ty.leafTypes);
-  return make("struct", key, { text, fields, order, isTuple, leafTypes });
+  return make(
+    "struct",
+    keyOf(entries),
+    { text, fields, order, isTuple, leafTypes },
+    keyOf(fields, true),
+  );
 };
 
 /** Whether `type` is in the interned form already. */

@@ -91,7 +91,7 @@ export const hasTangent = (ty: Ty, x: unknown): boolean => {
   if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
   if (ty === numbersOf(ty) || typeof x !== "object" || x === null) return false;
   const given = typeOfView(x);
-  if (given !== undefined) return given === ty;
+  if (given !== undefined) return given.like === ty.like;
   if (ty.kind !== "vec")
     return ty.fields.some(([name, field]) =>
       hasTangent(field, (x as Record<string, unknown>)[name]),
@@ -296,7 +296,7 @@ const liftView = (
   { bundle, at, ty: given }: View,
   ids: number[],
 ): void => {
-  if (given !== ty)
+  if (given.like !== ty.like)
     throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
   r.reach(bundle.recorder, bundle.block, ty);
   for (let k = 0; k < ty.leaves; ++k)

@@ -236,7 +236,8 @@ class Linearization(Replay):
 
         An accumulator takes part as soon as anything that may be added to it varies.
         """
-        involve(self.func, self.active, args, callee.params)
+        added_to = [a for a in args if not self.dual or self.is_tangent(a)]
+        involve(self.func, self.active, added_to, [self.func.type_of(a) for a in added_to])
         return tuple(self.active[a] for a in args)
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:

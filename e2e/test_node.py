@@ -139,6 +139,7 @@ def test_tuples(node: Run) -> None:
         attempt(() => fn([Pair], Real, (pair) => pair[2]));
         attempt(() => fn([Real], [Real, Real], (x) => [x]));
         attempt(() => interp(swap)([1]));
+        attempt(() => interp(fn([[Real, Real]], Real, ([a]) => a))(new Float64Array(3)));
         return [...out, [x.length, v.length], messages];"""
     assert evaluate(node, body) == [
         [[2, 3], 1],
@@ -153,8 +154,50 @@ def test_tuples(node: Run) -> None:
             'TypeError: unexpected key: [Real, Vec(2, Real)] has no "2"',
             "TypeError: the result of f: wrong struct keys: expected 0, 1, got 0",
             "TypeError: argument 1 of f: expected an object with 0, 1, got an array of 1",
+            "TypeError: argument 1 of f: expected an object with 0, 1, got a Float64Array of 3",
         ],
     ]
+
+
+def test_the_order_of_fields_is_everybodys_own(node: Run) -> None:
+    """What somebody else has defined of the same fields makes no difference, and neither has another type."""
+    body = """
+        const { Real, Vec, compile, fn, grad, interp, mul, sparseJacobian } = rose;
+        const product = fn([Real, Real], Real, (x, y) => mul(x, mul(y, y)));
+        const turned = await same(grad(product, [1, 0]), 2, 3);
+        const pair = await same(fn([[Real, Real]], [Real, Real], ([a, b]) => [b, a]), [1, 2]);
+        const first = fn([{ x: Real, y: Real }], Real, (p) => p.x);
+        const points = fn([Vec(2, { x: Real, y: Real })], { x: Real, y: Real }, (v) => v[1]);
+        const columns = [fn([{ y: Real, x: Real }], Real, (p) => p.y), fn([Vec(2, { y: Real, x: Real })], Real, (v) => v[1].x)]
+            .map(async (f) => [...(await sparseJacobian(f)).columns]);
+        const made = await compile(fn([Real], { y: Real, x: Real }, (x) => ({ x, y: 2 })));
+        const passed = fn([Vec(2, { y: Real, x: Real })], Real, (v) => first(points(v)));
+        return [turned, pair, await Promise.all(columns), Object.keys(made(1)),
+            await same(passed, [{ x: 1, y: 2 }, { x: 3, y: 4 }])];"""
+    assert evaluate(node, body) == [[9, 12], [2, 1], [[0], [3]], ["y", "x"], 3]
+
+
+def test_an_index_is_checked_where_it_is_used(node: Run) -> None:
+    """It is made before a choice, or a loop, which guards it."""
+    body = """
+        const { Real, Vec, add, cond, fn, fori, grad, iadd, ieq, ilt, mul, select, sub, sum, vec } = rose;
+        const V = Vec(3, Real);
+        const guarded = fn([3, V], Real, (i, v) => {
+            const k = iadd(3, i, 1);
+            const none = ieq(3, i, 2);
+            const turns = rose.index(3, select(none, Real, 0, 2));
+            return add(cond(none, Real, () => 0, () => sub(v[k], v[i])),
+                fori(turns, Real, 0, (_, s) => add(s, mul(v[k], v[i]))));
+        });
+        const next = fn([V], Real, (v) => sum(3, (i) => {
+            const k = iadd(3, i, 1);
+            return cond(ilt(3, i, 2), Real, () => mul(v[k], v[i]), () => 0);
+        }));
+        const never = fn([Vec(1, Real)], Real, (v) => add(v[0], sum(0, (i) => v[iadd(1, i, 1)])));
+        const v = [1, 3, 7];
+        return [await same(guarded, 0, v), await same(guarded, 2, v), await same(grad(guarded, 1), 2, v),
+            await same(grad(next), v), await same(never, [5])];"""
+    assert evaluate(node, body) == [8, 0, [0, 0, 0], [3, 8, 3], 5]
 
 
 def test_differences_of_indices_below_zero(node: Run) -> None:

@@ -14,6 +14,7 @@ from rose_core import (
     Real,
     Size,
     Vec,
+    compile,
     cond,
     exp,
     floor,
@@ -23,6 +24,7 @@ from rose_core import (
     hessian,
     iadd,
     index,
+    interp,
     jacobian,
     opaque,
     scan,
@@ -272,3 +274,29 @@ def test_tapes_of_either_side(turns, others) -> None:
     f = fn([Vec(3, Real)], Real, lambda v: cond(v[0] < v[1], Real, side(turns, v, 0), side(others, v, 1)))
     for v in ([0.3, 0.5, 1.5], [0.5, 0.3, 2.5]):
         check_hessian(f, v)
+
+
+@pytest.mark.parametrize("other", [lambda v: [v[2], v[3]], lambda v: [v[0], v[0]], lambda v: [1.0, v[5]]])
+def test_a_choice_of_vectors_may_be_either(other) -> None:
+    """Both sides take cotangents, though at first nothing has been added to either."""
+
+    def f(v):
+        w = select(v[4] > 2, Vec(2, Real), [v[0], v[1]], other(v))
+        return w[0] * w[1] * v[4]
+
+    check_hessian(fn([V6], Real, f), X)
+    check_hessian(fn([V6], Real, f), [-x for x in X])
+
+
+def test_columns_are_in_the_order_of_this_author() -> None:
+    """Somebody else's struct with the same fields has them in another order."""
+    Vec(2, {"x": Real, "y": Real})
+    Point = {"y": Real, "x": Real}
+    nested = fn([Vec(2, Vec(1, Point))], Real, lambda v: v[0][0].x + v[1][0].x)
+    assert sparse_jacobian(nested).columns == [1, 3]
+    assert list(compile(fn([Vec(2, Point)], Vec(2, Point), lambda v: v))([{"x": 1, "y": 2}] * 2)[0]) == [
+        "y",
+        "x",
+    ]
+    same = fn([Vec(2, {"x": Real, "y": Real})], Real, lambda v: v[0].x)
+    assert interp(fn([Vec(2, Point)], Real, lambda v: same(v)))([{"x": 1, "y": 2}] * 2) == 1

@@ -695,6 +695,13 @@ const scaled = fn([Real, { v: R3, n: 3, ok: Bool }], Real, (a, s) =>
 is<Func<readonly [Reals], Reals>>()(grad(cube));
 const shape = { v: [1, 2, 3], n: 1, ok: true };
 gives<number>()(interp(grad(scaled))(2, shape), 2);
+const times = fn([Real, Real, Real], Real, (x, y, z) => mul(x, mul(y, z)));
+const [byX, byY]: readonly number[] = interp(grad(times, [0, 1]))(2, 3, 5);
+gives<number>()(byX + byY, 25);
+gives<{ 0: number; 2: number }>()(interp(grad(times, [2, 0]))(2, 3, 5), {
+  0: 15,
+  2: 6,
+});
 gives<{ v: number[]; n: number; ok: boolean }>()(
   interp(grad(scaled, 1))(2, shape),
   { v: [4, 2, 0], n: 1, ok: true },

@@ -1,0 +1,84 @@
+"""What runs only where something holds need not be possible elsewhere."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from rose_core import (
+    Real,
+    RunError,
+    Size,
+    Vec,
+    and_,
+    compile,
+    cond,
+    fn,
+    fori,
+    grad,
+    iadd,
+    interp,
+    minimize,
+    not_,
+    root,
+    select,
+    sum,
+    while_loop,
+)
+
+
+@pytest.mark.parametrize("place", ["cond", "fori", "while_loop", "call"])
+@pytest.mark.parametrize("by", [compile, interp])
+def test_an_index_is_checked_where_it_is_used(place, by) -> None:
+    """It is made before a choice, or a loop, which guards it."""
+    R3 = Vec(3, Real)
+
+    def f(i, v):
+        k = i + 1
+        last = i >= 2
+        if place == "cond":
+            return cond(last, Real, lambda: 0.0, lambda: v[k] - v[i])
+        if place == "call":
+            step = fn([3, R3], Real, lambda k, v: v[k])
+            return cond(last, Real, lambda: 0.0, lambda: step(k, v) - v[i])
+        if place == "fori":
+            return fori(select(last, 0.0, 1.0), Real, 0.0, lambda _, s: s + v[k] - v[i])
+        return while_loop(Real, 0.0, lambda s: and_(not_(last), s == 0), lambda s: s + v[k] - v[i])
+
+    g = fn([3, R3], Real, f)
+    assert [by(g)(i, [1.0, 3.0, 7.0]) for i in range(3)] == [2.0, 4.0, 0.0]
+    assert by(grad(g, 1))(2, [1.0, 3.0, 7.0]) == [0.0, 0.0, 0.0]
+    assert by(grad(g, 1))(1, [1.0, 3.0, 7.0]) == [0.0, -1.0, 1.0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_guarded_neighbour_that_is_never_there(size) -> None:
+    n = Size("n")
+
+    def next_one(v, i):
+        k = iadd(n, i, 1)
+        return cond(i + 1 < n, Real, lambda: v[k] * v[i], lambda: 0.0)
+
+    guarded = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: next_one(v, i)))
+    inner = fn([Vec(n, Real)], Real, lambda v: sum(int(n) - 1, lambda i: v[iadd(n, i, 1)] * v[iadd(n, i, 0)]))
+    v = [2.0, 3.0, 5.0][:size]
+    expected = math.fsum(a * b for a, b in pairwise(v))
+    assert compile(guarded.at(n=size))(v) == compile(inner.at(n=size))(v) == expected
+
+
+def test_what_a_side_cannot_compute_does_not_hinder_the_other() -> None:
+    """All numbers of the side are known when it is compiled, and there is no derivative."""
+    f = fn(
+        [Real],
+        Real,
+        lambda x: cond(x > 0, Real, lambda: minimize(lambda y: abs(y - 1), 1.0) * x, lambda: x * x),
+    )
+    slope = compile(grad(f))
+    assert slope(-1.0) == -2.0
+    singular = fn([Real], Real, lambda a: cond(a > 0, Real, lambda: root(lambda x: a, 0.0), lambda: a * a))
+    assert compile(grad(singular))(-1.0) == interp(grad(singular))(-1.0) == -2.0
+    for by in (compile, interp):
+        with pytest.raises(RunError, match="root"):
+            by(grad(singular))(1.0)

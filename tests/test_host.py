@@ -1,0 +1,53 @@
+"""Compiled functions that are called from several places at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from rose_core import Real, Vec, compile, fn, opaque, scan, sum, vec, while_loop
+
+V3 = Vec(3, Real)
+
+
+def test_calls_from_several_threads() -> None:
+    f = compile(
+        fn(
+            [Vec(200, Real)],
+            Vec(200, Real),
+            lambda v: vec(200, Real, lambda i: v[i] * sum(200, lambda j: v[j])),
+        )
+    )
+    rows = [[k + 0.5 * j for j in range(200)] for k in range(60)]
+    expected = [f(row) for row in rows]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(f, rows)) == expected
+
+
+@pytest.mark.parametrize("has_tape", [False, True])
+def test_an_opaque_function_calls_who_has_called_it(has_tape: bool) -> None:
+    """What was being computed is in memory, and still there when that call ends, with or without an error."""
+
+    def again(x: float) -> float:
+        if x == 1:
+            with pytest.raises(ZeroDivisionError):
+                compiled([-5.0, 0, 0])
+        if x < 0:
+            raise ZeroDivisionError
+        return compiled([x - 1] * 3)[0] if x > 0 else x
+
+    more = opaque([Real], Real, again)
+
+    def f(v):
+        w = vec(3, Real, lambda i: v[i] * 10)
+        if has_tape:  # memory beyond what is known beforehand
+            turns = while_loop(Real, 0.0, lambda s: s < v[0], lambda s: s + 1, limit=100)
+            _, kept = scan(3, Real, turns, lambda s, i: (s, s * w[i]))
+            w = vec(3, Real, lambda i: w[i] + 0 * kept[i])
+        x = more(v[0])
+        return vec(3, Real, lambda i: w[i] + x)
+
+    compiled = compile(fn([V3], V3, f))
+    assert compiled([2.0, 3.0, 4.0]) == [30.0, 40.0, 50.0]
+    assert compiled([2.0, 3.0, 4.0]) == [30.0, 40.0, 50.0]

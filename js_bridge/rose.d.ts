@@ -432,7 +432,7 @@ type Chosen<P extends readonly unknown[], A> = A extends number
   ? P[A]
   : A extends readonly number[]
     ? Counts<A> extends true
-      ? { readonly [K in keyof A]: P[A[K]] }
+      ? { readonly [K in keyof A]: P[A[K] & keyof P] }
       : { [K in A[number] as `${K}`]: P[K] }
     : never;
 

@@ -19,12 +19,15 @@ from rose_core import (
     fn,
     fori,
     hessian,
+    iadd,
     interp,
     jacobian,
     jvp,
     real,
     sin,
     struct,
+    sum,
+    vec,
     vjp,
     while_loop,
 )
@@ -233,3 +236,31 @@ def test_what_it_refuses():
     program = parse(f"{text}def f(x: Real): (Real, (2147483648, [4]Real)) = {loop}")
     with pytest.raises(CheckError, match="keeps nothing else"):
         check(program["f"])
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_state_with_no_elements(n, turns):
+    """What is kept of a loop is of its own size, be it of nothing."""
+    V = Vec(n, Real)
+    Counted = struct(n=9, v=V)
+
+    def count(v):
+        end = while_loop(
+            Counted,
+            {"n": 0, "v": v},
+            lambda s: s.n < 1,
+            lambda s: {"n": iadd(9, s.n, 1), "v": vec(n, Real, lambda i: sin(s.v[i]))},
+            limit=8,
+            checkpoint=2,
+        )
+        return end.v
+
+    def f(x):
+        v = fori(turns, V, vec(n, Real, lambda i: x), lambda _, v: vec(n, Real, lambda i: count(v)[i]))
+        return x * x + sum(n, lambda i: v[i] * x)
+
+    g = fn([Real], Real, f)
+    second = jacobian(fn([Real], Real, lambda x: vjp(g)(x).grad(1)), 0, mode="reverse")
+    inner = {(1, 0): 2.0, (1, 1): 2 * math.cos(0.4) - 0.4 * math.sin(0.4)}.get((n, turns), 0.0)
+    assert same(second, 0.4) == pytest.approx(2 + inner)

@@ -278,5 +278,5 @@ def test_what_is_no_index():
     for body in (lambda i, x: iadd(5, i, x), lambda i, x: isub(Real, i, i), lambda i, x: imul(5, i, 1.5)):
         with pytest.raises(TypeError, match="expected"):
             fn([5, Real], 5, body)
-    with pytest.raises(TypeError, match="index: expected 5, got float"):
+    with pytest.raises(TypeError, match="index: expected an index below 5, got float"):
         fn([], 5, lambda: index(5, 1.5))

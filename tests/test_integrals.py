@@ -300,3 +300,14 @@ def test_what_goes_wrong_with_equations():
         fn([Real], Real, lambda a: odeint(lambda y, t: y, a, 1.0)[0])
     with pytest.raises(TypeError, match=r"odeint: expected a function \(Real, Real\) -> Real"):
         fn([Real], Real, lambda a: odeint(fn([Real], Real, lambda y: y), a, [0.0, 1.0])[0])
+
+
+@pytest.mark.parametrize("side", [lambda y: y, lambda y: sin(y)])
+def test_the_third_derivative_in_an_equation(side):
+    """A loop that adds up in accumulators, of which some are tangents, and others are not."""
+    end = fn(
+        [Real], Real, lambda w: odeint(lambda y, t: vec(2, Real, lambda i: side(y))[1], w, [0.0, 0.4])[1]
+    )
+    second = fn([Real], Real, lambda w: vjp(fn([Real], Real, lambda w: vjp(end)(w).grad(1)))(w).grad(1))
+    f = fn([Vec(1, Real)], Real, lambda v: root(lambda x: x - second(v[0]) * x - v[0], 0.1))
+    assert same(gradient(f), [0.5]) == pytest.approx(differences(f, [0.5]), rel=1e-7)

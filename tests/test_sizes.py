@@ -2,7 +2,7 @@
 
 import pytest
 
-from rose_core import Dual, Real, Size, Vec, compile, fn, interp, jvp, struct, sum, vec, vjp
+from rose_core import Dual, Real, Size, Vec, compile, fn, iadd, interp, jvp, struct, sum, vec, vjp
 
 n, m = Size("n"), Size("m")
 
@@ -80,3 +80,28 @@ def test_an_index_parameter() -> None:
 def test_what_is_wrong_is_said(wrong, kind, message) -> None:
     with pytest.raises(kind, match=message):
         wrong()
+
+
+def test_a_known_size_is_an_int() -> None:
+    def f(u, v):
+        if n == 0 or not m:
+            return 7.0
+        assert (n > m) == (n.value > m.value) and n != m and Vec(n + 1, Real).size == n.value + 1
+        rest = vec(n - 1, Real, lambda i: u[iadd(n, i, 1)])
+        return sum(n - 1, lambda i: rest[i]) / n + u[0] ** m * (2**n) + 10 % n + n // m + n**2 - 1 / m
+
+    g = fn([Vec(n, Real), Vec(m, Real)], Real, f)
+    expected = (2 + 4) / 3 + 0.5**2 * 8 + 1 + 1 + 9 - 0.5
+    for by in (compile, interp):
+        assert by(g.at(n=3, m=2))([0.5, 2.0, 4.0], [1.0, 1.0]) == expected
+        assert by(g.at(n=0, m=2))([], [1.0, 1.0]) == by(g.at(n=1, m=0))([1.0], []) == 7
+    for use in (lambda: n + 1, lambda: n == 1, lambda: 2 * n, lambda: bool(n), lambda: n < m):
+        with pytest.raises(TypeError, match="the size n is known only in the body"):
+            use()
+
+
+def test_sizes_of_the_same_name() -> None:
+    other = Size("n")
+    f = fn([Vec(n, Real), Vec(other, Real)], Real, lambda u, v: sum(n, lambda i: u[i]) * v[0])
+    assert compile(f.at(n=2))([1, 2], [3, 4]) == 9
+    assert compile(fn([Vec(2, Real), Vec(3, Real)], Real, lambda u, v: f(u, v)))([1, 2], [3, 4, 5]) == 9

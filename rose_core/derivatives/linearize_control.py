@@ -165,7 +165,7 @@ def _may_have_arrays(site: LoopSite) -> bool:
 def _kept_in(site: LoopSite) -> int:
     """How many numbers the turns of a loop keep, if each keeps the largest part of the state."""
     types = site.body.params[1 : 1 + site.spec.carries]
-    return _turns(site) * max(map(numbers_in, types), default=1)
+    return _turns(site) * max([1, *map(numbers_in, types)])
 
 
 def _turns(site: LoopSite) -> int:

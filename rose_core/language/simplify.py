@@ -97,7 +97,7 @@ def ternary(b: Builder, op: int, x: int, y: int, z: int, type: Type | None) -> i
 
 
 def _checked(b: Builder, op: int, operands: tuple[int, ...], type: Type | None) -> int | None:
-    """The constant that an operation gives; None where that is an error, which happens only if it is ever run."""
+    """The constant that an operation gives; None where that is an error, for whoever runs it."""
     try:
         return b.const(OPS[op].evaluate(*(b.pool[~v][0] for v in operands)), _known(type))
     except RunError:

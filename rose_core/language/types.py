@@ -82,7 +82,7 @@ class Array(Type):
 
 
 class StructArray(Array):
-    """An array of structs, or of such arrays; as with structs, in which order fields are makes no difference."""
+    """An array of structs, or of such arrays; like structs, equal in whatever order the fields are."""
 
     __slots__ = ()
 

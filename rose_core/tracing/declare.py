@@ -76,6 +76,28 @@ def annotated(t: object, scope: dict[str, object]) -> object:
     return eval(t, scope) if isinstance(t, str) else t
 
 
+def number(x: object) -> float | None:
+    """``x`` as a Real, of whatever library it is; None if it is no number, or a complex one."""
+    if isinstance(x, complex) or truth(x) is not None or not hasattr(x, "__float__"):
+        return None
+    try:
+        return float(x)
+    except (TypeError, ValueError, OverflowError):  # an array, or an int that is too large
+        return None
+
+
+def truth(x: object) -> bool | None:
+    """``x`` as a Bool, of whatever library it is; None if it is none."""
+    is_bool = isinstance(x, bool) or (getattr(getattr(x, "dtype", None), "kind", "") == "b" and not x.shape)  # type: ignore[attr-defined]
+    return bool(x) if is_bool else None
+
+
+def mismatch(t: Type, x: object) -> str:
+    """What is said where ``x`` is no ``t``."""
+    what = f"an index below {t}" if isinstance(t, Fin) else t
+    return f"expected {what}, got {describe(x)}"
+
+
 def describe(x: object) -> str:
     """What ``x`` is, in an author's words."""
     if isinstance(x, Type):

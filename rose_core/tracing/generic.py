@@ -42,14 +42,14 @@ class Generic:
 
     def at(self, **sizes: int) -> Function:
         """The function at these sizes, given by name."""
-        names = {size.name: size for size in self.sizes}
+        names = dict.fromkeys(size.name for size in self.sizes)
         if set(sizes) != set(names):
             raise TypeError(
                 f"{self.__name__}.at: expected {', '.join(names)}, got {', '.join(sizes) or 'nothing'}"
             )
         for value in sizes.values():
             as_type(value)  # a proper size
-        return self.instance({names[name]: value for name, value in sizes.items()})
+        return self.instance({size: sizes[size.name] for size in self.sizes})
 
     def instance(self, sizes: Mapping[Size, int]) -> Function:
         """The function at these sizes."""
@@ -92,7 +92,7 @@ class Generic:
             else:
                 return
             i = t.index
-            if isinstance(i, Size) and i in self.sizes and found.setdefault(i, size) != size:
+            if isinstance(i, Size) and i in {*self.sizes} and found.setdefault(i, size) != size:
                 raise ValueError(f"{what}: {i.name} is {found[i]} elsewhere, and {size} here")
             self._infer(t.elem, elem, found, what)
         elif isinstance(t, dict):

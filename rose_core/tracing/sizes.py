@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+
+def _like_int(operation: Callable[[Any, Any], Any]) -> Callable[[Size, Any], Any]:
+    """An operation on a size and something else, which takes it as the int that it is now."""
+    return lambda size, other: operation(size.__index__(), other)
+
+
+def _reversed(operation: Callable[[Any, Any], Any]) -> Callable[[Size, Any], Any]:
+    return lambda size, other: operation(other, size.__index__())
 
 
 class Size:
-    """A size that is known only while a function is made for it."""
+    """A size that is known only while a function is made for it; then it can be used as an int."""
 
     def __init__(self, name: str = "n") -> None:
         self.name = name
@@ -18,6 +29,27 @@ class Size:
         if self.value is None:
             raise TypeError(f"the size {self.name} is known only in the body of a function that has it")
         return self.value
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __bool__(self) -> bool:
+        return self.__index__() != 0
+
+    def __eq__(self, other: object) -> Any:
+        if self is other or not isinstance(other, (int, float, Size)):
+            return self is other or NotImplemented
+        return self.__index__() == (other.__index__() if isinstance(other, Size) else other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    __lt__, __le__, __gt__, __ge__ = map(_like_int, (operator.lt, operator.le, operator.gt, operator.ge))
+    __add__, __sub__, __mul__ = map(_like_int, (operator.add, operator.sub, operator.mul))
+    __radd__, __rsub__, __rmul__ = map(_reversed, (operator.add, operator.sub, operator.mul))
+    __truediv__, __floordiv__, __mod__ = map(_like_int, (operator.truediv, operator.floordiv, operator.mod))
+    __rtruediv__, __rfloordiv__ = map(_reversed, (operator.truediv, operator.floordiv))
+    __pow__, __rpow__, __rmod__ = _like_int(operator.pow), *map(_reversed, (operator.pow, operator.mod))
 
     def __repr__(self) -> str:
         return self.name

@@ -17,7 +17,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
 from rose_core.language.ops import Op
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe
+from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth
 from rose_core.tracing.where import Construct
 
 if TYPE_CHECKING:
@@ -410,15 +410,15 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             raise TypeError(
                 f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )
-        raise TypeError(f"{what}: expected {t}, got {describe(x)}")
+        raise TypeError(f"{what}: {mismatch(t, x)}")
     if t is REAL:
-        if isinstance(x, (int, float)) and not isinstance(x, bool):
-            return [b.real(float(x))]
-        if hasattr(x, "__float__") and not isinstance(x, (bool, str)):
-            return [b.real(float(x))]
+        if type(x) is float:
+            return [b.real(x)]
+        if (real := number(x)) is not None:
+            return [b.real(real)]
     elif t is BOOL:
-        if isinstance(x, bool):
-            return [b.const(x, BOOL)]
+        if (p := truth(x)) is not None:
+            return [b.const(p, BOOL)]
     elif t is TAN:
         if x is _ZERO:
             return [b.const(0.0, TAN)]
@@ -426,7 +426,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
         if x is None:
             return []
     elif isinstance(t, Fin):
-        if hasattr(x, "__index__") and not isinstance(x, bool):
+        if hasattr(x, "__index__") and truth(x) is None:
             i = x.__index__()
             if not 0 <= i < t.size:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
@@ -443,7 +443,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             return [
                 v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")
             ]
-    raise TypeError(f"{what}: expected {t}, got {describe(x)}")
+    raise TypeError(f"{what}: {mismatch(t, x)}")
 
 
 def _lift_vec(trace: Trace, x: Any, t: Array, what: str) -> list[int]:
@@ -500,11 +500,10 @@ def apply(op: Op, *args: object) -> Var:
 
 def _plain(x: object, letter: str, what: str) -> object:
     """An operand that is no symbol, as its type."""
-    if letter == "B" and isinstance(x, bool):
-        return x
-    if letter == "R" and hasattr(x, "__float__") and not isinstance(x, bool):
-        return float(x)
-    raise TypeError(f"{what}: expected {_TYPE_OF_LETTER[letter]}, got {describe(x)}")
+    value = truth(x) if letter == "B" else number(x) if letter == "R" else None
+    if value is None:
+        raise TypeError(f"{what}: {mismatch(_TYPE_OF_LETTER[letter], x)}")
+    return value
 
 
 def count(n: int, noun: str) -> str:

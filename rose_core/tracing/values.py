@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
+from rose_core.tracing.declare import mismatch, number, truth
 
 
 class Record(dict):  # type: ignore[type-arg]
@@ -32,16 +33,18 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
         ValueError: a vector of another size. IndexError: an index out of range.
     """
     if t is REAL or t is TAN:
-        if (isinstance(x, (int, float)) or hasattr(x, "__float__")) and not isinstance(x, bool):
-            return [float(x)]
-    elif t is BOOL:
-        if isinstance(x, bool):
+        if type(x) is float:
             return [x]
+        if (real := number(x)) is not None:
+            return [real]
+    elif t is BOOL:
+        if (p := truth(x)) is not None:
+            return [p]
     elif t is UNIT:
         if x is None:
             return []
     elif isinstance(t, Fin):
-        if hasattr(x, "__index__") and not isinstance(x, bool):
+        if hasattr(x, "__index__") and truth(x) is None:
             i = x.__index__()
             if not 0 <= i < t.size:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
@@ -63,7 +66,7 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
             ]
     elif isinstance(t, Pair) and isinstance(x, (tuple, list)) and len(x) == 2:
         return [*flatten(x[0], t.fst, f"{what}[0]"), *flatten(x[1], t.snd, f"{what}[1]")]
-    raise TypeError(f"{what}: expected {t}, got {type(x).__name__} {x!r:.60}")
+    raise TypeError(f"{what}: {mismatch(t, x)}")
 
 
 def build(values: Sequence[object], t: Type) -> object:

@@ -113,6 +113,14 @@ def test_structure(node: Run) -> None:
     }
 
 
+def test_vectors_joined_as_arrays_are(node: Run) -> None:
+    body = """
+        const { Real, Vec, fn } = rose;
+        const f = fn([Vec(2, Real), [Real, Real]], Vec(7, Real), (v, t) => v.concat([0].concat(t, v)));
+        return await same(f, [1, 2], [3, 4]);"""
+    assert evaluate(node, body) == [1, 2, 0, 3, 4, 1, 2]
+
+
 def test_tuples(node: Run) -> None:
     """Of a type that is an array of types, the values are arrays, in a body and outside of it."""
     body = """

@@ -48,6 +48,8 @@ MISTAKES = [
      "TypeError: scan takes 4 arguments: checkpoints are for fori and whileLoop"),
     ("{ const n = rose.Size('n'); fn([Vec(n, Real)], Real, (v) => v[0]).at({ n: 1, k: 2 }); }", "TypeError: f.at: there is no size k, only n"),
     ("rose.vmap(square, 0, 3)", "TypeError: Size: expected a name, got 3"),
+    ("fn([Real], Real, (x) => rose.sum(x, () => x))", "TypeError: sum: expected a size, got a symbolic Real"),
+    ("fn([Real], Real, (x) => rose.sum(2.5, () => x))", "TypeError: sum: expected a size, got 2.5"),
     ("fn([5], Real, (i) => rose.real(rose.idiv(5, i, 0)))", "RangeError: idiv: it cannot divide by 0"),
     ("fn([Tan], Tan, (a) => rose.sin(a))", "TypeError: variable type mismatch: expected Real, got Tan"),
     ("fn(Real, Real, (x) => x)", "TypeError: fn: expected an array of parameter types, got the type Real"),

@@ -282,8 +282,10 @@ export const indexType = (size: unknown, what = "invalid type"): Ty => {
     throw TypeError(
       `${what}: expected a size first, as in iadd(n, i, j), got ${describe(size)}`,
     );
-  const ty = tyOf(size);
-  if (ty.kind === "fin") return ty;
+  if (isSize(size) || size instanceof SizeVar || isTy(Object(size))) {
+    const ty = tyOf(size);
+    if (ty.kind === "fin") return ty;
+  }
   throw TypeError(`${what}: expected a size, got ${describe(size)}`);
 };
 

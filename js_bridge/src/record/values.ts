@@ -197,6 +197,7 @@ const vector: ProxyHandler<View> = {
     if (key === "at") return placesOf(v, (i: number) => elements(view).at(i));
     if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
     if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
+    if (key === Symbol.isConcatSpreadable) return true;
     if (isForeign(key)) return undefined;
     if (typeof key === "symbol") return element(view, key);
     if (isIndex(key)) return element(view, Number(key));
@@ -242,6 +243,7 @@ const tuple: ProxyHandler<View> = {
     const at = (name: string | symbol): unknown => object.get!(view, name, v);
     const parts = (): unknown[] => order.map(at);
     if (key === Symbol.iterator) return () => parts()[Symbol.iterator]();
+    if (key === Symbol.isConcatSpreadable) return true;
     if (typeof key === "symbol" || isForeign(key)) return at(key);
     return methodOf(view, key, parts) ?? at(key);
   },

@@ -218,7 +218,23 @@ def largest(f: Writer, v: int) -> int:
     return x
 
 
-@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest])
+def cells(f: Writer, v: int) -> int:
+    """A row of cells, all computed alike, of which the first and the last have no other neighbour."""
+    row = before = [read(f, v, k) for k in range(6)]
+    for _ in range(N // 4):
+        after = row[:1]
+        for left, here, right, old in zip(row, row[1:], row[2:], before[1:], strict=False):
+            bent = f.row("sub", f.row("add", left, right), f.row("add", here, here))
+            after.append(
+                f.row(
+                    "sub", f.row("add", f.row("mul", bent, f.literal(0.2, 0)), f.row("add", here, here)), old
+                )
+            )
+        row, before = [*after, row[-1]], row
+    return f.row("mul", row[2], row[3])
+
+
+@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest, cells])
 def test_steps_are_a_loop_with_a_state(body, monkeypatch) -> None:
     f, g = build(body)
     flat, flat_gradient = straight(body, monkeypatch)

@@ -12,6 +12,7 @@ has in all copies are a slice of the recording. Nothing here makes a Python obje
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,9 @@ LONGEST = 2048
 
 _SAMPLE = 8
 """Copies that are checked before all of them: what is no loop shows in a few."""
+
+_MOST_ALIKE = 256
+"""Copies that are looked at to find out after how many of them one is like another."""
 
 _PROBE = 12
 """Rows that are compared to find out where the next copy may start."""
@@ -156,6 +160,8 @@ class _Search(Rows):
             if count >= FEWEST_COPIES:
                 end = max(end, at + count * length)
             found = list(self._within(at, length, count))
+            if not found and (several := self._period(at, length, count)) > 1:
+                found = list(self._within(at, several * length, count // several))
             if found:
                 several = len(found) > 1
                 found[0] = self._longer(found[0], self.free, found[1].start if several else len(tokens))
@@ -239,6 +245,27 @@ class _Search(Rows):
             for start, part in ((at, half), (at + half * length, count - half)):
                 if part * length >= FEWEST_ROWS:
                     yield from self._within(start, length, part)
+
+    def _period(self, at: int, length: int, count: int) -> int:
+        """How many copies after it one is like another, where they look all alike; 0 if that is not clear.
+
+        The cells of a row are computed alike, but those at its ends have other neighbours.
+        """
+        if count < 2 * FEWEST_COPIES:
+            return 0
+        count = min(count, _MOST_ALIKE)
+        first = count // 4  # the first ones may need what is before all of them
+        found = 1
+        for row in range(length):
+            for column in self._columns(at, row, length, count):
+                place = range(at + row + first * length, at + row + count * length, length)
+                back = [k - x if x >= at else 0 for k, x in zip(place, column[first:], strict=True)]
+                n = len(back)
+                period = next((p for p in range(1, n // 2 + 1) if back[p:] == back[: n - p]), 0)
+                found = math.lcm(found, period)
+                if not 0 < found * length <= LONGEST:
+                    return 0
+        return found
 
     def _is_worth_it(self, loop: Repeat, count: int) -> bool:
         """Whether so many copies are better a loop than as they are, in local variables."""

@@ -11,7 +11,7 @@ from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call
 from rose_core.language.ir import FOR, LOOP, Func
-from rose_core.recording import reroll
+from rose_core.recording import copies, reroll
 from rose_core.wasm.program import Program
 
 REAL, SIZE, VEC = range(3)
@@ -366,14 +366,14 @@ def test_random_steps(seed: int, monkeypatch) -> None:
 def test_looking_for_loops_takes_time_in_proportion(monkeypatch) -> None:
     """A chain in which each row needs the one before looks like copies from every row on."""
     looked = 0
-    columns = reroll._Search._columns
+    columns = copies.Copies.columns_of
 
     def counted(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
         nonlocal looked
         looked += count
         return columns(self, at, row, length, count)
 
-    monkeypatch.setattr(reroll._Search, "_columns", counted)
+    monkeypatch.setattr(copies.Copies, "columns_of", counted)
 
     def work(n: int) -> int:
         nonlocal looked

@@ -7,7 +7,6 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.indices import MOST
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -28,17 +27,19 @@ from rose_core.language.ir import (
     is_real,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Type, array, fin, scalar_of
-from rose_core.recording.reroll import Carry, Operand, Repeat, order, repeats
+from rose_core.language.types import BOOL, TAN, UNIT, Array, Fin, Type, array, fin, scalar_of
+from rose_core.recording.copies import Carry, Operand, Repeat
+from rose_core.recording.reroll import order, repeats
 from rose_core.recording.roll import Row, plan
 from rose_core.recording.rows import END, operands_of
 from rose_core.recording.totals import Total
+from rose_core.recording.turn import Step, Turn, affine, operation
 
 if TYPE_CHECKING:
     from rose_core.recording.record import Recording
     from rose_core.recording.share import Shape
 
-_NEG, _ADD, _SUB, _IADD, _IMUL, _NARROW = map(code, ("neg", "add", "sub", "iadd", "imul", "narrow"))
+_NEG, _ADD, _SUB = map(code, ("neg", "add", "sub"))
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
 """Ops from reals to a real."""
@@ -57,66 +58,6 @@ PENDING = -(1 << 62)
 def _constant(value: float, t: Type) -> float:
     """A literal as its type has it; one of an array type fills the array."""
     return value if is_real(t) else value != 0 if t is BOOL else int(value)
-
-
-class Turn:
-    """A turn of a loop that is being written: its builder, its number, and of how many it is one."""
-
-    def __init__(self, b: Builder, i: int, size: Fin) -> None:
-        self.b, self.i, self.size = b, i, size
-
-    def outer(self, v: int) -> int:
-        """In the turn, a value from outside."""
-        return v
-
-
-class Step(Turn):
-    """A turn of a loop with a state: a function of its number, the state, and values from outside."""
-
-    def __init__(self, b: Builder, size: Fin, outside: Func, state: Sequence[Type]) -> None:
-        super().__init__(b, b.param(size), size)
-        self.outside = outside
-        self.state = [b.param(t) for t in state]
-        self.given: dict[int, int] = {}
-
-    @property
-    def args(self) -> list[int]:
-        """The values from outside."""
-        return [*self.given]
-
-    def outer(self, v: int) -> int:
-        if v < 0:
-            return self.b.const(*self.outside.pool[~v])
-        if v not in self.given:
-            self.given[v] = self.b.param(self.outside.type_of(v))
-        return self.given[v]
-
-
-def _affine(turn: Turn, numbers: Sequence[float], t: Fin) -> int | None:
-    """Of indices that go up in equal steps, the one whose turn it is."""
-    b = turn.b
-    first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
-    step = second - first
-    if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
-        return None
-    turns = b.binary(_IMUL, turn.i, b.const(step, COUNT), COUNT)
-    at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
-    return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
-
-
-def _operation(b: Builder, op: int, args: Sequence[int]) -> int:
-    """An operation of the table, or an element; its type follows from the operands."""
-    if op == INDEX:
-        return b.index(*args)
-    row = OPS[op]
-    type_of = b.func.type_of
-    if row.out == "a":
-        return b.op(op, *args)
-    if row.out == "R":
-        t: Type = TAN if any(type_of(a) is TAN for a in args) else REAL
-    else:
-        t = BOOL if row.out == "B" else fin(int(b.pool[~args[1]][0]) if row.sized else MOST + 1)
-    return b.op(op, *args, type=t)
 
 
 class Body:
@@ -290,7 +231,7 @@ class Body:
             literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
         size = fin(len(row.calls))
         added = [(number, total) for number, of in row.totals.items() for total in of]
-        totals = [self._start(total) for _, total in added]
+        totals = [b.accum(self._start(total)) for _, total in added]
         turn = Turn(b, b.open_for(size), size)
         passed = [self._pick(turn, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
         call = b.call(self.recording.callee(numbers[0]), passed)
@@ -310,7 +251,7 @@ class Body:
         starts = (*repeat.sums.values(), *(total.first or 0 for _, total in added))
         self._make_literals(~x for x in starts if x < 0)
         sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
-        totals = [self._start(total) for _, total in added]
+        totals = [b.accum(self._start(total)) for _, total in added]
         turn = Turn(b, b.open_for(size), size)
         values: list[int] = []
         for row, (op, operands) in enumerate(repeat.rows):
@@ -319,7 +260,7 @@ class Body:
                 (term,) = args
                 values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
             else:
-                values.append(_operation(b, op, args))
+                values.append(operation(b, op, args))
         for accumulator, (row, _) in zip(totals, added, strict=True):
             b.add_to(accumulator, values[row])
         kept = [row for row in repeat.used if row not in sums]
@@ -338,7 +279,7 @@ class Body:
         starts = [carry.first[0] for carry in repeat.carries]
         self._make_literals(~x for x in (*starts, *(total.first or 0 for _, total in added)) if x < 0)
         state = [self.value(x) for x in starts]
-        state += [b.real(-0.0) if total.first is None else self.value(total.first) for _, total in added]
+        state += [self._start(total) for _, total in added]
         body = Func("step", [], UNIT)
         turn = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
         inner = turn.b
@@ -351,7 +292,7 @@ class Body:
             return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
 
         for row, (op, operands) in enumerate(repeat.rows):
-            values.append(_operation(inner, op, [operand(row, x) for x in operands]))
+            values.append(operation(inner, op, [operand(row, x) for x in operands]))
         after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
         sums = zip(turn.state[len(carried) :], added, strict=True)
         after += [inner.binary(_ADD, so_far, values[row]) for so_far, (row, _) in sums]
@@ -374,11 +315,8 @@ class Body:
                 self.env[at], self.turns[at] = PENDING, (column, copy)
 
     def _start(self, total: Total) -> int:
-        """An accumulator for a sum.
-
-        To start from -0 and add the first is to start from the first, to the bit.
-        """
-        return self.b.accum(self.b.real(-0.0) if total.first is None else self.value(total.first))
+        """What a sum starts from: to start from -0 and add the first is to start from that, to the bit."""
+        return self.b.real(-0.0) if total.first is None else self.value(total.first)
 
     def _turns(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
         """The column of which all these rows are elements, and of which turns."""
@@ -394,9 +332,9 @@ class Body:
             return turn.outer(ids[0])
         t = self.func.type_of(ids[0])
         if isinstance(t, Fin) and max(ids) < 0:
-            affine = _affine(turn, [int(b.pool[~v][0]) for v in ids], t)
-            if affine is not None:
-                return affine
+            at = affine(turn, [int(b.pool[~v][0]) for v in ids], t)
+            if at is not None:
+                return at
         reads = [b.code[v] if v >= 0 else () for v in ids]
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
@@ -416,9 +354,9 @@ class Body:
             if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
                 ids = ids[:1]
             elif isinstance(t, Fin):
-                affine = _affine(turn, values, t)
-                if affine is not None:
-                    return affine
+                number = affine(turn, values, t)
+                if number is not None:
+                    return number
         self._make_literals(~v for v in ids if v < 0)
         return self._pick(turn, [self.value(v) for v in ids])
 
@@ -431,10 +369,10 @@ class Body:
     def _table_op(self, op: int, x: int, y: int) -> int:
         value = self.value
         if op >= BINARY_END:
-            return _operation(self.b, op, [value(k) for k in self.extra[x : x + y]])
+            return operation(self.b, op, [value(k) for k in self.extra[x : x + y]])
         if _SIMPLE[op] and not self.has_tangents:
             return self.b.unary(op, value(x)) if op < UNARY_END else self.b.binary(op, value(x), value(y))
-        return _operation(self.b, op, [value(x)] if op < UNARY_END else [value(x), value(y)])
+        return operation(self.b, op, [value(x)] if op < UNARY_END else [value(x), value(y)])
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
         value, b = self.value, self.b

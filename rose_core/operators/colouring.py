@@ -6,6 +6,7 @@ Pothen, *What Color Is Your Jacobian?* (2005).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 
@@ -14,13 +15,12 @@ def of_columns(rows: Sequence[Sequence[int]], columns: int) -> list[int]:
 
     ``rows`` holds for each row the columns in which it has elements.
     """
-    where: list[list[int]] = [[] for _ in range(columns)]
-    for i, row in enumerate(rows):
-        for j in row:
-            where[j].append(i)
+    count = Counter(j for row in rows for j in row)
+    distinct = [*dict.fromkeys(map(tuple, rows))]  # of a full matrix they are one
+    where = transposed(distinct, columns)
     colours = [-1] * columns
-    for j in sorted(range(columns), key=lambda j: -len(where[j])):
-        colours[j] = _free({colours[k] for i in where[j] for k in rows[i]})
+    for j in sorted(range(columns), key=lambda j: -count[j]):
+        colours[j] = _free({colours[k] for i in where[j] for k in distinct[i]})
     return colours
 
 
@@ -31,6 +31,8 @@ def of_symmetric(rows: Sequence[Sequence[int]]) -> list[int]:
     """
     n = len(rows)
     near = [[k for k in row if k != j] for j, row in enumerate(rows)]
+    if all(len(row) == n - 1 for row in near):
+        return [*range(n)]
     colours = [-1] * n
     for v in sorted(range(n), key=lambda v: -len(near[v])):
         taken = set()

@@ -83,10 +83,15 @@ def test_symbolic_operands(name):
             assert message.endswith(mismatch(EXPECTED[letter], came))
 
 
+def named(expected):
+    """How errors say what type is expected."""
+    return f"an index below {expected}" if expected.isdigit() else expected
+
+
 def mismatch(expected, came):
     """What is said of a symbol of type ``came``."""
     if not (expected.isdigit() and came.isdigit()):
-        return f"expected {expected}, got a symbolic {came}"
+        return f"expected {named(expected)}, got a symbolic {came}"
     advice = f"index({expected}, i) makes it one"
     return f"expected an index below {expected}, got one below {came}; {advice}"
 
@@ -97,7 +102,7 @@ def test_plain_operands(name):
         for came in PLAIN[letter]:
             message = refusal(TypeError, with_plain, name, k, came)
             assert name in message
-            assert message.endswith(f"expected {EXPECTED[letter]}, got {type(came).__name__} {came!r}")
+            assert message.endswith(f"expected {named(EXPECTED[letter])}, got {type(came).__name__} {came!r}")
 
 
 def test_plain_operands_alone():
@@ -106,7 +111,7 @@ def test_plain_operands_alone():
             for came in PLAIN[letter]:
                 args = [{"R": 1.0, "B": True}[x] for x in letters(name)]
                 args[k] = came
-                with pytest.raises(TypeError, match=f"{name}: expected {EXPECTED[letter]}, got"):
+                with pytest.raises(TypeError, match=f"{name}: expected {named(EXPECTED[letter])}, got"):
                     function(name)(*args)
 
 

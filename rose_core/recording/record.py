@@ -93,7 +93,8 @@ class Recording:
         program = json.loads(header)
         rows = program["functions"]
         self.notes: list[tuple[str, int]] = []
-        self._note = note or functools.partial(self._add_note, program.get("notes", 0))
+        self._given_note = note
+        self._first_note: int = program.get("notes", 0)
         self.sparse: dict[Func, Sparse] = {}
         """What there is to say of matrices whose elements functions give."""
         self.types = types_of(program["types"])
@@ -203,10 +204,12 @@ class Recording:
         if sparse:
             self.sparse[f] = sparse
 
-    def _add_note(self, first: int, text: str, place: int) -> int:
+    def _note(self, text: str, place: int) -> int:
+        if self._given_note:
+            return self._given_note(text, place)
         if (text, place) not in self.notes:
             self.notes.append((text, place))
-        return first + self.notes.index((text, place))
+        return self._first_note + self.notes.index((text, place))
 
     def function(self, number: int) -> Func:
         """A function with the parameters that its author gave it."""

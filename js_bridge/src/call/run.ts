@@ -119,10 +119,13 @@ export type Tools = typeof TOOLS;
 const mayDraft = ({ draft = settings.draft }: CompileOptions): boolean =>
   draft && !freezer();
 
-/** An instance of a compiled program, and its memory, if that is its own. */
+/**
+ * An instance of a compiled program, and its memory, if that is its own. It holds on to what is said here of the
+ * program, and not to all that was recorded of it.
+ */
 const enter = async (
   data: FnData,
-  program: Program,
+  { opaque, notes: said }: Program,
   file: Bytes,
   given: WebAssembly.Memory | undefined,
 ): Promise<Entered> => {
@@ -134,13 +137,13 @@ const enter = async (
   const functions: WebAssembly.ModuleImports = {};
   for (const name of MATH) functions[name] = Math[name];
   const notes = [
-    ...program.notes,
-    ...descriptor.notes.map(([text, place]) => text + program.notes[place]),
+    ...said,
+    ...descriptor.notes.map(([text, place]) => text + said[place]),
   ];
   functions.fail = (code: number, x: number, y: number) =>
     fail(code, x, y, notes);
   hosts.forEach(([number, args, results], k) => {
-    functions[k] = hostImport(program.opaque[number], cells, args, results);
+    functions[k] = hostImport(opaque[number], cells, args, results);
   });
   const exports = await instantiate(moduleOf(file), {
     "": functions,

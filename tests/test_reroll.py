@@ -207,6 +207,23 @@ def path(f: Writer, v: int) -> int:
     return f.row("add", added(f, steps), steps[17])
 
 
+def fibonacci(f: Writer, v: int) -> int:
+    """Both operands are the same row, one step and two steps before."""
+    x, y = read(f, v, 1), read(f, v, 2)
+    for k in range(N):
+        x, y = y, f.row("mul", f.row("sub", f.row("add", x, y), read(f, v, k)), f.literal(0.75, 0))
+    return f.row("sub", x, y)
+
+
+def pure_fibonacci(f: Writer, v: int) -> int:
+    x, y = read(f, v, 1), f.row("mul", read(f, v, 2), read(f, v, 3))
+    for _ in range(N):
+        x, y = y, f.row("add", x, y)
+    for _ in range(N):
+        x, y = y, f.row("sub", y, x)
+    return f.row("mul", x, y)
+
+
 def largest(f: Writer, v: int) -> int:
     """A choice by a comparison that is part of the state."""
     x = read(f, v, 0)
@@ -234,7 +251,7 @@ def cells(f: Writer, v: int) -> int:
     return f.row("mul", row[2], row[3])
 
 
-@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest, cells])
+@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest, cells, fibonacci])
 def test_steps_are_a_loop_with_a_state(body, monkeypatch) -> None:
     f, g = build(body)
     flat, flat_gradient = straight(body, monkeypatch)
@@ -262,11 +279,90 @@ def prefix(f: Writer, v: int) -> int:
     return f.row("max", added(f, sums[::50]), sums[-1])
 
 
-@pytest.mark.parametrize("body", [power, prefix])
+@pytest.mark.parametrize("body", [power, prefix, pure_fibonacci])
 def test_what_is_no_loop_stays(body, monkeypatch) -> None:
     f, _ = build(body)
     assert loops(f) == 0
     assert call(f, [V]) == call(straight(body, monkeypatch)[0], [V])
+
+
+@pytest.mark.parametrize(
+    "used", [range(1, N), range(N - 3), range(1, N, 3), [k for k in range(N) if k % 7 > 3]]
+)
+def test_copies_of_which_nothing_is_used_are_no_turns(used, monkeypatch) -> None:
+    """Their derivative is none, and would make that of the others no number."""
+
+    def body(f: Writer, v: int) -> int:
+        roots = []
+        for k in range(N):
+            x = read(f, v, k)
+            square = f.row("mul", x, x)
+            roots.append(f.row("sqrt", f.row("mul", square, f.literal(float(k in used), 0))))
+        return added(f, [f.row("mul", roots[k], roots[k]) for k in used])
+
+    f, g = build(body)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert loops(f) and call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    rest = [k for k in range(N) if k not in used]
+    assert [found[k] for k in rest] == [0.0] * len(rest)
+    kept = [k for k in used if V[k]]
+    assert [found[k] for k in kept] == pytest.approx([wanted[k] for k in kept], rel=1e-13)
+
+
+@pytest.mark.parametrize("sizes", [(100, 150), (150, 100), (120, 120)])
+@pytest.mark.parametrize("is_matrix", [False, True])
+def test_a_run_ends_where_another_vector_is_read(sizes, is_matrix) -> None:
+    a, b = sizes
+    types = ["real", a, ["vec", a, 0], b, ["vec", b, 0], 2, ["vec", 2, 2], ["vec", 2, 4]]
+    params = [6, 7] if is_matrix else [2, 4]
+    f = Writer("f", params, 0, [0, 1, 3, 5])
+    total = f.literal(0, 0)
+    for vector, size, index in zip((0, 1), sizes, (1, 2), strict=True):
+        v = f.row("param", vector)
+        for k in range(size):
+            row = f.row("index", v, f.literal(k % 2, 3)) if is_matrix else v
+            total = f.row(
+                "add", total, f.row("mul", f.row("index", row, f.literal(k, index)), f.literal(2, 0))
+            )
+    args = [V[:a], [x + 1 for x in V[:b]]]
+    expected = 2 * sum(args[0]) + 2 * sum(args[1])
+    if is_matrix:
+        args = [[x, x] for x in args]
+    program = Program(recording(types, [f], [[total]]).root)
+    assert instantiate(program)(args) == [pytest.approx(expected)]
+    assert program.end < 64 * (a + b)  # there is no table of vectors
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_functions_that_differ_in_the_literal_of_one_copy(steps) -> None:
+    """They become one, of that literal."""
+
+    def weighted(odd: int) -> tuple[Writer, list[int]]:
+        f = Writer("f", [VEC], REAL, [REAL, SIZE])
+        v, total = f.row("param", 0), f.literal(1, 0)
+        for k in range(N):
+            x = f.row("mul", f.row("index", v, f.literal(k, 1)), f.literal(3 if k == odd else 0.5, 0))
+            total = f.row("add", f.row("mul", total, f.literal(0.5, 0)) if steps else total, x)
+        return f, [total]
+
+    last = Writer("last", [VEC], REAL, [REAL])
+    total = last.literal(0, 0)
+    v = last.row("param", 0)
+    for k in range(3):
+        total = last.row("add", last.row("mul", total, last.literal(10, 0)), last.row("get", last.call(k, v)))
+    functions = [weighted(odd) for odd in (-1, 7, N - 2)]
+    root = recording(TYPES, [*(f for f, _ in functions), last], [*(r for _, r in functions), [total]]).root
+
+    def value(odd: int) -> float:
+        total = 1.0
+        for k in range(N):
+            total = (0.5 * total if steps else total) + V[k] * (3 if k == odd else 0.5)
+        return total
+
+    expected = 100 * value(-1) + 10 * value(7) + value(N - 2)
+    assert call(root, [V])[0] == pytest.approx(expected)
+    assert instantiate(Program(root))([V])[0] == pytest.approx(expected)
 
 
 def operand(f: Writer, own: list[int], known: list[int], scale: float, p: float) -> int:

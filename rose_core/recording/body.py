@@ -246,7 +246,7 @@ class Body:
 
     def _repeat(self, repeat: Repeat) -> None:
         """One loop for these copies of the same rows."""
-        b, size = self.b, fin(repeat.count)
+        b, size = self.b, fin(len(repeat.live))
         added = [(row, total) for row, of in repeat.totals.items() for total in of]
         starts = (*repeat.sums.values(), *(total.first or 0 for _, total in added))
         self._make_literals(~x for x in starts if x < 0)
@@ -308,11 +308,12 @@ class Body:
 
     def _give(self, repeat: Repeat, kept: Sequence[int], loop: int, first: int) -> None:
         """Say what a loop has of rows that are used, in columns from result ``first`` on."""
+        turn_of = {copy: turn for turn, copy in enumerate(repeat.live)}
         for number, row in enumerate(kept, first):
             column = self.b.get(loop, number)
             for copy in repeat.used[row]:
                 at = repeat.start + copy * repeat.length + row
-                self.env[at], self.turns[at] = PENDING, (column, copy)
+                self.env[at], self.turns[at] = PENDING, (column, turn_of[copy])
 
     def _start(self, total: Total) -> int:
         """What a sum starts from: to start from -0 and add the first is to start from that, to the bit."""
@@ -361,7 +362,9 @@ class Body:
         return self._pick(turn, [self.value(v) for v in ids])
 
     def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
-        """What a list has of literals; nothing if not all are literals."""
+        """What a list has of literals; nothing if not all are literals, or if parameters stand for some."""
+        if self.literal_params and any(~v in self.literal_params for v in ids):
+            return ()
         if max(ids[0], ids[-1]) < 0 and isinstance(ids, range):
             return of[~ids[0] : ~ids[-1] + 1 : -ids.step] if ids.step < 0 else ()
         return [of[~v] for v in ids] if max(ids) < 0 else ()

@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from rose_core.language.ir import INDEX
-from rose_core.language.ops import BINARY_END, UNARY_END, code
+from rose_core.language.ir import INDEX, PARAM, VEC
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.types import BOOL, REAL, Array, Type
 from rose_core.recording.rows import Rows
 from rose_core.recording.totals import Total
 
 _FARTHEST = 3
 """How many copies before it one may need."""
 
-_ADD, _SUB = map(code, ("add", "sub"))
+_ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
+
+_TYPES: dict[str, Type] = {"R": REAL, "B": BOOL}
 
 
 class Carry(NamedTuple):
@@ -56,6 +59,8 @@ class Repeat:
     """Row of a sum that goes through all copies → where it starts from."""
     used: dict[int, list[int]]
     """Row → the copies of it that are used after the loop."""
+    live: Sequence[int] = ()
+    """The copies that the loop has: those of which something is used."""
     carries: list[Carry] = field(default_factory=list)
     """The state, if a copy needs the ones before for more than sums."""
     last: list[tuple[int, Carry]] = field(default_factory=list)
@@ -68,6 +73,14 @@ class Repeat:
     @property
     def end(self) -> int:
         return self.start + self.length * self.count
+
+    def rows_of(self, row: int) -> Sequence[int]:
+        """The rows that are one row of the copies that the loop has."""
+        rows = range(self.start + row, self.end, self.length)
+        live = self.live
+        return (
+            rows[live.start : live.stop : live.step] if isinstance(live, range) else [rows[k] for k in live]
+        )
 
 
 class Copies(Rows):
@@ -114,11 +127,11 @@ class Copies(Rows):
         return at + totals.index(min(totals))
 
     def loop(self, start: int, length: int, count: int) -> Repeat | None:
-        repeat = Repeat(start, length, count, [], {}, {})
+        repeat = Repeat(start, length, count, [], {}, {}, range(count))
         for row in range(length):
             columns = self.columns_of(start, row, length, count)
             operands = [self._operand(column, start, row, length) for column in columns]
-            if None in operands:
+            if None in operands or not self._are_alike(self.ops[start + row], columns, start):
                 return None
             repeat.rows.append((self.ops[start + row], operands))  # type: ignore[arg-type]
         if all(op == INDEX for op, _ in repeat.rows):
@@ -139,6 +152,44 @@ class Copies(Rows):
                 repeat.carries.append(carry)
                 carry = Carry(carry.row, carry.first[1:])
         return repeat
+
+    def _are_alike(self, op: int, columns: Sequence[array[int]], start: int) -> bool:
+        """Whether operands from outside of the copies are of one type, where an operation takes any.
+
+        A loop has no table of vectors: what it reads is one, or rows of a matrix.
+        """
+        if op not in (INDEX, _SELECT):
+            return True
+        for column in columns[:1] if op == INDEX else columns[1:]:
+            outside = {x for x in column if x < start}
+            if len(outside) < 2:
+                continue
+            types = {self.type_of(x) for x in outside}
+            if len(types) > 1:
+                return False
+            if isinstance(types.pop(), Array):
+                of = {
+                    self.xs[x] if x >= 0 and self.ops[x] == INDEX and self.ys[x] < 0 else -1 for x in outside
+                }
+                if len(of) > 1 or -1 in of:
+                    return False
+        return True
+
+    def type_of(self, x: int) -> Type | int:
+        """The type of a row or literal, as far as its own operation tells; else what no other has."""
+        while x >= 0 and self.ops[x] == _SELECT:
+            x = self.entry.extra[self.xs[x] + 1]
+        if x < 0:
+            return self.entry.types[self.entry.kinds[~x]]
+        op = self.ops[x]
+        if op == PARAM:
+            return self.entry.leaves[self.xs[x]]
+        if op == VEC:
+            return self.entry.types[self.entry.extra[self.xs[x]]]
+        if op == INDEX:
+            of = self.type_of(self.xs[x])
+            return of.elem if isinstance(of, Array) else x
+        return _TYPES.get(OPS[op].out, x) if op < TABLE_END else x
 
     def _operand(self, column: array[int], start: int, row: int, length: int) -> Operand | None:
         """An operand of a row, in the copies from a row on; None if it is not the same in all."""
@@ -168,12 +219,36 @@ class Copies(Rows):
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if repeat.carries:
             return self._with_last(repeat)
+        if not repeat.sums and not self._leave_out(repeat):
+            return None
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         return repeat
 
+    @staticmethod
+    def _leave_out(repeat: Repeat) -> bool:
+        """Leave out copies of which nothing is used; whether there are any others."""
+        live = sorted(set[int]().union(*repeat.used.values()))
+        if len(live) == repeat.count or not live:
+            return bool(live)
+        step = live[1] - live[0] if len(live) > 1 else 1
+        even = range(live[0], live[-1] + 1, step)
+        repeat.live = even if live == [*even] else live
+        for _, operands in repeat.rows:
+            for x in operands:
+                if len(x.ids) > 1:
+                    x.ids = (
+                        x.ids[live[0] : live[-1] + 1 : step]
+                        if live == [*even]
+                        else array("i", [x.ids[k] for k in live])
+                    )
+        return True
+
     def _with_last(self, repeat: Repeat) -> Repeat | None:
         """Steps, of which the state tells what is used of the last ones."""
+        latest = max((copy for copies in repeat.used.values() for copy in copies), default=-1)
+        if latest < repeat.count - 1:
+            return self.used(repeat.start, repeat.length, latest + 1) if latest > _FARTHEST else None
         known = {(carry.row, repeat.count - len(carry.first)): carry for carry in repeat.carries}
         for row, copies in [*repeat.used.items()]:
             if all((row, copy) in known for copy in copies):
@@ -188,9 +263,11 @@ class Copies(Rows):
 
 def _sum(op: int, operands: Sequence[Operand], row: int) -> int:
     """Which operand is the row itself in the copy before, to which the other is added; -1 if none."""
-    carries = [x.carry for x in operands]
-    own = [k for k, carry in enumerate(carries) if carry and carry.row == row and len(carry.first) == 1]
-    return own[0] if len(own) == 1 and (op == _ADD or (op == _SUB and own == [0])) else -1
+    own = [k for k, x in enumerate(operands) if x.carry and x.carry.row == row]
+    if len(own) != 1 or not (op == _ADD or (op == _SUB and own == [0])):
+        return -1
+    carry = operands[own[0]].carry
+    return own[0] if carry and len(carry.first) == 1 else -1
 
 
 _numbers = array("i")

@@ -74,7 +74,7 @@ class _Search(Copies):
         super().__init__(entry)
         self.tokens = self.ops.translate(_TOKENS)
         self.found: list[Repeat] = []
-        self.columns: list[range] = []
+        self.columns: list[Sequence[int]] = []
         """The rows that are the turns of loops and are all used."""
         self.homes: list[tuple[Repeat, int]] = []
         """The loop of each, and which row of a copy."""
@@ -116,8 +116,8 @@ class _Search(Copies):
                 self.found += found
                 for repeat in found:
                     for row, copies in repeat.used.items():
-                        if len(copies) == repeat.count:
-                            self.columns.append(range(repeat.start + row, repeat.end, repeat.length))
+                        if len(copies) == len(repeat.live):
+                            self.columns.append(repeat.rows_of(row))
                             self.homes.append((repeat, row))
                 break
         return end
@@ -229,8 +229,8 @@ class _Search(Copies):
             column[0] <= x.ids[0] < column[-1] and x.ids.step == column.step
             for _, operands in loop.rows
             for x in operands
-            if isinstance(x.ids, range)
             for column in self.columns
+            if isinstance(x.ids, range) and isinstance(column, range)
         )
 
 

@@ -41,10 +41,14 @@ def totals(
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)
         number = of.get(terms[at], -1)
-        column = array("i", columns[number] if number >= 0 else ())
+        turns = columns[number] if number >= 0 else ()
         first: int | None = sums[at]
-        if column[:1] == sums[at : at + 1]:
-            first, column = None, column[1:]
+        if turns and turns[0] == first:
+            first = None
+        skipped = int(first is None)
+        # a look at two of them, before there is a list of all
+        goes_on = [*terms[at : at + 2]] == [*turns[skipped : skipped + 2]]
+        column = array("i", turns[skipped:] if goes_on else ())
         last = at + len(column) - 1
         if (
             column

@@ -318,8 +318,8 @@ def test_a_run_ends_where_another_vector_is_read(sizes, is_matrix) -> None:
     params = [6, 7] if is_matrix else [2, 4]
     f = Writer("f", params, 0, [0, 1, 3, 5])
     total = f.literal(0, 0)
-    for vector, size, index in zip((0, 1), sizes, (1, 2), strict=True):
-        v = f.row("param", vector)
+    vectors = [f.row("param", k) for k in range(2)]
+    for v, size, index in zip(vectors, sizes, (1, 2), strict=True):
         for k in range(size):
             row = f.row("index", v, f.literal(k % 2, 3)) if is_matrix else v
             total = f.row(

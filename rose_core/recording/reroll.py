@@ -186,7 +186,8 @@ class _Search(Copies):
             return
         found = sample and self.check(at, length, count, self.used)
         if found is not None:
-            yield found
+            if len(found.live) >= FEWEST_COPIES:
+                yield found
         else:
             half = count // 2
             for start, part in ((at, half), (at + half * length, count - half)):

@@ -230,24 +230,23 @@ class Body:
             args.append([self.value(k) for k in extra[x + 1 : x + y]])
             literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
         size = fin(len(row.calls))
-        added = [(number, total) for number, of in row.totals.items() for total in of]
-        totals = [b.accum(self._start(total)) for _, total in added]
+        totals = [b.accum(self._start(total)) for _, total in row.totals]
         turn = Turn(b, b.open_for(size), size)
         passed = [self._pick(turn, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
         call = b.call(self.recording.callee(numbers[0]), passed)
-        for accumulator, (number, _) in zip(totals, added, strict=True):
+        for accumulator, (number, _) in zip(totals, row.totals, strict=True):
             b.add_to(accumulator, b.get(call, number))
         results = range(len(self.recording.callee(numbers[0]).result_types))
         loop = b.close_for([b.get(call, k) for k in results])
         for number, at in enumerate(row.calls):
             self.rolled[at] = loop, b.const(number, size)
-        for accumulator, (_, total) in zip(totals, added, strict=True):
+        for accumulator, (_, total) in zip(totals, row.totals, strict=True):
             self.env[total.at] = b.resolve(accumulator)
 
     def _repeat(self, repeat: Repeat) -> None:
         """One loop for these copies of the same rows."""
         b, size = self.b, fin(len(repeat.live))
-        added = [(row, total) for row, of in repeat.totals.items() for total in of]
+        added = repeat.totals
         starts = (*repeat.sums.values(), *(total.first or 0 for _, total in added))
         self._make_literals(~x for x in starts if x < 0)
         sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
@@ -275,7 +274,7 @@ class Body:
     def _steps(self, repeat: Repeat) -> None:
         """A loop with a state for these copies, each of which needs some before."""
         b, size = self.b, fin(repeat.count)
-        added = [(row, total) for row, of in repeat.totals.items() for total in of]
+        added = repeat.totals
         starts = [carry.first[0] for carry in repeat.carries]
         self._make_literals(~x for x in (*starts, *(total.first or 0 for _, total in added)) if x < 0)
         state = [self.value(x) for x in starts]

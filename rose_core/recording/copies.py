@@ -7,7 +7,7 @@ recording.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
@@ -65,8 +65,8 @@ class Repeat:
     """The state, if a copy needs the ones before for more than sums."""
     last: list[tuple[int, Carry]] = field(default_factory=list)
     """What is used of the state after the loop: the row, and what it is then."""
-    totals: dict[int, list[Total]] = field(default_factory=dict)
-    """Row → the sums of all its copies, which are made in the loop."""
+    totals: list[tuple[int, Total]] = field(default_factory=list)
+    """The sums of all copies of a row, which are made in the loop: of which row, and the sum."""
     is_total: bool = False
     """Whether it is such a sum, of another loop, and nothing is left to do."""
 
@@ -74,13 +74,11 @@ class Repeat:
     def end(self) -> int:
         return self.start + self.length * self.count
 
-    def rows_of(self, row: int) -> Sequence[int]:
-        """The rows that are one row of the copies that the loop has."""
-        rows = range(self.start + row, self.end, self.length)
-        live = self.live
-        return (
-            rows[live.start : live.stop : live.step] if isinstance(live, range) else [rows[k] for k in live]
-        )
+    def columns(self) -> Iterator[tuple[int, Sequence[int]]]:
+        """The rows of a copy that are used in all turns, and what they are in these."""
+        for row, copies in self.used.items():
+            if len(copies) == len(self.live):
+                yield row, _picked(range(self.start + row, self.end, self.length), self.live)
 
 
 class Copies(Rows):
@@ -219,29 +217,24 @@ class Copies(Rows):
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if repeat.carries:
             return self._with_last(repeat)
-        if not repeat.sums and not self._leave_out(repeat):
+        if not repeat.sums and not self._keep_used(repeat):
             return None
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         return repeat
 
     @staticmethod
-    def _leave_out(repeat: Repeat) -> bool:
-        """Leave out copies of which nothing is used; whether there are any others."""
+    def _keep_used(repeat: Repeat) -> bool:
+        """Keep the copies of which something is used; whether there are any."""
         live = sorted(set[int]().union(*repeat.used.values()))
         if len(live) == repeat.count or not live:
             return bool(live)
-        step = live[1] - live[0] if len(live) > 1 else 1
-        even = range(live[0], live[-1] + 1, step)
+        even = range(live[0], live[-1] + 1, live[1] - live[0] if len(live) > 1 else 1)
         repeat.live = even if live == [*even] else live
         for _, operands in repeat.rows:
             for x in operands:
                 if len(x.ids) > 1:
-                    x.ids = (
-                        x.ids[live[0] : live[-1] + 1 : step]
-                        if live == [*even]
-                        else array("i", [x.ids[k] for k in live])
-                    )
+                    x.ids = _picked(x.ids, repeat.live)
         return True
 
     def _with_last(self, repeat: Repeat) -> Repeat | None:
@@ -259,6 +252,13 @@ class Copies(Rows):
                 # nobody needs it of a step before: the last one stays as it is
                 return self.used(repeat.start, repeat.length, repeat.count - 1)
         return repeat
+
+
+def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
+    """The items at these places, a range of a range."""
+    if isinstance(which, range):
+        return items[which.start : which.stop : which.step]
+    return array("i", [items[k] for k in which])
 
 
 def _sum(op: int, operands: Sequence[Operand], row: int) -> int:

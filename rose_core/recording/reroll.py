@@ -13,6 +13,7 @@ a Python object for each row.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from rose_core.language.ir import INDEX
@@ -20,7 +21,7 @@ from rose_core.language.ops import code
 from rose_core.recording.copies import Copies, Repeat
 from rose_core.recording.rows import operands_of
 from rose_core.recording.share import Entry
-from rose_core.recording.totals import totals
+from rose_core.recording.totals import Columns, totals
 
 FEWEST_ROWS = 256
 """Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
@@ -65,7 +66,7 @@ def repeats(entry: Entry) -> list[Repeat]:
         # a run is looked at once, whether there are loops in it or not
         at = max(at + _STEP, end, search.free)
     if search.there:
-        search.leave_out()
+        search.forget_terms()
     return search.found
 
 
@@ -74,8 +75,8 @@ class _Search(Copies):
         super().__init__(entry)
         self.tokens = self.ops.translate(_TOKENS)
         self.found: list[Repeat] = []
-        self.columns: list[Sequence[int]] = []
-        """The rows that are the turns of loops and are all used."""
+        self.columns = Columns()
+        """Of the loops, what is used in all turns."""
         self.homes: list[tuple[Repeat, int]] = []
         """The loop of each, and which row of a copy."""
         self.there: dict[int, int] = {}
@@ -115,10 +116,9 @@ class _Search(Copies):
                 found[-1] = self._longer(found[-1], found[-2].end if several else self.free, len(tokens))
                 self.found += found
                 for repeat in found:
-                    for row, copies in repeat.used.items():
-                        if len(copies) == len(repeat.live):
-                            self.columns.append(repeat.rows_of(row))
-                            self.homes.append((repeat, row))
+                    for row, column in repeat.columns():
+                        self.columns.add(column)
+                        self.homes.append((repeat, row))
                 break
         return end
 
@@ -127,7 +127,7 @@ class _Search(Copies):
         last = 0
         for total in totals(self, start, end, self.columns, self._is_there):
             loop, row = self.homes[total.column]
-            loop.totals.setdefault(row, []).append(total)
+            loop.totals.append((row, total))
             self.there[total.at] = loop.start
             last = total.at + 1
             self.found.append(Repeat(total.start, 1, last - total.start, [], {}, {}, is_total=True))
@@ -136,7 +136,7 @@ class _Search(Copies):
     def _is_there(self, x: int, column: int) -> bool:
         return self.there.get(x, x) < self.homes[column][0].start
 
-    def leave_out(self) -> None:
+    def forget_terms(self) -> None:
         """Forget what of loops is used by totals only, which are made in them."""
         needed = set(self.entry.results)
         for item in order(self.found, len(self.ops)):
@@ -145,9 +145,9 @@ class _Search(Copies):
                 continue
             needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
             needed.update(*(carry.first for carry in item.carries))
-            needed.update(total.first or 0 for row in item.totals.values() for total in row)
+            needed.update(total.first or 0 for _, total in item.totals)
         for loop in self.found:
-            for row in loop.totals:
+            for row in dict.fromkeys(row for row, _ in loop.totals):
                 at = loop.start + row
                 left = [copy for copy in loop.used.pop(row) if at + copy * loop.length in needed]
                 if left:
@@ -155,8 +155,10 @@ class _Search(Copies):
 
     def _run_start(self, at: int) -> int:
         """The first row of those that are like this one, up to it."""
-        free = self.free
-        return free + len(self.tokens[free:at].rstrip(self.tokens[at : at + 1]))
+        free, tokens = self.free, self.tokens
+        while at > free and tokens[at - 1] == tokens[at]:
+            at -= 1
+        return at
 
     def _longer(self, repeat: Repeat, first: int, last: int) -> Repeat:
         """A loop with the copies right before and after it, between these rows.
@@ -226,13 +228,18 @@ class _Search(Copies):
 
     def _goes_on(self, loop: Repeat) -> bool:
         """Whether copies take what the turns of a loop give, which would have to be kept for them."""
+        ids = (x.ids for _, operands in loop.rows for x in operands if isinstance(x.ids, range))
         return any(
-            column[0] <= x.ids[0] < column[-1] and x.ids.step == column.step
-            for _, operands in loop.rows
-            for x in operands
-            for column in self.columns
-            if isinstance(x.ids, range) and isinstance(column, range)
+            column[0] <= taken[0] < column[-1] and taken.step == column.step
+            for taken in ids
+            for _, column in self._columns_at(taken[0])
+            if isinstance(column, range)
         )
+
+    def _columns_at(self, row: int) -> Iterator[tuple[int, Sequence[int]]]:
+        """The columns of the loop in which a row is, if it is in one."""
+        k = bisect_right(self.found, row, key=lambda loop: loop.start) - 1
+        return self.found[k].columns() if k >= 0 else iter(())
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:
@@ -253,5 +260,5 @@ def order(found: Sequence[Repeat], n: int) -> Iterator[int | Repeat]:
     for repeat in found:
         yield from range(at, repeat.start)
         yield repeat
-        at = repeat.start + repeat.length * repeat.count
+        at = repeat.end
     yield from range(at, n)

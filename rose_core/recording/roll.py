@@ -11,16 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rose_core.language.ir import (
-    ADD_TO,
-    CALL,
-    FOR,
-    GET,
-)
+from rose_core.language.ir import ADD_TO, CALL, FOR, GET
 from rose_core.language.ops import code
 from rose_core.recording.rows import END, Rows, operands_of
 from rose_core.recording.share import Entry, calls
-from rose_core.recording.totals import Total, totals
+from rose_core.recording.totals import Columns, Total, totals
 
 _ADD = code("add")
 
@@ -34,8 +29,8 @@ class Row:
 
     calls: list[int]
     """The positions of the calls."""
-    totals: dict[int, list[Total]] = field(default_factory=dict)
-    """Number of a result → the sums of what all calls give, which are made in the loop."""
+    totals: list[tuple[int, Total]] = field(default_factory=list)
+    """The sums of what all calls give, which are made in the loop: of which result, and the sum."""
 
 
 def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator[int | Row] | None:
@@ -78,7 +73,7 @@ def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
         for key, of in gets.items()
         if len(of) == len(found[key[0]].calls)
     }
-    homes, columns = [*whole], [*whole.values()]
+    homes, columns = [*whole], Columns(whole.values())
     there: dict[int, int] = {}
     """Total → the row of calls that makes it."""
 
@@ -91,7 +86,7 @@ def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
     for run in re.finditer(re.escape(bytes([_ADD])) + b"{%d,}" % (FEWEST - 1), rows.ops):
         for total in totals(rows, *run.span(), columns, is_there):
             n, y = homes[total.column]
-            found[n].totals.setdefault(y, []).append(total)
+            found[n].totals.append((y, total))
             there[total.at] = n
             added.update(range(total.start, total.at + 1))
     if not added:
@@ -100,7 +95,7 @@ def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
     for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
         if k not in added:
             needed.update(operands_of(op, x, y, rows.entry.extra))
-    return added.union(*columns) - (needed - added)
+    return added.union(*whole.values()) - (needed - added)
 
 
 def _order(levels: list[int], found: dict[int, Row], left_out: set[int]) -> Iterator[int | Row]:

@@ -7,7 +7,7 @@ the turns of a loop, additions follow right upon each other, each with the term 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rose_core.recording.rows import Rows
@@ -25,23 +25,41 @@ class Total(NamedTuple):
     """The last of them, which is the sum."""
 
 
+class Columns:
+    """Columns of loops, each as the rows that are its turns."""
+
+    def __init__(self, columns: Iterable[Sequence[int]] = ()) -> None:
+        self.rows: list[Sequence[int]] = []
+        self._number: dict[int, int] = {}
+        """The first and the second row of a column → its number."""
+        for column in columns:
+            self.add(column)
+
+    def add(self, column: Sequence[int]) -> None:
+        self._number.update(dict.fromkeys(column[:2], len(self.rows)))
+        self.rows.append(column)
+
+    def number(self, row: int) -> int:
+        """Of which column a row is the first or the second turn; -1 if of none."""
+        return self._number.get(row, -1)
+
+
 def totals(
-    rows: Rows, start: int, end: int, columns: Sequence[Sequence[int]], is_there: Callable[[int, int], bool]
+    rows: Rows, start: int, end: int, columns: Columns, is_there: Callable[[int, int], bool]
 ) -> Iterator[Total]:
     """The totals among rows that add, right after each other.
 
     Args:
         rows: of the function.
         start, end: those that add.
-        columns: the rows that are turns of a loop.
+        columns: those that may be added up.
         is_there: whether a value is there before the loop of a column begins.
     """
-    of = {column[k]: number for number, column in enumerate(columns) for k in (0, 1)}
     at = start
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)
-        number = of.get(terms[at], -1)
-        turns = columns[number] if number >= 0 else ()
+        number = columns.number(terms[at])
+        turns = columns.rows[number] if number >= 0 else ()
         first: int | None = sums[at]
         if turns and turns[0] == first:
             first = None

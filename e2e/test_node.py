@@ -231,6 +231,32 @@ def test_differences_of_indices_below_zero(node: Run) -> None:
     ]
 
 
+def test_indices_are_compared_with_any_number(node: Run) -> None:
+    body = """
+        const { Real, Size, Vec, fn, iadd, ieq, igeq, igt, ileq, ilt, imod, ineq, isub, select, sum } = rose;
+        const n = Size("n");
+        const numbers = [-(2 ** 40), -2, -1, 0, 1, 3, 2 ** 31 - 1, 2 ** 40];
+        const wrong = [];
+        for (const size of [0, 1, 3])
+            for (const shift of [0, 1])
+                for (const [op, holds] of [[ilt, (i, k) => i < k], [ileq, (i, k) => i <= k], [ieq, (i, k) => i === k],
+                        [ineq, (i, k) => i !== k], [igeq, (i, k) => i >= k], [igt, (i, k) => i > k]])
+                    for (const k of numbers) {
+                        const body = (v) => sum(n, (i) => select(op(n, isub(n, i, shift), k), Real, v[i], 0));
+                        const v = [1, 10, 100].slice(0, size);
+                        const found = await same(fn([Vec(n, Real)], Real, body).at({ n: size }), v);
+                        const expected = v.reduce((s, x, i) => s + (holds(i - shift, k) ? x : 0), 0);
+                        if (found !== expected) wrong.push([size, shift, op.name, k, found]);
+                    }
+        const near = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => v[imod(n, iadd(n, i, -1))]));
+        const first = fn([Vec(n, Real)], Real, (v) => v[imod(n, 0)]);
+        const values = [await same(near.at({ n: 0 }), []), await same(near.at({ n: 2 }), [3, 4])];
+        try { first.at({ n: 0 }); } catch ({ message }) { values.push(message); }
+        return [wrong, values];"""
+    said = "imod: 0 is out of range, expected no index, since there are no elements"
+    assert evaluate(node, body) == [[], [0, 7, said]]
+
+
 def test_structs_of_values(node: Run) -> None:
     """As with npm's rose, `struct` gives in a body what it was given; types are checked where it is called."""
     body = """

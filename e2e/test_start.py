@@ -203,6 +203,23 @@ def test_a_worker_that_dies_while_python_starts_is_replaced(page: Page, site_url
     assert page.evaluate("both") == [12, 12]
 
 
+FIRST_ENDS = """let others = false;
+Worker = class extends Worker {
+    constructor(...script) {
+        super(...(others ? script : ["data:text/javascript,close()"]));
+        others = true;
+    }
+};"""
+
+
+def test_a_worker_that_ends_before_its_first_word_is_replaced(page: Page, site_url: str) -> None:
+    """Nobody tells of it."""
+    page.clock.install()
+    run(page, site_url, "window.value = gives();", FIRST_ENDS)
+    page.clock.run_for(10_000)
+    assert page.evaluate("value") == 12
+
+
 def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, site_url: str) -> None:
     run(page, site_url, "await rose.ready(); window.gives = gives;")
     (worker,) = page.workers

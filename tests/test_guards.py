@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from itertools import pairwise
 
 import pytest
@@ -19,6 +20,8 @@ from rose_core import (
     fori,
     grad,
     iadd,
+    imin,
+    imod,
     interp,
     minimize,
     not_,
@@ -27,6 +30,7 @@ from rose_core import (
     sum,
     while_loop,
 )
+from tests.differences import differences
 
 
 @pytest.mark.parametrize("place", ["cond", "fori", "while_loop", "call"])
@@ -66,6 +70,45 @@ def test_a_guarded_neighbour_that_is_never_there(size) -> None:
     v = [2.0, 3.0, 5.0][:size]
     expected = math.fsum(a * b for a, b in pairwise(v))
     assert compile(guarded.at(n=size))(v) == compile(inner.at(n=size))(v) == expected
+
+
+@pytest.mark.parametrize("size", range(4))
+def test_sizes_at_which_nothing_is_left(size) -> None:
+    """A loop without turns asks for indices that are not there."""
+    n = Size("n")
+    turned = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[imod(n, i + 1)] * v[i]))
+    clamped = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[imin(n, i + 1, n - 1)] * v[i]))
+    first = fn([Vec(n, Real)], Real, lambda v: v[imod(n, 0)])
+    v = [2.0, 3.0, 5.0][:size]
+    for f, after in (turned, [*v[1:], *v[:1]]), (clamped, [*v[1:], *v[-1:]]):
+        expected = math.fsum(map(operator.mul, v, after))
+        assert compile(f.at(n=size))(v) == interp(f.at(n=size))(v) == expected
+        slope = grad(f).at(n=size)
+        assert compile(slope)(v) == interp(slope)(v) == pytest.approx(differences(f.at(n=size), v))
+    if size:
+        assert compile(first.at(n=size))(v) == 2.0
+    else:
+        with pytest.raises(IndexError, match="imod: 0 is out of range"):
+            first.at(n=0)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_indices_are_compared_with_any_number(size, shift) -> None:
+    n = Size("n")
+    numbers = [-(2**40), -5, -2, -1, 0, 1, 2, 3, 2**31 - 2, 2**31, 2**40]
+    for compare in (operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt):
+
+        def body(v, compare=compare):
+            def chosen(k):
+                return lambda j: select(compare(j - shift if shift else j, k), Real, v[j], 0.0)
+
+            return [sum(n, chosen(k)) for k in (*numbers, n)]
+
+        f = fn([Vec(n, Real)], Vec(len(numbers) + 1, Real), body).at(n=size)
+        v = [10.0**i for i in range(size)]
+        found = [math.fsum(v[i] for i in range(size) if compare(i - shift, k)) for k in (*numbers, size)]
+        assert list(compile(f)(v)) == list(interp(f)(v)) == found
 
 
 def test_what_a_side_cannot_compute_does_not_hinder_the_other() -> None:

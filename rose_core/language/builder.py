@@ -44,6 +44,9 @@ _SMALL = 17
 COUNT = fin(MOST + 1)
 """The type of a number of turns that is known."""
 
+_NEVER = fin(0)
+"""The type of the index of a loop without turns: what would fail in it must not come before it."""
+
 _ADD, _MUL, _NEG, _SELECT = map(code, ("add", "mul", "neg", "select"))
 
 _COMMUTES = [op.commutes for op in OPS]
@@ -145,6 +148,8 @@ class Builder:
         key = (op, a, b, c)
         if op == _SELECT:
             return self.pure(key, type or self.func.type_of(b))
+        if any(self.blocks[k].size == _NEVER for k in self.open):
+            return self.effect(key, type)  # type: ignore[arg-type]
         # what is checked already is not checked again on behalf of another line
         v = self.table.get(key[:3])
         if v is None:

@@ -154,7 +154,7 @@ class Value:
     def __floordiv__(self, other: int) -> Var:
         if not isinstance(self._type, Fin):
             raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
-        by = _index_type(other, "idiv").size
+        by = _index_type(other, "idiv", least=1).size
         return idiv(max(-(-self._type.size // by), 1), self, by)
 
     def __divmod__(self, other: int) -> tuple[Var, Var]:
@@ -536,21 +536,35 @@ def _compare(x: Value, y: object, name: str) -> Var:
 
 
 def index_operation(name: str) -> Callable[..., Var]:
-    """The Python function for an op on two indices of the type that is its first argument."""
+    """The Python function for an op on two indices of the type that is its first argument.
+
+    A literal may be any whole number, as in ``i < 3`` where a size, which only a call tells, is 2.
+    """
     op = ops.by_name[name]
 
     def function(index: object, i: object, j: object) -> Var:
-        t = as_type(index)
+        t = _index_type(index, name)
         trace = current()
-        if isinstance(i, Loose) or isinstance(j, Loose):
-            low = min([0, *(x for x in (i, j) if isinstance(x, int))])
-            a, b = (_plus(trace, _whole_number(trace, x, name)[0], -low) for x in (i, j))
+        i, j = _near(i, j, t), _near(j, i, t)
+        if any(isinstance(x, Loose) or (type(x) is int and not 0 <= x < t.size) for x in (i, j)):
+            a, b = (_whole_number(trace, x, name)[0] for x in (i, j))
         else:
             a, b = (lift(trace, x, t, name)[0] for x in (i, j))
         return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def _near(x: object, other: object, t: Fin) -> object:
+    """The literal ``x``, or one as good to compare with ``other``, next to all that it can be; else ``x``."""
+    if isinstance(x, Value) or not hasattr(x, "__index__") or truth(x) is not None:
+        return x
+    literal = int(x.__index__())
+    if not isinstance(other, Var):
+        return literal
+    low, high = (other.low, other.high) if isinstance(other, Loose) else (0, t.size - 1)
+    return min(max(literal, low - 1), high + 1)
 
 
 _ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
@@ -583,10 +597,11 @@ def arithmetic(name: str) -> Callable[..., Var]:
     return function
 
 
-def _index_type(index: object, what: str) -> Fin:
+def _index_type(index: object, what: str, least: int = 0) -> Fin:
     t = None if isinstance(index, Value) else as_type(index)
-    if not isinstance(t, Fin) or t.size < 1:
-        raise TypeError(f"{what}: expected a size of 1 or more, got {describe(index)}")
+    if not isinstance(t, Fin) or t.size < least:
+        of_least = f" of {least} or more" if least else ""
+        raise TypeError(f"{what}: expected a size{of_least}, got {describe(index)}")
     return t
 
 
@@ -677,11 +692,12 @@ def imod(index: object, i: object) -> Var:
     """The index ``i``, of any type, modulo the size of ``index``."""
     t = _index_type(index, "imod")
     trace = current()
-    whole = _whole_number(trace, i, "imod")
-    # of a multiple more, which is not negative, the remainder is the same
-    a = _plus(trace, whole[0], -min(whole[1] // t.size, 0) * t.size)
-    size = trace.builder.const(t.size, _ANY)
-    return Var(trace, trace.builder.binary(ops.code("imod"), a, size, t), t)
+    v, low, _ = _whole_number(trace, i, "imod")
+    size = max(t.size, 1)
+    a = _plus(trace, v, -min(low // size, 0) * size)  # of a multiple more, not negative, the rest is the same
+    rest = trace.builder.binary(ops.code("imod"), a, trace.builder.const(size, _ANY), t if t.size else _ANY)
+    # no index is below 0, but in a loop that never runs one may be asked for
+    return Var(trace, rest, t) if t.size else _narrowed(trace, rest, t, 0, 0, "imod")
 
 
 def idiv(index: object, i: object, by: object) -> Var:
@@ -690,7 +706,7 @@ def idiv(index: object, i: object, by: object) -> Var:
     The result is an index of the type that is the first argument, as of `arithmetic`.
     """
     t = _index_type(index, "idiv")
-    size = _index_type(by, "idiv").size
+    size = _index_type(by, "idiv", least=1).size
     trace = current()
     v, low, high = _whole_number(trace, i, "idiv")
     more = -min(low // size, 0)

@@ -49,6 +49,12 @@ interface Waiting {
  */
 const GRACE = 30;
 
+/**
+ * How many milliseconds a worker may take to say its first word. The page has loaded the worker's script already,
+ * to start it: one that is silent for so long has been ended before it could take a lock.
+ */
+const PATIENCE = 10_000;
+
 /** Whether a file lies where the page itself is from. */
 export const isOwn = (address: string): boolean =>
   new URL(address).origin === location.origin;
@@ -90,6 +96,7 @@ class Running {
     };
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.postMessage({ assets });
+    setTimeout(() => this.isAlive || this.end(), PATIENCE);
   }
 
   /** Compile a program, unless nobody wants it: that ends the worker, which is busy and hears nothing. */

@@ -90,19 +90,29 @@ const logic = (op: number, p: Bool, q: Bool): Var => {
   return result(r, BOOL, r.row(op, a, boolId(r, q)));
 };
 
-/** The id of an index of type `ty`, or of a number that is to be one. */
+/** The id of an index of type `ty`, of a number that is to be one, or of any literal. */
 const comparedId = (r: Recorder, ty: Ty, i: Nat): number => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  return loose?.index === ty
-    ? r.use(loose.number, loose.number.ty)
+  if (loose?.index === ty) return r.use(loose.number, loose.number.ty);
+  return isWhole(i) && (i < 0 || i >= ty.size)
+    ? r.literal(i, ANY)
     : indexId(r, ty, i);
 };
+
+/** The literal `i`, or one as good to compare with `j`, next to all that that can be; what is no literal as it is. */
+const nearTo = (r: Recorder, ty: Ty, j: Nat, i: Nat): Nat => {
+  if (!isWhole(i) || typeof j !== "symbol") return i;
+  const { low, high } = r.looseOf(j) ?? { low: 0, high: ty.size - 1 };
+  return Math.min(Math.max(i, low - 1), high + 1);
+};
+
+const isWhole = (i: Nat): i is number => Number.isInteger(i);
 
 const compareIndices = (op: number, index: unknown, i: Nat, j: Nat): Var => {
   const r = recorder();
   const ty = indexType(index);
-  const a = comparedId(r, ty, i);
-  return result(r, BOOL, r.row(op, a, comparedId(r, ty, j)));
+  const a = comparedId(r, ty, nearTo(r, ty, j, i));
+  return result(r, BOOL, r.row(op, a, comparedId(r, ty, nearTo(r, ty, i, j))));
 };
 
 export const abs = (x: Real) => unary(OP.abs, x);
@@ -203,6 +213,7 @@ const wholeNumber = (
     return [r.use(loose.number, ANY), loose.low, loose.high];
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
+  if (isWhole(i) && i < 0 && i >= -LARGEST) return [r.literal(i, ANY), i, i];
   const [id] = leavesOf(r, ANY, i, name);
   return [id, i as number, i as number];
 };
@@ -264,12 +275,13 @@ export const imax = (index: unknown, i: Nat, j: Nat) =>
 export const imod = (index: unknown, i: Nat): symbol => {
   const r = recorder();
   const ty = indexType(index);
-  const { size } = ty;
+  const size = Math.max(ty.size, 1);
   const [a, low] = wholeNumber(r, i, "imod");
   // of a multiple more, which is not negative, the remainder is the same
   const more = Math.max(Math.ceil(-low / size), 0) * size;
-  const b = plus(r, OP.iadd, a, more);
-  return r.newIndex(r.row(OP.imod, b, r.literal(size, ANY)), ty);
+  const rest = r.row(OP.imod, plus(r, OP.iadd, a, more), r.literal(size, ANY));
+  // no index is below 0, but in a loop that never runs one may be asked for
+  return ty.size ? r.newIndex(rest, ty) : narrowed(r, rest, ty, 0, 0, "imod");
 };
 
 /** How many times the whole number `by` goes into the index `i`, of any index type, rounded down. */

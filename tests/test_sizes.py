@@ -2,7 +2,25 @@
 
 import pytest
 
-from rose_core import Dual, Real, Size, Vec, compile, fn, iadd, interp, jvp, struct, sum, vec, vjp
+from rose_core import (
+    Dual,
+    Real,
+    Size,
+    Vec,
+    compile,
+    fn,
+    fori,
+    grad,
+    hvp,
+    iadd,
+    interp,
+    jet,
+    jvp,
+    struct,
+    sum,
+    vec,
+    vjp,
+)
 
 n, m = Size("n"), Size("m")
 
@@ -98,6 +116,29 @@ def test_a_known_size_is_an_int() -> None:
     for use in (lambda: n + 1, lambda: n == 1, lambda: 2 * n, lambda: bool(n), lambda: n < m):
         with pytest.raises(TypeError, match="the size n is known only in the body"):
             use()
+
+
+class Whole:
+    """A whole number as other libraries have them."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
+def test_whole_numbers_of_other_libraries() -> None:
+    two = Whole(2)
+    f = fn([Vec(two, Real)], Real, lambda v: sum(two, lambda i: v[i] * v[Whole(1)]))
+    assert compile(f)([3.0, 5.0]) == 40.0
+    power = fn([Real, Real], Real, lambda x, y: fori(two, Real, 1.0, lambda i, s: s * x) * y)
+    assert compile(grad(power, Whole(0)))(3.0, 5.0) == 30.0
+    assert compile(grad(power, [Whole(1), Whole(0)]))(3.0, 5.0) == {"0": 30.0, "1": 9.0}
+    assert compile(hvp(power, Whole(1)))(3.0, 5.0, 1.0) == 0.0
+    assert compile(jet(fn([Real], Real, lambda x: x * x), two))([3.0, 1.0, 0.0]) == [9.0, 6.0, 1.0]
+    n = Size("n")
+    assert compile(fn([Vec(n, Real)], Real, lambda v: v[0] * n).at(n=two))([3.0, 5.0]) == 6.0
 
 
 def test_sizes_of_the_same_name() -> None:

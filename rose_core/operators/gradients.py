@@ -7,13 +7,13 @@ come in a struct with these numbers as names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from rose_core.language.ir import is_real
 from rose_core.language.types import REAL, Struct, Type, leaves
 from rose_core.operators.forward import on_numbers
-from rose_core.tracing.declare import describe
+from rose_core.tracing.declare import describe, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of, lift_args, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.places import need_reals
@@ -113,7 +113,7 @@ class Selection:
     def __init__(self, f: Function, argnums: int | Sequence[int], what: str) -> None:
         params = f.func.param_types
         self.numbers = _numbers(argnums, what)
-        self.alone = isinstance(argnums, int)
+        self.alone = whole(argnums) is not None
         """Whether it is one argument, and not a struct of some."""
         last = len(params) - 1
         those = "it takes none" if last < 0 else f"only 0 to {last}" if last else "only 0"
@@ -142,15 +142,19 @@ class Selection:
 
 
 def _numbers(argnums: int | Sequence[int], what: str) -> list[int]:
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    if not numbers or len(set(numbers)) < len(numbers) or any(type(k) is not int for k in numbers):
+    alone = whole(argnums)
+    several = argnums if isinstance(argnums, Iterable) else ()
+    numbers = list(map(whole, several)) if alone is None else [alone]
+    known = [k for k in numbers if k is not None]
+    if not numbers or len(set(known)) < len(numbers):
         raise TypeError(f"{what}: expected the number of an argument, or some, got {describe(argnums)}")
-    return numbers
+    return known
 
 
 def _selected(params: Sequence[Any], argnums: int | Sequence[int]) -> Any:
     """The type of the selected arguments, as an author writes it."""
-    return params[argnums] if isinstance(argnums, int) else {str(k): params[k] for k in argnums}
+    numbers = _numbers(argnums, "hvp")
+    return params[numbers[0]] if whole(argnums) is not None else {str(k): params[k] for k in numbers}
 
 
 def _need_real(f: Function, what: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
 from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe
+from rose_core.tracing.declare import LARGEST, as_type, describe, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import Size
@@ -92,10 +92,11 @@ def turns_while(
     state = _type("while_loop", t)
     for part, function in (("test", test), ("body", body)):
         _need_function(f"while_loop: the {part}", function)
-    if not isinstance(limit, int) or not 0 <= limit < LARGEST:
+    turns = whole(limit)
+    if turns is None or not 0 <= turns < LARGEST:
         raise ValueError(f"while_loop: expected a whole number as the limit, got {describe(limit)}")
     trace = current()
-    count = trace.builder.const(limit, _COUNT)
+    count = trace.builder.const(turns, _COUNT)
     start = lift(trace, init, state, "the initial state of while_loop")
     types = leaves(state)
 
@@ -229,12 +230,11 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
         return use(n)[0], n._type
     if isinstance(n, Var) and n._type is REAL:
         return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
-    if isinstance(n, float) and n.is_integer():
-        n = int(n)  # an operation on numbers alone gives a number, which is a Real as well
-    number = isinstance(n, (int, float)) and not isinstance(n, bool)
-    if number and not (isinstance(n, int) and 0 <= n < LARGEST):
+    # an operation on numbers alone gives a number, which is a Real as well
+    turns = whole(int(n) if isinstance(n, float) and n.is_integer() else n)
+    if (isinstance(n, float) and turns is None) or (turns is not None and not 0 <= turns < LARGEST):
         raise ValueError(f"{name}: it cannot turn {n} times, expected a whole number from 0 to {LARGEST - 1}")
-    index = as_type(n) if number or isinstance(n, (Size, Fin)) else None
+    index = fin(turns) if turns is not None else as_type(n) if isinstance(n, (Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(
             f"{name}: expected a size, an index or a Real as the number of turns, got {describe(n)}"
@@ -248,8 +248,9 @@ def _distance(checkpoint: object, most: int) -> int:
         return 0
     if checkpoint == "revolve":
         return _ROOT if most > _ROOT**2 else max(1, round(most**0.5))
-    if isinstance(checkpoint, int) and not isinstance(checkpoint, bool) and 0 < checkpoint < LARGEST:
-        return checkpoint
+    distance = whole(checkpoint)
+    if distance is not None and 0 < distance < LARGEST:
+        return distance
     raise ValueError(
         f'checkpoint: expected "none", "revolve" or a number of turns, got {describe(checkpoint)}'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any
 
@@ -24,12 +25,11 @@ def as_type(t: object) -> Type:
         return UNIT
     if isinstance(t, OpenVec):
         return array(index_type(t.index), as_type(t.elem))
-    if isinstance(t, Size):
-        t = t.__index__()
-    if isinstance(t, int) and not isinstance(t, bool):
-        if not 0 <= t <= LARGEST:
-            raise ValueError(f"an index type needs a size from 0 to {LARGEST}, not {t}")
-        return fin(t)
+    size = t.__index__() if isinstance(t, Size) else whole(t)
+    if size is not None:
+        if not 0 <= size <= LARGEST:
+            raise ValueError(f"an index type needs a size from 0 to {LARGEST}, not {size}")
+        return fin(size)
     if isinstance(t, dict):
         for name in t:
             if not isinstance(name, str):
@@ -83,6 +83,18 @@ def number(x: object) -> float | None:
     try:
         return float(x)
     except (TypeError, ValueError, OverflowError):  # an array, or an int that is too large
+        return None
+
+
+def whole(x: object) -> int | None:
+    """``x`` as a whole number, of whatever library it is; None if it is none, a Bool, or not known."""
+    if type(x) is int:
+        return x
+    if truth(x) is not None or not hasattr(x, "__index__"):
+        return None
+    try:
+        return operator.index(x)
+    except TypeError:  # an array, or a symbolic value
         return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rose_core.language.types import Array, Struct, Type
-from rose_core.tracing.declare import as_type, describe
+from rose_core.tracing.declare import describe, index_type
 from rose_core.tracing.sizes import OpenVec, Size, known
 from rose_core.tracing.trace import Value
 
@@ -47,9 +47,8 @@ class Generic:
             raise TypeError(
                 f"{self.__name__}.at: expected {', '.join(names)}, got {', '.join(sizes) or 'nothing'}"
             )
-        for value in sizes.values():
-            as_type(value)  # a proper size
-        return self.instance({size: sizes[size.name] for size in self.sizes})
+        proper = {name: index_type(size).size for name, size in sizes.items()}
+        return self.instance({size: proper[size.name] for size in self.sizes})
 
     def instance(self, sizes: Mapping[Size, int]) -> Function:
         """The function at these sizes."""

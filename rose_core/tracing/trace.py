@@ -17,7 +17,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
 from rose_core.language.ops import Op
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth
+from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth, whole
 from rose_core.tracing.where import Construct
 
 if TYPE_CHECKING:
@@ -426,8 +426,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
         if x is None:
             return []
     elif isinstance(t, Fin):
-        if hasattr(x, "__index__") and truth(x) is None:
-            i = x.__index__()
+        if (i := whole(x)) is not None:
             if not 0 <= i < t.size:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
             return [b.const(i, t)]
@@ -558,11 +557,9 @@ def index_operation(name: str) -> Callable[..., Var]:
 
 def _near(x: object, other: object, t: Fin) -> object:
     """The literal ``x``, or one as good to compare with ``other``, next to all that it can be; else ``x``."""
-    if isinstance(x, Value) or not hasattr(x, "__index__") or truth(x) is not None:
+    literal = whole(x)
+    if literal is None or not isinstance(other, Var):
         return x
-    literal = int(x.__index__())
-    if not isinstance(other, Var):
-        return literal
     low, high = (other.low, other.high) if isinstance(other, Loose) else (0, t.size - 1)
     return min(max(literal, low - 1), high + 1)
 
@@ -621,8 +618,8 @@ def _whole_number(trace: Trace, x: object, what: str) -> Whole:
         return *use(x), 0, max(x._type.size - 1, 0)  # type: ignore[return-value]
     if isinstance(x, (Value, float)):
         raise TypeError(f"{what}: expected an index, got {describe(x)}")
-    if isinstance(x, int) and -LARGEST <= x < 0:
-        return trace.builder.const(x, _ANY), x, x
+    if (negative := whole(x)) is not None and -LARGEST <= negative < 0:
+        return trace.builder.const(negative, _ANY), negative, negative
     (v,) = lift(trace, x, _ANY, what)
     value = int(trace.builder.pool[~v][0])
     return v, value, value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
-from rose_core.tracing.declare import mismatch, number, truth
+from rose_core.tracing.declare import mismatch, number, truth, whole
 
 
 class Record(dict):  # type: ignore[type-arg]
@@ -44,8 +44,7 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
         if x is None:
             return []
     elif isinstance(t, Fin):
-        if hasattr(x, "__index__") and truth(x) is None:
-            i = x.__index__()
+        if (i := whole(x)) is not None:
             if not 0 <= i < t.size:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
             return [i]

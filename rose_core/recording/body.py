@@ -55,11 +55,6 @@ PENDING = -(1 << 62)
 """In place of the value of a row: the element of a loop's column that it is has not been asked for yet."""
 
 
-def _constant(value: float, t: Type) -> float:
-    """A literal as its type has it; one of an array type fills the array."""
-    return value if is_real(t) else value != 0 if t is BOOL else int(value)
-
-
 class Body:
     """Builds the body of one function from its rows."""
 
@@ -110,17 +105,14 @@ class Body:
 
     def _make_literals(self, numbers: Iterable[int]) -> None:
         """Give literals their values, as far as no parameter is in their place."""
-        entry, b, env = self.entry, self.b, self.env
-        ids: dict[tuple[float, int], int] = {}
+        values, kinds, types, env = self.entry.values, self.entry.kinds, self.types, self.env
         for number in numbers:
-            if number in self.literal_params:
-                continue
-            literal = entry.values[number], entry.kinds[number]
-            v = ids.get(literal)
-            if v is None or literal[0] == 0:  # which of the zeros?
-                t = self.types[literal[1]]
-                v = ids[literal] = b.const(_constant(literal[0], t), t)
-            env[~number] = v
+            if number not in self.literal_params:
+                env[~number] = self._literal(values[number], types[kinds[number]])
+
+    def _literal(self, value: float, t: Type) -> int:
+        """A literal as its type has it; one of an array type fills the array."""
+        return self.b.const(value if is_real(t) else value != 0 if t is BOOL else int(value), t)
 
     def build(self) -> None:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
@@ -339,7 +331,13 @@ class Body:
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
             return turn.b.index(turn.outer(vector), self._pick(turn, [read[2] for read in reads]))
-        return turn.b.index(turn.outer(b.vec(ids, array(turn.size, t))), turn.i)
+        return self._element(turn, ids, t)
+
+    def _element(self, turn: Turn, ids: list[int], t: Type) -> int:
+        """As `_pick`, by a vector of the values."""
+        if min(ids) == max(ids):
+            return turn.outer(ids[0])
+        return turn.b.index(turn.outer(self.b.vec(ids, array(turn.size, t))), turn.i)
 
     def _pick_literal(self, turn: Turn, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
@@ -352,11 +350,11 @@ class Body:
         if kinds and kinds.count(kinds[0]) == len(kinds):
             t = self.types[kinds[0]]
             if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
-                ids = ids[:1]
-            elif isinstance(t, Fin):
-                number = affine(turn, values, t)
-                if number is not None:
-                    return number
+                return turn.outer(self._literal(values[0], t))
+            if isinstance(t, Fin) and (number := affine(turn, values, t)) is not None:
+                return number
+            known = self.b.consts.get
+            return self._element(turn, [known((x, t)) or self._literal(x, t) for x in values], t)
         self._make_literals(~v for v in ids if v < 0)
         return self._pick(turn, [self.value(v) for v in ids])
 

@@ -233,10 +233,8 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
     # an operation on numbers alone gives a number, which is a Real as well
     turns = whole(int(n) if isinstance(n, float) and n.is_integer() else n)
     if (isinstance(n, float) and turns is None) or (turns is not None and not 0 <= turns < LARGEST):
-        found = n if turns is None else turns
-        raise ValueError(
-            f"{name}: it cannot turn {found} times, expected a whole number from 0 to {LARGEST - 1}"
-        )
+        found, expected = n if turns is None else turns, f"a whole number from 0 to {LARGEST - 1}"
+        raise ValueError(f"{name}: it cannot turn {found} times, expected {expected}")
     index = fin(turns) if turns is not None else as_type(n) if isinstance(n, (Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(

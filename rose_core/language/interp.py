@@ -1,14 +1,16 @@
 """The interpreter: what a program means, said in Python.
 
-It executes instructions as they stand, one at a time, with `language.reals` for arithmetic: what a
-compiled program computes is compared with this, bit by bit.
+It executes instructions as they stand, one at a time, if a result or an effect needs them, with
+`language.reals` for arithmetic: what a compiled program computes is compared with this, bit by bit.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from rose_core import errors
+from rose_core.language.demand import Demand
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -81,9 +83,25 @@ def call(f: Func, args: list[Any]) -> list[Any]:
     return [env[v] for v in f.results]
 
 
+def _needed(f: Func) -> list[int]:
+    """For each instruction whether it is needed: what nobody needs may fail."""
+    if f.structured:  # as text has it, and not flattened
+        return [1] * len(f.code)
+    key = "needed", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        demand = Demand(f)
+        for v in chain.from_iterable(demand.anchors):
+            demand.uses[v] += 1
+        found = f.memo[key] = demand.uses
+    return found  # type: ignore[return-value]
+
+
 def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
-    code = f.code
+    code, needed = f.code, _needed(f)
     for v in f.blocks[number].order:
+        if not needed[v]:
+            continue
         ins = code[v]
         op = ins[0]
         if op < TABLE_END:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from rose_core.errors import RunError
+from rose_core.language.indices import MOST
 from rose_core.language.ops import OPS, code
 from rose_core.language.types import TAN, Fin, Type
 
@@ -202,18 +203,21 @@ def range_of(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
         return value, value
     ins, t = b.code[v], b.func.types[v]
     assert isinstance(t, Fin)
-    ends = 0, t.size - 1
+    # what arithmetic gives need be no index
+    low, high = (-MOST - 1, MOST) if ins[0] in _MONOTONE and t.size > MOST else (0, t.size - 1)
     if not farthest:
-        return ends
+        return low, high
     if ins[0] == _NARROW:
-        return range_of(b, ins[1], farthest - 1)
+        least, most = range_of(b, ins[1], farthest - 1)
+        return max(low, least), min(high, most)
     if ins[0] == _IMOD and ins[2] < 0:
         return 0, min(t.size, int(b.pool[~ins[2]][0])) - 1
     if ins[0] in _MONOTONE:
         xs, ys = range_of(b, ins[1], farthest - 1), range_of(b, ins[2], farthest - 1)
-        values = [int(OPS[ins[0]].evaluate(x, y)) for x in xs for y in ys]
-        return min(values), max(values)
-    return ends
+        if ins[0] != _IDIV or ys[0] > 0:
+            values = [int(OPS[ins[0]].evaluate(x, y)) for x in xs for y in ys]
+            return min(values), max(values)
+    return low, high
 
 
 def _idiv(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:

@@ -27,7 +27,7 @@ from rose_core.language.ir import (
     is_real,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, TAN, UNIT, Array, Fin, Type, array, fin, scalar_of
+from rose_core.language.types import BOOL, UNIT, Array, Fin, Type, array, fin
 from rose_core.recording.copies import Carry, Operand, Repeat
 from rose_core.recording.reroll import order, repeats
 from rose_core.recording.roll import Row, plan
@@ -69,7 +69,7 @@ class Body:
         self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
         self.params = [b.param(t) for t in entry.leaves]
         """The ids of the parameters, and of what is captured from enclosing functions."""
-        self.has_tangents = any(scalar_of(t) is TAN for t in entry.leaves) or TAN in entry.types
+        self.has_tangents = entry.has_tangents
         self.elements: dict[int, int] = {}
         """``INDEX`` row → the parameter that is its value."""
         self.passed: dict[int, dict[int, int]] = {}
@@ -173,7 +173,9 @@ class Body:
         """In what order to build the rows, where some of them are to be loops."""
         # calls from all over what was joined are no row
         if self.entry.calls and self.entry.number not in self.recording.joined:
-            calls = plan(self.entry, self._same)
+            callee = self.recording.callee
+            effects = {k for k, number in enumerate(self.callees) if callee(number).effects}
+            calls = plan(self.entry, self._same, effects)
             if calls is not None:
                 return calls
         if self.has_tangents or self.elements or self.passed:
@@ -249,7 +251,7 @@ class Body:
             args = [values[row - x.back] if x.back else self._pick_literal(turn, x.ids) for x in operands]
             if row in sums:
                 (term,) = args
-                values.append(b.add_to(sums[row], b.unary(_NEG, term) if op == _SUB else term))
+                values.append(b.add_to(sums[row], operation(b, _NEG, [term]) if op == _SUB else term))
             else:
                 values.append(operation(b, op, args))
         for accumulator, (row, _) in zip(totals, added, strict=True):
@@ -286,7 +288,7 @@ class Body:
             values.append(operation(inner, op, [operand(row, x) for x in operands]))
         after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
         sums = zip(turn.state[len(carried) :], added, strict=True)
-        after += [inner.binary(_ADD, so_far, values[row]) for so_far, (row, _) in sums]
+        after += [operation(inner, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
         kept = [*repeat.used]
         body.blocks[0].results = [*after, *(values[row] for row in kept)]
         spec = Spec(len(state), size, len(kept))

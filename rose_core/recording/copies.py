@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
+from rose_core.language.indices import MOST
 from rose_core.language.ir import INDEX, PARAM, VEC
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, REAL, Array, Type
+from rose_core.language.types import BOOL, REAL, TAN, Array, Type, fin
 from rose_core.recording.rows import Rows
 from rose_core.recording.totals import Total
 
@@ -23,7 +24,13 @@ _FARTHEST = 3
 
 _ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
 
-_TYPES: dict[str, Type] = {"R": REAL, "B": BOOL}
+_TYPES: dict[str, Type] = {"R": REAL, "B": BOOL, "I": fin(MOST + 1)}
+
+_TAKE_ANY = frozenset((INDEX, _SELECT, *(k for k, op in enumerate(OPS) if "I" in op.ins)))
+"""Operations that take values of several types, as vectors and indices are."""
+
+_BY_SIZE = frozenset(k for k, op in enumerate(OPS) if op.sized or op.name == "idiv")
+"""Operations on an index whose further operands are a size, and a note."""
 
 
 class Carry(NamedTuple):
@@ -129,7 +136,7 @@ class Copies(Rows):
         for row in range(length):
             columns = self.columns_of(start, row, length, count)
             operands = [self._operand(column, start, row, length) for column in columns]
-            if None in operands or not self._are_alike(self.ops[start + row], columns, start):
+            if None in operands or not self._are_alike(self.ops[start + row], columns, operands, start):
                 return None
             repeat.rows.append((self.ops[start + row], operands))  # type: ignore[arg-type]
         if all(op == INDEX for op, _ in repeat.rows):
@@ -151,14 +158,24 @@ class Copies(Rows):
                 carry = Carry(carry.row, carry.first[1:])
         return repeat
 
-    def _are_alike(self, op: int, columns: Sequence[array[int]], start: int) -> bool:
-        """Whether operands from outside of the copies are of one type, where an operation takes any.
+    def _are_alike(
+        self, op: int, columns: Sequence[array[int]], operands: Sequence[Operand | None], start: int
+    ) -> bool:
+        """Whether operands are of one type in all copies, where an operation takes any; sizes are literals.
 
         A loop has no table of vectors: what it reads is one, or rows of a matrix.
         """
-        if op not in (INDEX, _SELECT):
+        if op not in _TAKE_ANY:
             return True
-        for column in columns[:1] if op == INDEX else columns[1:]:
+        for x in operands:
+            if x and x.carry and not all(self._fits(first, start + x.carry.row) for first in x.carry.first):
+                return False
+        if op in _BY_SIZE:
+            values = self.entry.values
+            if any(len({values[~x] if x < 0 else -1 - x for x in column}) > 1 for column in columns[1:]):
+                return False
+            columns = columns[:1]
+        for column in columns[1:] if op == _SELECT else columns[:1] if op == INDEX else columns:
             outside = {x for x in column if x < start}
             if len(outside) < 2:
                 continue
@@ -172,6 +189,13 @@ class Copies(Rows):
                 if len(of) > 1 or -1 in of:
                     return False
         return True
+
+    def _fits(self, first: int, row: int) -> bool:
+        """Whether a loop's state may start from a value, and be what a row gives after that."""
+        t, later = self.type_of(first), self.type_of(row)
+        if isinstance(t, int):  # where nobody knows, only numbers are sure to be alike
+            return later in (REAL, BOOL)
+        return t == later or (t is TAN and later is REAL)
 
     def type_of(self, x: int) -> Type | int:
         """The type of a row or literal, as far as its own operation tells; else what no other has."""
@@ -187,6 +211,9 @@ class Copies(Rows):
         if op == INDEX:
             of = self.type_of(self.xs[x])
             return of.elem if isinstance(of, Array) else x
+        if op < TABLE_END and OPS[op].sized:
+            size = self.ys[x] if op < BINARY_END else self.entry.extra[self.xs[x] + 1]
+            return fin(int(self.entry.values[~size])) if size < 0 else x
         return _TYPES.get(OPS[op].out, x) if op < TABLE_END else x
 
     def _operand(self, column: array[int], start: int, row: int, length: int) -> Operand | None:

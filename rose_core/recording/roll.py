@@ -8,16 +8,19 @@ other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rose_core.language.ir import ADD_TO, CALL, FOR, GET
+from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, LOOP, PULL, VJP
 from rose_core.language.ops import code
 from rose_core.recording.rows import END, Rows, operands_of
 from rose_core.recording.share import Entry, calls
 from rose_core.recording.totals import Columns, Total, totals
 
 _ADD = code("add")
+
+_CALL_PARTS = frozenset((COND, LOOP, VJP, PULL))
+"""What calls functions in parts, or in turns."""
 
 FEWEST = 32
 """Calls that are worth a loop."""
@@ -33,11 +36,16 @@ class Row:
     """The sums of what all calls give, which are made in the loop: of which result, and the sum."""
 
 
-def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator[int | Row] | None:
+def plan(
+    entry: Entry, same: Callable[[int, Sequence[int]], object], effects: Collection[int]
+) -> Iterator[int | Row] | None:
     """An order for the rows of a function, by position, with rows of calls; None if there are none of these.
 
-    ``same(number of the callee, arguments)`` is equal for calls that may be in one loop, and None for
-    those that may not.
+    Args:
+        entry: the function.
+        same: of the number of a callee and arguments, equal for calls that may be in one loop, and None for
+            those that may not.
+        effects: which of its callees have effects, whose order stays.
     """
     rows = entry.rows.tolist()
     if rows[0::3].count(CALL) < FEWEST:
@@ -48,7 +56,7 @@ def plan(entry: Entry, same: Callable[[int, Sequence[int]], object]) -> Iterator
             alike.setdefault(key, []).append(k)
     if max(map(len, alike.values()), default=0) < FEWEST:
         return None
-    levels, loops = _levels(entry, rows)
+    levels, loops = _levels(entry, rows, effects)
     groups: dict[object, list[int]] = {}
     for key, row in alike.items():
         for k in row:
@@ -91,7 +99,7 @@ def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
             added.update(range(total.start, total.at + 1))
     if not added:
         return added
-    needed = set(rows.entry.results)
+    needed = {*rows.entry.results, *(total.first for row in found for _, total in row.totals)}
     for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
         if k not in added:
             needed.update(operands_of(op, x, y, rows.entry.extra))
@@ -110,25 +118,30 @@ def _order(levels: list[int], found: dict[int, Row], left_out: set[int]) -> Iter
         yield from items
 
 
-def _levels(entry: Entry, rows: list[int]) -> tuple[list[int], set[int]]:
+def _levels(entry: Entry, rows: list[int], effects: Collection[int]) -> tuple[list[int], set[int]]:
     """The level of each row, one for a whole loop; and the positions inside of loops."""
     extra = entry.extra
     levels = [0] * (len(rows) // 3)
     ready = list(levels)
     """As ``levels``, but for an accumulator the level of what was last added to it."""
     loops: set[int] = set()
-    start = depth = level = 0
+    start = depth = level = acted = 0
     for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
         if not depth:
             start, level = k, 0
         for v in operands_of(op, x, y, extra):
             if v >= 0 and ready[v] > level:
                 level = ready[v]
+        acts = effects and (op in _CALL_PARTS or (op == CALL and extra[x] in effects))
+        if acts and acted > level:
+            level = acted
         if depth or op == FOR:
             loops.add(k)
             depth += (op == FOR) - (op == END)
         elif op == CALL:
             level += 1
+        if acts:
+            acted = level
         if not depth:
             for j in range(start, k + 1):
                 levels[j] = ready[j] = level

@@ -13,11 +13,12 @@ of a table), the functions stay apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.ir import CALL, INDEX, PARAM
-from rose_core.language.types import REAL, Array, Type
+from rose_core.language.types import REAL, TAN, Array, Type, scalar_of
 
 MOST_COLUMNS = 48
 """How many parameters a shared function may have in place of literals, however short it is."""
@@ -55,6 +56,11 @@ class Entry:
     """Whether reverse mode computes what it needs of it again."""
     signature: object
     """Equal for functions with the same types, of parameters, results and literals."""
+
+    @property
+    def has_tangents(self) -> bool:
+        """Whether it may compute with tangents, as a derivative that an author sets does."""
+        return any(scalar_of(t) is TAN for t in self.leaves) or TAN in self.types
 
 
 @dataclass(slots=True)
@@ -179,6 +185,9 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
     for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
         if op == INDEX and y < 0 <= x and rows[3 * x] == PARAM:
             picks[~y] = (k, rows[3 * x + 1])
+    if picks:  # what else a literal is used for, no element stands for
+        uses = Counter(x for of in (rows[1::3], rows[2::3], entry.extra, entry.results) for x in of if x < 0)
+        picks = {number: pick for number, pick in picks.items() if uses[~number] == 1}
     for number, kind in enumerate(entry.kinds):
         if entry.types[kind] is REAL:
             yield Column(number, -1, REAL_COLUMN, -1)

@@ -55,13 +55,14 @@ def totals(
         columns: those that may be added up.
         is_there: whether a value is there before the loop of a column begins.
     """
+    from_nothing = not rows.entry.has_tangents  # there is no telling what a zero would have to be
     at = start
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)
         number = columns.number(terms[at])
         turns = columns.rows[number] if number >= 0 else ()
         first: int | None = sums[at]
-        if turns and turns[0] == first:
+        if turns and turns[0] == first and from_nothing:
             first = None
         skipped = int(first is None)
         # a look at two of them, before there is a list of all

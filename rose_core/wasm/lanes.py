@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 LEAST_TURNS = 4
 """The fewest turns for which it is done."""
 
+MOST_TURNS = 2**28
+"""The most: eight times the turn is a 32-bit number."""
+
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
 
@@ -132,7 +135,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
     lanes = Lanes(number)
-    if block.size.size < LEAST_TURNS:
+    if not LEAST_TURNS <= block.size.size <= MOST_TURNS:
         return None
     results = {block.results[k] for k in columns}
     anchors = body.demand.anchors[number]

@@ -34,7 +34,7 @@ from rose_core.wasm.encode import (
     store,
 )
 from rose_core.wasm.lane_code import Writer
-from rose_core.wasm.lanes import LEAST_TURNS, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write
 
@@ -78,7 +78,8 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
-    if block.size.size < LEAST_TURNS or not all(is_number(func.type_of(block.results[k])) for k in columns):
+    fits = LEAST_TURNS <= block.size.size <= MOST_TURNS
+    if not fits or not all(is_number(func.type_of(block.results[k])) for k in columns):
         return None
     rows = Rows(number)
     anchors = set(body.demand.anchors[number])

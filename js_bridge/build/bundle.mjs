@@ -54,6 +54,7 @@ const smaller = async (code, isModule, isPageScript) => {
     compress: { passes: 2 },
     format: {
       comments: false,
+      max_line_len: 2000, // Node shows the whole line where an author's mistake was found
       preamble: `${isPageScript ? EAGER : ""}/* Rose ${constants.VERSION}, MIT License */`,
     },
   };

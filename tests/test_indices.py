@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from itertools import product
@@ -16,8 +17,10 @@ from rose_core import (
     Vec,
     compile,
     fn,
+    fori,
     iadd,
     idiv,
+    ieq,
     imax,
     imin,
     imod,
@@ -28,11 +31,13 @@ from rose_core import (
     real,
     select,
     struct,
+    sum,
     vec,
     vjp,
 )
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
+from tests.differences import differences
 
 OPS = {
     iadd: lambda i, j: i + j,
@@ -272,6 +277,38 @@ def test_between_index_types():
     f, line = fn([7], t, lambda i: {"wide": index(9, i), "narrow": index(3, i)}), here()
     assert both(f, 2) == {"wide": 2, "narrow": 2}
     assert both(f, 3) == f"index: 3 is out of range, expected a whole number from 0 to 2 {line}"
+
+
+V = [1.0, 2.0, 4.0]
+
+WIDER = {
+    "next": (2, lambda v, i: v[i + 1] - v[i], lambda i: V[i + 1] - V[i]),
+    "twice": (2, lambda v, i: v[i * 2], lambda i: V[i * 2]),
+    "half": (3, lambda v, i: v[i // 2], lambda i: V[i // 2]),
+    "two indices": (2, lambda v, i: sum(2, lambda j: v[i + j]), lambda i: V[i] + V[i + 1]),
+    "compared": (3, lambda v, i: sum(2, lambda j: select(j < i, v[i], 0.0)), lambda i: V[i] * min(i, 2)),
+    "equal": (3, lambda v, i: sum(2, lambda j: select(ieq(5, i, j), v[i], 0.0)), lambda i: V[i] * (i < 2)),
+    "passed": (2, lambda v, i: fn([3], Real, real)(i + 1) * v[i], lambda i: (i + 1) * V[i]),
+    "state": (2, lambda v, i: v[fori(2, 3, 0, lambda j, k: imin(3, k + i, 2))], lambda i: V[2 * i]),
+}
+
+
+@pytest.mark.parametrize("turns, term, plain", WIDER.values(), ids=WIDER)
+def test_an_index_is_one_of_more_elements(turns, term, plain):
+    """What is below a size is below a larger one; what may be too large is checked against what it indexes."""
+    f = fn([Vec(3, Real)], Real, lambda v: sum(turns, lambda i: term(v, i)))
+    assert both(f, V) == builtins.sum(map(plain, range(turns)))
+    slope = fn([Vec(3, Real)], Vec(3, Real), lambda v: vjp(f)(v).grad(1))
+    assert both(slope, V) == pytest.approx(differences(f, V))
+
+
+def test_what_is_too_large_for_more_elements():
+    f, line = fn([Vec(3, Real)], Real, lambda v: sum(3, lambda i: v[i + 1])), here()
+    assert both(f, [1.0] * 3) == f"iadd: 3 is out of range, expected a whole number from 0 to 2 {line}"
+    with pytest.raises(
+        TypeError, match=r"expected an index below 3, got one below 4; index\(3, i\) makes it one"
+    ):
+        fn([Vec(3, Real)], Real, lambda v: sum(4, lambda i: v[i]))
 
 
 def test_what_is_no_index():

@@ -28,9 +28,8 @@ SYMBOLIC = {
 PLAIN = {"R": ["text", None, True, 1j, [1.0]], "B": [1, 0.0, "text", None], "I": [True, 1.5, "1", None]}
 """For each operand type, values of Python's own that are none."""
 
-ARITHMETIC = ("iadd", "isub", "imul", "imin", "imax", "imod", "idiv")
-CHECKED = [name for name in OP_NAMES if name not in ARITHMETIC]
-"""Arithmetic on indices is apart: it takes indices of any types, and a size (tests/test_indices.py)."""
+CHECKED = [name for name in OP_NAMES if "I" not in by_name[name].ins]
+"""What is done with indices is apart: it takes indices of any types, and a size (tests/test_indices.py)."""
 
 
 def function(name):
@@ -91,7 +90,8 @@ def named(expected):
 def mismatch(expected, came):
     """What is said of a symbol of type ``came``."""
     if not (expected.isdigit() and came.isdigit()):
-        return f"expected {named(expected)}, got a symbolic {came}"
+        advice = "; real(i) makes it one" if expected == "Real" and came.isdigit() else ""
+        return f"expected {named(expected)}, got a symbolic {came}{advice}"
     advice = f"index({expected}, i) makes it one"
     return f"expected an index below {expected}, got one below {came}; {advice}"
 

@@ -226,18 +226,18 @@ class Loose(Var):
         self._trace, self._block, self._type = trace, trace.builder.open[-1], type
         self.number, self.low, self.high, self.name = number, low, high, name
 
-    def checked(self, trace: Trace) -> int:
-        """The id of the index in the function being defined.
+    def checked(self, trace: Trace, t: Fin) -> int:
+        """The id of the index, as a ``t``, in the function being defined.
 
         Raises:
             IndexError: it is none whatever the arguments are, and is needed whatever they are.
         """
-        if (self.high < 0 or self.low >= self._type.size) and not trace.may_be_idle:
+        if (self.high < 0 or self.low >= t.size) and not trace.may_be_idle:
             found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
-            raise IndexError(
-                f"{self.name}: {found} is out of range, expected an index below {self._type.size}"
-            )
-        return check("bound", trace, _number(self), self._type, self.name, OUT_OF_RANGE)
+            raise IndexError(f"{self.name}: {found} is out of range, expected an index below {t.size}")
+        if self.low >= 0 and self.high < t.size:
+            return _as_index(trace, _number(self), t)
+        return check("bound", trace, _number(self), t, self.name, OUT_OF_RANGE)
 
 
 class VecValue(Value):
@@ -360,7 +360,7 @@ def use(x: Value) -> list[int]:
     owner = x._trace
     check_scope(owner, x._block, f"a symbolic {x._type}")
     if isinstance(x, Loose):
-        return [x.checked(trace)]
+        return [x.checked(trace, x._type)]
     ids = _ids(x)
     return ids if owner is trace else [trace.capture(owner, v) for v in ids]
 
@@ -406,11 +406,15 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     if isinstance(x, Value):
         if x._type is t or x._type == t:
             return use(x)
-        if isinstance(t, Fin) and isinstance(x._type, Fin):
+        if isinstance(t, Fin) and isinstance(x, Var) and isinstance(x._type, Fin):
+            if x._type.size <= t.size:  # as in v[i], where there are more elements than turns
+                (v,) = use(x) if not isinstance(x, Loose) else (x.checked(trace, t),)
+                return [_as_index(trace, v, t)]
             raise TypeError(
                 f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )
-        raise TypeError(f"{what}: {mismatch(t, x)}")
+        advice = "; real(i) makes it one" if t is REAL and isinstance(x._type, Fin) else ""
+        raise TypeError(f"{what}: {mismatch(t, x)}{advice}")
     if t is REAL:
         if type(x) is float:
             return [b.real(x)]
@@ -535,32 +539,28 @@ def _compare(x: Value, y: object, name: str) -> Var:
 
 
 def index_operation(name: str) -> Callable[..., Var]:
-    """The Python function for an op on two indices of the type that is its first argument.
+    """The Python function that compares indices, of any types, and whole numbers.
 
-    A literal may be any whole number, as in ``i < 3`` where a size, which only a call tells, is 2.
+    A literal may be any, as in ``i < 3`` where a size, which only a call tells, is 2.
     """
     op = ops.by_name[name]
 
     def function(index: object, i: object, j: object) -> Var:
-        t = _index_type(index, name)
+        _index_type(index, name)
         trace = current()
-        i, j = _near(i, j, t), _near(j, i, t)
-        if any(isinstance(x, Loose) or (type(x) is int and not 0 <= x < t.size) for x in (i, j)):
-            a, b = (_whole_number(trace, x, name)[0] for x in (i, j))
-        else:
-            a, b = (lift(trace, x, t, name)[0] for x in (i, j))
+        a, b = (_whole_number(trace, x, name)[0] for x in (_near(i, j), _near(j, i)))
         return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
-def _near(x: object, other: object, t: Fin) -> object:
+def _near(x: object, other: object) -> object:
     """The literal ``x``, or one as good to compare with ``other``, next to all that it can be; else ``x``."""
     literal = whole(x)
-    if literal is None or not isinstance(other, Var):
+    if literal is None or not isinstance(other, Var) or not isinstance(other._type, Fin):
         return x
-    low, high = (other.low, other.high) if isinstance(other, Loose) else (0, t.size - 1)
+    low, high = (other.low, other.high) if isinstance(other, Loose) else (0, other._type.size - 1)
     return min(max(literal, low - 1), high + 1)
 
 
@@ -616,13 +616,13 @@ def _whole_number(trace: Trace, x: object, what: str) -> Whole:
             return check("bound", trace, _number(x), small, x.name, OUT_OF_RANGE), x.low, LARGEST - 2
     if isinstance(x, Var) and isinstance(x._type, Fin):
         return *use(x), 0, max(x._type.size - 1, 0)  # type: ignore[return-value]
-    if isinstance(x, (Value, float)):
-        raise TypeError(f"{what}: expected an index, got {describe(x)}")
-    if (negative := whole(x)) is not None and -LARGEST <= negative < 0:
-        return trace.builder.const(negative, _ANY), negative, negative
-    (v,) = lift(trace, x, _ANY, what)
-    value = int(trace.builder.pool[~v][0])
-    return v, value, value
+    value = whole(x)
+    if value is None:
+        advice = "; real(i) is an index as a Real" if isinstance(x, Var) and x._type is REAL else ""
+        raise TypeError(f"{what}: expected an index, got {describe(x)}{advice}")
+    if not -LARGEST <= value < LARGEST:
+        raise IndexError(f"{what}: {value} is out of range, expected -{LARGEST} <= i < {LARGEST}")
+    return trace.builder.const(value, _ANY), value, value
 
 
 def _plus(trace: Trace, v: int, more: int, op: str = "iadd") -> int:
@@ -641,8 +641,12 @@ def _narrowed(trace: Trace, v: int, t: Fin, low: int, high: int, name: str) -> V
     """The number ``v`` as an index of type ``t``: checked where it is used, unless it is known to be one."""
     if low < 0 or high >= t.size:
         return Loose(trace, v, t, low, high, name)
-    size = trace.builder.const(t.size, _ANY)
-    return Var(trace, trace.builder.binary(ops.code("narrow"), v, size, t), t)
+    return Var(trace, _as_index(trace, v, t), t)
+
+
+def _as_index(trace: Trace, v: int, t: Fin) -> int:
+    """The id of the number ``v``, which is known to be one, as a ``t``."""
+    return trace.builder.binary(ops.code("narrow"), v, trace.builder.const(t.size, _ANY), t)
 
 
 iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))

@@ -9,7 +9,7 @@ from array import array
 import pytest
 import wasmtime
 
-from rose_core import Real, SizeError, Vec, bridge, compile, fn, mul, sin, vec, vjp
+from rose_core import Real, SizeError, Vec, bridge, compile, cos, fn, mul, opaque, sin, vec, vjp
 from rose_core import sum as rose_sum
 from rose_core.derivatives.expand import Expansion
 from rose_core.optimise import inline
@@ -79,6 +79,51 @@ def test_too_many_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_much_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODY", 2000)
     assert " bytes, of which engines take 2,000; of its " in message(written_out(200))
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_too_much_code_in_any_part(monkeypatch: pytest.MonkeyPatch, early: bool) -> None:
+    """A function of such a length is written in parts, and a loop is in one of them."""
+    monkeypatch.setattr(limits, "BODY", 30_000)
+
+    def turn(v, x, i):
+        t = total = v[i]
+        for k in range(1000):
+            t = sin(t * x + k)
+            total = total + t * t
+        return total
+
+    @fn
+    def f(v: Vec(50, Real), x: Real) -> Real:
+        y = rose_sum(50, lambda i: turn(v, x, i)) if early else x
+        for k in range(4000):
+            y = cos(y * x) + k
+        return y if early else y * rose_sum(50, lambda i: turn(v, x, i))
+
+    assert " bytes, of which engines take 30,000; of its " in message(f)
+
+
+def test_too_many_arguments_of_an_opaque_function() -> None:
+    struct = {f"x{k}": Real for k in range(limits.PARAMS + 1)}
+    give = opaque([struct], Real, lambda s: 0.0)
+    f = fn([Real], Real, lambda x: give(dict.fromkeys(struct, x)))
+    assert message(f).startswith(
+        "<lambda> takes too much: an opaque function gets each number and each vector"
+    )
+
+
+def test_many_constant_rows() -> None:
+    """Engines take 100,000 pieces of data."""
+    n = 100_010
+    rows = [[k / 8, k % 7] for k in range(n)]
+
+    @fn
+    def f(x: Real) -> Real:
+        table = vec(n, Vec(2, Real), rows)
+        return rose_sum(n, lambda i: table[i][0] * x) + table[3][1]
+
+    assert len(Program(Expansion(f.func).root).bytes) < 16 * n + 1000
+    assert compile(f)(2.0) == n * (n - 1) / 8 + 3
 
 
 def test_too_many_parameters() -> None:

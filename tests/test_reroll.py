@@ -460,21 +460,25 @@ def test_random_steps(seed: int, monkeypatch) -> None:
     assert found == pytest.approx(wanted, rel=1e-11, abs=1e-13 * max(map(abs, wanted)))
 
 
-def test_looking_for_loops_takes_time_in_proportion(monkeypatch) -> None:
-    """A chain in which each row needs the one before looks like copies from every row on."""
-    looked = 0
-    columns = copies.Copies.columns_of
+@pytest.fixture
+def columns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each column has that is looked at."""
+    seen: list[int] = []
+    of = copies.Copies.columns_of
 
     def counted(self, at: int, row: int, length: int, count: int) -> list[list[int]]:
-        nonlocal looked
-        looked += count
-        return columns(self, at, row, length, count)
+        seen.append(count)
+        return of(self, at, row, length, count)
 
     monkeypatch.setattr(copies.Copies, "columns_of", counted)
+    return seen
+
+
+def test_looking_for_loops_takes_time_in_proportion(columns) -> None:
+    """A chain in which each row needs the one before looks like copies from every row on."""
 
     def work(n: int) -> int:
-        nonlocal looked
-        looked = 0
+        columns.clear()
 
         def power(f: Writer, v: int) -> int:
             x = result = read(f, v, 1)
@@ -483,7 +487,33 @@ def test_looking_for_loops_takes_time_in_proportion(monkeypatch) -> None:
             return result
 
         build(power)
-        return looked
+        return sum(columns)
 
     assert work(16000) < 16000 * 40
     assert work(16000) < 6 * work(4000)
+
+
+def test_steps_of_which_each_gives_something_else(columns, monkeypatch) -> None:
+    """Of every step another row is used, so that one step after the other turns out to be none of a loop."""
+
+    def diagonal(n: int) -> Callable[[Writer, int], int]:
+        def body(f: Writer, v: int) -> int:
+            y, kept = read(f, v, 1), []
+            for k in range(n):
+                row = [f.row("cos", f.row("mul", y, f.literal(1 + i / 7, 0))) for i in range(n)]
+                kept.append(row[k])
+                y = f.row("sin", f.row("add", y, f.literal(k, 0)))
+            return added(f, kept)
+
+        return body
+
+    def work(n: int) -> int:
+        columns.clear()
+        build(diagonal(n))
+        return sum(columns)
+
+    assert work(120) < 130 * 120**2
+    f, g = build(diagonal(24))
+    flat, flat_gradient = straight(diagonal(24), monkeypatch)
+    assert call(f, [V]) == call(flat, [V])
+    assert call(g, [V])[0] == pytest.approx(call(flat_gradient, [V])[0], rel=1e-12)

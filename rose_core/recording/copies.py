@@ -266,18 +266,21 @@ class Copies(Rows):
 
     def _with_last(self, repeat: Repeat) -> Repeat | None:
         """Steps, of which the state tells what is used of the last ones."""
-        latest = max((copy for copies in repeat.used.values() for copy in copies), default=-1)
-        if latest < repeat.count - 1:
-            return self.used(repeat.start, repeat.length, latest + 1) if latest > _FARTHEST else None
-        known = {(carry.row, repeat.count - len(carry.first)): carry for carry in repeat.carries}
+        in_state = {carry.row for carry in repeat.carries if len(carry.first) == 1}
+        # what of a row is used in the last step only stays as it is, as do steps of which nothing is used
+        alone = {copies[0] for row, copies in repeat.used.items() if row not in in_state}
+        present = set[int]().union(*repeat.used.values())
+        count = repeat.count
+        while count and (count - 1 not in present or count - 1 in alone):
+            count -= 1
+        if count < repeat.count:
+            return self.used(repeat.start, repeat.length, count) if count > _FARTHEST + 1 else None
+        known = {(carry.row, count - len(carry.first)): carry for carry in repeat.carries}
         for row, copies in [*repeat.used.items()]:
             if all((row, copy) in known for copy in copies):
                 del repeat.used[row]
                 at = repeat.start + row
                 repeat.last += [(at + copy * repeat.length, known[row, copy]) for copy in copies]
-            elif copies == [repeat.count - 1]:
-                # nobody needs it of a step before: the last one stays as it is
-                return self.used(repeat.start, repeat.length, repeat.count - 1)
         return repeat
 
 

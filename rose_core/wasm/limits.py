@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from rose_core.language.ir import CALL, GET, PARAM, STRUCTURAL_NAMES, Func
 from rose_core.language.ops import OPS
 from rose_core.language.types import Type
+from rose_core.wasm.encode import Function
 from rose_core.wasm.layout import is_memory, size_of
 
 BODY = 7_654_321
@@ -29,12 +30,13 @@ class SizeError(Exception):
     """A program that is too large for any engine; the message says how large, and what makes it so."""
 
 
-def check_body(f: Func, size: int, local_count: int, params: int) -> None:
-    """Raise if engines would refuse the body of ``f``."""
+def check_function(f: Func, function: Function) -> None:
+    """Raise if engines would refuse what ``f``, or a part of it, is in WebAssembly."""
+    params = len(function.params)
     for found, limit, what in (
         (params, PARAMS, "parameters"),
-        (local_count, LOCALS, "local variables"),
-        (size, BODY, "bytes"),
+        (params + sum(count for count, _ in function.locals), LOCALS, "local variables"),
+        (len(function.body), BODY, "bytes"),
     ):
         if found > limit:
             raise SizeError(
@@ -42,6 +44,15 @@ def check_body(f: Func, size: int, local_count: int, params: int) -> None:
                 f"engines take {limit:,}; {_operations(f)}. Loops such as vec, sum and fori do not grow "
                 "with their turns, and functions for what repeats keep each of them small"
             )
+
+
+def check_import(f: Func, params: int) -> None:
+    """Raise if engines would refuse to call the opaque function ``f``."""
+    if params > PARAMS:
+        raise SizeError(
+            f"{f.name} takes too much: an opaque function gets each number and each vector by itself, here "
+            f"{params:,}, of which engines take {PARAMS:,}; in a vector they are one"
+        )
 
 
 def _operations(f: Func) -> str:

@@ -26,7 +26,6 @@ class Lowered:
 
     functions: Sequence[Function]
     """The function, or the parts of one that is very long."""
-    local_count: int
     frame_end: int
 
 
@@ -46,7 +45,7 @@ def lowered(
 
     def make() -> Lowered:
         body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting, demand)
-        return Lowered(body.functions, body.local_count, body.frame_end)
+        return Lowered(body.functions, body.frame_end)
 
     if entry or not _stands_alone(func):
         return make()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 
 from rose_core.errors import FAIL, notes
-from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes
+from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import OPS, Op
 from rose_core.language.types import Array
 from rose_core.libm.link import Library
@@ -29,7 +29,7 @@ from rose_core.wasm.layout import (
     placed,
     size_of,
 )
-from rose_core.wasm.limits import check_body, check_memory
+from rose_core.wasm.limits import check_function, check_import, check_memory
 from rose_core.wasm.lowered import Lowered, lowered
 from rose_core.wasm.needs import Needs, needs
 from rose_core.wasm.parts import in_turn
@@ -84,9 +84,9 @@ class Program:
             callees[f] = (len(imports) + k, Convention(f))
         filled = (t for f in order for k, (_, t) in enumerate(f.pool) if not is_unwritten(f, ~k))
         zeros = max((size_of(t) for t in filled if is_memory(t)), default=0)
-        segments = [(0, library.data)] if library.data else []
         zeros_at = aligned(len(library.data))
-        address = aligned(zeros_at + zeros)
+        first = address = aligned(zeros_at + zeros)
+        constants = bytearray()
         known: dict[bytes, int] = {}
         data: dict[Func, dict[int, int]] = {}
         for f in order:
@@ -94,11 +94,13 @@ class Program:
             for v, content in _constant_vectors(f).items():
                 if content not in known:
                     known[content], address = placed(address, len(content))
-                    segments.append((known[content], content))
+                    constants += bytes(known[content] - first - len(constants)) + content
                 data[f][v] = known[content]
         for f in inside:
             callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
-        constants = address
+        segments = [
+            (at, content) for at, content in ((0, library.data), (first, bytes(constants))) if content
+        ]
         self.args, self.results, address = _interface(root, address)
         changing = Overwriting(order)
         frames = dict.fromkeys(apart, address)
@@ -114,13 +116,14 @@ class Program:
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
-            check_body(f, len(functions[-1].body), body.local_count, len(body.functions[-1].params))
+            for function in body.functions:
+                check_function(f, function)
             end = max(end, body.frame_end)
             sizes.append((f, body.frame_end - frames[f]))
             for g in calls(f, inside):
                 if g in frames:
                     frames[g] = max(frames[g], body.frame_end)
-        check_memory(root, end, constants, sizes)
+        check_memory(root, end, first + len(constants), sizes)
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""
@@ -164,6 +167,7 @@ class Program:
             for g in f.callees:
                 if g.host is not None and g not in callees:
                     convention = HostConvention(g)
+                    check_import(g, len(convention.params))
                     callees[g] = (len(imports), convention)
                     number = str(len(self.hosts))
                     imports.append(encode.Import("", number, convention.params, convention.results))
@@ -196,7 +200,7 @@ def _callers_first(root: Func) -> list[Func]:
 
 
 def _constant_vectors(f: Func) -> dict[int, bytes]:
-    """The vectors of constants in ``f``, as bytes in memory."""
+    """The vectors of constants in ``f``, as bytes in memory, but for those that are parts of others only."""
     found: dict[int, bytes] = {}
     if VEC not in opcodes(f):
         return found
@@ -209,7 +213,11 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
             else:
                 pack = _PACK[kind_of(t)]
                 found[v] = b"".join(struct.pack(pack, f.pool[~x][0]) for x in ins[1:])
-    return found
+    needed = set(f.results)
+    for v, ins in enumerate(f.code):
+        if v not in found:
+            needed.update(operands(ins, f.blocks))
+    return {v: content for v, content in found.items() if v in needed}
 
 
 def _interface(root: Func, address: int) -> tuple[list[Slot], list[Slot], int]:

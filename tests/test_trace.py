@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import rose_core as rose
 from rose_core import (
     Bool,
     DerivativeError,
@@ -62,6 +63,36 @@ def test_vectors_are_sequences() -> None:
         return total + a * b * c + v[-1] + len(v)
 
     assert same(f, [1, 2, 3]) == 123 + 6 + 3 + 3
+
+
+def test_python_s_own_sum() -> None:
+    v = [1.0, 2.0, 4.0]
+    f = fn([Vec(3, Real)], Real, lambda v: rose.sum(v) * rose.sum(x * x for x in v) + rose.sum([1, 2]))
+    assert compile(f)(v) == interp(f)(v) == 7 * 21 + 3
+    assert rose.sum(range(4)) == 6
+    long = fn([Vec(1000, Real)], Real, rose.sum)
+    assert len(long.func.code) < 10
+    with pytest.raises(TypeError, match="not iterable"):
+        fn([Real], Real, rose.sum)
+
+
+def test_structs_are_taken_apart_by_name_and_tuples_in_order() -> None:
+    f = fn([Real, Real], Real, lambda x, y: x * y)
+    slopes, both = rose.grad(f, (0, 1)), rose.value_and_grad(f)
+    x, y = compile(slopes)(2.0, 3.0)
+    assert (x, y) == (3.0, 2.0)
+
+    @fn
+    def product(x: Real, y: Real) -> Real:
+        u, v = slopes(x, y)
+        return u * v
+
+    assert compile(product)(2.0, 3.0) == 6.0
+    with pytest.raises(TypeError, match="by the names of its fields, which are value, grad"):
+        [*compile(both)(2.0, 3.0)]
+    with pytest.raises(TypeError, match="by the names of its fields, which are grad, value"):
+        fn([Real], Real, lambda x: max(both(x, x)))
+    assert dict(compile(both)(2.0, 3.0)) == {"value": 6.0, "grad": 3.0}
 
 
 def test_structs_and_nesting() -> None:

@@ -5,6 +5,7 @@ A function exists only when its body has returned; a mistake in it leaves nothin
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,19 @@ from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, du
 from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import sizes_in
-from rose_core.tracing.trace import Trace, Value, Var, check_scope, count, current, lift, traces, wrap, zero
+from rose_core.tracing.trace import (
+    Trace,
+    Value,
+    Var,
+    VecValue,
+    check_scope,
+    count,
+    current,
+    lift,
+    traces,
+    wrap,
+    zero,
+)
 from rose_core.tracing.values import build, flatten
 
 
@@ -61,15 +74,24 @@ def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[ob
     return wrap(trace, [b.get(loop, k) for k in range(len(ids))], array(size, t))
 
 
-def sum(index: object, body: Callable[[Var], object]) -> Var:
-    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents."""
+def sum(index: object, body: Callable[[Var], object] | None = None) -> Any:
+    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents.
+
+    Without a body the sum of a vector's elements, or what Python's own ``sum`` gives.
+    """
+    if body is None:
+        if not isinstance(index, VecValue):
+            return builtins.sum(index)  # type: ignore[call-overload]
+        vector, body = index, lambda i: vector[i]
+        index = len(vector)
+    given = body
     trace = current()
     b = trace.builder
     around = b.open[-1]
     totals = []
 
     def add_term(i: Var) -> None:
-        x = body(i)
+        x = given(i)
         t = TAN if x is zero() or (isinstance(x, Var) and x._type is TAN) else REAL
         (term,) = lift(trace, x, t, "the body of sum")
         totals.append((b.accum(b.const(0.0, t), around), t))

@@ -18,6 +18,7 @@ from rose_core.language.ir import Func
 from rose_core.language.ops import Op
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
 from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth, whole
+from rose_core.tracing.values import in_order
 from rose_core.tracing.where import Construct
 
 if TYPE_CHECKING:
@@ -332,6 +333,9 @@ class StructValue(Value):
             keys = ", ".join(self._fields)
             raise AttributeError(f"this struct has no field {name!r}; its fields are {keys}") from None
 
+    def __iter__(self) -> Iterator[object]:
+        return in_order(self._fields)
+
 
 class Zero:
     """The zero tangent, as `zero` gives it."""
@@ -440,8 +444,8 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     elif isinstance(t, Struct):
         fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
         if fields is not None:
-            if set(fields) != set(t.fields):
-                got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
+            if fields.keys() != t.fields.keys():
+                got, expected = ", ".join(sorted(map(str, fields.keys()))), ", ".join(sorted(t.fields))
                 raise TypeError(f"{what}: expected a struct with the fields {expected}, got {got}")
             return [
                 v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
 from rose_core.tracing.declare import mismatch, number, truth, whole
@@ -23,6 +23,18 @@ class Record(dict):  # type: ignore[type-arg]
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def __iter__(self) -> Iterator[object]:
+        return in_order(self)
+
+
+def in_order(fields: Mapping[str, object]) -> Iterator[object]:
+    """What stands for a tuple as one; names have no order that ``value, grad = …`` could mean."""
+    numbers = [str(k) for k in range(len(fields))]
+    if fields.keys() != set(numbers):
+        names = ", ".join(map(str, fields.keys()))
+        raise TypeError(f"a struct is taken apart by the names of its fields, which are {names}")
+    return iter([fields[k] for k in numbers])
 
 
 def flatten(x: object, t: Type, what: str) -> list[object]:
@@ -57,8 +69,8 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
     elif isinstance(t, Struct):
         fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
         if fields is not None:
-            if set(fields) != set(t.fields):
-                got, expected = ", ".join(sorted(map(str, fields))), ", ".join(sorted(t.fields))
+            if fields.keys() != t.fields.keys():
+                got, expected = ", ".join(sorted(map(str, fields.keys()))), ", ".join(sorted(t.fields))
                 raise TypeError(f"{what}: expected the fields {expected}, got {got or 'none'}")
             return [
                 leaf for name, u in t.sorted_fields() for leaf in flatten(fields[name], u, f"{what}.{name}")

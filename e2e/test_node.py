@@ -410,6 +410,76 @@ def test_sums_and_extremes_by_reduce(node: Run) -> None:
     assert evaluate(node, body) == [8, -24, 4, -1]
 
 
+def test_captures_first_used_in_a_loop_without_turns(node: Run) -> None:
+    """By the compiler, the interpreter and a draft."""
+    body = """
+        const { Real, Size, Vec, add, compile, cond, fn, fori, mul, sum } = rose;
+        const n = Size("n");
+        const f = fn([Real], Real, (x) => cond(true, Real, () => add(sum(0, () => x), x), () => 0));
+        const g = fn([Vec(n, Real), Real], Real, (v, x) =>
+            fori(3, Real, 0, (i, s) => add(s, add(sum(n, (j) => mul(v[j], x)), x)))).at({ n: 0 });
+        const drafts = [await compile(f, { draft: true }), await compile(g, { draft: true })];
+        return [await same(f, 2), await same(g, [], 2), drafts[0](2), drafts[1]([], 2)];"""
+    assert evaluate(node, body) == [2, 6, 2, 6]
+
+
+def test_elements_are_read_one_by_one(node: Run) -> None:
+    body = """
+        const { Real, Vec, add, fn, inspect, interp } = rose;
+        const n = 2000;
+        const rows = async (f) => (await inspect(f)).recorded.split("\\n").length;
+        const P = [Real, Vec(2, Real)];
+        const f = fn([Vec(n, Real)], Real, (v) => {
+            let s = v.at(n) ?? 0;
+            for (let i = 0; i < n; ++i) s = add(s, v.at(i - n));
+            const [x, y] = v;
+            return add(s, add(x, y));
+        });
+        const g = fn([Vec(n, Real), Vec(n, P)], Real, (v, w) => { const [x, y] = v; const [t] = w[1]; return add(add(x, y), t); });
+        const ones = Array(n).fill(1);
+        return [await same(f, ones), await same(g, ones, ones.map(() => [1, [1, 1]])), await rows(f) < 3 * n, await rows(g) < 20];"""
+    assert evaluate(node, body) == [2002, 3, True, True]
+
+
+def test_accessors_that_call_the_function_that_reads_them(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, interp, sub } = rose;
+        const f = fn([{ a: Real, b: Real }], Real, ({ a, b }) => sub(a, b));
+        const P = { a: Real, b: [Real, Vec(1, Real)] };
+        const g = fn([Vec(2, P)], Real, (v) => sub(v[0].a, v[1].b[1][0]));
+        const memory = new WebAssembly.Memory({ initial: 1 });
+        const other = await compile(f, { memory });
+        const found = [];
+        for (const run of [await compile(f), interp(f), other])
+            found.push(run({ a: 10, get b() { return run({ a: 1, b: 0 }); } }));
+        for (const run of [await compile(g), interp(g), await compile(g, { memory })])
+            found.push(run([{ a: 10, b: [0, [0]] }, { a: 0, get b() { return [0, [other({ a: 2, b: 1 })]]; } }]));
+        return found;"""
+    assert evaluate(node, body) == [9] * 6
+
+
+def test_accessors_of_a_class_with_views_of_memory(node: Run) -> None:
+    body = """
+        const { Real, Vec, add, compile, fn } = rose;
+        const f = await compile(fn([{ a: Real, v: Vec(2, Real) }], Real, ({ a, v }) => add(a, v[1])));
+        const [{ v }] = f.args;
+        class P { #a = 5; get a() { return this.#a; } get v() { return v; } }
+        v.set([1, 2]);
+        return f(new P());"""
+    assert evaluate(node, body) == 7
+
+
+def test_no_index_has_a_sign(node: Run) -> None:
+    body = """
+        const { Real, Vec, div, fn, imul, index, real } = rose;
+        const f = fn([Real, 3, Vec(1, 3)], Vec(5, Real), (x, i, v) =>
+            [index(3, -0), index(3, x), i, v[0], imul(3, i, -1)].map((j) => div(1, real(j))));
+        const draft = await rose.compile(f, { draft: true });
+        const all = (g) => String(g(-0, -0, [-0]));
+        return [all(draft), all(rose.interp(f)), await draft.settled && all(draft)];"""
+    assert evaluate(node, body) == [",".join(["Infinity"] * 5)] * 3
+
+
 def test_functions_inside_functions(node: Run) -> None:
     """They use values of the functions around them, and are differentiated by these too."""
     body = """

@@ -261,6 +261,21 @@ def test_closures_out_of_place(node: Run) -> None:
 def test_what_goes_wrong_in_a_run(node: Run) -> None:
     """Both engines say the same, and the compiled function can be called again."""
     body = """
+def test_captures_of_a_loop_whose_body_fails(node: Run) -> None:
+    body = """
+        const { Real, Vec, add, cos, fn, mul, sin, vec } = rose;
+        const V5 = Vec(5, Real);
+        const f = fn([V5, Real, Real], Real, (v, x, y) => fn([Real], Real, (z) => {
+            let r = z;
+            try { vec(5, Real, (i) => { mul(x, v[i]); throw Error("mine"); }); } catch {}
+            r = add(r, sin(y));
+            r = add(r, cos(z));
+            return add(r, mul(x, 10));
+        })(2));
+        return await same(f, [1, 2, 3, 4, 5], 7, 0.5);"""
+    assert evaluate(node, body) == pytest.approx(72 + math.sin(0.5) + math.cos(2))
+
+
         const { Real, add, compile, fn, fori, gt, iadd, index, interp, real, whileLoop } = rose;
         const cases = [
             [fn([5], 5, (i) => iadd(5, i, 3)), 4, 1],

@@ -118,6 +118,13 @@ interface Traced {
   captureStackTrace?(error: Error, callee: Function): void;
 }
 
+/** A value of an enclosing function as a parameter: which of the captures it is, and its id in a block. */
+interface Captured {
+  readonly number: number;
+  readonly id: number;
+  readonly block: number;
+}
+
 export class Recorder {
   /** The function under construction. */
   static current: Recorder | undefined;
@@ -162,7 +169,7 @@ export class Recorder {
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private readonly indices = new Map<symbol, Var>();
   private readonly loose = new Map<symbol, Loose>();
-  private readonly captured = new Map<Recorder, Map<number, number>>();
+  private readonly captured = new Map<Recorder, Map<number, Captured>>();
 
   constructor(
     readonly name: string,
@@ -295,13 +302,14 @@ export class Recorder {
     if (x.id < 0) return this.literal(x.recorder.literals[~x.id], x.ty);
     let known = this.captured.get(x.recorder);
     if (known === undefined) this.captured.set(x.recorder, (known = new Map()));
-    let id = known.get(x.id);
-    if (id === undefined) {
-      id = this.row(S.PARAM, this.params + this.captures.length, 0);
-      this.captures.push(x);
-      known.set(x.id, id);
+    let found = known.get(x.id);
+    // a row in a loop that has ended since may never be run, or have been taken back
+    if (!found || !this.inScope(found.block)) {
+      const number = found?.number ?? this.captures.push(x) - 1;
+      const id = this.row(S.PARAM, this.params + number, 0);
+      known.set(x.id, (found = { number, id, block: this.block }));
     }
-    return id;
+    return found.id;
   }
 
   /** Whether this function is defined, at some depth, in the body of `outer`'s. */

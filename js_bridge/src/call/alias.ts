@@ -1,6 +1,7 @@
 // Arguments that are views of the memory that they go to: they must not be written over while arguments are put
 // there.
 
+import type { Signature } from "../record/data";
 import type { Ty } from "../record/types";
 
 /** Whether `x`, which is to be of type `ty`, or something in it, is a view of `buffer`. */
@@ -22,13 +23,37 @@ export const liesIn = (
         Array.isArray(x) &&
         x.some((item) => liesIn(item, elem, buffer)));
 
-/** `x`, with a copy for every view of `buffer` in it. */
-export const copyOf = (x: unknown, buffer: ArrayBufferLike): unknown => {
-  if (typeof x !== "object" || x === null) return x;
+/** `x`, which is to be of type `ty`, as ordinary values of its own, with a copy for every view of `buffer` in it. */
+export const copyOf = (
+  x: unknown,
+  ty: Ty | undefined,
+  buffer?: ArrayBufferLike,
+): unknown => {
+  if (typeof x !== "object" || x === null || !ty) return x;
   if (ArrayBuffer.isView(x))
     return x.buffer === buffer ? (x as Float64Array).slice() : x;
-  if (Array.isArray(x)) return x.map((item) => copyOf(item, buffer));
-  return Object.fromEntries(
-    Object.entries(x).map(([name, field]) => [name, copyOf(field, buffer)]),
-  );
+  const { elem, fields } = ty;
+  if (Array.isArray(x))
+    return x.map((item, k) =>
+      copyOf(
+        item,
+        elem ?? fields.find(([name]) => name === `${k}`)?.[1],
+        buffer,
+      ),
+    );
+  // whether its own, or accessors of its class; what has not all of them is refused later
+  return fields.every(([name]) => name in x)
+    ? Object.fromEntries(
+        fields.map(([name, field]) => [
+          name,
+          copyOf((x as Record<string, unknown>)[name], field, buffer),
+        ]),
+      )
+    : x;
 };
+
+/** Arguments of a call of `f` as ordinary values, which say the same however often they are asked. */
+export const plain = (
+  { params }: Signature,
+  values: readonly unknown[],
+): unknown[] => values.map((x, k) => copyOf(x, params[k]));

@@ -1,6 +1,6 @@
 // A compiled function as page scripts hold it.
 
-import { copyOf, liesIn } from "./alias";
+import { copyOf, liesIn, plain } from "./alias";
 import { type Argument, argumentsOf, putArguments } from "./arguments";
 import {
   type Leaf,
@@ -123,6 +123,7 @@ class Callee {
       return;
     }
     cells.refresh();
+    ++cells.turn;
     const { args } = this.leavesNow();
     for (let k = 0; k < args.length; ++k) args[k].set(ins[k]);
     this.go(instance.exports.r as Enter);
@@ -193,20 +194,32 @@ class Callee {
   private compute(values: readonly unknown[]): void {
     const { cells, data } = this;
     if (this.isSteady && !this.isViewed) {
-      putArguments(data, this.inputs, values);
+      this.put(values);
       this.returned[0] = this.enter();
       return;
     }
     cells.refresh();
     if (this.mayOverlap) {
+      const { params } = data;
       const { buffer } = cells.memory;
       const lies = (x: unknown, k: number): boolean =>
-        k < data.params.length && liesIn(x, data.params[k], buffer);
+        k < params.length && liesIn(x, params[k], buffer);
       if (values.some(lies))
-        values = values.map((x, k) => (lies(x, k) ? copyOf(x, buffer) : x));
+        values = values.map((x, k) =>
+          lies(x, k) ? copyOf(x, params[k], buffer) : x,
+        );
     }
-    putArguments(data, this.inputs, values);
+    this.put(values);
     this.returned[0] = this.go(this.enter);
+  }
+
+  /** Put the arguments of a call where they belong. */
+  private put(values: readonly unknown[]): void {
+    const { cells, data, inputs } = this;
+    const turn = ++cells.turn;
+    putArguments(data, inputs, values);
+    // an accessor of an argument may have called what puts its own arguments there
+    if (turn !== cells.turn) putArguments(data, inputs, plain(data, values));
   }
 
   /** Enter the module. */

@@ -55,6 +55,8 @@ export class MemoryCells implements Cells {
   b!: Uint8Array;
   /** What uses the memory now, and waits for an opaque function. */
   busy: User | undefined;
+  /** How often arguments were put there. */
+  turn = 0;
 
   constructor(
     readonly memory: Pick<WebAssembly.Memory, "buffer">,

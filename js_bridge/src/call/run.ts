@@ -1,6 +1,7 @@
 // From functions to numbers: `compile` and `interp`.
 
 import { soon, unless } from "./abort";
+import { plain } from "./alias";
 import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
 import { argumentsOf, putArguments } from "./arguments";
 import { callable, type Compiled, type Entered } from "./callable";
@@ -190,8 +191,9 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
   const into = argumentsOf(data, args.leaves);
   const read = readerOf(data.ret, result.leaves);
   const interpreter = (...values: unknown[]): unknown => {
+    const given = plain(data, values); // before accessors could call this very function
     const row = args.use();
-    putArguments(data, into, values);
+    putArguments(data, into, given);
     if (run === undefined || made !== epoch) {
       run = takesDerivatives(data) ? byCore(data, interpreter) : byRows(data);
       made = epoch;

@@ -582,6 +582,42 @@ def test_dispose_and_memory_used_again(node: Run) -> None:
     assert messages == ["Error: f was disposed of"]
 
 
+def test_large_memories_are_not_kept(node: Run) -> None:
+    body = """
+        const { Real, Vec, compile, fn, sum, vec } = rose;
+        const n = 1 << 20;
+        const f = fn([Vec(n, Real)], Vec(n, Real), (v) => vec(n, Real, (i) => v[i]));
+        const made = [];
+        const { Memory } = WebAssembly;
+        WebAssembly.Memory = class extends Memory { constructor(...x) { super(...x); made.push(0); } };
+        for (let k = 0; k < 2; ++k) (await compile(f)).dispose();
+        return made.length;"""
+    assert evaluate(node, body) == 2
+
+
+def test_what_was_recorded_is_let_go(node: Run) -> None:
+    body = """
+        const { setFlagsFromString } = await import("node:v8");
+        setFlagsFromString("--expose-gc");
+        const gc = (await import("node:vm")).runInNewContext("gc");
+        const { Real, add, compile, fn } = rose;
+        const sumTo = (n) => fn([Real], Real, (x) => { for (let k = 0; k < n; ++k) x = add(x, k); return x; });
+        const used = async () => {
+            await new Promise((wake) => setTimeout(wake, 50));
+            gc();
+            const { arrayBuffers, heapUsed } = process.memoryUsage();
+            return arrayBuffers + heapUsed;
+        };
+        await compile(sumTo(1000));
+        const before = await used();
+        const f = await compile(sumTo(200000));
+        const more = await used() - before;
+        return [f(0), more];"""
+    result, more = evaluate(node, body)  # type: ignore[misc]
+    assert result == 19999900000
+    assert more < 3e6
+
+
 def test_functions_that_are_disposed_of_make_room(node: Run) -> None:
     """Though somebody still has them."""
     body = """

@@ -14,7 +14,7 @@ import {
   type Row,
   rowOf,
 } from "./columns";
-import type { FnData } from "../record/data";
+import type { Signature } from "../record/data";
 import { Var, within } from "../record/recorder";
 import {
   count,
@@ -396,7 +396,10 @@ export const sizeOfNumbers = (ty: Ty): number =>
   ty.kind === "vec" && isNumbers(ty.elem!) ? ty.size : -1;
 
 /** The arguments of `f`, which go into these leaves. */
-export const argumentsOf = (f: FnData, leaves: readonly Leaf[]): Argument[] => {
+export const argumentsOf = (
+  f: Signature,
+  leaves: readonly Leaf[],
+): Argument[] => {
   const parts = partsOf(f.params, leaves);
   return f.params.map((ty, k) => new Argument(ty, parts[k]));
 };
@@ -419,7 +422,7 @@ const put = ({ size, leaf, write }: Argument, x: unknown): void => {
 
 /** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */
 export const putArguments = (
-  f: FnData,
+  f: Signature,
   into: readonly Argument[],
   args: ArrayLike<unknown>,
 ): void => {

@@ -13,7 +13,7 @@ import {
   type User,
 } from "./cells";
 import type { Draft } from "../draft/draft";
-import type { FnData } from "../record/data";
+import type { Signature } from "../record/data";
 import { giveBack } from "./memory";
 import { within } from "../record/recorder";
 import { type Filler, fillerOf, Result, valueOf } from "./results";
@@ -81,7 +81,7 @@ class Callee {
   private leaves: Leaves | undefined;
 
   constructor(
-    private readonly data: FnData,
+    private readonly data: Signature,
     private readonly instance: Instance,
   ) {
     const { args, results, exports, cells, callsHost } = instance;
@@ -297,12 +297,13 @@ export interface Entered {
 
 const NO_DRAFT = Promise.resolve(true);
 
-/** The callable of `data`. `settled`: of a draft, whether its module has come. */
+/** The callable of a function. `settled`: of a draft, whether its module has come. */
 export const callable = (
-  data: FnData,
+  { name, params, ret }: Signature,
   { instance: first, own }: Entered,
   settled = NO_DRAFT,
 ): Held => {
+  const data = { name, params, ret }; // which holds on to nothing that was recorded
   let callee: Callee | undefined = new Callee(data, first);
   let draft = isDraft(first) ? first : undefined;
   const there = (): Callee => {

@@ -2,9 +2,10 @@
 
 const PAGE = 65536;
 
-/** Memories that no function uses any more, for functions to come: a few. */
+/** Memories that no function uses any more, for functions to come: a few, of few bytes. */
 const pool: WebAssembly.Memory[] = [];
 const POOLED = 8;
+const LARGEST = 64 * PAGE;
 
 /** What `allocate` gives; throws how many pages `name` needs, if there are not so many, and the hint. */
 const allocated = <T>(
@@ -63,7 +64,8 @@ export const grow = (
   if (missing > 0) allocated(name, pages, () => memory.grow(missing));
 };
 
-/** Keep a memory that no function uses any more. */
+/** Keep a memory that no function uses any more, unless it is large. */
 export const giveBack = (memory: WebAssembly.Memory): void => {
-  if (pool.length < POOLED) pool.push(memory);
+  if (pool.length < POOLED && memory.buffer.byteLength <= LARGEST)
+    pool.push(memory);
 };

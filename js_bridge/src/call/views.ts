@@ -2,7 +2,7 @@
 
 import { fieldsOf } from "./arguments";
 import { leafOf, type MemoryCells, type Slot, startOf } from "./cells";
-import type { FnData } from "../record/data";
+import type { Signature } from "../record/data";
 import { partsOf, type Ty } from "../record/types";
 
 /**
@@ -76,7 +76,7 @@ const viewOf = (ty: Ty, arrays: readonly View[]): View => {
 export type Check = (cells: MemoryCells) => void;
 
 /** Checks of the arguments of `f` in these slots. */
-export const checksOf = (f: FnData, slots: readonly Slot[]): Check[] => {
+export const checksOf = (f: Signature, slots: readonly Slot[]): Check[] => {
   const parts = partsOf(f.params, slots);
   return f.params.flatMap((ty, k) =>
     leafChecks(ty, parts[k], `argument ${k + 1} of ${f.name}`),

@@ -31,6 +31,13 @@ export interface Named {
   readonly place: string | undefined;
 }
 
+/** What callers have to know of a function. */
+export interface Signature {
+  readonly name: string;
+  readonly params: readonly Ty[];
+  readonly ret: Ty;
+}
+
 /** A function as the bridge keeps it: its signature, and a recording, a host function or a name. */
 export class FnData {
   /** The custom derivative. */

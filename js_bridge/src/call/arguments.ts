@@ -88,7 +88,7 @@ const indexWriter =
     // of no index there is 0, which nothing can use
     if (!isBelow(x, size || 1))
       throw RangeError(`expected ${indicesBelow(size)}, got ${describe(x)}`);
-    leaf.cells.i[leaf.start + at] = x;
+    leaf.cells.i[leaf.start + at] = x | 0; // -0 is 0
   };
 
 const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
@@ -173,7 +173,7 @@ const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
     const start = leaf.start + at * size;
     for (let k = 0; k < size; ++k) {
       const index = array[k];
-      if (isBelow(index, bound)) i[start + k] = index;
+      if (isBelow(index, bound)) i[start + k] = index | 0;
       else inPlace(one, index, at * size + k, k);
     }
   };
@@ -307,7 +307,7 @@ const putField = (
     cells.b[start + at] = given ? 1 : 0;
   } else if (form > NUMBER) {
     if (!isBelow(given, form)) return false;
-    cells.i[start + at] = given;
+    cells.i[start + at] = given | 0;
   } else return putRow(cells, start + at * ~form, given, ~form);
   return true;
 };

@@ -33,7 +33,9 @@ const noted = (note: number, x = 0, y = 0): never =>
 
 /** `x`, if it is a whole number from 0 to below `size`. */
 const whole = (x: number, size: number, note: number): number =>
-  Number.isInteger(x) && x >= 0 && x < size ? x : noted(note, x, size - 1);
+  Number.isInteger(x) && x >= 0 && x < size
+    ? x + 0 // of no sign
+    : noted(note, x, size - 1);
 
 /** They are made when the first program is run here. */
 let table: Operation[] | undefined;

@@ -37,7 +37,7 @@ export const operations = (): Operation[] => {
     [OP.real]: (x) => x,
     [OP.iadd]: (x, y) => x + y,
     [OP.isub]: (x, y) => x - y,
-    [OP.imul]: (x, y) => Math.min(x * y, MOST),
+    [OP.imul]: (x, y) => Math.min(x * y, MOST) + 0, // of no sign
     [OP.imin]: Math.min,
     [OP.imax]: Math.max,
     [OP.narrow]: (x) => x,

@@ -105,7 +105,7 @@ export class Frame {
       case OP.index: {
         const [i, size] = this.all(x, x + 2).map((id) => flat.known(id));
         return Number.isInteger(i) && i >= 0 && i < size
-          ? flat.number(i)
+          ? flat.number(i + 0) // of no sign
           : enough();
       }
       case OP.select:

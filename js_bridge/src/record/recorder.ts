@@ -435,7 +435,7 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
     throw RangeError(
       `invalid value: ${x} is out of range, expected ${indicesBelow(ty.size)}`,
     );
-  return r.literal(x, ty);
+  return r.literal(x + 0, ty); // of no sign
 };
 
 /** The error for a value that is not what was expected. */

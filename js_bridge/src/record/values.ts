@@ -194,8 +194,9 @@ const vector: ProxyHandler<View> = {
     if (key === VIEW) return view;
     if (key === "length") return view.ty.size;
     if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
-    if (key === "at") return placesOf(v, (i: number) => elements(view).at(i));
-    if (key === Symbol.iterator) return () => elements(view)[Symbol.iterator]();
+    // these read what they are asked for, and no more
+    if (key === "at") return placesOf(v, Array.prototype.at.bind(v));
+    if (key === Symbol.iterator) return Array.prototype.values.bind(v);
     if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
     if (key === Symbol.isConcatSpreadable) return true;
     if (isForeign(key)) return undefined;
@@ -242,7 +243,7 @@ const tuple: ProxyHandler<View> = {
     if (key === "length") return order.length;
     const at = (name: string | symbol): unknown => object.get!(view, name, v);
     const parts = (): unknown[] => order.map(at);
-    if (key === Symbol.iterator) return () => parts()[Symbol.iterator]();
+    if (key === Symbol.iterator) return Array.prototype.values.bind(v);
     if (key === Symbol.isConcatSpreadable) return true;
     if (typeof key === "symbol" || isForeign(key)) return at(key);
     return methodOf(view, key, parts) ?? at(key);

@@ -12,7 +12,16 @@ import {
   Var,
   ZERO,
 } from "./recorder";
-import { BOOL, ANY, indexType, REAL, TAN, type Ty, tyOf } from "./types";
+import {
+  BOOL,
+  ANY,
+  indexType,
+  isArray,
+  REAL,
+  TAN,
+  type Ty,
+  tyOf,
+} from "./types";
 import { leavesOf, wrap } from "./values";
 
 type Real = unknown;
@@ -22,78 +31,72 @@ type Nat = unknown;
 const result = (r: Recorder, ty: Ty, id: number): Var =>
   new Var(r, id, ty, r.block);
 
-const unary = (op: number, x: Real): Var => {
-  const r = recorder();
-  return result(r, REAL, r.row(op, realId(r, x), 0));
-};
+/** What takes one. */
+type One = (x: Real) => Var;
 
-const binary = (
-  op: number,
-  x: Real,
-  y: Real,
-  more: unknown,
-  ty = REAL,
-): Var => {
-  const r = recorder();
-  two(more, ty);
-  const a = realId(r, x);
-  return result(r, ty, r.row(op, a, realId(r, y)));
-};
+/** What takes two, and refuses more. */
+type Two<T = Var> = (x: unknown, y: unknown) => T;
 
-/**
- * Refuse a third value, which some of JavaScript's functions take; `reduce` gives its callback a number,
- * but not to what gives no Real.
- */
-const two = (more: unknown, ty = REAL): undefined => {
-  if (more instanceof Var || (ty !== REAL && more !== undefined))
+/** Refuse more than is taken; `reduce` gives its callback an index and an array besides. */
+const refuseMore = (count: number, given: ArrayLike<unknown>): void => {
+  if (given.length > count && !isArray(given[3]))
     throw TypeError(
-      "this takes 2 arguments: for three, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))",
+      `this takes ${count} arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))`,
     );
 };
 
-/** What takes two, and refuses more. */
-type Two = (x: unknown, y: unknown) => Var;
+const two = <T>(on: (r: Recorder, x: unknown, y: unknown) => T): Two<T> =>
+  function (x, y) {
+    refuseMore(2, arguments);
+    return on(recorder(), x, y);
+  };
 
-const comparison = (op: number, x: Real, y: Real, more: unknown): Var =>
-  binary(op, x, y, more, BOOL);
+const unary =
+  (op: number): One =>
+  (x) => {
+    const r = recorder();
+    return result(r, REAL, r.row(op, realId(r, x), 0));
+  };
+
+const binary = (op: number, ty = REAL): Two =>
+  two((r, x, y) => {
+    const a = realId(r, x);
+    return result(r, ty, r.row(op, a, realId(r, y)));
+  });
+
+const comparison = (op: number): Two => binary(op, BOOL);
 
 const isTangent = (x: unknown): boolean =>
   x === ZERO || (x instanceof Var && x.ty === TAN);
 
 /** An op that is linear in `x`, and in `y` too if `both`. */
-const linear = (
-  op: number,
-  both: boolean,
-  x: unknown,
-  y: unknown,
-  more: unknown,
-): Var => {
-  const r = recorder();
-  two(more);
-  if (!isTangent(x) && !isTangent(y)) {
-    const a = realId(r, x);
-    return result(r, REAL, r.row(op, a, realId(r, y)));
-  }
-  if (!both && isTangent(y) && isTangent(x))
-    throw TypeError(
-      "variable type mismatch: a product or quotient of two tangents is not linear",
-    );
-  if (!both && isTangent(y) && op === OP.mul)
-    return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
-  const a = tanId(r, x);
-  return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
-};
+const linear = (op: number, both: boolean): Two =>
+  two((r, x, y) => {
+    if (!isTangent(x) && !isTangent(y)) {
+      const a = realId(r, x);
+      return result(r, REAL, r.row(op, a, realId(r, y)));
+    }
+    if (!both && isTangent(y) && isTangent(x))
+      throw TypeError(
+        "variable type mismatch: a product or quotient of two tangents is not linear",
+      );
+    if (!both && isTangent(y) && op === OP.mul)
+      return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
+    const a = tanId(r, x);
+    return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
+  });
 
-const logic = (op: number, p: Bool, q: Bool): Var => {
-  const r = recorder();
-  const a = boolId(r, p);
-  return result(r, BOOL, r.row(op, a, boolId(r, q)));
-};
+const logic = (op: number): Two =>
+  two((r, p, q) => {
+    const a = boolId(r, p);
+    return result(r, BOOL, r.row(op, a, boolId(r, q)));
+  });
 
 /** The id of an index of type `ty`, of a number that is to be one, or of any literal. */
 const comparedId = (r: Recorder, ty: Ty, i: Nat): number => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  if (loose?.index === ty) return r.use(loose.number, loose.number.ty);
+  if (loose?.index === ty && loose.low >= -LARGEST && loose.high < LARGEST)
+    return r.use(loose.number, loose.number.ty);
   return isWhole(i) && (i < 0 || i >= ty.size)
     ? r.literal(i, ANY)
     : indexId(r, ty, i);
@@ -108,61 +111,63 @@ const nearTo = (r: Recorder, ty: Ty, j: Nat, i: Nat): Nat => {
 
 const isWhole = (i: Nat): i is number => Number.isInteger(i);
 
-const compareIndices = (op: number, index: unknown, i: Nat, j: Nat): Var => {
-  const r = recorder();
-  const ty = indexType(index);
-  const a = comparedId(r, ty, nearTo(r, ty, j, i));
-  return result(r, BOOL, r.row(op, a, comparedId(r, ty, nearTo(r, ty, i, j))));
-};
+/** What takes two indices, after a size. */
+type OnIndices<T> = (index: unknown, i: Nat, j: Nat) => T;
 
-export const abs = (x: Real) => unary(OP.abs, x);
-export const sign = (x: Real) => unary(OP.sign, x);
-export const ceil = (x: Real) => unary(OP.ceil, x);
-export const floor = (x: Real) => unary(OP.floor, x);
-export const trunc = (x: Real) => unary(OP.trunc, x);
-export const sqrt = (x: Real) => unary(OP.sqrt, x);
-export const sin = (x: Real) => unary(OP.sin, x);
-export const cos = (x: Real) => unary(OP.cos, x);
-export const tan = (x: Real) => unary(OP.tan, x);
-export const asin = (x: Real) => unary(OP.asin, x);
-export const acos = (x: Real) => unary(OP.acos, x);
-export const atan = (x: Real) => unary(OP.atan, x);
-export const sinh = (x: Real) => unary(OP.sinh, x);
-export const cosh = (x: Real) => unary(OP.cosh, x);
-export const tanh = (x: Real) => unary(OP.tanh, x);
-export const exp = (x: Real) => unary(OP.exp, x);
-export const expm1 = (x: Real) => unary(OP.expm1, x);
-export const log = (x: Real) => unary(OP.log, x);
-export const log1p = (x: Real) => unary(OP.log1p, x);
-export const log2 = (x: Real) => unary(OP.log2, x);
-export const log10 = (x: Real) => unary(OP.log10, x);
-export const cbrt = (x: Real) => unary(OP.cbrt, x);
+const onIndices = <T>(
+  on: (r: Recorder, ty: Ty, i: Nat, j: Nat) => T,
+): OnIndices<T> =>
+  function (index, i, j) {
+    refuseMore(3, arguments);
+    return on(recorder(), indexType(index), i, j);
+  };
 
-export const min: Two = (x, y, more?: unknown) => binary(OP.min, x, y, more);
-export const max: Two = (x, y, more?: unknown) => binary(OP.max, x, y, more);
-export const pow: Two = (x, y, more?: unknown) => binary(OP.pow, x, y, more);
-export const atan2: Two = (x, y, more?: unknown) =>
-  binary(OP.atan2, x, y, more);
-export const hypot: Two = (x, y, more?: unknown) =>
-  binary(OP.hypot, x, y, more);
-export const neq: Two = (x, y, more?: unknown) =>
-  comparison(OP.neq, x, y, more);
-export const lt: Two = (x, y, more?: unknown) => comparison(OP.lt, x, y, more);
-export const leq: Two = (x, y, more?: unknown) =>
-  comparison(OP.leq, x, y, more);
-export const eq: Two = (x, y, more?: unknown) => comparison(OP.eq, x, y, more);
-export const gt: Two = (x, y, more?: unknown) => comparison(OP.gt, x, y, more);
-export const geq: Two = (x, y, more?: unknown) =>
-  comparison(OP.geq, x, y, more);
+const compareIndices = (op: number): OnIndices<Var> =>
+  onIndices((r, ty, i, j) => {
+    const a = comparedId(r, ty, nearTo(r, ty, j, i));
+    const b = comparedId(r, ty, nearTo(r, ty, i, j));
+    return result(r, BOOL, r.row(op, a, b));
+  });
 
-export const add: Two = (x, y, more?: unknown) =>
-  linear(OP.add, true, x, y, more);
-export const sub: Two = (x, y, more?: unknown) =>
-  linear(OP.sub, true, x, y, more);
-export const mul: Two = (x, y, more?: unknown) =>
-  linear(OP.mul, false, x, y, more);
-export const div: Two = (x, y, more?: unknown) =>
-  linear(OP.div, false, x, y, more);
+export const abs = unary(OP.abs);
+export const sign = unary(OP.sign);
+export const ceil = unary(OP.ceil);
+export const floor = unary(OP.floor);
+export const trunc = unary(OP.trunc);
+export const sqrt = unary(OP.sqrt);
+export const sin = unary(OP.sin);
+export const cos = unary(OP.cos);
+export const tan = unary(OP.tan);
+export const asin = unary(OP.asin);
+export const acos = unary(OP.acos);
+export const atan = unary(OP.atan);
+export const sinh = unary(OP.sinh);
+export const cosh = unary(OP.cosh);
+export const tanh = unary(OP.tanh);
+export const exp = unary(OP.exp);
+export const expm1 = unary(OP.expm1);
+export const log = unary(OP.log);
+export const log1p = unary(OP.log1p);
+export const log2 = unary(OP.log2);
+export const log10 = unary(OP.log10);
+export const cbrt = unary(OP.cbrt);
+
+export const min = binary(OP.min);
+export const max = binary(OP.max);
+export const pow = binary(OP.pow);
+export const atan2 = binary(OP.atan2);
+export const hypot = binary(OP.hypot);
+export const neq = comparison(OP.neq);
+export const lt = comparison(OP.lt);
+export const leq = comparison(OP.leq);
+export const eq = comparison(OP.eq);
+export const gt = comparison(OP.gt);
+export const geq = comparison(OP.geq);
+
+export const add = linear(OP.add, true);
+export const sub = linear(OP.sub, true);
+export const mul = linear(OP.mul, false);
+export const div = linear(OP.div, false);
 
 /** `-x`, of a number or a tangent. */
 export const neg = (x: unknown): Var => {
@@ -182,25 +187,17 @@ export const not = (p: Bool): Var => {
   const r = recorder();
   return result(r, BOOL, r.row(OP.not, boolId(r, p), 0));
 };
-export const and: Two = (p, q, more?: unknown) =>
-  two(more) ?? logic(OP.and, p, q);
-export const or: Two = (p, q, more?: unknown) =>
-  two(more) ?? logic(OP.or, p, q);
-export const iff = (p: Bool, q: Bool) => logic(OP.iff, p, q);
-export const xor = (p: Bool, q: Bool) => logic(OP.xor, p, q);
+export const and = logic(OP.and);
+export const or = logic(OP.or);
+export const iff = logic(OP.iff);
+export const xor = logic(OP.xor);
 
-export const ineq = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.ineq, index, i, j);
-export const ilt = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.ilt, index, i, j);
-export const ileq = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.ileq, index, i, j);
-export const ieq = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.ieq, index, i, j);
-export const igt = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.igt, index, i, j);
-export const igeq = (index: unknown, i: Nat, j: Nat) =>
-  compareIndices(OP.igeq, index, i, j);
+export const ineq = compareIndices(OP.ineq);
+export const ilt = compareIndices(OP.ilt);
+export const ileq = compareIndices(OP.ileq);
+export const ieq = compareIndices(OP.ieq);
+export const igt = compareIndices(OP.igt);
+export const igeq = compareIndices(OP.igeq);
 
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
 const wholeNumber = (
@@ -209,7 +206,7 @@ const wholeNumber = (
   name: string,
 ): [number, number, number] => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  if (loose && loose.low >= -LARGEST && loose.high < LARGEST)
+  if (loose && loose.low >= -LARGEST && loose.high < LARGEST - 1)
     return [r.use(loose.number, ANY), loose.low, loose.high];
   const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
@@ -246,34 +243,27 @@ const arithmetic = (
   name: string,
   op: number,
   on: (i: number, j: number) => number,
-  index: unknown,
-  i: Nat,
-  j: Nat,
-): symbol => {
-  const r = recorder();
-  const ty = indexType(index);
-  const [a, ...ofI] = wholeNumber(r, i, name);
-  const [b, ...ofJ] = wholeNumber(r, j, name);
-  const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
-  const low = Math.min(...ends);
-  const high = Math.max(...ends);
-  return narrowed(r, r.row(op, a, b), ty, low, high, name);
-};
+): OnIndices<symbol> =>
+  onIndices((r, ty, i, j) => {
+    const [a, ...ofI] = wholeNumber(r, i, name);
+    const [b, ...ofJ] = wholeNumber(r, j, name);
+    const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
+    const low = Math.min(...ends);
+    const high = Math.max(...ends);
+    return narrowed(r, r.row(op, a, b), ty, low, high, name);
+  });
 
-export const iadd = (index: unknown, i: Nat, j: Nat) =>
-  arithmetic("iadd", OP.iadd, (i, j) => i + j, index, i, j);
-export const isub = (index: unknown, i: Nat, j: Nat) =>
-  arithmetic("isub", OP.isub, (i, j) => i - j, index, i, j);
-export const imul = (index: unknown, i: Nat, j: Nat) =>
-  arithmetic("imul", OP.imul, (i, j) => i * j, index, i, j);
-export const imin = (index: unknown, i: Nat, j: Nat) =>
-  arithmetic("imin", OP.imin, Math.min, index, i, j);
-export const imax = (index: unknown, i: Nat, j: Nat) =>
-  arithmetic("imax", OP.imax, Math.max, index, i, j);
+export const iadd = arithmetic("iadd", OP.iadd, (i, j) => i + j);
+export const isub = arithmetic("isub", OP.isub, (i, j) => i - j);
+// a product that is too large is the largest number that there is
+export const imul = arithmetic("imul", OP.imul, (i, j) =>
+  Math.min(i * j, LARGEST - 1),
+);
+export const imin = arithmetic("imin", OP.imin, Math.min);
+export const imax = arithmetic("imax", OP.imax, Math.max);
 
 /** The index `i`, of any index type, modulo the size `index`. */
-export const imod = (index: unknown, i: Nat): symbol => {
-  const r = recorder();
+export const imod = two((r, index, i) => {
   const ty = indexType(index);
   const size = Math.max(ty.size, 1);
   const [a, low] = wholeNumber(r, i, "imod");
@@ -282,7 +272,7 @@ export const imod = (index: unknown, i: Nat): symbol => {
   const rest = r.row(OP.imod, plus(r, OP.iadd, a, more), r.literal(size, ANY));
   // no index is below 0, but in a loop that never runs one may be asked for
   return ty.size ? r.newIndex(rest, ty) : narrowed(r, rest, ty, 0, 0, "imod");
-};
+});
 
 /** How many times the whole number `by` goes into the index `i`, of any index type, rounded down. */
 export const idiv = (index: unknown, i: Nat, by: unknown): symbol => {

@@ -9,7 +9,11 @@ import pytest
 from e2e.test_node import Run, evaluate
 
 MISTAKES = [
-    ("fn([Real], Real, () => undefined)", "TypeError: the result of f: invalid value: expected Real, got undefined"),
+    *((f"fn([Real], {ty}, () => {value})",
+       f"TypeError: the result of f{where}: invalid value: expected {of}, got undefined; a return or an argument may be missing, "
+       "and an array of JavaScript has no element at a symbolic index, but vec(n, T, array) has")
+      for ty, value, where, of in [("Real", "undefined", "", "Real"), ("Vec(2, Real)", "{}", "", "Vec(2, Real)"),
+                                   ("{ a: Bool }", "({ a: undefined })", ".a", "Bool")]),
     ("fn([Real], Real, () => null)", "TypeError: the result of f: did not expect null: expected Real"),
     ("fn([Bool], Real, (p) => p)", "TypeError: the result of f: variable type mismatch: expected Real, got Bool"),
     ("fn([Real], Real, (x) => add(x, true))", "TypeError: invalid value: expected Real, got true"),
@@ -42,8 +46,26 @@ MISTAKES = [
     ("fn([Real], Real, (x) => rose.select(rose.lt(x, 0), 1, 2))",
      "TypeError: select takes a condition, a type and two values, got 3 arguments"),
     *((f"fn([Real], Real, (x) => {text})",
-       "TypeError: this takes 2 arguments: for three, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))")
-      for text in ["rose.sub(x, x, x)", "rose.pow(x, 2, x)", "rose.lt(0, x, 1)"]),
+       "TypeError: this takes 2 arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))")
+      for text in ["rose.sub(x, x, x)", "rose.pow(x, 2, x)", "rose.lt(0, x, 1)", "rose.max(x, 1, 2)", "rose.add(x, x, 1, 2)",
+                   "rose.xor(true, false, true)", "rose.iff(true, false, true)", "rose.imod(3, 1, 2)"]),
+    *((f"fn([3], Real, (i) => {text})",
+       "TypeError: this takes 3 arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))")
+      for text in ["rose.ilt(3, i, 1, 2)", "rose.iadd(3, i, 1, 2)"]),
+    ("fn([10], Bool, (i) => rose.ilt(10, rose.iadd(10, i, 2147483647), 5))",
+     "RangeError: iadd: 2147483647 to 2147483656 is out of range, expected an index from 0 to 9"),
+    ("{ const n = rose.Size('n'); fn(Vec(n, Real), Real, (v) => v[0]); }",
+     "TypeError: fn: expected an array of parameter types, got an empty object"),
+    *((f"{{ const n = rose.Size('n'); rose.hvp(fn([Vec(n, Real)], Real, (v) => v[0]), {argnums}); }}",
+       f"TypeError: hvp: expected the number of an argument, or some, got {got}")
+      for argnums, got in [("'0'", 'the string "0"'), ("null", "null")]),
+    ("fn([Real], Real, (x) => rose.whileLoop(Real, x, (s) => rose.lt(s, 1), (s) => s, null))",
+     "TypeError: whileLoop: expected an object of options, got null"),
+    ("{ const n = rose.Size('n'); fn([Vec(n, Real)], Real, (v) => v[0]).at({ n: 2.5 }); }", "TypeError: f.at: n: expected a size, got 2.5"),
+    ("fn([{ ['__proto__']: Real }], Real, () => 1)", "TypeError: invalid type: __proto__ is no name of a field"),
+    *((f"fn([{{ a: Real }}], Real, () => fn([{{ a: Real }}], Real, (s) => s.a)({{ get a() {{ throw {error}; }} }}))", told)
+      for error, told in [("new DOMException('mine', 'AbortError')", "AbortError: mine"),
+                          ("Object.freeze(RangeError('mine'))", "RangeError: mine")]),
     ("fn([Real], Real, (x) => rose.scan(3, Real, x, (s) => [s, s], { checkpoint: 2 })[0])",
      "TypeError: scan takes 4 arguments: checkpoints are for fori and whileLoop"),
     ("{ const n = rose.Size('n'); fn([Vec(n, Real)], Real, (v) => v[0]).at({ n: 1, k: 2 }); }", "TypeError: f.at: there is no size k, only n"),
@@ -84,7 +106,6 @@ MISTAKES = [
      "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, and ieq(n, i, j) compares indices"),
     ("fn([Real], Real, (x) => rose.sum(3, (i) => rose.real(rose.iadd(i, 1))))",
      "TypeError: invalid type: expected a size first, as in iadd(n, i, j), got a symbolic index below 3"),
-    ("fn([Real], Real, () => {})", "TypeError: the result of f: invalid value: expected Real, got undefined"),
     ("fn([Real], Real, () => vec(2, Real, [1])[0])",
      "RangeError: vec: wrong array size: expected 2 elements for Vec(2, Real), got 1"),
     ("fn([Vec(2, Real)], Real, (v) => { v[0] = 1; return 1; })",
@@ -98,7 +119,7 @@ MISTAKES = [
     ("fn([{ a: Real }], Real, (s) => s)", "TypeError: the result of f: invalid value: expected Real, got a symbolic { a: Real }"),
     ("fn([Real], Real, async (x) => x)", "TypeError: the result of f: invalid value: expected Real, got a promise"),
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
-     "TypeError: this takes 2 arguments: for three, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))"),
+     "TypeError: this takes 2 arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental, draft"),
     ("configure({ assets: './elsewhere' })", "Error: configure: the core has been started; call configure before ready and compile"),
     ("configure({ core: 'worker' })", 'RangeError: configure: expected core to be "main", where there are no pages, got the string "worker"'),
@@ -240,6 +261,21 @@ def test_a_loop_whose_body_fails_leaves_nothing(node: Run) -> None:
     assert evaluate(node, body) == 7
 
 
+def test_captures_of_a_loop_whose_body_fails(node: Run) -> None:
+    body = """
+        const { Real, Vec, add, cos, fn, mul, sin, vec } = rose;
+        const V5 = Vec(5, Real);
+        const f = fn([V5, Real, Real], Real, (v, x, y) => fn([Real], Real, (z) => {
+            let r = z;
+            try { vec(5, Real, (i) => { mul(x, v[i]); throw Error("mine"); }); } catch {}
+            r = add(r, sin(y));
+            r = add(r, cos(z));
+            return add(r, mul(x, 10));
+        })(2));
+        return await same(f, [1, 2, 3, 4, 5], 7, 0.5);"""
+    assert evaluate(node, body) == pytest.approx(72 + math.sin(0.5) + math.cos(2))
+
+
 def test_closures_out_of_place(node: Run) -> None:
     body = """
         const { Dual, Real, compile, fn, add } = rose;
@@ -261,21 +297,6 @@ def test_closures_out_of_place(node: Run) -> None:
 def test_what_goes_wrong_in_a_run(node: Run) -> None:
     """Both engines say the same, and the compiled function can be called again."""
     body = """
-def test_captures_of_a_loop_whose_body_fails(node: Run) -> None:
-    body = """
-        const { Real, Vec, add, cos, fn, mul, sin, vec } = rose;
-        const V5 = Vec(5, Real);
-        const f = fn([V5, Real, Real], Real, (v, x, y) => fn([Real], Real, (z) => {
-            let r = z;
-            try { vec(5, Real, (i) => { mul(x, v[i]); throw Error("mine"); }); } catch {}
-            r = add(r, sin(y));
-            r = add(r, cos(z));
-            return add(r, mul(x, 10));
-        })(2));
-        return await same(f, [1, 2, 3, 4, 5], 7, 0.5);"""
-    assert evaluate(node, body) == pytest.approx(72 + math.sin(0.5) + math.cos(2))
-
-
         const { Real, add, compile, fn, fori, gt, iadd, index, interp, real, whileLoop } = rose;
         const cases = [
             [fn([5], 5, (i) => iadd(5, i, 3)), 4, 1],
@@ -334,7 +355,8 @@ def test_captures_of_a_loop_whose_body_fails(node: Run) -> None:
         "RangeError: fori: it cannot turn NaN times, expected a whole number from 0 to 2147483647",
         "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, "
         "and ieq(n, i, j) compares indices",
-        "TypeError: isub: invalid value: expected an index below 2147483648, got undefined",
+        "TypeError: isub: invalid value: expected an index below 2147483648, got undefined; a return or an argument "
+        "may be missing, and an array of JavaScript has no element at a symbolic index, but vec(n, T, array) has",
         "RangeError: invalid value: 3 is out of range, expected an index from 0 to 2",
         "TypeError: at: Real has no elements",
         "TypeError: add: invalid value: expected Real, got an array of 1",

@@ -112,8 +112,8 @@ export const whileLoop = (
 ): unknown => {
   functionFor(test, "whileLoop: the test");
   functionFor(body, "whileLoop: the body");
-  const { limit = LARGEST - 1 } = options;
   checkOptions("whileLoop", options, { limit: WHOLE, checkpoint: CHECKPOINT });
+  const { limit = LARGEST - 1 } = options;
   const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
   const r = recorder();
   const ty = typeFor("whileLoop", type);

@@ -192,13 +192,16 @@ export const misfit = (
   );
 };
 
-export const types = (params: unknown, what: string): Ty[] => {
-  if (!Array.isArray(params))
-    throw TypeError(
-      `${what}: expected an array of parameter types, got ${describe(params)}`,
-    );
-  return params.map(tyOf);
+/** The parameter types that an author gives; throws if they are no array. */
+const listed = (params: unknown, what: string): readonly unknown[] => {
+  if (Array.isArray(params)) return params;
+  throw TypeError(
+    `${what}: expected an array of parameter types, got ${describe(params)}`,
+  );
 };
+
+export const types = (params: unknown, what: string): Ty[] =>
+  listed(params, what).map(tyOf);
 
 /**
  * Define a function: `fn([Real, Vec(3, Real)], Real, (x, v) => …)`. The body runs once, now, on
@@ -212,11 +215,10 @@ export const fn = (
   if (typeof body !== "function")
     throw TypeError(`fn: expected a body, got ${describe(body)}`);
   const name = body.name || "f";
-  const make = () => define(name, types(params, "fn"), tyOf(ret), body);
-  const sizes = [...sizesIn(params)];
-  return sizes.length
-    ? makeGeneric(name, params as unknown[], sizes, make)
-    : makeFn(make());
+  const given = listed(params, "fn");
+  const make = () => define(name, given.map(tyOf), tyOf(ret), body);
+  const sizes = [...sizesIn(given)];
+  return sizes.length ? makeGeneric(name, given, sizes, make) : makeFn(make());
 };
 
 /**

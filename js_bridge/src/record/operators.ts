@@ -61,12 +61,15 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
       const ty = needReal(data, "hvp", selected(data, argnums, "hvp"));
       return data.derive("hvp", [...data.params, ty], ty, { argnums });
     },
-    (params) => [
-      ...params,
-      typeof argnums === "number"
-        ? params[argnums]
-        : Object.fromEntries(argnums.map((k) => [k, params[k]])),
-    ],
+    (params) => {
+      const numbers = numbersIn(argnums, "hvp");
+      return [
+        ...params,
+        typeof argnums === "number"
+          ? params[argnums]
+          : Object.fromEntries(numbers.map((k) => [k, params[k]])),
+      ];
+    },
   );
 
 export interface JacobianOptions {
@@ -147,22 +150,28 @@ export const linearize = (
   };
 };
 
+/** The numbers of the arguments that a derivative is taken by; throws if they are none. */
+const numbersIn = (argnums: Argnums, what: string): readonly number[] => {
+  const numbers = typeof argnums === "number" ? [argnums] : argnums;
+  if (
+    Array.isArray(numbers) &&
+    numbers.length &&
+    new Set(numbers).size === numbers.length &&
+    numbers.every(Number.isInteger)
+  )
+    return numbers;
+  throw TypeError(
+    `${what}: expected the number of an argument, or some, got ${describe(argnums)}`,
+  );
+};
+
 /** The type of the arguments that a derivative is taken by, as one value. */
 export const selected = (
   { name, params }: FnData,
   argnums: Argnums,
   what: string,
 ): Ty => {
-  const numbers = typeof argnums === "number" ? [argnums] : argnums;
-  if (
-    !Array.isArray(numbers) ||
-    !numbers.length ||
-    new Set(numbers).size < numbers.length ||
-    !numbers.every(Number.isInteger)
-  )
-    throw TypeError(
-      `${what}: expected the number of an argument, or some, got ${describe(argnums)}`,
-    );
+  const numbers = numbersIn(argnums, what);
   const last = params.length - 1;
   const those =
     last < 0 ? "it takes none" : last ? `only 0 to ${last}` : "only 0";

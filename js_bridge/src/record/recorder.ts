@@ -58,15 +58,15 @@ const ARRAY =
 /** What is said of a symbolic index, which is a symbol, where it is taken for a number, and what is to be said. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [
-    /conver.*symbol/i,
+    /.*conver.*symbol.*/i,
     "a symbolic index is no number of JavaScript: iadd(n, i, 1) is i + 1, imod(n, i) the rest, " +
       "idiv(n, i, 2) a quotient, " +
       "ieq(n, i, j) and ilt(n, i, j) compare, real(i) is its value",
   ],
-  [RegExp(`Symbol\\(${INDEX_NAME}`), `an ${ARRAY}`],
+  [RegExp(`.*Symbol\\(${INDEX_NAME}.*`), `an ${ARRAY}`],
   [
-    /^invalid value: expected Real, got undefined$/,
-    `invalid value: expected Real, got undefined; a return or an argument may be missing, and an ${ARRAY}`,
+    /invalid value: expected .*, got undefined$/,
+    `$&; a return or an argument may be missing, and an ${ARRAY}`,
   ],
 ];
 
@@ -75,8 +75,9 @@ export const explained = (error: unknown): unknown => {
   if (error instanceof TypeError)
     for (const [pattern, text] of FOREIGN)
       if (pattern.test(error.message) && !/symbolic/.test(error.message)) {
-        error.stack = error.stack?.replace(error.message, text);
-        error.message = text;
+        const { message } = error;
+        error.message = message.replace(pattern, text);
+        error.stack = error.stack?.replace(message, () => error.message);
       }
   return error;
 };
@@ -105,24 +106,28 @@ export const noteNumber = numbering(notes);
  * tells, which are ten in some engines, none is one within the bridge, which leaves room for the author's.
  */
 export const within = (error: unknown, step: string): unknown => {
-  if (error instanceof Error) {
-    error.message =
-      step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
-    (Error as Traced).captureStackTrace?.(error, within);
+  try {
+    if (error instanceof Error) {
+      error.message =
+        step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
+      (Error as Traced).captureStackTrace?.(error, within);
+    }
+  } catch {
+    // one of an author's that cannot be changed
   }
   return error;
 };
-
-/** What some engines have. */
-interface Traced {
-  captureStackTrace?(error: Error, callee: Function): void;
-}
 
 /** A value of an enclosing function as a parameter: which of the captures it is, and its id in a block. */
 interface Captured {
   readonly number: number;
   readonly id: number;
   readonly block: number;
+}
+
+/** What some engines have. */
+interface Traced {
+  captureStackTrace?(error: Error, callee: Function): void;
 }
 
 export class Recorder {

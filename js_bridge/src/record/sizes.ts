@@ -3,7 +3,15 @@
 // A function with such sizes in its parameters is made once for every set of sizes that it is called
 // with, so that its loops know their bounds like any other's.
 
-import { describe, ELEM, INDEX, isTy, SizeVar, type Ty, tyOf } from "./types";
+import {
+  describe,
+  ELEM,
+  INDEX,
+  indexType,
+  isTy,
+  SizeVar,
+  type Ty,
+} from "./types";
 import { typeOfView } from "./values";
 
 /** Sizes by what they stand for. */
@@ -92,7 +100,7 @@ export const namedSizes = (
       throw TypeError(
         `${what}: expected a number for ${size.name}, got ${describe(value)}`,
       );
-    tyOf(value); // a proper size
+    indexType(value, `${what}: ${size.name}`); // a proper size
     sizes.set(size, value);
   }
   return sizes;

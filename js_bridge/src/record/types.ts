@@ -205,6 +205,8 @@ const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
 
 export const structOf = (entries: [string, Ty][]): Ty => {
   const order = entries.map(([name]) => name);
+  if (order.includes("__proto__"))
+    throw TypeError("invalid type: __proto__ is no name of a field");
   const fields = [...entries].sort(byName);
   const keyOf = (of: [string, Ty][], like?: boolean) =>
     `{${of.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(like ? ty.like : ty)}`)}}`;

@@ -615,7 +615,15 @@ export type View =
   | Int32Array
   | Uint8Array
   | null
+  | readonly View[]
   | { readonly [field: string]: View };
+
+/** What the elements of a vector are, of ordinary values; nothing of a tuple. */
+type ElementOf<B> = B extends readonly (infer E)[]
+  ? number extends B["length"]
+    ? E
+    : never
+  : never;
 
 /** The view of an ordinary value of type `B`. */
 export type ViewOf<B> = B extends null
@@ -624,20 +632,31 @@ export type ViewOf<B> = B extends null
     ? Uint8Array
     : B extends number
       ? Float64Array | Int32Array
-      : B extends readonly (infer E)[]
-        ? ViewOf<E>
-        : { readonly [K in keyof B]: ViewOf<B[K]> };
+      : [ElementOf<B>] extends [never]
+        ? { readonly [K in keyof B]: ViewOf<B[K]> }
+        : ViewOf<ElementOf<B>>;
 
-/** What can be filled with an ordinary value of type `B`. */
-export type Filled<B> = B extends number[]
-  ? number[] | Float64Array | Float32Array | Int32Array
-  : B extends boolean[]
-    ? boolean[] | Uint8Array
-    : B extends (infer E)[]
-      ? Filled<E>[] | Float64Array
-      : B extends object
-        ? { [K in keyof B]: Filled<B[K]> }
-        : B;
+/** A typed array for all numbers of vectors of vectors, row by row. */
+type Rows<B> = [ElementOf<B>] extends [never]
+  ? never
+  : ElementOf<B> extends number
+    ? Float64Array
+    : Rows<ElementOf<B>>;
+
+/** What can be filled with an ordinary value of type `B`: of a scalar nothing, but for a field of that type. */
+export type Filled<B> = [B] extends [number | boolean | null]
+  ? never
+  : Filling<B>;
+
+type Filling<B> = [ElementOf<B>] extends [never]
+  ? B extends object
+    ? { [K in keyof B]: Filling<B[K]> }
+    : B
+  : ElementOf<B> extends number
+    ? number[] | Float64Array | Float32Array | Int32Array
+    : ElementOf<B> extends boolean
+      ? boolean[] | Uint8Array
+      : Filling<ElementOf<B>>[] | Rows<B>;
 
 /** A compiled function, from ordinary values to an ordinary value. */
 export interface Compiled<A extends readonly unknown[], B> {
@@ -719,6 +738,7 @@ export interface Hot<A extends readonly unknown[], B> {
   ): Promise<boolean>;
   /** Give back its memory; after that it cannot be called or updated. */
   dispose(): void;
+  [Symbol.dispose](): void;
 }
 
 /** A function that `update` gives what to do: `hot<[number], number>()`. */

@@ -345,6 +345,35 @@ is<Compiled<readonly [readonly number[] | NumberArray], number>>()(compiled);
 is<Float64Array | Int32Array>()(compiled.run());
 gives<number>()(compiled([1, 2, 0]), 0);
 is<Promise<boolean>>()(compiled.settled);
+const several = fn(
+  [Vec(2, Vec(2, Real)), Vec(2, [Real, Bool])],
+  [Vec(2, Vec(2, Real)), Vec(2, [Real, Bool])],
+  (m, v) => [m, v],
+);
+const all = await compile(several);
+const outs: [Float64Array, [number, boolean][]] = [
+  new Float64Array(4),
+  [
+    [0, false],
+    [0, false],
+  ],
+];
+all.into(outs, Float64Array.of(1, 2, 3, 4), [
+  [5, true],
+  [6, false],
+]);
+gives<[Float64Array, [number, boolean][]]>()(outs, [
+  Float64Array.of(1, 2, 3, 4),
+  [
+    [5, true],
+    [6, false],
+  ],
+]);
+type Numbers = Float64Array | Int32Array;
+gives<readonly [Numbers, readonly [Numbers, Uint8Array]]>()(all.run(), [
+  Float64Array.of(1, 2, 3, 4),
+  [Float64Array.of(5, 6), Uint8Array.of(1, 0)],
+]);
 gives<void>()(compiled.dispose(), undefined);
 const draft = await compile(f, { draft: true });
 gives<boolean>()(await draft.settled, true);
@@ -812,6 +841,7 @@ gives<[number, number]>()(interp(onceAndTwice)(3), [3, 6]);
 const live = hot<[number], number>();
 is<boolean>()(await live.update(cube));
 gives<number>()(live(2), 8);
+gives<void>()(live[Symbol.dispose](), undefined);
 const jacobianOf = await sparseJacobian(scaled, 1);
 is<Int32Array>()(jacobianOf.columns);
 gives<number[]>()([...jacobianOf.rows], [0, 0, 0]);

@@ -64,6 +64,10 @@ const Pair = [Real, Bool] as const;
 const both = () => [1, true] as const;
 const one = () => 1;
 const nothing = () => null;
+const structs = fn([], Vec(1, { x: Real }), () => [{ x: 1 }]);
+const pairs = fn([], Vec(1, [Real, Real]), () => [[1, 2]]);
+const bools = fn([], Vec(1, Vec(1, Bool)), () => [[true]]);
+const scalar = fn([], Real, one);
 const primal = (_: Real, { re }: { re: Real }) => re;
 
 /** Each throws, and the compiler knows it. */
@@ -73,6 +77,14 @@ export const rejected: (() => unknown)[] = [
   () => Vec(Real, Real),
   // @ts-expect-error
   () => Vec("3", Real),
+  // @ts-expect-error
+  async () => (await compile(structs)).into(new Float64Array(1)),
+  // @ts-expect-error
+  async () => (await compile(pairs)).into(new Float64Array(2)),
+  // @ts-expect-error
+  async () => (await compile(bools)).into(new Float64Array(1)),
+  // @ts-expect-error
+  async () => (await compile(scalar)).into(5),
   // @ts-expect-error
   () => fn([struct({ x: "Real" })], Real, ({ x }) => x),
   // @ts-expect-error

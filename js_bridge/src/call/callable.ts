@@ -295,6 +295,12 @@ export interface Entered {
   readonly own?: WebAssembly.Memory;
 }
 
+/** Let `dispose` end the use of `f`, under both names where engines have them. */
+export const makeDisposable = (f: object, dispose: () => void): void => {
+  for (const name of ["dispose", Symbol.dispose])
+    if (name) Object.defineProperty(f, name, { value: dispose });
+};
+
 const NO_DRAFT = Promise.resolve(true);
 
 /** The callable of a function. `settled`: of a draft, whether its module has come. */
@@ -332,10 +338,8 @@ export const callable = (
     result: { get: () => there().result.current()[0] },
     run: { value: () => there().run() },
     settled: { value: settled },
-    dispose: { value: dispose },
   });
-  if (Symbol.dispose)
-    Object.defineProperty(compiled, Symbol.dispose, { value: dispose });
+  makeDisposable(compiled, dispose);
   const replace = (by: Entered): boolean => {
     if (callee === undefined) {
       if (by.own) giveBack(by.own);

@@ -1,6 +1,6 @@
 // A function that is edited while it is used: what compiled last is called until the next edit is ready.
 
-import type { Compiled } from "./callable";
+import { type Compiled, makeDisposable } from "./callable";
 import { compile, type CompileOptions } from "./run";
 
 export interface Hot {
@@ -56,6 +56,12 @@ export const hot = (options?: CompileOptions): Hot => {
     if (current === undefined) throw Error("hot: nothing has compiled yet");
     return current(...args);
   };
+  makeDisposable(call, () => {
+    isOver = true;
+    waiting?.overtaken();
+    waiting = undefined;
+    current?.dispose();
+  });
   return Object.defineProperties(call, {
     current: { get: () => current },
     update: {
@@ -66,14 +72,6 @@ export const hot = (options?: CompileOptions): Hot => {
           waiting = { f, start, overtaken: () => start(false) };
           if (!isBusy) void work();
         }),
-    },
-    dispose: {
-      value: () => {
-        isOver = true;
-        waiting?.overtaken();
-        waiting = undefined;
-        current?.dispose();
-      },
     },
   }) as Hot;
 };

@@ -57,14 +57,18 @@ export type Pull = (
 """
 
 
+_NOT_IN_MATH = {"neg", "add", "sub", "mul", "div", "sign"}
+"""``Math.sign`` is another: of a zero, the sign is the zero there, and its own here."""
+
 _COMPLAINTS = {"OUT_OF_RANGE": OUT_OF_RANGE, "NO_INDEX": NO_INDEX, "NO_COUNT": NO_COUNT}
 
 
 def typescript() -> str:
     """The module ``js_bridge/src/opcodes.gen.ts``."""
     lines = [f"  {op.name} = {op.code}," for op in OPS]
-    # the sign of a zero is its own here, while JavaScript's is the zero
-    on_reals = [f"  {op.name}: {op.code}," for op in OPS if {*op.ins, op.out} == {"R"} and op.name != "sign"]
+    on_reals = [
+        f"  {op.name}: {op.code}," for op in OPS if {*op.ins, op.out} == {"R"} and op.name not in _NOT_IN_MATH
+    ]
     names = [*STRUCTURAL_NAMES, "end"]
     structural = [f"  {name.upper()} = {len(OPS) + k}," for k, name in enumerate(names)]
     math_names = [f'"{op.wasm}"' for op in OPS if isinstance(op.wasm, str)]

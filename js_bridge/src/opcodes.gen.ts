@@ -68,7 +68,6 @@ export const enum OP {
 
 /** Those from Reals to a Real that `Math` has as well, by the name there. */
 export const ON_REALS: Readonly<Record<string, OP>> = {
-  neg: 0,
   abs: 1,
   ceil: 3,
   floor: 4,
@@ -90,10 +89,6 @@ export const ON_REALS: Readonly<Record<string, OP>> = {
   log2: 20,
   log10: 21,
   cbrt: 22,
-  add: 25,
-  sub: 26,
-  mul: 27,
-  div: 28,
   min: 29,
   max: 30,
   pow: 31,

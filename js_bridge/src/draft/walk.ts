@@ -6,12 +6,12 @@
 
 import { enough, F, Flat } from "./flat";
 import { Frame } from "./frame";
-import type { Capture, FnData } from "../record/data";
+import type { FnData } from "../record/data";
 import { makers } from "./makers";
 import { OP } from "../opcodes.gen";
 import type { Recorder } from "../record/recorder";
 import { type Ruled, Sweeps } from "./sweeps";
-import type { Ty } from "../record/types";
+import { isReal, type Ty, typeOfCapture } from "../record/types";
 
 /** A value: the id of a scalar, or nested arrays of them. Calls and loops give several. */
 export type Value = any;
@@ -39,13 +39,6 @@ export interface Pullback extends Taken {
 
 /** Calls in each other before there is too much of it for the engine's stack. */
 const DEEPEST = 500;
-
-export const isReal = (leaf: Ty): boolean =>
-  leaf.kind === "real" ||
-  leaf.kind === "tan" ||
-  (leaf.kind === "vec" && isReal(leaf.elem!));
-
-export const typeOf = (x: Capture): Ty => ("leafTypes" in x ? x : x.ty);
 
 /** The scalars in values, row by row. */
 export const scalarsOf = (values: readonly Value[]): number[] =>
@@ -135,7 +128,7 @@ export class Walk {
     if (found === undefined) {
       const ins = f.params.flatMap(({ leafTypes }) => leafTypes);
       found = {
-        ins: [...ins, ...f.captures.map(typeOf)].map(isReal),
+        ins: [...ins, ...f.captures.map(typeOfCapture)].map(isReal),
         outs: f.ret.leafTypes.map(isReal),
       };
       this.signatures.set(f, found);

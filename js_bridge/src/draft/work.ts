@@ -2,8 +2,7 @@
 
 import type { FnData, Named } from "../record/data";
 import { S } from "../opcodes.gen";
-import { sizeOf, type Ty } from "../record/types";
-import { typeOf } from "./walk";
+import { sizeOf, type Ty, typeOfCapture } from "../record/types";
 
 /** To take a derivative does about so many times what its function does. */
 const DERIVED = 2;
@@ -53,7 +52,7 @@ const ofNamed = ({ by, of }: Named, known: Map<FnData, number>): number => {
 
 /** How many elements the longest vector has that goes into a function, or comes out. */
 const longest = ({ params, captures, ret }: FnData): number => {
-  const types = [...params, ...captures.map(typeOf), ret];
+  const types = [...params, ...captures.map(typeOfCapture), ret];
   return types
     .flatMap(({ leafTypes }) => leafTypes)
     .reduce(

@@ -10,9 +10,9 @@ import { NO_COUNT, OP, S } from "../opcodes.gen";
 import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
+  ANY,
   BOOL,
   describe,
-  fin,
   NULL,
   REAL,
   structOf,
@@ -22,9 +22,6 @@ import {
 } from "./types";
 import { leavesOf, typeOfView, wrap } from "./values";
 import { place } from "./where";
-
-/** The number of a turn where nothing limits it. */
-const COUNT = fin(LARGEST);
 
 export interface LoopOptions {
   /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
@@ -117,9 +114,9 @@ export const whileLoop = (
   const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
   const r = recorder();
   const ty = typeFor("whileLoop", type);
-  const count = leavesOf(r, COUNT, limit, "whileLoop: the limit")[0];
+  const count = leavesOf(r, ANY, limit, "whileLoop: the limit")[0];
   const start = leavesOf(r, ty, init, "the initial state of whileLoop");
-  const f = inline("body", [COUNT, ...ty.leafTypes], (inner, [, ...ids]) =>
+  const f = inline("body", [ANY, ...ty.leafTypes], (inner, [, ...ids]) =>
     leavesOf(inner, ty, body(wrap(inner, ty, ids)), "the body of whileLoop"),
   );
   const g = inline("test", ty.leafTypes, (inner, ids) =>
@@ -127,7 +124,7 @@ export const whileLoop = (
   );
   const args = [...captured(r, f), ...captured(r, g)];
   r.hasControl = true;
-  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(COUNT), 0];
+  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(ANY), 0];
   r.extraNotes.push(r.extra.length + head.length);
   head.push(1 + noteNumber(note));
   const distance = distanceOf(options, limit);
@@ -204,7 +201,7 @@ const counted = (
       ...leavesOf(inner, kept, y, `what the body of ${name} gives`),
     ];
   });
-  if (kept.leaves && index === COUNT)
+  if (kept.leaves && index === ANY)
     throw TypeError(
       `${name}: the size of what it gives is not known; expected a size or an index`,
     );
@@ -220,7 +217,7 @@ const counted = (
 const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
   if (n instanceof Var && n.ty === REAL) {
     const id = r.use(n, REAL);
-    return [r.check(OP.index, id, LARGEST, name, NO_COUNT), COUNT];
+    return [r.check(OP.index, id, LARGEST, name, NO_COUNT), ANY];
   }
   const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
   if (v) return [r.use(v, v.ty), v.ty];
@@ -238,7 +235,7 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
     throw TypeError(
       `${name}: expected a size, an index or a Real as the number of turns, got ${describe(n)}`,
     );
-  return [r.literal(index.size, COUNT), index];
+  return [r.literal(index.size, ANY), index];
 };
 
 /** Turns between the states that are kept where their number is not known: right for a million. */

@@ -1,12 +1,17 @@
 // What the bridge keeps of a function, and of those that the core makes of it.
 
 import { type Recorder, Var } from "./recorder";
-import { isReal, numbersOf, tangentOf, texts, type Ty } from "./types";
+import {
+  isReal,
+  numbersOf,
+  tangentOf,
+  texts,
+  type Ty,
+  typeOfCapture,
+} from "./types";
 
 /** A value of an enclosing function, or in its place the zero of a type. */
 export type Capture = Var | Ty;
-
-export const typeOfCapture = (x: Capture): Ty => (x instanceof Var ? x.ty : x);
 
 /**
  * What the forward derivative of `f` is passed for what `f` uses of enclosing functions. It is the

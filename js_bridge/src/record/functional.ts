@@ -11,7 +11,6 @@ import {
   makeFn,
   types,
 } from "./functions";
-import { typeOfCapture } from "./data";
 import { S } from "../opcodes.gen";
 import { recorder, Var } from "./recorder";
 import {
@@ -23,6 +22,7 @@ import {
   tangentOf,
   type Ty,
   tyOf,
+  typeOfCapture,
 } from "./types";
 import { leavesOf, wrap } from "./values";
 

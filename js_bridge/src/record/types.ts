@@ -233,7 +233,7 @@ export const indicesBelow = (size: number): string =>
     ? `an index from 0 to ${size - 1}`
     : "no index, since there are no elements";
 
-/** Any whole number, whatever index type it has; also the number of a note. */
+/** Any whole number, whatever index type it has; also the number of a note, and that of a turn where nothing limits it. */
 export const ANY = fin(LARGEST);
 
 /** How often a type was read whose size varies. */
@@ -335,11 +335,15 @@ export const isNumbers = (ty: Ty): boolean =>
 
 /** Whether a leaf holds numbers or tangents, so that it has a derivative. */
 export const isReal = (leaf: Ty): boolean =>
-  leaf === REAL || leaf === TAN || (leaf.kind === "vec" && isReal(leaf.elem!));
+  isNumbers(leaf) || (leaf.kind === "vec" && isReal(leaf.elem!));
 
 /** How many scalars a leaf has. */
 export const sizeOf = (leaf: Ty): number =>
   leaf.kind === "vec" ? leaf.size * sizeOf(leaf.elem!) : 1;
+
+/** The type of a value, or that in its place. */
+export const typeOfCapture = (x: Ty | { readonly ty: Ty }): Ty =>
+  "leafTypes" in x ? x : x.ty;
 
 /** Under which a symbolic vector or struct has what it stands for. */
 export const VIEW = Symbol("view");

@@ -78,14 +78,6 @@ export const rejected: (() => unknown)[] = [
   // @ts-expect-error
   () => Vec("3", Real),
   // @ts-expect-error
-  async () => (await compile(structs)).into(new Float64Array(1)),
-  // @ts-expect-error
-  async () => (await compile(pairs)).into(new Float64Array(2)),
-  // @ts-expect-error
-  async () => (await compile(bools)).into(new Float64Array(1)),
-  // @ts-expect-error
-  async () => (await compile(scalar)).into(5),
-  // @ts-expect-error
   () => fn([struct({ x: "Real" })], Real, ({ x }) => x),
   // @ts-expect-error
   () => fn([1n], Real, (x) => x),
@@ -263,6 +255,14 @@ export const rejected: (() => unknown)[] = [
   },
 
   // ---- runs ----
+  // @ts-expect-error
+  async () => (await compile(structs)).into(new Float64Array(1)),
+  // @ts-expect-error
+  async () => (await compile(pairs)).into(new Float64Array(2)),
+  // @ts-expect-error
+  async () => (await compile(bools)).into(new Float64Array(1)),
+  // @ts-expect-error
+  async () => (await compile(scalar)).into(5),
   // @ts-expect-error
   () => run([1, 2, 3]),
   // @ts-expect-error

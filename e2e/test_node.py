@@ -257,6 +257,46 @@ def test_indices_are_compared_with_any_number(node: Run) -> None:
     assert evaluate(node, body) == [[], [0, 7, said]]
 
 
+def test_an_index_is_one_of_more_elements(node: Run) -> None:
+    body = """
+        const { Real, Vec, cond, fn, fori, grad, iadd, ilt, imin, imul, mul, real, select, sub, sum } = rose;
+        const V = Vec(3, Real), v = [1, 2, 4];
+        const passed = fn([3], Real, (i) => real(i));
+        const bodies = [
+            (v) => sum(2, (i) => v[i]),
+            (v) => sum(2, (i) => sub(v[iadd(2, i, 1)], v[i])),
+            (v) => sum(2, (i) => v[imul(2, i, 2)]),
+            (v) => sum(2, (i) => sum(2, (j) => v[iadd(2, i, j)])),
+            (v) => sum(3, (i) => sum(2, (j) => select(ilt(3, j, i), Real, v[i], 0))),
+            (v) => sum(2, (i) => v[fori(2, 3, 0, (j, k) => imin(3, iadd(3, k, i), 2))]),
+            (v) => sum(2, (i) => mul(passed(iadd(2, i, 1)), v[i])),
+            (v) => fori(2, V, v, (i, w) => w.at[iadd(2, i, 1)].add(w[i]))[2],
+            (v) => sum(2, (i) => cond(ilt(2, i, 1), Real, () => v[iadd(2, i, 1)], () => v[i])),
+        ];
+        const values = [];
+        for (const body of bodies) {
+            const f = fn([V], Real, body);
+            values.push([await same(f, v), await same(grad(f), v)]);
+        }
+        const over = await rose.compile(fn([V], Real, (v) => sum(3, (i) => v[iadd(3, i, 1)])));
+        attempt(() => over(v));
+        return [values, /expected a whole number from 0 to 2/.test(messages[0])];"""
+    assert evaluate(node, body) == [
+        [
+            [3, [1, 1, 0]],
+            [3, [-1, 0, 1]],
+            [5, [1, 0, 1]],
+            [9, [1, 2, 1]],
+            [10, [0, 1, 2]],
+            [5, [1, 0, 1]],
+            [5, [1, 2, 0]],
+            [7, [1, 1, 1]],
+            [4, [0, 2, 0]],
+        ],
+        True,
+    ]
+
+
 def test_structs_of_values(node: Run) -> None:
     """As with npm's rose, `struct` gives in a body what it was given; types are checked where it is called."""
     body = """

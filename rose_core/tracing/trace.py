@@ -18,7 +18,6 @@ from rose_core.language.ir import Func
 from rose_core.language.ops import Op
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
 from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth, whole
-from rose_core.tracing.values import in_order
 from rose_core.tracing.where import Construct
 
 if TYPE_CHECKING:
@@ -334,7 +333,11 @@ class StructValue(Value):
             raise AttributeError(f"this struct has no field {name!r}; its fields are {keys}") from None
 
     def __iter__(self) -> Iterator[object]:
-        return in_order(self._fields)
+        numbers = [str(k) for k in range(len(self._fields))]
+        if self._fields.keys() != set(numbers):
+            names = ", ".join(self._fields)
+            raise TypeError(f"a struct is taken apart by the names of its fields, which are {names}")
+        return iter([self._fields[k] for k in numbers])
 
 
 class Zero:

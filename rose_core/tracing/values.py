@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
 from rose_core.tracing.declare import mismatch, number, truth, whole
@@ -23,18 +23,6 @@ class Record(dict):  # type: ignore[type-arg]
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
-
-    def __iter__(self) -> Iterator[object]:
-        return in_order(self)
-
-
-def in_order(fields: Mapping[str, object]) -> Iterator[object]:
-    """What stands for a tuple as one; names have no order that ``value, grad = …`` could mean."""
-    numbers = [str(k) for k in range(len(fields))]
-    if fields.keys() != set(numbers):
-        names = ", ".join(map(str, fields.keys()))
-        raise TypeError(f"a struct is taken apart by the names of its fields, which are {names}")
-    return iter([fields[k] for k in numbers])
 
 
 def flatten(x: object, t: Type, what: str) -> list[object]:

@@ -92,25 +92,6 @@ const logic = (op: number): Two =>
     return result(r, BOOL, r.row(op, a, boolId(r, q)));
   });
 
-/** The id of an index of type `ty`, of a number that is to be one, or of any literal. */
-const comparedId = (r: Recorder, ty: Ty, i: Nat): number => {
-  const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  if (loose?.index === ty && loose.low >= -LARGEST && loose.high < LARGEST)
-    return r.use(loose.number, loose.number.ty);
-  return isWhole(i) && (i < 0 || i >= ty.size)
-    ? r.literal(i, ANY)
-    : indexId(r, ty, i);
-};
-
-/** The literal `i`, or one as good to compare with `j`, next to all that that can be; what is no literal as it is. */
-const nearTo = (r: Recorder, ty: Ty, j: Nat, i: Nat): Nat => {
-  if (!isWhole(i) || typeof j !== "symbol") return i;
-  const { low, high } = r.looseOf(j) ?? { low: 0, high: ty.size - 1 };
-  return Math.min(Math.max(i, low - 1), high + 1);
-};
-
-const isWhole = (i: Nat): i is number => Number.isInteger(i);
-
 /** What takes two indices, after a size. */
 type OnIndices<T> = (index: unknown, i: Nat, j: Nat) => T;
 
@@ -122,11 +103,17 @@ const onIndices = <T>(
     return on(recorder(), indexType(index), i, j);
   };
 
+/** The id of an index of any type that is compared with `j`; or of a literal, or one as good next to all that `j` can be. */
+const comparedId = (r: Recorder, i: Nat, j: Nat): number => {
+  if (!isWhole(i) || isWhole(j)) return wholeNumber(r, i)[0];
+  const [, low, high] = wholeNumber(r, j);
+  return r.literal(Math.min(Math.max(i, low - 1), high + 1), ANY);
+};
+
 const compareIndices = (op: number): OnIndices<Var> =>
-  onIndices((r, ty, i, j) => {
-    const a = comparedId(r, ty, nearTo(r, ty, j, i));
-    const b = comparedId(r, ty, nearTo(r, ty, i, j));
-    return result(r, BOOL, r.row(op, a, b));
+  onIndices((r, _, i, j) => {
+    const a = comparedId(r, i, j);
+    return result(r, BOOL, r.row(op, a, comparedId(r, j, i)));
   });
 
 export const abs = unary(OP.abs);
@@ -199,11 +186,13 @@ export const ieq = compareIndices(OP.ieq);
 export const igt = compareIndices(OP.igt);
 export const igeq = compareIndices(OP.igeq);
 
+const isWhole = (i: Nat): i is number => Number.isInteger(i);
+
 /** The id of an index of any type or a literal, and the least and largest number it can be. */
 const wholeNumber = (
   r: Recorder,
   i: Nat,
-  name: string,
+  name?: string,
 ): [number, number, number] => {
   const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
   if (loose && loose.low >= -LARGEST && loose.high < LARGEST - 1)
@@ -228,7 +217,7 @@ const narrowed = (
     const number = new Var(r, id, ANY, r.block);
     return r.newLoose({ number, low, high, index, name });
   }
-  return r.newIndex(r.row(OP.narrow, id, r.literal(index.size, ANY)), index);
+  return r.newIndex(r.asIndex(id, index), index);
 };
 
 /** The number `id` and so much more, or less. */

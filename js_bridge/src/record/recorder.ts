@@ -252,18 +252,20 @@ export class Recorder {
   }
 
   /** What a symbolic index of this or an enclosing function stands for. */
-  indexOf(symbol: symbol): Var | undefined {
+  indexOf(symbol: symbol, wanted?: Ty): Var | undefined {
     const loose = this.looseOf(symbol);
     return loose
-      ? this.checked(loose)
+      ? this.checked(loose, wanted)
       : (this.indices.get(symbol) ?? this.parent?.indexOf(symbol));
   }
 
   /** A number as the index that it is to be: checked here, since who needs it here only may never run. */
-  private checked(loose: Loose): Var {
-    const { number, low, high, index, name, checked } = loose;
+  private checked(loose: Loose, wanted = loose.index): Var {
+    const { number, low, high, name, checked } = loose;
+    const index = wanted.size > loose.index.size ? wanted : loose.index;
     if (
-      checked?.recorder.inScope(checked.block) &&
+      checked?.ty === index &&
+      checked.recorder.inScope(checked.block) &&
       (checked.recorder === this || this.isInside(checked.recorder))
     )
       return checked;
@@ -273,8 +275,16 @@ export class Recorder {
           `expected ${indicesBelow(index.size)}`,
       );
     const i = this.use(number, number.ty);
-    const id = this.check(OP.bound, i, index.size, name, OUT_OF_RANGE);
+    const id =
+      low < 0 || high >= index.size
+        ? this.check(OP.bound, i, index.size, name, OUT_OF_RANGE)
+        : this.asIndex(i, index);
     return (loose.checked = new Var(this, id, index, this.block));
+  }
+
+  /** The id of the number `i`, which is known to be one, as an index of type `ty`. */
+  asIndex(i: number, ty: Ty): number {
+    return this.row(OP.narrow, i, this.literal(ty.size, ANY));
   }
 
   /** The id of the number `i` as an index below `size`, or else an error of the construct `name`. */
@@ -428,12 +438,14 @@ export const tanId = (r: Recorder, x: unknown): number => {
 /** The id of an index of type `ty`: a whole number, or a symbolic index of that type. */
 export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
   if (typeof x === "symbol") {
-    const v = r.indexOf(x);
+    const v = r.indexOf(x, ty);
     if (v === undefined)
       throw ReferenceError(
         "variable is out of scope: this index belongs to another function",
       );
-    return r.use(v, ty);
+    return v.ty.size < ty.size
+      ? r.asIndex(r.use(v, v.ty), ty) // as in v[i], where there are more elements than turns
+      : r.use(v, ty);
   }
   if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)

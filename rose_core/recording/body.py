@@ -343,6 +343,8 @@ class Body:
 
     def _pick_literal(self, turn: Turn, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
+        if len(ids) == 1 and ids[0] >= 0:
+            return turn.outer(self.value(ids[0]))
         if (turns := self._turns(ids)) is not None:
             column, numbers = turns
             index = self.func.type_of(column).index  # type: ignore[attr-defined]

@@ -101,9 +101,9 @@ class _Search(Copies):
                 break
             length = len(copy)
             if length == 1 and probe[0] == _ADD and self.found:
-                at = self._run_start(at)
-                if end := self._totals(at, at + _copies(tokens, at, 1)):
-                    return end
+                first = self._run_start(at)
+                if last := self._totals(first, first + _copies(tokens, first, 1)):
+                    return last
             count = _copies(tokens, at, length)
             if count >= FEWEST_COPIES:
                 end = max(end, at + count * length)

@@ -6,12 +6,14 @@ import json
 import re
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.frozen import PAGE, SCRIPT, Frozen
 from e2e.server import Server
+from rose_core.cli.freeze import Change, Site
 from rose_core.cli.serve import serve
 
 
@@ -92,6 +94,30 @@ def test_what_others_have_made_stays(frozen: Frozen) -> None:
     assert frozen.freeze("--offline").returncode == 0
     assert {path.name: path.read_text() for path in (frozen.root / "frozen").iterdir()} == others
     assert (frozen.root / "pages" / "frozen" / "other.wasm").exists()
+
+
+def test_what_is_no_part_of_the_site_stays(tmp_path: Path) -> None:
+    """What is hidden, what npm installed, and what Rose itself comes with, though all of it was frozen once."""
+    (tmp_path / "index.html").touch()
+    (tmp_path / "rose").mkdir()
+    (tmp_path / "rose/package.json").write_text('{"name": "rose-web"}')
+    programs = {"0123456789abcdef.wasm": {"name": "f", "bytes": 0, "build": "", "pages": ["page.html"]}}
+    for name in ("node_modules/lib", ".cache", "rose/site"):
+        folder = tmp_path / name
+        (folder / "frozen").mkdir(parents=True)
+        (folder / "frozen/manifest.json").write_text(json.dumps(programs))
+        (folder / "frozen/0123456789abcdef.wasm").touch()
+        (folder / "rose.frozen.json").write_text('{"folders": {"frozen/": ["0123456789abcdef"]}}')
+    assert Site(tmp_path).changes(False) == []
+    # where its pages have looked, they look no longer
+    (tmp_path / "rose/rose.frozen.json").write_text('{"folders": {"../frozen/": ["0123456789abcdef"]}}')
+    (change,) = Site(tmp_path).changes(False)
+    assert change.path == tmp_path / "rose/rose.frozen.json"
+
+
+def test_an_index_may_be_in_a_folder_that_is_to_come(tmp_path: Path) -> None:
+    Change(tmp_path / "a/b/rose.frozen.json", b"{}", "is new").make()
+    assert (tmp_path / "a/b/rose.frozen.json").read_bytes() == b"{}"
 
 
 def test_a_folder_of_pages_may_be_called_frozen(site: Frozen) -> None:

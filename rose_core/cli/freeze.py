@@ -79,7 +79,7 @@ class Change:
         if self.data is None:
             self.path.unlink()
             return
-        self.path.parent.mkdir(exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         # at once, since the site may be a live one
         temporary = self.path.with_name(self.path.name + ".new")
         temporary.write_bytes(self.data)
@@ -91,11 +91,12 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.pages = sorted(_pages(self.root))
+        files = sorted(_files(self.root))
+        self.pages = [path for path in files if path.suffix.lower() in (".html", ".htm")]
         if not self.pages:
             raise CommandError(f"{root} holds no pages")
         # where there are no pages any more, there is nothing to be frozen any more
-        old = (path.parent for path in self.root.rglob(f"{FOLDER}/{MANIFEST}"))
+        old = (path.parent for path in files if path.match(f"{FOLDER}/{MANIFEST}"))
         left = sorted(folder.parent for folder in old if _made(folder))
         folders = dict.fromkeys((*(page.parent for page in self.pages), *left))
         self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
@@ -145,6 +146,7 @@ class Site:
             if artifact and page.name in (entry["pages"] or [page.name]):
                 self.frozen[page.parent].add(page.name, artifact)
                 kept.add(artifact.key)
+        # wherever that is: npm installs Rose, too
         for path in self.root.rglob(INDEX):
             if f"{_relative(folder, path)}/" in (_json_of(path).get("folders") or {}):
                 self.indices[path].add(page.parent)
@@ -174,8 +176,8 @@ class Site:
             found += self._folder_changes(folder / FOLDER, frozen)
         for path in self.indices:
             found += self.text_change(path, self.index(path, offline))
-        for path in sorted(self.root.rglob(INDEX)):
-            if path not in self.indices and _json_of(path):
+        for path in sorted(_files(self.root)):
+            if path.name == INDEX and path not in self.indices and _json_of(path):
                 found += self.text_change(path, "{}\n")  # nobody looks there any more
         script = self.root / offline_worker.SCRIPT
         if script.exists() and not offline:
@@ -313,18 +315,14 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     return 1 if site.problems or (check and not is_right) else 0
 
 
-def _pages(root: Path) -> Iterator[Path]:
-    """The pages of a site: not what is hidden, nor what npm installed, nor what comes with Rose itself."""
+def _files(root: Path) -> Iterator[Path]:
+    """The files of a site: not what is hidden, nor what npm installed, and of what comes with Rose the index."""
     for place, folders, names in os.walk(root):
         folder = Path(place)
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name != "node_modules"
-            and _json_of(folder / name / "package.json").get("name") != PACKAGE
-        ]
-        yield from (folder / name for name in names if name.lower().endswith((".html", ".htm")))
+        is_rose = folder != root and _json_of(folder / "package.json").get("name") == PACKAGE
+        seen = [] if is_rose else folders
+        folders[:] = [name for name in seen if not name.startswith(".") and name != "node_modules"]
+        yield from (folder / name for name in names if name == INDEX or not is_rose)
 
 
 def _hint(visit: Visit, kept: int) -> str:

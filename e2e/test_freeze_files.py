@@ -97,7 +97,7 @@ def test_what_others_have_made_stays(frozen: Frozen) -> None:
 
 
 def test_what_is_no_part_of_the_site_stays(tmp_path: Path) -> None:
-    """What is hidden, what npm installed, and what Rose itself comes with, though all of it was frozen once."""
+    """What is hidden, what npm installed, and what Rose comes with, though all of it was frozen once."""
     (tmp_path / "index.html").touch()
     (tmp_path / "rose").mkdir()
     (tmp_path / "rose/package.json").write_text('{"name": "rose-web"}')

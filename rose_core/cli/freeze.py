@@ -316,7 +316,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """The files of a site: not what is hidden, nor what npm installed, and of what comes with Rose the index."""
+    """The files of a site: not what is hidden or npm installed, and of what comes with Rose the index."""
     for place, folders, names in os.walk(root):
         folder = Path(place)
         is_rose = folder != root and _json_of(folder / "package.json").get("name") == PACKAGE

@@ -556,6 +556,26 @@ def test_given_up_while_others_compile(page: Page, site_url: str) -> None:
     assert in_page(page, site_url, body) == [["given up false", "long true"], 6]
 
 
+def test_given_up_while_its_module_is_made(node: Callable[[str], str]) -> None:
+    """It stays a draft, as it says."""
+    body = """
+        const giving = new AbortController();
+        await rose.ready();
+        const { signal } = giving;
+        const made = await compile(fn([Real], Real, (x) => mul(x, sin(x))), { draft: true, signal });
+        const { Module } = WebAssembly;
+        WebAssembly.Module = function (bytes) {
+            giving.abort();
+            return new Module(bytes);
+        };
+        const settled = await made.settled;
+        await new Promise((next) => setTimeout(next));
+        const page = 65536;
+        return [settled, made.args[0].buffer.byteLength < page, made(0)];
+    """
+    assert evaluate(node, body) == [False, True, 0]
+
+
 def test_no_timers_between_drafts(page: Page, site_url: str) -> None:
     """In hidden pages, each would take a second."""
     page.goto(f"{site_url}pages/blank.html")

@@ -123,6 +123,19 @@ def test_a_script_may_use_the_standard_library(page: Page, site_url: str) -> Non
     assert result(page, site_url, scripts, work) == "0.5"
 
 
+@pytest.mark.provokes(r"404 .*/python_stdlib\.zip")
+def test_a_library_that_could_not_be_had_is_asked_for_again(page: Page, site_url: str) -> None:
+    url = "**/python_stdlib.zip"
+    page.context.route(url, lambda route: route.fulfill(status=404), times=1)
+    work = """
+        const text = "from fractions import Fraction\\nfrom rose_core import *\\nf = expr('2 * x')";
+        const told = await python(text).catch(({ message }) => message);
+        const { f } = await python(text);
+        return [told.replace(/.*: /, ""), (await compile(f))(3)];
+    """
+    assert json.loads(result(page, site_url, "", work)) == ["its host answers 404", 6]
+
+
 WRONG = """<p>An example: <code>x = = 1</code>.</p>
 <script type="text/x-rose" src="tools.py"></script>
 <script type="text/x-rose">
@@ -228,3 +241,32 @@ def test_scripts_that_are_given_up(page: Page, site_url: str) -> None:
         return [endless, (await compile(f))(3)];
     """
     assert json.loads(result(page, site_url, "", work)) == ["TimeoutError", 6]
+
+
+def test_who_gives_up_while_python_loads_is_told_at_once(page: Page, site_url: str) -> None:
+    """For a reason of any kind."""
+    page.route("**/pyodide.asm.wasm", lambda route: None)
+    work = """
+        const told = [];
+        for (const reason of ["enough", null]) {
+            const giving = new AbortController();
+            const made = python("f = 1", { signal: giving.signal });
+            setTimeout(() => giving.abort(reason), 100);
+            told.push(await made.catch((given) => given));
+        }
+        return told;
+    """
+    assert json.loads(result(page, site_url, "", work)) == ["enough", None]
+
+
+def test_wrong_options_are_told(page: Page, site_url: str) -> None:
+    work = """
+        const wrong = [{ signal: {} }, null, { sginal: 1 }];
+        const told = (options) => python("f = 1", options).catch(({ message }) => message);
+        return await Promise.all(wrong.map(told));
+    """
+    assert json.loads(result(page, site_url, "", work)) == [
+        "python: expected signal to be an AbortSignal, got an empty object",
+        "python: expected an object of options, got null",
+        "python: there is no option sginal; the options are signal",
+    ]

@@ -675,7 +675,7 @@ export interface Compiled<A extends readonly unknown[], B> {
   run(): ViewOf<B>;
   /**
    * Whether compiled code runs, in a function that was a draft first: a promise, of false if it stays one (which
-   * the console says) or was disposed of.
+   * the console says, unless the signal has given the compilation up) or was disposed of.
    */
   readonly settled: Promise<boolean>;
   /** Give back its memory, which empties the views of it; after that it cannot be called. */

@@ -1,5 +1,13 @@
 // Giving up what takes long, or not waiting for it.
 
+import type { Option } from "../record/options";
+
+/** One of another window is as good as this one's. */
+export const SIGNAL: Option = [
+  (x) => "throwIfAborted" in Object(x),
+  "an AbortSignal",
+];
+
 /** What `promise` gives if it does so in that many milliseconds, else undefined. */
 export const soon = <T>(
   promise: Promise<T> | undefined,

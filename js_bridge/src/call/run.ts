@@ -1,6 +1,6 @@
 // From functions to numbers: `compile` and `interp`.
 
-import { soon, unless } from "./abort";
+import { SIGNAL, soon, unless } from "./abort";
 import { plain } from "./alias";
 import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
 import { argumentsOf, putArguments } from "./arguments";
@@ -62,7 +62,7 @@ const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
       `${(x as WebAssembly.Memory).buffer}` === "[object ArrayBuffer]",
     "a WebAssembly.Memory that is not shared",
   ],
-  signal: [(x) => "throwIfAborted" in Object(x), "an AbortSignal"],
+  signal: SIGNAL,
   draft: BOOLEAN,
 };
 
@@ -78,10 +78,14 @@ export const compile = async (
   lookAhead();
   const program = programOf(data);
   const { isKnown, made } = search(program, given ? "shared" : "imported");
+  const work = async (): Promise<Entered> => {
+    const entered = await enter(data, program, await made(signal), given);
+    if (!signal?.aborted) return entered;
+    if (entered.own) giveBack(entered.own);
+    throw signal.reason;
+  };
   const since = epoch;
   if (mayDraft(options) && !(await soon(isKnown, PATIENCE))) {
-    const work = async (): Promise<Entered> =>
-      enter(data, program, await made(signal), given);
     // who cannot be loaded is missed when the core is
     const draft = await loader().then(
       // a draft of what has another derivative by now would be of another program
@@ -99,13 +103,7 @@ export const compile = async (
     );
     if (draft) return draft;
   }
-  const file = await unless(signal, made(signal));
-  const entered = await enter(data, program, file, given);
-  if (signal?.aborted) {
-    if (entered.own) giveBack(entered.own);
-    throw signal.reason;
-  }
-  return callable(data, entered).compiled;
+  return callable(data, await unless(signal, work())).compiled;
 };
 
 /** Milliseconds that a page that takes a draft waits for what may have been compiled before. */

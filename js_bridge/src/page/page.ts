@@ -1,10 +1,12 @@
 // Python in the page: its scripts of the type `text/x-rose`. What reads them is loaded with the first.
 
+import { SIGNAL, unless } from "../call/abort";
 import { assetIn } from "../core/assets";
 import { part } from "../core/core";
 import { FnData } from "../record/data";
 import { makeFn } from "../record/functions";
 import { Wanted } from "../known/known";
+import { checkOptions } from "../record/options";
 import { noteNumber, Recorder, Var } from "../record/recorder";
 import { settings } from "../core/settings";
 import { BOOL, fin, NULL, REAL, structOf, TAN, vecOf } from "../record/types";
@@ -24,7 +26,11 @@ export const python = async (
   source?: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<object> => {
+  checkOptions("python", options, { signal: SIGNAL });
+  const { signal } = options;
   const address = assetIn(settings.assets, "rose.python.js");
-  const { functionsOf } = await part<Scripts>(address);
-  return functionsOf(bridge, source, options.signal);
+  const functions = part<Scripts>(address).then(({ functionsOf }) =>
+    functionsOf(bridge, source, signal),
+  );
+  return unless(signal, functions);
 };

@@ -383,7 +383,15 @@ def build() -> None:
     ]
     outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "python.js", "d.ts")]
     pyodide = (runtime / "pyodide-lock.json").read_text()
-    constants = json.dumps({"VERSION": version(), "LOCK": pyodide, "BUILD": identity, "FILES": sizes})
+    constants = json.dumps(
+        {
+            "VERSION": version(),
+            "LOCK": pyodide,
+            "BUILD": identity,
+            "BRIDGE": fingerprint([*inputs, identity])[:12],
+            "FILES": sizes,
+        }
+    )
     step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
     # What is frozen belongs to one build, and goes with the site that it was made for.
     step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
@@ -593,7 +601,7 @@ def check() -> None:
 
 def serve(host: str, port: int | None) -> None:
     try:
-        server = Server({"/": DIST}, host, port or 8000)
+        server = Server({"/": DIST}, host, 8000 if port is None else port)
     except OSError as error:
         if port is not None:
             raise BuildError(f"port {port} of {host}: {error.strerror}", "Try another --port.") from None

@@ -217,8 +217,10 @@ def test_a_worker_whose_script_is_gone_is_told(page: Page, site_url: str) -> Non
 def test_a_worker_of_another_build_is_told(page: Page, site_url: str) -> None:
     """The site was renewed while the page was open."""
     assert run(page, site_url) == 12
-    found = re.search(r'"([0-9a-f]{12})"', (DIST / "rose.js").read_text())
+    found = re.search(r'"([0-9a-f]{12})"', (DIST / "rose.worker.js").read_text())
     assert found
+    # which tells bridges apart whose cores are the same
+    assert len(set(re.findall(r'"[0-9a-f]{12}"', (DIST / "rose.js").read_text()))) == 2
 
     def newer(route: Route) -> None:
         text = (DIST / "rose.worker.js").read_text().replace(found[1], "0123456789ab")

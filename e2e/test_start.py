@@ -277,6 +277,44 @@ def test_where_workers_are_blocked_the_page_compiles(new_page: NewPage, host: Ca
     assert any("may not start a worker here" in text and "worker-src 'self'" in text for text in said)
 
 
+CSP = "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+
+SQUARES = """
+    const { Real, compile, configure, fn, mul } = await import("/rose.js");
+    configure({ cache: false });
+    const nine = (await compile(fn([Real], Real, (x) => mul(x, x))))(3);
+"""
+
+
+def test_trusted_types_allow_its_worker(new_page: NewPage, host: Callable[..., str]) -> None:
+    """More than one, where one dies."""
+    policy = f"{CSP}; require-trusted-types-for 'script'; trusted-types rose"
+    page = new_page()
+    page.goto(f"{host(headers={'Content-Security-Policy': policy})}pages/blank.html")
+    assert page.evaluate(f"async () => {{ {SQUARES} return nine; }}") == 9
+    (worker,) = page.workers
+    with page.expect_event("worker"):
+        worker.evaluate("setTimeout(close)")
+        page.evaluate("import('/rose.js').then(({ python }) => void python('x = 1'))")
+
+
+def test_a_frame_without_an_address_has_a_worker(new_page: NewPage, host: Callable[..., str]) -> None:
+    page = new_page()
+    said = listen(page)
+    inner = f"{SQUARES} parent.told = nine;"
+    page.route("**/inner.js", lambda route: route.fulfill(body=inner, content_type="text/javascript"))
+    page.goto(f"{host(headers={'Content-Security-Policy': CSP})}pages/blank.html")
+    page.evaluate("""() => {
+        const srcdoc = '<script type="module" src="/inner.js"></script>';
+        document.body.append(Object.assign(document.createElement("iframe"), { srcdoc }));
+    }""")
+    # whose policy lets nothing else wait
+    wait = "while (!globalThis.told) await new Promise((next) => setTimeout(next, 20));"
+    assert page.evaluate(f"async () => {{ {wait} return told; }}") == 9
+    assert len(page.workers) == 1
+    assert said == []
+
+
 def test_from_another_host_it_starts_in_a_worker(page: Page, host: Callable[..., str], site_url: str) -> None:
     other = host(headers={"Access-Control-Allow-Origin": "*"})
     said = listen(page)
@@ -289,13 +327,12 @@ def test_from_another_host_it_starts_in_a_worker(page: Page, host: Callable[...,
 
 def test_two_versions_on_a_page(page: Page, host: Callable[..., str], site_url: str) -> None:
     """Each has its own core, and neither takes what the other compiled for its own."""
-    build = page.request.get(f"{site_url}rose.js").text()
-    found = re.search(r'"([0-9a-f]{12})"', build)
-    assert found
+    builds = re.findall(r'"([0-9a-f]{12})"', (DIST / "rose.js").read_text())
 
     def older(route: Route) -> None:
-        name = route.request.url.rpartition("/")[2]
-        text = (DIST / name).read_text().replace(found[1], "0123456789ab")
+        text = (DIST / route.request.url.rpartition("/")[2]).read_text()
+        for build in builds:
+            text = text.replace(build, "0123456789ab")
         route.fulfill(body=text, content_type="text/javascript")
 
     page.context.route(re.compile(r"/older/rose(\.worker)?\.js"), older)

@@ -31,6 +31,24 @@ def test_both_runs_of_the_tests_count(
     assert not left
 
 
+@pytest.mark.parametrize(("given", "port"), [(None, 8000), (0, 0), (8123, 8123)])
+def test_a_port_is_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, given: int | None, port: int) -> None:
+    """0 is any that is free, as for other servers."""
+    asked = []
+
+    class Refused(Exception):
+        pass
+
+    def server(_mounts: object, _host: str, port: int) -> None:
+        asked.append(port)
+        raise Refused
+
+    monkeypatch.setattr(build, "Server", server)
+    with pytest.raises(Refused):
+        build.serve("127.0.0.1", given)
+    assert asked == [port]
+
+
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "ROOT", tmp_path)

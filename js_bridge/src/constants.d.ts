@@ -8,5 +8,7 @@ declare const __LOCK__: string;
 declare const __FILES__: Readonly<
   Record<string, [size: number, sha256: string, hash: string]>
 >;
-/** Changes with every byte of the core or of the Python runtime. */
+/** Changes with what results depend on: the core, and Python's runtime and library. */
 declare const __BUILD__: string;
+/** Changes with the bridge, too: the scripts of one build, which belong together, have the same. */
+declare const __BRIDGE__: string;

@@ -55,9 +55,9 @@ const GRACE = 30;
  */
 const PATIENCE = 10_000;
 
-/** Whether a file lies where the page itself is from. */
+/** Whether a file lies where the page itself is from, which a frame with `srcdoc` has no address to tell. */
 export const isOwn = (address: string): boolean =>
-  new URL(address).origin === location.origin;
+  new URL(address).origin === globalThis.origin;
 
 /** The address of a worker's script, which has to be the page's own; what that imports may be another's. */
 const scriptOf = (address: string): string =>
@@ -68,6 +68,23 @@ const scriptOf = (address: string): string =>
           type: "text/javascript",
         }),
       );
+
+/** What pages with Trusted Types start workers from. */
+let policy: { createScriptURL(address: string): string } | undefined;
+
+const trusted = (address: string): string => {
+  policy ??= (globalThis as Trusting).trustedTypes?.createPolicy("rose", {
+    createScriptURL: (address) => address,
+  });
+  return policy?.createScriptURL(address) ?? address;
+};
+
+/** What not all engines have. */
+type Trusting = {
+  trustedTypes?: {
+    createPolicy<P extends typeof policy>(name: string, rules: P): P;
+  };
+};
 
 /** What our worker is called, by which its script knows that it is in one. */
 export const WORKER = "rose.worker.js";
@@ -89,7 +106,8 @@ class Running {
     private readonly died: () => void,
   ) {
     this.script = scriptOf(address);
-    this.worker = new Worker(this.script, { type: "module", name: WORKER });
+    const options = { type: "module", name: WORKER } as const;
+    this.worker = new Worker(trusted(this.script), options);
     this.worker.onerror = (event) => {
       event.preventDefault();
       this.end(this.isAlive ? new Died() : new Blocked(address, event.message));
@@ -123,8 +141,8 @@ class Running {
     switch (data.kind) {
       case "alive":
         this.isAlive = true;
-        if (this.script.startsWith("blob:")) URL.revokeObjectURL(this.script);
-        if (data.build !== __BUILD__)
+        URL.revokeObjectURL(this.script); // if it is one
+        if (data.build !== __BRIDGE__)
           this.end(
             Error(
               `${this.address} is of another build of Rose than the page; load the page anew`,
@@ -158,6 +176,7 @@ class Running {
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.worker.terminate();
+    URL.revokeObjectURL(this.script);
     reportFailure();
     this.ready(error);
     this.died();
@@ -208,7 +227,10 @@ export class Client implements Core {
 
   /** Have a worker that can compile: another one, if the first ends while Python starts. */
   async begin(): Promise<void> {
-    await this.twice("started Python", () => this.start());
+    await this.twice(
+      () => "started Python",
+      () => this.start(),
+    );
   }
 
   make(request: Request, signal?: AbortSignal): Promise<Bytes> {
@@ -220,12 +242,12 @@ export class Client implements Core {
   private ask(request: Request, signal?: AbortSignal): Promise<Bytes> {
     const work = async (): Promise<Bytes> =>
       (await this.start()).ask(request, signal);
-    return this.twice(doing(request), work, signal);
+    return this.twice(() => doing(request), work, signal);
   }
 
   /** Do something with a worker, and if that ends, with another one. */
   private async twice<T>(
-    doing: string,
+    doing: () => string,
     work: () => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
@@ -238,7 +260,7 @@ export class Client implements Core {
       return await work().catch((again) => {
         if (!(again instanceof Died)) throw again;
         throw Error(
-          `Rose's worker has ended twice while it ${doing}; it may take more memory than there is`,
+          `Rose's worker has ended twice while it ${doing()}; it may take more memory than there is`,
         );
       });
     }

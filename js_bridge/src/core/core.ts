@@ -127,7 +127,7 @@ export const part = async <T extends { build: string }>(
   address: string,
 ): Promise<T> => {
   const loaded = await imported<T>(address);
-  if (loaded.build !== __BUILD__)
+  if (loaded.build !== __BRIDGE__)
     throw Error(
       `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,
     );

@@ -9,7 +9,7 @@ import { report } from "./progress";
 
 export { drafted } from "../draft/draft";
 
-export const build = __BUILD__;
+export const build = __BRIDGE__;
 
 /** Load Python. */
 export const start = (
@@ -27,7 +27,7 @@ const connect = async (assets: Assets): Promise<Core> => {
     if (!(error instanceof Blocked)) throw error;
     console.warn(
       "Rose may not start a worker here, so the page waits while it compiles; " +
-        `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}`,
+        `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}, and rose to its trusted-types, if any`,
     );
     return load(assets, report);
   }
@@ -44,7 +44,8 @@ const serve = async (): Promise<void> => {
       core.then(
         (core) => {
           say({ kind: "ready" });
-          void practise(core);
+          // what went wrong is told when it does again
+          practise(core).catch(() => {});
         },
         (error) => say({ kind: "failed", message: (error as Error).message }),
       );

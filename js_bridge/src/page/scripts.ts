@@ -14,7 +14,7 @@ import type { Recorder } from "../record/recorder";
 import { type Source, sourceOf, sourcesIn, translated } from "./sources";
 import type { Ty } from "../record/types";
 
-export const build = __BUILD__;
+export const build = __BRIDGE__;
 
 /** What the core says of a function, as `rose_core/recording/serialize.py` writes it. */
 interface Entry {

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import build
+from build import DIST
 from rose_core.language.ops import OPS
 
 NAMES = (
@@ -1007,3 +1012,16 @@ def test_a_million_steps_in_little_memory(node: Run) -> None:
     for first, second, size in (others[:3], others[3:]):
         assert first == second == pytest.approx(full, rel=1e-9)
         assert size < 1e6
+
+
+def test_any_folder_will_do(tmp_path: Path) -> None:
+    """Whose address is not its path."""
+    folder = tmp_path / "C# 100% what?"
+    shutil.copytree(DIST / "pyodide", folder / "pyodide")
+    for name in ("rose.js", "rose.worker.js", "package.json"):
+        shutil.copy(DIST / name, folder)
+    code = """import { Real, compile, fn, mul } from "./rose.js";
+        console.log((await compile(fn([Real], Real, (x) => mul(x, x))))(3));"""
+    words = [build.node(), "--input-type=module", "--eval", code]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("9\n", "")

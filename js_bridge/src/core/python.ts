@@ -55,9 +55,11 @@ interface Pyodide {
   pyimport(name: string): Bridge;
 }
 
-/** An address as Pyodide wants it: in Node, files by their paths. */
+/** An address as Pyodide wants it: in Node, files by their paths, which on Windows begin with a drive's letter. */
 const placeOf = (address: string): string =>
-  isLocal(address) ? decodeURI(new URL(address).pathname) : address;
+  isLocal(address)
+    ? decodeURIComponent(new URL(address).pathname).replace(/^\/(?=\w:)/, "")
+    : address;
 
 const WASM = "pyodide.asm.wasm";
 

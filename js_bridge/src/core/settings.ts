@@ -52,8 +52,13 @@ export const fix = (fixed: boolean): void => {
   isFixed = fixed;
 };
 
-const isAddress = (x: any): boolean =>
-  typeof x === "string" || typeof x?.href === "string";
+const isAddress = (x: any): boolean => {
+  try {
+    return typeof (x?.href ?? x) === "string" && !!folder(x, home);
+  } catch {
+    return false;
+  }
+};
 
 const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
   core: inNode
@@ -65,7 +70,7 @@ const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
     "the address of a folder, or false",
   ],
   cache: [
-    (limit) => typeof limit === "boolean" || limit >= 0,
+    (limit) => limit === !!limit || (typeof limit === "number" && limit >= 0),
     "true, false or a number of bytes",
   ],
   incremental: BOOLEAN,

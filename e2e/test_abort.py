@@ -12,18 +12,20 @@ HEAD = """
     const { Real, compile, configure, fn, mul, ready } = rose;
     configure({ cache: false });
     /** Takes long to compile. */
-    const large = fn([Real], Real, (x) => {
-        const powers = [x];
+    const lasting = (c) => fn([Real], Real, (x) => {
+        const powers = [mul(c, x)];
         for (let k = 0; k < 100_000; ++k) powers.push(mul(powers[k >> 1], powers[k]));
         return powers.at(-1);
     });
+    const large = lasting(1);
     const small = (c) => fn([Real], Real, (x) => mul(c, x));
     const outcome = (promise) => promise.then(String, (error) => error);
 """
 
 
 def in_page(page: Page, url: str, body: str) -> object:
-    """What ``body`` returns; in it, ``asked(n)`` waits for the request number ``n`` to a worker."""
+    """What ``body`` returns; in it, ``asked(n)`` waits for the request number ``n`` to a worker,
+    and ``times()`` tells how many there were."""
     page.goto(f"{url}pages/blank.html")
     code = """async (body) => {
         let times = 0;
@@ -36,7 +38,8 @@ def in_page(page: Page, url: str, body: str) -> object:
         };
         const asked = async (n) => { while (times < n) await new Promise((next) => { heard = next; }); };
         const rose = await import("../rose.js");
-        return await new Function("rose", "asked", `return (async () => { ${body} })()`)(rose, asked);
+        const run = new Function("rose", "asked", "times", `return (async () => { ${body} })()`);
+        return await run(rose, asked, () => times);
     }"""
     return page.evaluate(code, HEAD + body)
 
@@ -68,7 +71,7 @@ def test_a_busy_worker_is_replaced(page: Page, site_url: str, workers: list[obje
 def test_others_wait_through_several(page: Page, site_url: str, workers: list[object]) -> None:
     body = """
         const giving = [1, 2].map(() => new AbortController());
-        const promises = giving.map(({ signal }) => outcome(compile(large, { signal })));
+        const promises = giving.map(({ signal }, k) => outcome(compile(lasting(k), { signal })));
         const other = compile(small(2));
         const reasons = [];
         for (const k of [0, 1]) {
@@ -115,3 +118,24 @@ def test_a_signal_that_stays_silent_changes_nothing(node: Callable[[str], str]) 
     code = f"""import * as rose from "./rose.js";
         console.log(JSON.stringify(await (async () => {{ {HEAD} {body} }})()));"""
     assert json.loads(node(code)) == [14, "not needed", 28]
+
+
+def test_what_several_want_is_compiled_once(page: Page, site_url: str, workers: list[object]) -> None:
+    """And goes on for the others if one of them gives it up; when all have, nobody waits for it any more."""
+    body = """
+        await ready();
+        const giving = [1, 2, 3].map(() => new AbortController());
+        const ask = ({ signal }) => outcome(compile(large, { signal }));
+        const promises = giving.slice(0, 2).map(ask);
+        const same = [compile(small(2)), compile(small(2))];
+        await asked(1);
+        giving[0].abort("first");
+        const first = await promises[0];
+        const late = ask(giving[2]);
+        giving[1].abort("second");
+        giving[2].abort("third");
+        const reasons = [first, await promises[1], await late];
+        const values = (await Promise.all(same)).map((f) => f(7));
+        return [reasons, values, times()];"""
+    assert in_page(page, site_url, body) == [["first", "second", "third"], [14, 14], 2]
+    assert len(workers) == 2

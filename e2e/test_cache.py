@@ -296,6 +296,45 @@ def test_a_database_deleted_meanwhile_is_made_again(visitor: Visitor) -> None:
     assert len(visitor.kept()) == 1
 
 
+FULL = """let isFull = true;
+const { put, delete: forget } = IDBObjectStore.prototype;
+IDBObjectStore.prototype.put = function (...args) {
+    const request = put.apply(this, args);
+    if (isFull && this.name === "files") queueMicrotask(() => this.transaction.abort());
+    return request;
+};
+IDBObjectStore.prototype.delete = function (key) {
+    if (/old/.test(key)) isFull = false;
+    return forget.call(this, key);
+};
+Object.defineProperty(IDBTransaction.prototype, "error", {
+    get: () => new DOMException("full", "QuotaExceededError"),
+});"""
+
+OLD = """for (let k = 0; k < 4; ++k) {
+    files.put(new Uint8Array(1e6), `old ${k}`);
+    uses.put({ key: `old ${k}`, used: 1 + k, size: 1e6 });
+}
+uses.get("").onsuccess = (e) => uses.put({ key: "", size: e.target.result.size + 4e6 });"""
+
+
+def test_where_there_is_little_room_the_oldest_go(visitor: Visitor) -> None:
+    """Though the cache may have more."""
+    visitor.visit("sine")
+    (sine,) = visitor.kept()
+    visitor.database(OLD)
+    page = visitor.context.new_page()
+    page.add_init_script(FULL)
+    page.goto(f"{visitor.url}pages/blank.html")
+    # where it is the page that keeps what it compiles
+    assert page.evaluate(BODY, ["other", {"core": "main"}]) == 5
+    while not set(visitor.kept()) - {sine, *(f"old {k}" for k in range(4))}:
+        page.wait_for_timeout(20)
+    old, *_ = visitor.kept()
+    assert old == "old 3"
+    assert visitor.database(SUMS) == [0, 0]
+
+
 def test_what_configure_says_of_a_wrong_cache(page: Page, site_url: str) -> None:
     page.goto(f"{site_url}pages/blank.html")
     told = """async () => {

@@ -130,6 +130,30 @@ def test_what_goes_wrong_on_a_page_is_told_with_its_place(site: Frozen) -> None:
     ]
 
 
+GIVES_UP = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+const reasons = ["superseded", null, Error("superseded"), undefined];
+reasons.forEach((reason, k) => {
+    const giving = new AbortController();
+    compile(fn([Real], Real, (x) => mul(k, x)), { signal: giving.signal }).catch(() => {});
+    giving.abort(reason);
+});
+await compile(fn([Real], Real, (x) => mul(x, x)));
+"""
+
+
+def test_what_a_page_gives_up_is_no_mistake(site: Frozen) -> None:
+    """For a reason of any kind, nor is what a worker of its does."""
+    site.write("pages/page.js", GIVES_UP)
+    site.write("pages/worker.js", GIVES_UP.replace("mul(x, x)", "x"))
+    site.write("pages/works.js", 'import "../rose/rose.js"; new Worker("worker.js", { type: "module" });')
+    site.write("pages/works.html", PAGE.replace("page.js", "works.js"))
+    done = site.freeze()
+    assert "pages/page.html: 1 program\n" in done.stdout
+    assert "pages/works.html: 1 program\n" in done.stdout
+    assert done.returncode == 0, done.stdout
+
+
 POLICY = "<meta http-equiv=Content-Security-Policy content=\"script-src 'self' {}; connect-src {}\">"
 
 

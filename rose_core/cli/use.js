@@ -16,7 +16,7 @@
     const places = new WeakMap();
     const placed = (message, [file, line] = []) =>
       (file ? `${file}${line ? `, line ${line}` : ""}: ` : "") + message;
-    const during = async (promise, key, index) => {
+    const during = async (promise, key, index, signal) => {
       ++work.pending;
       const place = placeIn(Error().stack);
       if (index) work.indices.add(index);
@@ -24,16 +24,19 @@
         const file = await promise;
         if (key) work.files[key] = file;
       } catch (error) {
-        places.set(error, place);
-        // what a page gives up itself is no mistake of its
-        if (error.name !== "AbortError")
-          work.errors.push(placed(error.message, place));
+        // what a page gives up itself, for a reason of any kind, is no mistake of its
+        if (!signal?.aborted) {
+          places.set(error, place);
+          if (error.name !== "AbortError")
+            work.errors.push(placed(error.message, place));
+        }
+      } finally {
+        --work.pending;
       }
-      --work.pending;
     };
-    globalThis.roseFreezer = (promise, key, index) => {
+    globalThis.roseFreezer = (promise, key, index, signal) => {
       if (!key) work.started = true; // told of Python itself
-      return during(promise, key, index);
+      return during(promise, key, index, signal);
     };
 
     // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word

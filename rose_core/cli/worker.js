@@ -5,7 +5,7 @@
     const name = crypto.randomUUID();
     let count = 0;
     channel.postMessage({ isThere: true });
-    globalThis.roseFreezer = async (promise, key, index) => {
+    globalThis.roseFreezer = async (promise, key, index, signal) => {
       const id = `${name} ${++count}`;
       const tell = (more) => channel.postMessage({ id, key, index, ...more });
       tell();
@@ -13,10 +13,15 @@
       try {
         const file = await promise;
         tell({ isOver: true, file: key && file });
-      } catch ({ name, message }) {
+      } catch (error) {
+        /* see use.js: what the worker gives up itself is no mistake of its */
+        const { name, message } = signal?.aborted
+          ? new DOMException("", "AbortError")
+          : error;
         tell({ isOver: true, error: { name, message } });
+      } finally {
+        clearInterval(beat);
       }
-      clearInterval(beat);
     };
   }
 

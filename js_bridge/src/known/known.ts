@@ -1,9 +1,16 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
+import { unless } from "../call/abort";
 import { type Bytes, descriptorOf, isOf } from "./artifact";
-import { core, type MemoryKind, type Telling, type Work } from "../core/core";
+import {
+  core,
+  type MemoryKind,
+  type Request,
+  type Telling,
+  type Work,
+} from "../core/core";
 import { freezer, frozen, frozenFiles, indexAddress, isFrozen } from "./frozen";
-import { hash, recordingOf } from "./identity";
+import { hash, recordingOf, same } from "./identity";
 import type { Program } from "./program";
 import { settings } from "../core/settings";
 import { database, discard, find } from "./store";
@@ -72,7 +79,7 @@ export class Wanted {
     told?: (error: Error) => Promise<never>,
   ): Promise<Bytes> {
     const file = this.found(signal).catch(told);
-    freezer()?.(file, this.key, indexAddress());
+    freezer()?.(file, this.key, indexAddress(), signal);
     return file;
   }
 
@@ -81,11 +88,46 @@ export class Wanted {
     const known = await this.known;
     if (known) return known;
     signal?.throwIfAborted();
-    const maker = await core();
-    signal?.throwIfAborted();
-    return maker.make({ work, recording, key, limit }, signal);
+    let making = underWay.get(key);
+    if (!making || !same(making.recording, recording)) {
+      making = begin({ work, recording, key, limit });
+      underWay.set(key, making);
+    }
+    ++making.callers;
+    try {
+      return await unless(signal, making.file);
+    } finally {
+      // the last who no longer waits has it, or gives it up
+      if (!--making.callers) {
+        underWay.delete(key);
+        making.ending.abort(signal?.reason);
+      }
+    }
   }
 }
+
+/** What the core has been asked for. */
+interface Making {
+  readonly recording: Uint8Array;
+  readonly file: Promise<Bytes>;
+  /** Gives it up. */
+  readonly ending: AbortController;
+  /** How many wait for it. */
+  callers: number;
+}
+
+/** What is being made, by key: whoever wants the same waits for that, too. */
+const underWay = new Map<string, Making>();
+
+const begin = (request: Request): Making => {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const file = core().then((core) => {
+    signal.throwIfAborted();
+    return core.make(request, signal);
+  });
+  return { recording: request.recording, file, ending, callers: 0 };
+};
 
 /** The first that is found, if any. */
 const first = <T>(
@@ -114,6 +156,6 @@ const kept = async (
   if ((await isFrozen(key, HEAD_START)) && (await frozen)) return undefined;
   const file = await find(key);
   if (file === undefined || isOf(file, recording)) return file;
-  await discard(key);
+  void discard(key);
   return undefined;
 };

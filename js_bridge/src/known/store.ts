@@ -125,7 +125,44 @@ export const discard = (key: string): Promise<unknown> =>
     }),
   ).catch(() => {});
 
-/** Keep a file under `key`, and of all files those used last, up to `limit` bytes. */
+/**
+ * Put a file under `key`, if there is one, and throw away those not used for the longest, until all have no more
+ * than `limit` bytes and no more than this share of what they had.
+ */
+const put = (
+  key: string,
+  file: Uint8Array | undefined,
+  limit: number,
+  share = 1,
+): Promise<unknown> =>
+  transact("readwrite", (files, uses) =>
+    total(uses, key, file?.length ?? 0, (size) => {
+      const most = Math.min(limit, share * size);
+      if (file) {
+        files.put(file, key);
+        uses.put({ key, used: Date.now(), size: file.length } satisfies Use);
+      } else {
+        files.delete(key);
+        uses.delete(key);
+      }
+      const write = () => uses.put({ key: ALL, size });
+      if (size <= most) return void write();
+      const oldest = uses.index("used").openCursor();
+      oldest.onsuccess = () => {
+        const { result } = oldest;
+        if (size <= most || !result) return void write();
+        const use: Use = result.value;
+        if (use.key !== key) {
+          size -= use.size;
+          files.delete(use.key);
+          result.delete();
+        }
+        result.continue();
+      };
+    }),
+  );
+
+/** Keep a file under `key`, and of all files those used last, up to `limit` bytes, or as many as there is room for. */
 export const keep = (
   key: string,
   file: Uint8Array,
@@ -133,23 +170,10 @@ export const keep = (
 ): Promise<unknown> =>
   file.length > limit
     ? discard(key)
-    : transact("readwrite", (files, uses) =>
-        total(uses, key, file.length, (size) => {
-          files.put(file, key);
-          uses.put({ key, used: Date.now(), size: file.length } satisfies Use);
-          const write = () => uses.put({ key: ALL, size });
-          if (size <= limit) return void write();
-          const oldest = uses.index("used").openCursor();
-          oldest.onsuccess = () => {
-            const { result } = oldest;
-            if (size <= limit || !result) return void write();
-            const use: Use = result.value;
-            if (use.key !== key) {
-              size -= use.size;
-              files.delete(use.key);
-              result.delete();
-            }
-            result.continue();
-          };
-        }),
-      ).catch(() => {});
+    : put(key, file, limit)
+        .catch(async (error: DOMException) => {
+          if (error.name !== "QuotaExceededError") throw error;
+          await put(key, undefined, limit, 1 / 2);
+          await put(key, file, limit);
+        })
+        .catch(() => {});

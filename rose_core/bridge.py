@@ -1,4 +1,4 @@
-"""What the JavaScript bridge calls: one entry point for compiling, two for the interpreter.
+"""What the JavaScript bridge calls: to compile a program, run scripts in Python, interpret, and practise.
 
 Everything crosses as text, numbers and flat buffers; nothing of Python's is kept on the other side
 but the numbers of interpreted programs.

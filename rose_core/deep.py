@@ -15,10 +15,10 @@ from typing import Any
 
 
 @contextmanager
-def deep_recursion() -> Iterator[None]:
+def deep_recursion(deepest: int = 1_000_000) -> Iterator[None]:
     """Lift the limit on recursion, and set it back."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 1_000_000))
+    sys.setrecursionlimit(max(limit, deepest))
     try:
         yield
     finally:

@@ -47,6 +47,11 @@ def note(text: str) -> int:
     return number
 
 
+def counted(n: int, noun: str) -> str:
+    """So many of something, in words."""
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
 def failure(code: int, x: float, y: float, said: Sequence[str] = notes) -> RunError:
     """The error to raise, of a program that has these notes."""
     texts = TEXTS if code < NOTED else said

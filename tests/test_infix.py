@@ -102,6 +102,12 @@ def test_long_and_deep_ones():
     assert value("(" * 80 + "x" + ")" * 80, 0.5) == 0.5
 
 
+def test_longer_than_the_stack():
+    """Which is to be told, and not to end the process."""
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        expr("x" + "+x" * 200_000)
+
+
 def test_space_and_lines():
     assert value("  x +  1 ", 1) == 2
     assert value("(x +\n  1)", 1) == 2

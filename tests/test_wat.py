@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import wasmtime
 from op_cases import case
@@ -13,6 +15,7 @@ from rose_core.derivatives.expand import Expansion
 from rose_core.language.ops import OPS
 from rose_core.language.parse import parse
 from rose_core.tracing.trace import operation
+from rose_core.wasm import encode
 from rose_core.wasm.program import Program
 from rose_core.wasm.wat import wat
 
@@ -110,6 +113,13 @@ def test_an_assembler_makes_the_same_module_of_it(name: str, memory: str) -> Non
     module = Program(Expansion(ROOTS[name].func).root, memory).bytes
     assembled = bytes(wasmtime.wat2wasm(wat(module)))
     assert sections(assembled) == sections(module)
+
+
+def test_each_function_has_a_name_of_its_own() -> None:
+    names = ["f", "f", "f_1", "f", "f_1", "g"]
+    functions = [encode.Function(name, "", "", [], b"") for name in names]
+    text = wat(encode.module([], functions, {}, 0, [], "exported"))
+    assert re.findall(r"\(func \$(\w+)", text) == ["f", "f_1", "f_1_1", "f_2", "f_1_2", "g"]
 
 
 def test_bytes_stand_beside_their_instructions() -> None:

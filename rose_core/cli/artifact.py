@@ -1,4 +1,4 @@
-"""A compiled program's file, as `js_bridge/src/artifact.ts` makes it: what it says of itself."""
+"""A compiled program's file, as `js_bridge/src/known/artifact.ts` makes it: what it says of itself."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of, serve
 from rose_core.cli.visit import INDEX, WORKER, Visit, chromium, look, reader, use
+from rose_core.errors import counted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -289,7 +290,7 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
             visit = use(context, address[page])
             context.close()
             kept = site.take(page, visit, origin)
-            seen = _count(len(visit.artifacts), "program") + _hint(visit, kept)
+            seen = counted(len(visit.artifacts), "program") + _hint(visit, kept)
             print(f"{site.name(page)}: {seen}", flush=True)
         if check:
             offline = site.works_offline()
@@ -385,7 +386,3 @@ def _small(artifacts: Iterable[Artifact]) -> dict[str, str]:
 def _relative(path: Path, index: Path) -> str:
     """The address of a file or folder, as seen from an index."""
     return address_of(os.path.relpath(path, index.parent).replace(os.sep, "/"))
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from rose_core.errors import counted
 from rose_core.language.ir import is_real
 from rose_core.language.types import REAL, Struct, Type, leaves
 from rose_core.operators.forward import on_numbers
@@ -17,7 +18,6 @@ from rose_core.tracing.declare import describe, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of, lift_args, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.places import need_reals
-from rose_core.tracing.trace import count as counted
 from rose_core.tracing.trace import current, lift, wrap
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rose_core.errors import counted
 from rose_core.language import ops
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves
@@ -23,7 +24,6 @@ from rose_core.tracing.trace import (
     Var,
     VecValue,
     check_scope,
-    count,
     current,
     lift,
     traces,
@@ -165,7 +165,7 @@ def lift_args(trace: Trace, function: Function, args: Sequence[object]) -> list[
     """The leaves of a call's arguments, checked against the signature, and of what is captured."""
     f = function.func
     if len(args) != len(f.param_types):
-        raise TypeError(f"{f.name} takes {count(len(f.param_types), 'argument')}, got {len(args)}")
+        raise TypeError(f"{f.name} takes {counted(len(f.param_types), 'argument')}, got {len(args)}")
     ids = [
         v
         for k, (x, t) in enumerate(zip(args, f.param_types, strict=True))

@@ -13,12 +13,13 @@ from functools import reduce
 from typing import Any
 
 from rose_core.deep import deep_recursion
+from rose_core.errors import counted
 from rose_core.language.ops import OPS, by_name
 from rose_core.language.types import REAL
 from rose_core.tracing.control import cond
 from rose_core.tracing.declare import describe
 from rose_core.tracing.functions import Function, fn
-from rose_core.tracing.trace import count, operation
+from rose_core.tracing.trace import operation
 
 
 class ExpressionError(ValueError):
@@ -58,6 +59,9 @@ _COMPARE: dict[type[ast.cmpop], Callable[..., Any]] = {
 _LOGIC: dict[type[ast.boolop], Callable[..., Any]] = {ast.And: operation("and"), ast.Or: operation("or")}
 
 _not = operation("not")
+
+_DEEPEST = 20_000
+"""The limit of recursion while a tree is made, of which each level takes space on the machine's stack."""
 
 _ASSOCIATIVE = ("min", "max")
 """The functions that take any number of arguments."""
@@ -106,7 +110,7 @@ class _Reader:
         self.indent = len(text) - len(text.lstrip())
         """Python takes space before an expression for a mistake, so it is left out."""
         try:
-            with deep_recursion():
+            with deep_recursion(_DEEPEST):
                 self.tree = ast.parse(text.lstrip(), mode="eval").body
         except SyntaxError as error:
             line, column = error.lineno or 1, (error.offset or 0) - 1
@@ -222,7 +226,7 @@ class _Reader:
             raise self.error(place, f"{name} takes numbers, one after the other")
         arity = len(by_name[name].ins)
         if len(node.args) != arity and not (name in _ASSOCIATIVE and node.args):
-            raise self.error(node, f"{name} takes {count(arity, 'argument')}, got {len(node.args)}")
+            raise self.error(node, f"{name} takes {counted(arity, 'argument')}, got {len(node.args)}")
         args = [self._number(x, scope) for x in node.args]
         return reduce(FUNCTIONS[name], args) if name in _ASSOCIATIVE else FUNCTIONS[name](*args)
 

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rose_core.errors import NO_INDEX, OUT_OF_RANGE
+from rose_core.errors import NO_INDEX, OUT_OF_RANGE, counted
 from rose_core.language import ops
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
@@ -516,17 +516,13 @@ def _plain(x: object, letter: str, what: str) -> object:
     return value
 
 
-def count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def operation(name: str) -> Callable[..., Var]:
     """The Python function for the op ``name`` of the table."""
     op = ops.by_name[name]
 
     def function(*args: object) -> Var:
         if len(args) != len(op.ins):
-            raise TypeError(f"{name} takes {count(len(op.ins), 'argument')}, got {len(args)}")
+            raise TypeError(f"{name} takes {counted(len(op.ins), 'argument')}, got {len(args)}")
         return apply(op, *args)
 
     function.__name__ = function.__qualname__ = name

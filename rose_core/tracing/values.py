@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rose_core.errors import counted
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
 from rose_core.tracing.declare import mismatch, number, truth, whole
 
@@ -93,7 +94,7 @@ def flatten_args(args: Sequence[object], types: Sequence[Type], name: str) -> li
         TypeError: there are too many or too few, or one has the wrong type.
     """
     if len(args) != len(types):
-        raise TypeError(f"{name} takes {len(types)} argument{'s' * (len(types) != 1)}, got {len(args)}")
+        raise TypeError(f"{name} takes {counted(len(types), 'argument')}, got {len(args)}")
     return [
         leaf
         for k, (x, t) in enumerate(zip(args, types, strict=True))

@@ -180,6 +180,8 @@ class _Module:
         self.functions: list[int] = []
         """The number of the signature of each function, those imported first."""
         self.names: dict[int, str] = {}
+        self.used: dict[str, int] = {}
+        """By name, how many others have been made of it."""
         self.others: list[str] = []
         """Lines that say what memory, globals and exports there are."""
         self.bodies: list[_Reader] = []
@@ -261,9 +263,10 @@ class _Module:
     def _unused(self, name: str) -> str:
         """An identifier that is like this name, and that no other function has."""
         name = first = re.sub(r"[^0-9A-Za-z!#$%&'*+\-./:<=>?@\\^_`|~]", "_", name)
-        number = 1
-        while name in self.names.values():
-            name, number = f"{first}_{number}", number + 1
+        while name in self.used:
+            self.used[first] += 1
+            name = f"{first}_{self.used[first]}"
+        self.used[name] = 0
         return name
 
     def _exports(self, r: _Reader) -> None:

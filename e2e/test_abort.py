@@ -139,3 +139,14 @@ def test_what_several_want_is_compiled_once(page: Page, site_url: str, workers: 
         return [reasons, values, times()];"""
     assert in_page(page, site_url, body) == [["first", "second", "third"], [14, 14], 2]
     assert len(workers) == 2
+
+
+def test_inspections_can_be_given_up(page: Page, site_url: str) -> None:
+    body = """
+        await ready();
+        const giving = new AbortController();
+        const promise = outcome(rose.inspect(large, { signal: giving.signal }));
+        await asked(1);
+        giving.abort("not needed");
+        return [await promise, (await rose.inspect(small(2))).size > 0];"""
+    assert in_page(page, site_url, body) == ["not needed", True]

@@ -312,3 +312,18 @@ def test_a_page_has_little_code_of_its_own(page: str) -> None:
     here = [name for name in own if re.search(OF_PAGES, (SITE / name).read_text())]
     lines = {name: len(code_of(name).splitlines()) for name in here}
     assert 0 < sum(lines.values()) < MOST, lines
+
+
+def test_what_fails_is_told_and_the_next_is_done(run: Run) -> None:
+    body = """
+        const told = [];
+        globalThis.reportError = ({ message }) => told.push(message);
+        let over;
+        const isOver = new Promise((done) => { over = done; });
+        const take = latest.latest(async (x) => {
+            if (x < 2) throw Error(`not ${x}`);
+            over(x);
+        });
+        for (const x of [0, 1, 2]) take(x);
+        return [await isOver, told];"""
+    assert run(body) == [2, ["not 0"]]

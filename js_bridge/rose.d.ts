@@ -785,6 +785,7 @@ export interface Inspection {
 /** What becomes of `f` when it is compiled. */
 export declare const inspect: <P extends readonly unknown[], R>(
   f: Func<P, R>,
+  options?: { signal?: AbortSignal },
 ) => Promise<Inspection>;
 
 export interface Configuration {

@@ -1,6 +1,8 @@
 // What becomes of a function, as text: for people who want to see it.
 
+import { SIGNAL } from "./call/abort";
 import { dataOf } from "./record/functions";
+import { checkOptions } from "./record/options";
 import { toldOf } from "./known/known";
 import { programOf } from "./known/program";
 
@@ -13,5 +15,10 @@ export interface Inspection {
 }
 
 /** `f` as it was recorded, as a program without derivatives, and as WebAssembly. */
-export const inspect = async (f: unknown): Promise<Inspection> =>
-  toldOf(programOf(dataOf(f, "inspect")), "text");
+export const inspect = async (
+  f: unknown,
+  options: { signal?: AbortSignal } = {},
+): Promise<Inspection> => {
+  checkOptions("inspect", options, { signal: SIGNAL });
+  return toldOf(programOf(dataOf(f, "inspect")), "text", options.signal);
+};

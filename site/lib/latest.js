@@ -2,10 +2,11 @@
 
 /**
  * A function that does one piece of work at a time. What is asked for meanwhile waits, and only the
- * last of that is done; `isLatest()` tells the work whether anyone still waits for it.
+ * last of that is done; `isLatest()` tells the work whether anyone still waits for it. Work that fails does so like
+ * any script, and others come after it.
  *
  * @template T
- * @param {(input: T, isLatest: () => boolean) => Promise<void>} work  must not fail
+ * @param {(input: T, isLatest: () => boolean) => Promise<void>} work
  * @returns {(input: T) => void}
  */
 export const latest = (work) => {
@@ -19,7 +20,7 @@ export const latest = (work) => {
     while (waiting) {
       const { input } = waiting;
       waiting = undefined;
-      await work(input, () => !waiting);
+      await work(input, () => !waiting).catch((error) => reportError(error));
     }
     busy = false;
   };

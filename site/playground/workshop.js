@@ -33,14 +33,20 @@ export const messageOf = (error) =>
 export const make = async (language, text, count, signal) => {
   const f = await RUN[language](text, signal);
   const value = await compile(f, { signal });
-  const seen = await inspect(f);
+  const seen = await inspect(f, { signal });
   try {
     const each = Array.from({ length: count }, (_, k) => k);
     const g = valueAndGrad(f, count === 1 ? 0 : each);
     const began = performance.now();
     const gradient = await compile(g, { signal });
     const took = performance.now() - began;
-    return { value, seen, gradient, took, derived: await inspect(g) };
+    return {
+      value,
+      seen,
+      gradient,
+      took,
+      derived: await inspect(g, { signal }),
+    };
   } catch (error) {
     signal.throwIfAborted();
     return { value, seen, refusal: messageOf(error) };

@@ -52,8 +52,11 @@ const keepsFiles = (): boolean =>
   settings.cache > 0 || indexAddress() !== undefined;
 
 /** What the core says of a program. */
-export const toldOf = async <D>(program: Program, kind: Telling): Promise<D> =>
-  descriptorOf(await search(program, kind).made());
+export const toldOf = async <D>(
+  program: Program,
+  kind: Telling,
+  signal?: AbortSignal,
+): Promise<D> => descriptorOf(await search(program, kind).made(signal));
 
 /** The file of what a recording tells apart from everything else, and of which `work` is to be done. */
 export class Wanted {

@@ -37,9 +37,8 @@ export class Files {
     let found = this.asked.get(name);
     if (found === undefined) {
       found = this.read(name);
+      found.catch(() => {}); // it may be that nobody waits for it
       this.asked.set(name, found);
-      // it may be that nobody waits for it; who asks next may have more luck
-      found.catch(() => this.asked.delete(name));
     }
     return found;
   }

@@ -10,7 +10,7 @@ import type {
   Work,
 } from "./core";
 import { type Bytes, pack } from "../known/artifact";
-import { Files, isLocal } from "./files";
+import { type Count, Files, isLocal } from "./files";
 import type { Progress } from "./progress";
 import { unpack } from "./snapshot";
 import type { Program } from "../known/program";
@@ -181,10 +181,11 @@ export const load = async (
   let loaded = 0;
   let total = 0;
   const say = (stage: Progress["stage"]) => report({ stage, loaded, total });
-  const files = new Files(assets, (...counts) => {
+  const count: Count = (...counts) => {
     [loaded, total] = counts;
     say(loaded < total ? "download" : "start");
-  });
+  };
+  const files = new Files(assets, count);
   const inWorker = typeof document !== "object" && !isLocal(assets[MODULE]);
   try {
     let python: Pyodide | undefined;
@@ -205,7 +206,8 @@ export const load = async (
     say("ready");
     return new PythonCore(bridge, async () => {
       try {
-        return await files.bytes(STDLIB);
+        // which may have been asked for in vain
+        return await new Files(assets, count).bytes(STDLIB);
       } finally {
         say("ready");
       }

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import urllib.error
 import urllib.request
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.frozen import PAGE, SCRIPT, Frozen
 from e2e.server import Server
+from rose_core.cli import freeze
+from rose_core.cli.artifact import Artifact
 from rose_core.cli.freeze import Change, Site
 from rose_core.cli.serve import serve
+from rose_core.cli.visit import Visit
 
 
 def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
@@ -54,6 +61,76 @@ def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
     # whoever has the service worker gets rid of it
     assert "unregister" in (frozen.root / "rose.offline.js").read_text()
     assert frozen.freeze("--check").returncode == 0
+
+
+class Killed(BaseException):
+    """Nothing runs after it, in a process that it ends."""
+
+
+@pytest.mark.parametrize("error", [Killed(), KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_who_is_stopped_has_a_site_that_works(
+    frozen: Frozen, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """With what was there, or what is new; and nothing stays that the next time does not put right."""
+    (data, *_) = (path.read_bytes() for path in frozen.files)
+    offline = frozen.root / "rose.offline.js"
+    round_, left = 0, -1
+    replace, unlink = os.replace, Path.unlink
+
+    def visited(_: object, address: str) -> Visit:
+        artifacts = [Artifact(f"{round_:08}{k:08}", data) for k in range(3)]
+        return Visit(artifacts, {address.replace("pages/page.html", "rose/rose.frozen.json")})
+
+    def counted() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise error
+
+    def replacing(*paths: Path) -> None:
+        counted()
+        replace(*paths)
+
+    def unlinking(path: Path, missing_ok: bool = False) -> None:
+        if left == 0 and isinstance(error, Killed):
+            return
+        if path.suffix != ".new":
+            counted()
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(freeze, "chromium", lambda _: nullcontext())
+    monkeypatch.setattr(freeze, "reader", lambda *_, **__: Mock())
+    monkeypatch.setattr(freeze, "use", visited)
+    monkeypatch.setattr(freeze.Site, "look", lambda *_: None)
+    monkeypatch.setattr(os, "replace", replacing)
+    monkeypatch.setattr(Path, "unlink", unlinking)
+    while left <= 0:
+        round_ += 1
+        left = round_
+        with suppress(type(error)):
+            freeze.freeze_site(frozen.root, False, True, None, "/")
+        (keys,) = json.loads(frozen.index.read_text())["folders"].values()
+        there = {path.stem for path in frozen.files}
+        assert len(keys) == 3 and {*keys, *re.findall(r"(\w+)\.wasm", offline.read_text())} <= there
+        assert isinstance(error, Killed) or not [*frozen.root.rglob("*.new")]
+    assert round_ > 9
+    assert len(frozen.files) == 3 and not [*frozen.root.rglob("*.new")]
+    assert freeze.freeze_site(frozen.root, True, False, None, "/") == 0
+
+
+def test_what_was_left_is_named(site: Frozen, frozen_once: Frozen) -> None:
+    """Of a first time that was stopped, after which pages compile something else."""
+    (left, *_) = frozen_once.files
+    (site.root / "pages/frozen").mkdir()
+    shutil.copy(left, site.root / "pages/frozen")
+    site.write("pages/page.js", SCRIPT.replace("factor =", "factor = 10 +"))
+    names = f"pages/frozen/{left.name}", "pages/frozen/manifest.json.new", "rose/rose.frozen.json.new"
+    for name in names[1:]:
+        site.write(name, "{")
+    checked = site.freeze("--check").stdout
+    assert all(f"{name} was left when freezing was stopped" in checked for name in names)
+    assert site.freeze().returncode == 0
+    assert not any((site.root / name).exists() for name in names)
 
 
 FETCHES = """

@@ -78,13 +78,17 @@ class Change:
 
     def make(self) -> None:
         if self.data is None:
-            self.path.unlink()
+            self.path.unlink(missing_ok=True)  # a leftover may have been written anew
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # at once, since the site may be a live one
-        temporary = self.path.with_name(self.path.name + ".new")
-        temporary.write_bytes(self.data)
-        os.replace(temporary, self.path)
+        temporary = _temporary(self.path)
+        try:
+            temporary.write_bytes(self.data)
+            os.replace(temporary, self.path)
+        except BaseException:  # also of who stops it
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 class Site:
@@ -171,7 +175,7 @@ class Site:
         return json.dumps(content, separators=(",", ":")) + "\n"
 
     def changes(self, offline: bool) -> list[Change]:
-        """All that has to be done, or undone."""
+        """All that has to be done, or undone; indices come after the files that they name."""
         found: list[Change] = []
         for folder, frozen in self.frozen.items():
             found += self._folder_changes(folder / FOLDER, frozen)
@@ -184,6 +188,9 @@ class Site:
         if script.exists() and not offline:
             text = "ends what --offline has begun: the site no longer works without a network"
             found += self.text_change(script, offline_worker.FAREWELL, text)
+        for path in map(_temporary, (*self.indices, script)):
+            if path.exists():
+                found.append(self._leftover(path))
         return found
 
     def separate(self) -> Iterator[Path]:
@@ -230,7 +237,9 @@ class Site:
         found: list[Change] = []
         manifest = folder / MANIFEST
         old = _made(folder)
-        if frozen.artifacts and not old and _json_of(manifest):
+        if not old and _json_of(manifest):
+            if not frozen.artifacts:
+                return []
             raise CommandError(
                 f"{self.name(manifest)} is where freezing writes what it makes, and somebody else's: "
                 "rename it, or its folder"
@@ -248,11 +257,19 @@ class Site:
             if path.stem not in frozen.artifacts and path.exists():
                 text = f"{self.name(path)} is stale: {entry['name']}, which {self._left(folder, entry)}"
                 found.append(Change(path, None, text))
+        for path in sorted(folder.glob("*")):
+            is_program = _FILE.fullmatch(path.name) and path.name not in old and Artifact.read(path)
+            if (is_program and path.stem not in frozen.artifacts) or _is_temporary(path):
+                found.append(self._leftover(path))
         if frozen.artifacts:
             found += self.text_change(manifest, frozen.manifest)
         elif old:
             found.append(Change(manifest, None, f"{self.name(manifest)} is stale"))
         return found
+
+    def _leftover(self, path: Path) -> Change:
+        """Remove what was on its way, or was to go, when freezing was stopped."""
+        return Change(path, None, f"{self.name(path)} was left when freezing was stopped")
 
     def _left(self, folder: Path, entry: Mapping[str, Any]) -> str:
         """Who does what no longer with a program."""
@@ -294,7 +311,9 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
             print(f"{site.name(page)}: {seen}", flush=True)
         if check:
             offline = site.works_offline()
-        is_right = _put_right(site.changes(offline), check)
+        changes = site.changes(offline)
+        is_right = not changes
+        _put_right([change for change in changes if change.data is not None], check)
         # what pages load is known once all is in place
         if not check or (offline and is_right):
             answered.clear()
@@ -307,8 +326,10 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
                 loaded = {urljoin(origin, path) for path in answered}
                 loaded |= {urljoin(origin, address_of(site.name(path))) for path in site.separate()}
                 script = offline_worker.script(loaded, origin, site.root)
-                changes = site.text_change(site.root / offline_worker.SCRIPT, script)
-                is_right = _put_right(changes, check) and is_right
+                change = site.text_change(site.root / offline_worker.SCRIPT, script)
+                is_right = _put_right(change, check) and is_right
+        # what is stale goes when nothing names it any more: who stops this before has a site that works
+        _put_right([change for change in changes if change.data is None], check)
     for problem in site.problems:
         print(f"! {problem}")
     if check and not is_right:
@@ -367,6 +388,16 @@ def _put_right(changes: list[Change], check: bool) -> bool:
         if not check:
             change.make()
     return not changes
+
+
+def _temporary(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(f"{path.name}.new")
+
+
+def _is_temporary(path: Path) -> bool:
+    """Whether a file in a folder ``frozen`` was to become one of ours."""
+    return path.suffix == ".new" and bool(path.stem == MANIFEST or _FILE.fullmatch(path.stem))
 
 
 def _small(artifacts: Iterable[Artifact]) -> dict[str, str]:

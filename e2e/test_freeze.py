@@ -319,6 +319,48 @@ def test_what_a_page_compiles_when_it_is_seen_is_frozen(site: Frozen) -> None:
     assert "pages/page.html: 2 programs" in done.stdout
 
 
+ENDLESS = """<!doctype html>
+<link rel="icon" href="data:,"><input type="range" min="31" max="33">
+<script type="module">
+import { scale } from "./scales.js";
+document.querySelector("input").oninput = ({ target }) => scale(target.value);
+for (let k = 0; ; ++k) {
+    await scale(k % 3);
+    await new Promise((wake) => setTimeout(wake, 20));
+}
+</script>
+"""
+
+
+def test_a_page_that_goes_on_with_what_is_known_is_left(site: Frozen) -> None:
+    site.write("pages/page.html", ENDLESS)
+    site.write("pages/scales.js", SCALES)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 6 programs" in done.stdout
+
+
+TAKES_AWAY = """<!doctype html>
+<link rel="icon" href="data:,"><input type="range" min="31" max="33"><iframe src="inner.html"></iframe>
+<script type="module">
+import { scale } from "./scales.js";
+document.querySelector("input").oninput = ({ target }) => {
+    document.querySelector("iframe")?.remove();
+    scale(target.value);
+};
+</script>
+"""
+
+
+def test_a_frame_that_is_taken_away_is_no_mistake(site: Frozen) -> None:
+    """And what it compiled before is frozen."""
+    for name, text in (("page.html", TAKES_AWAY), ("inner.html", INNER), ("scales.js", SCALES)):
+        site.write(f"pages/{name}", text)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 4 programs" in done.stdout
+
+
 def test_a_page_that_calls_itself_something_else_warms_up(site: Frozen) -> None:
     moves = "history.pushState(null, '', '/some/place/else');\n"
     site.write("pages/page.js", moves + SCRIPT + WARM_UP.replace("[5, 6]", "[5]"))

@@ -34,9 +34,14 @@
         --work.pending;
       }
     };
+    work.fresh = 0;
     globalThis.roseFreezer = (promise, key, index, signal) => {
       if (!key) work.started = true; // told of Python itself
-      return during(promise, key, index, signal);
+      const isFresh = !(key in work.files);
+      work.fresh += isFresh;
+      return during(promise, key, index, signal).finally(() => {
+        work.fresh -= isFresh;
+      });
     };
 
     // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word
@@ -169,10 +174,17 @@
     const now = performance.now();
     const times = [...due.values()].map((time) => time - now);
     await wait(Math.max(0, ...times.filter((time) => time <= soon)));
+    // a page may go on with what is known for ever: that it does so without anything new is waited for once
+    const enough = 5000;
     const step = 20;
+    const { roseWork: work } = globalThis;
+    work.news ??= performance.now();
+    let calm = 0;
     for (let still = 0; still < quiet; still += step) {
       await wait(step);
-      if (globalThis.roseWork.pending) still = 0;
+      calm = work.pending ? 0 : calm + step;
+      if (work.fresh || calm >= quiet) work.news = performance.now();
+      if (work.pending && performance.now() - work.news < enough) still = 0;
     }
   },
 

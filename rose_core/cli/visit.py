@@ -135,9 +135,15 @@ def use(context: BrowserContext, address: str) -> Visit:
     page.on("pageerror", lambda error: thrown.append(error.message))
     try:
         _open(page, address)
-        for frame in page.frames:
-            if frame is page.main_frame or _belongs_to(frame, page):
-                _use(frame, visit)
+        frames = [page.main_frame, *(frame for frame in page.frames[1:] if _belongs_to(frame, page))]
+        # what is in use may take others away, which is no mistake
+        for act in (_note_found, _use):
+            for frame in frames:
+                try:
+                    act(frame, visit)
+                except Error:
+                    if not frame.is_detached():
+                        raise
     except (Error, _PageError) as error:
         visit.tell(str(error).splitlines()[0])
     page.close()
@@ -159,11 +165,18 @@ def _use(frame: Frame, visit: Visit) -> None:
         _done(frame, "settled")
     except _PageError as error:
         visit.tell(str(error))
+    _note_found(frame, visit)
+
+
+def _note_found(frame: Frame, visit: Visit) -> None:
+    """Note what a frame has compiled so far."""
     found = _done(frame, "found")
     visit.indices |= set(found["indices"])
     visit.unseen |= set(found["unseen"])
     visit.workers |= dict(found["workers"])
-    visit.artifacts += [Artifact(key, base64.b64decode(data)) for key, data in found["files"]]
+    known = {artifact.key for artifact in visit.artifacts}
+    files = (Artifact(key, base64.b64decode(data)) for key, data in found["files"] if key not in known)
+    visit.artifacts += files
     for problem in found["errors"]:
         visit.tell(problem)
 

@@ -335,6 +335,20 @@ def test_where_there_is_little_room_the_oldest_go(visitor: Visitor) -> None:
     assert visitor.database(SUMS) == [0, 0]
 
 
+def test_a_database_that_others_made_is_made_anew(visitor: Visitor) -> None:
+    page = visitor.context.new_page()
+    page.goto(f"{visitor.url}pages/blank.html")
+    page.evaluate(
+        """new Promise((done) => {
+            const request = indexedDB.open("rose programs");
+            request.onsuccess = () => done(request.result.close());
+        })"""
+    )
+    page.close()
+    visitor.visit("sine")
+    assert len(visitor.kept()) == 1
+
+
 def test_what_configure_says_of_a_wrong_cache(page: Page, site_url: str) -> None:
     page.goto(f"{site_url}pages/blank.html")
     told = """async () => {

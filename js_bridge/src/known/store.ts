@@ -41,6 +41,13 @@ export const database = (): Promise<IDBDatabase> =>
     };
     request.onsuccess = () => {
       const { result } = request;
+      if (result.objectStoreNames.length !== 2) {
+        // somebody else has made one of this name
+        result.close();
+        indexedDB.deleteDatabase(NAME);
+        opened = undefined;
+        return resolve(database());
+      }
       // the reader clears this site's data, or another version of the library wants the name
       result.onclose = result.onversionchange = () => {
         result.close();

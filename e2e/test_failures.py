@@ -198,6 +198,49 @@ def test_a_page_in_place_of_a_file_is_named(page: Page, site_url: str) -> None:
     assert "pyodide.asm.wasm: it is not the file that belongs to this build, but text/html" in told
 
 
+EMPTY_CASES = [
+    ("worker", "rose.worker.js", "rose.worker.js is empty, or none of Rose's"),
+    *(
+        (
+            place,
+            name,
+            f"{name}: it is not the file that belongs to this build, but text/javascript of 0 bytes",
+        )
+        for place in ("worker", "main")
+        for name in ("pyodide.js", "pyodide.asm.js")
+    ),
+]
+
+
+@pytest.mark.parametrize("place, name, message", EMPTY_CASES)
+def test_an_empty_script_is_named_until_it_is_right(
+    page: Page, site_url: str, place: str, name: str, message: str
+) -> None:
+    page.context.route(f"**/{name}", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    told = run(page, site_url, f'rose.configure({{ core: "{place}" }}); {TOLD}')
+    assert message in told
+    page.context.unroute(f"**/{name}")
+    assert page.evaluate(BODY, ["", TOLD]) == 12
+
+
+@PLACES
+@pytest.mark.parametrize("name", ["pyodide.js", "pyodide.asm.js"])
+def test_a_script_of_another_length_runs_with_a_word(
+    page: Page, site_url: str, name: str, place: str
+) -> None:
+    """As minifiers make it."""
+
+    def answer(route: Route) -> None:
+        route.fulfill(body=(PYODIDE / name).read_bytes() + b"\n", content_type="text/javascript")
+
+    page.context.route(f"**/{name}", answer)
+    said = listen(page)
+    assert run(page, site_url, f'rose.configure({{ core: "{place}" }}); {TOLD}') == 12
+    assert [
+        text for text in said if re.fullmatch(rf"Rose: \S+/{name} is not as it was built, but runs", text)
+    ]
+
+
 # ---- another worker -----------------------------------------------------------------
 
 
@@ -233,6 +276,18 @@ def test_a_worker_of_another_build_is_told(page: Page, site_url: str) -> None:
     told = page.evaluate(BODY, ["", TOLD])
     assert "rose.worker.js is of another build of Rose" in told
     wait_for_no_worker(page)
+
+
+def test_a_worker_whose_own_policy_forbids_webassembly_is_told(page: Page, site_url: str) -> None:
+    def strict(route: Route) -> None:
+        policy = {"Content-Security-Policy": "script-src 'self'", "Content-Type": "text/javascript"}
+        route.fulfill(path=DIST / "rose.worker.js", headers=policy)
+
+    page.context.route("**/rose.worker.js", strict)
+    told = run(page, site_url, TOLD)
+    assert "/rose.worker.js's Content-Security-Policy forbids: add 'wasm-unsafe-eval'" in told
+    page.context.unroute("**/rose.worker.js")
+    assert page.evaluate(BODY, ["", TOLD]) == 12
 
 
 # ---- pages that may do little -------------------------------------------------------

@@ -220,6 +220,23 @@ def test_a_worker_that_ends_before_its_first_word_is_replaced(page: Page, site_u
     assert page.evaluate("value") == 12
 
 
+def test_an_idle_worker_that_dies_is_missed_without_locks(page: Page, site_url: str) -> None:
+    page.clock.install()
+    run(
+        page,
+        site_url,
+        "await rose.ready(); window.gives = gives;",
+        "navigator.locks.request = async () => {};",
+    )
+    (worker,) = page.workers
+    worker.evaluate("setTimeout(close)")
+    while page.workers:
+        page.wait_for_timeout(20)
+    page.evaluate("window.value = gives(); null")
+    page.clock.run_for(10_000)
+    assert page.evaluate("value") == 12
+
+
 def test_what_a_dying_worker_had_to_compile_is_asked_for_once_more(page: Page, site_url: str) -> None:
     run(page, site_url, "await rose.ready(); window.gives = gives;")
     (worker,) = page.workers

@@ -16,6 +16,8 @@ export type Message =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "failed"; readonly message: string }
+  /** A request has come, with which it is busy from now on. */
+  | { readonly kind: "begun" }
   /** It cannot go on. */
   | { readonly kind: "fatal" }
   | { readonly kind: "compiled"; readonly file: Bytes }
@@ -50,8 +52,9 @@ interface Waiting {
 const GRACE = 30;
 
 /**
- * How many milliseconds a worker may take to say its first word. The page has loaded the worker's script already,
- * to start it: one that is silent for so long has been ended before it could take a lock.
+ * How many milliseconds a worker may take to say its first word, or that a request has come. The page has loaded
+ * the worker's script already, and asks who is idle: one that is silent for so long has been ended before it could
+ * take a lock, or where there are none.
  */
 const PATIENCE = 10_000;
 
@@ -95,6 +98,7 @@ class Running {
   private waiting: Waiting | undefined;
   private isAlive = false;
   private hasEnded = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly script: string;
   private readonly worker: Worker;
 
@@ -113,8 +117,13 @@ class Running {
       this.end(this.isAlive ? new Died() : new Blocked(address, event.message));
     };
     this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.postMessage({ assets });
-    setTimeout(() => this.isAlive || this.end(), PATIENCE);
+    this.say({ assets });
+  }
+
+  /** Tell it something, at which it is to say a word. */
+  private say(message: { assets: Assets } | { request: Request }): void {
+    this.worker.postMessage(message);
+    this.timer = setTimeout(() => this.end(), PATIENCE);
   }
 
   /** Compile a program, unless nobody wants it: that ends the worker, which is busy and hears nothing. */
@@ -129,7 +138,7 @@ class Running {
       return await new Promise((resolve, reject) => {
         if (this.hasEnded) throw new Died();
         this.waiting = { resolve, reject };
-        this.worker.postMessage({ request });
+        this.say({ request });
       });
     } finally {
       clearTimeout(timer);
@@ -138,6 +147,7 @@ class Running {
   }
 
   private hear(data: Message): void {
+    clearTimeout(this.timer);
     switch (data.kind) {
       case "alive":
         this.isAlive = true;

@@ -7,7 +7,7 @@ import type { drafted } from "../draft/draft";
 import { freezer } from "../known/frozen";
 import { BOOLEAN, checkOptions } from "../record/options";
 import { probe } from "./probe";
-import { imported } from "./script";
+import { askAnew, imported } from "./script";
 import type { Program } from "../known/program";
 import { fix, settings } from "./settings";
 
@@ -127,10 +127,13 @@ export const part = async <T extends { build: string }>(
   address: string,
 ): Promise<T> => {
   const loaded = await imported<T>(address);
-  if (loaded.build !== __BRIDGE__)
+  if (loaded.build !== __BRIDGE__) {
+    askAnew();
     throw Error(
-      `${address} is of another build of Rose than the rose.js that loads it; put files of one build there`,
+      `${address} is ${loaded.build ? "of another build of Rose than the rose.js that loads it" : "empty, or none of Rose's"}; ` +
+        "put files of one build there",
     );
+  }
   return loaded;
 };
 

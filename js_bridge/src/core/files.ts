@@ -3,7 +3,7 @@
 import type { Bytes } from "../known/artifact";
 import type { Assets } from "./assets";
 import { hash } from "../known/identity";
-import { imported } from "./script";
+import { askAnew, imported } from "./script";
 
 export type Name = keyof Assets;
 
@@ -46,17 +46,27 @@ export class Files {
   /**
    * A script, which is run when it has been compared; the engine has it from its own cache then. From the bytes
    * themselves, a strict Content-Security-Policy lets nobody import. A script of another length may be right, too,
-   * since development servers and minifiers write scripts anew.
+   * since development servers and minifiers write scripts anew, if it has the `part` that is wanted of it.
    */
-  async script<T>(name: Name): Promise<T> {
-    let differs: unknown;
+  async script<T>(name: Name, part: keyof T): Promise<T> {
+    let differs: Error | undefined;
     await this.bytes(name).catch((error) => {
       if (!(error instanceof OtherLength)) throw error;
       differs = error;
     });
-    return imported<T>(this.assets[name]).catch((error) => {
+    const script = await imported<T>(this.assets[name]).catch((error) => {
       throw differs ?? error;
     });
+    if (differs) {
+      if (!script[part]) {
+        askAnew();
+        throw differs;
+      }
+      console.warn(
+        `Rose: ${this.assets[name]} is not as it was built, but runs`,
+      );
+    }
+    return script;
   }
 
   /** Have no more of what is still on its way. */

@@ -12,8 +12,9 @@ export const probe = async (): Promise<void> => {
     await WebAssembly.instantiate(EMPTY);
   } catch (cause) {
     throw Error(
-      "Rose needs WebAssembly, which this page's Content-Security-Policy forbids: " +
-        "add 'wasm-unsafe-eval' to its script-src",
+      // a worker obeys the policy that its own script came with
+      `Rose needs WebAssembly, which ${globalThis.document ? "this page" : location.href}'s Content-Security-Policy ` +
+        "forbids: add 'wasm-unsafe-eval' to its script-src",
       { cause },
     );
   }

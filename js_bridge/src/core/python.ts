@@ -108,8 +108,8 @@ const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
 /** Pyodide's two scripts, which are compiled while larger files are on their way. */
 const scriptsOf = (files: Files): Promise<Scripts> =>
   Promise.all([
-    files.script<Scripts[0]>(ENTRY),
-    files.script<Scripts[1]>(GLUE),
+    files.script<Scripts[0]>(ENTRY, "loadPyodide"),
+    files.script<Scripts[1]>(GLUE, "default"),
   ]);
 
 type Scripts = [

@@ -20,8 +20,13 @@ const reasonOf = (address: string): Promise<string> =>
       globalThis.origin === "null" ? NO_ORIGIN : "the connection failed",
     );
 
-/** How many modules could not be had. */
+/** How many modules could not be had, or were not right. */
 let failed = 0;
+
+/** Have the next attempts be at other addresses: engines keep what came, until the page goes. */
+export const askAnew = (): void => {
+  ++failed;
+};
 
 /**
  * A module; throws why there is none. Firefox remembers that an address had none, until the page goes: the next
@@ -31,7 +36,7 @@ export const imported = async <T>(address: string): Promise<T> => {
   try {
     return await import(failed ? `${address}#${failed}` : address);
   } catch (cause) {
-    ++failed;
+    askAnew();
     throw Error(`Rose could not load ${address}: ${await reasonOf(address)}`, {
       cause,
     });

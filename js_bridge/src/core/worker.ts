@@ -5,7 +5,8 @@ import type { Assets } from "./assets";
 import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
-import { report } from "./progress";
+import { probe } from "./probe";
+import { type Progress, report } from "./progress";
 
 export { drafted } from "../draft/draft";
 
@@ -40,7 +41,8 @@ const serve = async (): Promise<void> => {
   let core: Promise<MainCore>;
   self.onmessage = async ({ data: { assets, request } }) => {
     if (assets !== undefined) {
-      core = load(assets, (progress) => say({ kind: "progress", progress }));
+      const told = (progress: Progress) => say({ kind: "progress", progress });
+      core = probe().then(() => load(assets, told));
       core.then(
         (core) => {
           say({ kind: "ready" });
@@ -51,6 +53,7 @@ const serve = async (): Promise<void> => {
       );
       return;
     }
+    say({ kind: "begun" });
     try {
       const file = await (await core).make(request as Request);
       say({ kind: "compiled", file });

@@ -98,6 +98,25 @@ def test_a_frozen_page_needs_its_files_and_nothing_else(
     assert not said
 
 
+def test_an_index_that_does_not_come_is_waited_for_once(frozen_once: Frozen, page: Page) -> None:
+    held: list[Route] = []
+    page.context.route("**/rose.frozen.json", lambda route: held.append(route))
+    with Server({"/": frozen_once.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2", timeout=30_000)
+        page.evaluate("factor.max = 9; globalThis.start = performance.now()")
+        slide(page, 7)
+        assert page.evaluate("performance.now() - start") < 2500
+        for route in held:
+            route.continue_()
+        page.wait_for_timeout(200)
+        page.evaluate("indexedDB.deleteDatabase('rose programs')")
+        for worker in page.workers:
+            worker.evaluate("setTimeout(close)")
+        withhold(page.context)
+        slide(page, 3)
+
+
 @pytest.mark.provokes(r"rose\.worker\.js", r"net::ERR_FAILED")
 def test_a_frozen_page_whose_python_is_missing_goes_on(frozen_once: Frozen, page: Page) -> None:
     withhold(page.context)

@@ -12,11 +12,13 @@ export const SIGNAL: Option = [
 export const soon = <T>(
   promise: Promise<T> | undefined,
   patience: number,
-): Promise<T | undefined> =>
-  Promise.race([
-    promise,
-    new Promise<undefined>((wake) => setTimeout(wake, patience)),
-  ]);
+): Promise<T | undefined> => {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<undefined>((wake) => {
+    timer = setTimeout(wake, patience);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
 
 /** What `promise` gives; or the signal's reason as an error, as soon as there is one. */
 export const unless = <T>(

@@ -40,7 +40,14 @@ interface Frozen {
 type Files = ReadonlyMap<string, Frozen>;
 
 let asked: string | undefined;
+let askedAt: number;
 let files: Promise<Files>;
+
+/**
+ * How many milliseconds the index may take before Python is asked, which is megabytes to load: more than it takes
+ * on the slowest network, where it is asked for while the page is still on its way.
+ */
+const PATIENCE = 3000;
 
 const INDEX = "rose.frozen.json";
 
@@ -98,6 +105,7 @@ export const frozenFiles = (): Promise<Files> | undefined => {
   if (address === undefined) return undefined;
   if (address !== asked) {
     asked = address;
+    askedAt = performance.now();
     // one that is damaged names nothing
     files = read(address).catch(() => new Map());
   }
@@ -112,9 +120,14 @@ export const askAhead = (): void => {
   if (isAsBuilt) void frozenFiles();
 };
 
-/** Whether a program is frozen, if that is known in so many milliseconds. */
-export const isFrozen = async (key: string, patience: number) =>
-  (await soon(frozenFiles(), patience))?.has(key);
+/** Whether a program is frozen, if that is known in so many milliseconds, or as soon as the index should be there. */
+export const isFrozen = async (key: string, patience?: number) =>
+  (
+    await soon(
+      frozenFiles(),
+      patience ?? askedAt + PATIENCE - performance.now(),
+    )
+  )?.has(key);
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined

@@ -71,7 +71,8 @@ export class Wanted {
     this.key = hash(recording);
     const file = frozen(this.key, recording);
     this.known = first([
-      file,
+      // an index that does not come keeps nobody from Python
+      isFrozen(this.key).then((is) => (is ? file : undefined)),
       this.limit ? kept(this.key, recording, file) : undefined,
     ]);
   }

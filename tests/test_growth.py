@@ -9,7 +9,25 @@ from itertools import pairwise
 import pytest
 import recordings
 
-from rose_core import Dual, Real, Vec, compile, cond, fn, fori, interp, jvp, lt, opaque, sin, vec, vjp
+from rose_core import (
+    Dual,
+    Real,
+    Vec,
+    compile,
+    cond,
+    fn,
+    fori,
+    gt,
+    interp,
+    jet,
+    jvp,
+    lt,
+    opaque,
+    select,
+    sin,
+    vec,
+    vjp,
+)
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
@@ -390,9 +408,50 @@ def of_rows(n: int):
     return fn([t], t, lambda p: vjp(f)(p).grad(1))
 
 
+def exchanges(n: int):
+    """Two points that change places again and again."""
+    point = Vec(2, Real)
+
+    def body(v):
+        x, y = v[0], v[1]
+        for k in range(n):
+            p = gt(v[2][0], 0.1 * (k % 7))
+            x, y = select(p, point, x, y), select(p, point, y, x)
+        return x[0] * y[1] * y[1]
+
+    return fn([Vec(3, point)], Real, body)
+
+
+def of_exchanges(n: int):
+    f = exchanges(n)
+    return fn(f.func.param_types, f.func.param_types[0], lambda v: vjp(f)(v).grad(1))
+
+
+def of_exchanges_to_the_second(n: int):
+    """Reverse over reverse: what is added to a choice between accumulators has a cotangent itself."""
+    slopes = of_exchanges(n)
+    of_slope = fn(slopes.func.param_types, Real, lambda v: slopes(v)[0][1] + slopes(v)[1][0])
+    return fn(slopes.func.param_types, slopes.func.ret, lambda v: vjp(of_slope)(v).grad(1))
+
+
+def of_exchanges_in_both_modes(n: int):
+    return jet(jvp(of_exchanges(n)), 2)
+
+
+def test_points_that_changed_places_have_the_gradient_of_where_they_are() -> None:
+    v = [[0.5, -1.5], [2.0, 3.0], [0.35, 0.0]]  # above four of the seven: exchanged at the other three
+    f = exchanges(7)
+    assert compile(f)(v) == 2.0 * 1.5 * 1.5
+    slopes = compile(of_exchanges(7))(v)
+    assert slopes == [[0.0, 2 * 2.0 * -1.5], [1.5 * 1.5, 0.0], [0.0, 0.0]]
+    second = compile(of_exchanges_to_the_second(7))(v)
+    assert second == [[0.0, 2 * 2.0 - 2 * 1.5], [2 * -1.5, 0.0], [0.0, 0.0]]
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        of_exchanges, of_exchanges_to_the_second, of_exchanges_in_both_modes,
         of_parameters, of_fields, of_updates, of_loops, of_states,
         of_choices, of_calls, of_functions, of_derivatives, of_rows,
     ],

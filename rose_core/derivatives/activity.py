@@ -26,14 +26,13 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
+    containing,
     is_real,
     operands,
     result_count,
 )
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
 from rose_core.language.types import Ref, Type
-
-_SELECT = code("select")
 
 VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]
 """Whether an op of varying operands varies: not so for ``floor``."""
@@ -46,13 +45,8 @@ def varying_state(site: LoopSite, state: Sequence[bool], args: Sequence[bool]) -
 
 def activate(f: Func, active: list[bool], r: int) -> None:
     """Mark the accumulator ``r`` of ``f`` as carrying a tangent, and what it is a part of."""
-    active[r] = True
-    ins = f.code[r]
-    if ins[0] == REF_INDEX:
-        activate(f, active, ins[1])
-    elif ins[0] == _SELECT:
-        activate(f, active, ins[2])
-        activate(f, active, ins[3])
+    for x in containing(f, r):
+        active[x] = True
 
 
 def involve(f: Func, active: list[bool], args: Sequence[int], params: Sequence[Type]) -> None:

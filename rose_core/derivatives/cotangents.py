@@ -32,7 +32,17 @@ _ADD, _SELECT = map(code, ("add", "select"))
 class Loop:
     """A backward loop being emitted, and the forward loop it goes with; or the two function bodies."""
 
-    __slots__ = ("backward", "cotangents", "elements", "forward", "given", "index", "known", "refs")
+    __slots__ = (
+        "backward",
+        "choices",
+        "cotangents",
+        "elements",
+        "forward",
+        "given",
+        "index",
+        "known",
+        "refs",
+    )
 
     def __init__(self, b: Builder, forward: int, backward: int, index: int) -> None:
         self.forward = forward
@@ -48,6 +58,8 @@ class Loop:
         """Source id of an array of this block → number of an element → contribution to that."""
         self.refs: dict[int, int] = {}
         """Source id of this block → accumulator of its cotangent."""
+        self.choices: dict[int, int | None] = {}
+        """Source id of a choice of this block → the choice between its sides' cotangents or accumulators."""
         self.given: dict[int, int] = {}
         """Source id of an array of this block → its first contribution, a whole array."""
 
@@ -244,10 +256,13 @@ class Cotangents:
         is_array = isinstance(self.func.types[v], Array)
         if is_array and ins[0] == INDEX:
             return self.b.ref_index(self.ref(ins[1]), self.value(ins[2]))
-        if is_array and ins[0] == _SELECT:
-            refs = [self.ref(x) if self.lin.active[x] else self._scratch(v) for x in ins[2:]]
-            return self.b.ternary(_SELECT, self.value(ins[1]), refs[0], refs[1], self.b.types[refs[0]])
         loop = self.source_block[self.func.home[v]]
+        if is_array and ins[0] == _SELECT:
+            r = loop.choices.get(v)
+            if r is None:
+                x, y = (self.ref(side) if self.lin.active[side] else self._scratch(v) for side in ins[2:])
+                r = loop.choices[v] = self.b.ternary(_SELECT, self.value(ins[1]), x, y, self.b.types[x])
+            return r
         r = loop.refs.get(v)
         if r is None:
             if ins[0] == PARAM and is_array and self.boundary:

@@ -216,10 +216,12 @@ class _Sweep(Replay):
         ins, b = self.func.code[r], self.b
         if ins[0] == REF_INDEX:
             return [b.ref_index(x, self.env[ins[2]]) for x in self.further_refs(ins[1])]
+        if r in self.refs:
+            return self.refs[r]
         if ins[0] == _SELECT:
             pairs = zip(self.further_refs(ins[2]), self.further_refs(ins[3]), strict=True)
-            return [b.ternary(_SELECT, self.env[ins[1]], x, y, b.types[x]) for x, y in pairs]
-        if r not in self.refs:
+            self.refs[r] = [b.ternary(_SELECT, self.env[ins[1]], x, y, b.types[x]) for x, y in pairs]
+        else:
             zero, home = zero_like(b, self.env[ins[1]]), b.home[self.env[r]]
             self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
         return self.refs[r]

@@ -99,6 +99,8 @@ class Sweep(Replay):
         self.jvp = jvp
         self.tan: list[int | None] = [None] * len(self.env)
         """Source id → its tangent in ``b``; None where that is zero."""
+        self.choices: dict[int, int] = {}
+        """Choice between accumulators → that between those of the tangents."""
         self.results: dict[int, list[tuple[int, int]]] = {}
         """Loop or call → for each result, the numbers of its tangent (-1: zero) and primal in the copy."""
 
@@ -170,8 +172,10 @@ class Sweep(Replay):
         if ins[0] == REF_INDEX:
             return self.b.ref_index(self.tangent_ref(ins[1]), self.env[ins[2]])
         if ins[0] == _SELECT:
-            a, c = self.tangent_ref(ins[2]), self.tangent_ref(ins[3])
-            return self.b.ternary(_SELECT, self.env[ins[1]], a, c, self.b.types[a])
+            if r not in self.choices:
+                a, c = self.tangent_ref(ins[2]), self.tangent_ref(ins[3])
+                self.choices[r] = self.b.ternary(_SELECT, self.env[ins[1]], a, c, self.b.types[a])
+            return self.choices[r]
         found = self.tan[r]
         if found is None:
             zero = zero_tangent(self.b, self.env[ins[1]])

@@ -45,6 +45,7 @@ from rose_core.language.ir import (
     VEC,
     CondSite,
     LoopSite,
+    accumulators,
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
@@ -254,12 +255,7 @@ class Reverse(Cotangents):
         return False
 
     def _has_cotangent(self, r: int) -> bool:
-        ins = self.func.code[r]
-        if ins[0] == REF_INDEX:
-            return self._has_cotangent(ins[1])
-        if ins[0] == _SELECT:
-            return self._has_cotangent(ins[2]) or self._has_cotangent(ins[3])
-        return self.ref_cotangent(r) is not None
+        return any(self.ref_cotangent(x) is not None for x in accumulators(self.func, r))
 
     def call(self, v: int, ins: tuple[int, ...]) -> None:
         call = self.lin.calls.get(v)
@@ -388,15 +384,21 @@ class Reverse(Cotangents):
             c = self.ref_cotangent(ins[1])
             return None if c is None else self.b.index(c, self.value(ins[2]))
         if ins[0] == _SELECT:
-            sides = [self.ref_cotangent(x) for x in ins[2:]]
-            if sides == [None, None]:
-                return None
-            zero = self.b.const(0.0, replace_scalar(self.func.types[r].inner, REAL))  # type: ignore[attr-defined]
-            a, b = (zero if c is None else c for c in sides)
-            return self.b.ternary(_SELECT, self.value(ins[1]), a, b)
+            made = self.source_block[self.func.home[r]].choices
+            if r not in made:
+                made[r] = self._choice_of_cotangents(r, *ins[1:])
+            return made[r]
         if ins[0] == PARAM and self.boundary:
             return self.boundary.given.get(ins[1])
         return self.ref_cotangents.get(r)
+
+    def _choice_of_cotangents(self, r: int, p: int, x: int, y: int) -> int | None:
+        sides = [self.ref_cotangent(x), self.ref_cotangent(y)]
+        if sides == [None, None]:
+            return None
+        zero = self.b.const(0.0, replace_scalar(self.func.types[r].inner, REAL))  # type: ignore[attr-defined]
+        a, b = (zero if c is None else c for c in sides)
+        return self.b.ternary(_SELECT, self.value(p), a, b)
 
     def resolve(self, v: int, ins: tuple[int, ...]) -> None:
         if self.lin.active[v]:

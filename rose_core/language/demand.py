@@ -16,13 +16,13 @@ from rose_core.language.ir import (
     IDX,
     LOOP,
     PARAM,
-    REF_INDEX,
     RESOLVE,
     Func,
+    accumulators,
     callees,
     operands,
 )
-from rose_core.language.ops import BINARY_END, TABLE_END
+from rose_core.language.ops import BINARY_END
 from rose_core.language.types import Ref
 
 _TOUCHING = frozenset((ADD_TO, CALL, COND, LOOP))
@@ -44,9 +44,10 @@ class Demand:
         self.uses = [0] * (n + len(func.pool))
         self.rooted = bytearray(n + len(func.pool))
         self.columns: dict[int, dict[int, int]] = {}
-        """``FOR`` or ``CALL`` → number of a used result → its ``GET``."""
+        """What has several results → number of a used one → its ``GET``."""
         self.anchors: list[list[int]] = [[] for _ in func.blocks]
         """For each block, the needed instructions that must keep their order."""
+        self._accumulators: dict[int, list[int]] = {}
         for v in func.results:
             self._use(v, 0)
         if func.straight:
@@ -146,11 +147,11 @@ class Demand:
         self.uses[ins[1]] += 1
 
     def accumulators(self, r: int) -> list[int]:
-        """The accumulators that ``r`` may be a part of."""
-        ins = self.func.code[r]
-        if ins[0] == REF_INDEX:
-            return self.accumulators(ins[1])
-        return [*self.accumulators(ins[2]), *self.accumulators(ins[3])] if ins[0] < TABLE_END else [r]
+        """The whole accumulators that ``r`` may be a part of."""
+        found = self._accumulators.get(r)
+        if found is None:
+            found = self._accumulators[r] = accumulators(self.func, r)
+        return found
 
     def _touched(self) -> dict[int, set[int]]:
         """Instruction → the accumulators that it adds to; -1 where an opaque function runs."""

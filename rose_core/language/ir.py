@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rose_core.language.ops import OPS
+from rose_core.language.ops import OPS, TABLE_END
 from rose_core.language.types import (
     BOOL,
     REAL,
@@ -77,9 +77,6 @@ STRUCTURAL_NAMES = (
     "param idx vec index for get call accum add_to ref_index resolve tuple member ref_member vjp pull "
     "cond loop set zeros".split()
 )
-
-EFFECTS = frozenset((ADD_TO,))
-"""Instructions executed for what they do rather than for a value."""
 
 
 class Block:
@@ -282,6 +279,23 @@ def path_of(f: Func, r: int) -> tuple[list[int], int]:
         _, r, i = f.code[r]
         indices.append(i)
     return indices[::-1], r
+
+
+def containing(f: Func, r: int) -> list[int]:
+    """``r`` and every accumulator that it may be a part of, each once: of a choice both sides."""
+    found, seen = [r], {r}
+    for x in found:
+        ins = f.code[x]
+        for y in ins[1:2] if ins[0] == REF_INDEX else ins[2:] if ins[0] < TABLE_END else ():
+            if y not in seen:
+                seen.add(y)
+                found.append(y)
+    return found
+
+
+def accumulators(f: Func, r: int) -> list[int]:
+    """The whole accumulators that ``r`` may be a part of."""
+    return [x for x in containing(f, r) if f.code[x][0] in (ACCUM, PARAM)]
 
 
 CALLEES = {CALL: slice(1, 2), VJP: slice(1, 2), COND: slice(1, 3), LOOP: slice(2, 4)}

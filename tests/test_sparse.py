@@ -14,6 +14,7 @@ from rose_core import (
     Real,
     Size,
     Vec,
+    and_,
     compile,
     cond,
     exp,
@@ -23,8 +24,10 @@ from rose_core import (
     grad,
     hessian,
     iadd,
+    igt,
     index,
     interp,
+    isub,
     jacobian,
     opaque,
     scan,
@@ -300,3 +303,19 @@ def test_columns_are_in_the_order_of_this_author() -> None:
     ]
     same = fn([Vec(2, {"x": Real, "y": Real})], Real, lambda v: v[0].x)
     assert interp(fn([Vec(2, Point)], Real, lambda v: same(v)))([{"x": 1, "y": 2}] * 2) == 1
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_side_that_never_runs_may_be_out_of_range(both: bool) -> None:
+    v4 = Vec(4, Real)
+
+    def upwind(v, i):
+        goes_up = and_(v[i] > 0, igt(4, i, 0)) if both else v[i] > 0
+        return cond(goes_up, Real, lambda: v[i] * v[isub(4, i, 1)], lambda: v[i] * v[i])
+
+    f = fn([v4], v4, lambda v: vec(4, Real, lambda i: upwind(v, i)))
+    x = [-1.0, 2.0, 3.0, 4.0]
+    sparse = sparse_jacobian(f)
+    assert dense(sparse, compile(sparse.values)(x)) == compile(jacobian(f))(x)
+    first = [j for i, j in zip(sparse.rows, sparse.columns, strict=True) if i == 0]
+    assert first == ([0] if both else [0, 1, 2, 3])  # an element that is not known may be any

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rose_core.derivatives.rules import rule
+from rose_core.errors import RunError
 from rose_core.language.interp import filled
 from rose_core.language.ir import (
     ACCUM,
@@ -45,6 +46,9 @@ from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import Array, Type, is_tape
 
 _SELECT = code("select")
+
+_DECIDES = {code("and"): False, code("or"): True}
+"""What one operand has to be for the other not to matter."""
 
 
 class Sets:
@@ -264,9 +268,14 @@ class _Run:
         if OPS[op].out == "R":
             return None
         given = [self.env[x] for x in ins[1:]]
+        if op in _DECIDES and _DECIDES[op] in given:
+            return _DECIDES[op]
         if "R" in OPS[op].ins or any(x is ANY for x in given):
             return ANY
-        return OPS[op].evaluate(*given)
+        try:
+            return OPS[op].evaluate(*given)
+        except RunError:  # here it may never run
+            return ANY
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         op, env, func = ins[0], self.env, self.func

@@ -23,6 +23,9 @@ from rose_core import (
     fori,
     grad,
     hessian,
+    ieq,
+    imin,
+    index,
     jet,
     jvp,
     opaque,
@@ -217,3 +220,16 @@ def test_mistakes() -> None:
         same(jet(f, 2), [1.0, 2.0])
     with pytest.raises(DerivativeError, match="the opaque function sin has no derivative"):
         Expansion(jet(opaque([Real], Real, math.sin), 2).func)
+
+
+def test_an_index_made_of_a_number_has_its_type() -> None:
+    n = 6
+    v6 = Vec(n, Real)
+    f = fn([v6, Real], Real, lambda v, x: v[imin(n, index(n, x), 2)] * x)
+
+    def along(v, x):
+        series = vec(3, v6, lambda k: select(ieq(3, k, 0), v6, v, [0] * n))
+        return jet(f, 2)(series, [x, 1, 0])
+
+    g = fn([v6, Real], Vec(3, Real), along)
+    assert same(g, [1.0, 2, 3, 4, 5, 6], 1.0) == [2.0, 2.0, 0.0]

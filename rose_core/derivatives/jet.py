@@ -27,7 +27,7 @@ from rose_core.language.ir import (
     is_real,
     operands,
 )
-from rose_core.language.ops import TABLE_END, code
+from rose_core.language.ops import OPS, TABLE_END, code
 from rose_core.language.replay import Replay
 from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
 from rose_core.wasm.layout import has_tape
@@ -164,7 +164,7 @@ class _Sweep(Replay):
             ins = code[v]
             if ins[0] >= TABLE_END:
                 self.structural(v, ins)
-            elif not any(self.varies(x) for x in ins[1:]):
+            elif OPS[ins[0]].jvp is None or not any(self.varies(x) for x in ins[1:]):
                 env[v] = b.op(ins[0], *[env[x] for x in ins[1:]], type=types[v])
             elif isinstance(types[v], Array):
                 self.choice(v, *ins[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -33,6 +34,7 @@ from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.known import Known
 from rose_core.language.ir import Func
+from rose_core.language.text import show
 from rose_core.recording import record
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.program import Program
@@ -271,6 +273,10 @@ def test_large_programs_run() -> None:
 
 def effort(f) -> int:
     """Calls of functions that compiling takes."""
+    return calls_in(lambda: Program(Known().expanded(f.func)))
+
+
+def calls_in(work) -> int:
     count = 0
 
     def note(_frame, event, _arg) -> None:
@@ -280,10 +286,26 @@ def effort(f) -> int:
     with deep_recursion():
         sys.setprofile(note)
         try:
-            Program(Known().expanded(f.func))
+            work()
         finally:
             sys.setprofile(None)
     return count
+
+
+def test_printing_is_linear() -> None:
+    """Of many sums, each with an accumulator whose scope is to be seen."""
+
+    def sums(n: int):
+        def body(v):
+            x = v[0]
+            for _ in range(n):
+                x = sin(x) + rose_sum(9, lambda i, x=x: v[i] * sin(v[i] * x))
+            return x
+
+        return Expansion(gradient(fn([Vec(9, Real)], Real, body), 9).func).root
+
+    small, large = (calls_in(partial(show, sums(n))) for n in (25, 100))
+    assert large <= 4.4 * small
 
 
 def of_parameters(n: int):

@@ -12,6 +12,7 @@ from rose_core.derivatives import expand
 from rose_core.derivatives.expand import DerivativeError, Expansion
 from rose_core.language.ir import Func
 from rose_core.language.types import Struct
+from rose_core.optimise import hoist
 from tests.test_unroll import wave
 
 N = 7
@@ -161,3 +162,10 @@ def test_what_has_no_derivative_has_none_when_its_loops_could_move(shares) -> No
     f = fn([V], Real, lambda x: faulty(x) * (body(x) if shares else x[0]))
     with pytest.raises(DerivativeError, match="would be wrong"):
         compile(grad(f))
+
+
+def test_the_same_function_becomes_the_same() -> None:
+    """So what is made of it is found again."""
+    f = fn([V], V, lambda x: vec(N, Real, lambda i: x[i] / total(N, lambda j: exp(x[j]))))
+    assert hoist.hoisted(f.func) is not f.func
+    assert hoist.hoisted(f.func) is hoist.hoisted(f.func)

@@ -10,7 +10,9 @@ ends where another's is still open is written ``accum x`` … ``resolve a`` in p
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable
+from functools import cached_property
 
 from rose_core.language.ir import (
     ACCUM,
@@ -237,18 +239,20 @@ class _Printer:
         r = order[at]
         if code[r][0] != ACCUM:
             return 0, None
-        end = next((k for k in range(at, len(order)) if code[order[k]] == (RESOLVE, r)), 0)
+        end = bisect_left(order, self.resolved(r))
+        if order[end : end + 1] != [self.resolved(r)]:
+            return 0, None
         inside = set(order[at + 1 : end])
         for v in inside:
             if code[v][0] == RESOLVE and code[v][1] not in inside:
                 return 0, None
-            if code[v][0] == ACCUM and not any(code[w] == (RESOLVE, v) for w in inside):
+            if code[v][0] == ACCUM and self.resolved(v) not in inside:
                 return 0, None
         uses = [
             (v, x)
-            for v in self.users_outside(inside)
-            for x in self.operands(v)
-            if x in inside or x == order[end]
+            for x in (*inside, order[end])
+            for v in self.users.get(x, ())
+            if not self.stands_in(v, inside)
         ]
         results = self.f.blocks[self.f.home[r]].results
         if inside.isdisjoint(x for _, x in uses) and inside.isdisjoint(results):
@@ -264,18 +268,25 @@ class _Printer:
             return end, pair[2]
         return 0, None
 
-    def users_outside(self, inside: set[int]) -> Iterator[int]:
-        """Instructions that are not among ``inside`` nor in loops among them."""
-        f = self.f
-        for v in range(len(f.code)):
-            at = v
-            while at not in inside and f.home[at] != 0 and f.blocks[f.home[at]].owner >= 0:
-                at = f.blocks[f.home[at]].owner
-            if at not in inside:
-                yield v
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """Value → the instructions that use it."""
+        found: dict[int, list[int]] = {}
+        for v, ins in enumerate(self.f.code):
+            for x in operands(ins, self.f.blocks):
+                found.setdefault(x, []).append(v)
+        return found
 
-    def operands(self, v: int) -> Sequence[int]:
-        return operands(self.f.code[v], self.f.blocks)
+    def resolved(self, r: int) -> int:
+        """Where the scope of the accumulator ``r`` ends; -1 if it does not."""
+        return next((v for v in self.users.get(r, ()) if self.f.code[v][0] == RESOLVE), -1)
+
+    def stands_in(self, v: int, inside: set[int]) -> bool:
+        """Whether ``v`` is one of ``inside``, or in a loop that is."""
+        f = self.f
+        while v >= 0 and v not in inside and f.home[v]:
+            v = f.blocks[f.home[v]].owner
+        return v in inside
 
     def accum_block(self, r: int, inside: list[int], after: list[int], depth: int) -> None:
         """``accum r from x in …``; ``after``: the ``RESOLVE``, and the pair of both results, if any."""
@@ -326,9 +337,7 @@ class _Printer:
         nesting, at = 0, block.parent
         while at > 0:
             nesting, at = nesting + 1, f.blocks[at].parent
-        name = "ijkl"[nesting] if nesting < 4 else f"i{nesting}"
-        taken = set(self.names.values())
-        self.names[block.index] = name if name not in taken else f"{name}{block.index}"
+        self.names[block.index] = "ijkl"[nesting] if nesting < 4 else f"i{nesting}"
         types: list[Type] = [f.type_of(r) for r in block.results]
         whole = tuple_type([array(block.size, t) for t in types]) if types else array(block.size, UNIT)
         self.names[v] = f"v{v}"

@@ -43,8 +43,17 @@ _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 def hoisted(f: Func) -> Func:
     """``f``, or a copy with such loops moved; the functions that it calls are left."""
     inner = [block.owner for block in f.blocks if block.parent > 0]
-    if stays(f) or not any(_Loop(f, v, f.home).fits() for v in inner):
+    if not inner or stays(f):
         return f
+    key = "hoisted", f.extent
+    found = f.memo.get(key)
+    if found is None:
+        found = f.memo[key] = _moved(f) if any(_Loop(f, v, f.home).fits() for v in inner) else f
+    assert isinstance(found, Func)
+    return found
+
+
+def _moved(f: Func) -> Func:
     copy = copied(f, lambda b, args: Verbatim(f, b, args))
     homes = _homes(copy)
     if homes == copy.home:

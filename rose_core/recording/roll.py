@@ -126,23 +126,23 @@ def _levels(entry: Entry, rows: list[int], effects: Collection[int]) -> tuple[li
     """As ``levels``, but for an accumulator the level of what was last added to it."""
     loops: set[int] = set()
     start = depth = level = acted = 0
+    acts = False
     for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
         if not depth:
-            start, level = k, 0
+            start, level, acts = k, 0, False
         for v in operands_of(op, x, y, extra):
             if v >= 0 and ready[v] > level:
                 level = ready[v]
-        acts = effects and (op in _CALL_PARTS or (op == CALL and extra[x] in effects))
-        if acts and acted > level:
-            level = acted
+        if effects and (op in _CALL_PARTS or (op == CALL and extra[x] in effects)):
+            acts, level = True, max(level, acted)
         if depth or op == FOR:
             loops.add(k)
             depth += (op == FOR) - (op == END)
         elif op == CALL:
             level += 1
-        if acts:
-            acted = level
         if not depth:
+            if acts:
+                acted = level
             for j in range(start, k + 1):
                 levels[j] = ready[j] = level
                 if rows[3 * j] == ADD_TO:

@@ -80,18 +80,16 @@ def sum(index: object, body: Callable[[Var], object] | None = None) -> Any:
     Without a body the sum of a vector's elements, or what Python's own ``sum`` gives.
     """
     if body is None:
-        if not isinstance(index, VecValue):
-            return builtins.sum(index)  # type: ignore[call-overload]
-        vector, body = index, lambda i: vector[i]
-        index = len(vector)
-    given = body
+        if isinstance(index, VecValue):
+            return sum(len(index), index.__getitem__)
+        return builtins.sum(index)  # type: ignore[call-overload]
     trace = current()
     b = trace.builder
     around = b.open[-1]
     totals = []
 
     def add_term(i: Var) -> None:
-        x = given(i)
+        x = body(i)
         t = TAN if x is zero() or (isinstance(x, Var) and x._type is TAN) else REAL
         (term,) = lift(trace, x, t, "the body of sum")
         totals.append((b.accum(b.const(0.0, t), around), t))

@@ -415,8 +415,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             return use(x)
         if isinstance(t, Fin) and isinstance(x, Var) and isinstance(x._type, Fin):
             if x._type.size <= t.size:  # as in v[i], where there are more elements than turns
-                (v,) = use(x) if not isinstance(x, Loose) else (x.checked(trace, t),)
-                return [_as_index(trace, v, t)]
+                return [x.checked(trace, t) if isinstance(x, Loose) else _as_index(trace, use(x)[0], t)]
             raise TypeError(
                 f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )
@@ -715,5 +714,5 @@ def idiv(index: object, i: object, by: object) -> Var:
     v, low, high = _whole_number(trace, i, "idiv")
     more = -min(low // size, 0)
     raised = _plus(trace, v, more * size)  # as the instruction is for what is not negative
-    whole = trace.builder.binary(ops.code("idiv"), raised, trace.builder.const(size, _ANY), _ANY)
-    return _narrowed(trace, _plus(trace, whole, more, "isub"), t, low // size, high // size, "idiv")
+    quotient = trace.builder.binary(ops.code("idiv"), raised, trace.builder.const(size, _ANY), _ANY)
+    return _narrowed(trace, _plus(trace, quotient, more, "isub"), t, low // size, high // size, "idiv")

@@ -194,7 +194,7 @@ def test_what_goes_wrong_with_integrals():
     f = fn([Real], Real, body)
     assert same(f, -1.0) == text.format(100)
     assert same(f, 0.25) == pytest.approx(2 / 3 * (1 - 0.125))
-    with pytest.raises(TypeError, match="functional: expected a result of Reals, got the type Bool"):
+    with pytest.raises(TypeError, match="quad: expected a result of Reals, got the type Bool"):
         fn([Real], Real, lambda a: quad(fn([Real], Bool, lambda x: x > a), 0.0, 1.0))
 
 

@@ -7,7 +7,22 @@ import math
 import pytest
 from differences import assert_derivatives, gradient, same
 
-from rose_core import Real, Vec, cos, exp, fn, iadd, index, minimize, root, sum, vjp
+from rose_core import (
+    Real,
+    Vec,
+    cos,
+    exp,
+    fixed_point,
+    fn,
+    iadd,
+    index,
+    minimize,
+    odeint,
+    quad,
+    root,
+    sum,
+    vjp,
+)
 
 V2 = Vec(2, Real)
 METHODS = ["lbfgs", "newton", "adam"]
@@ -121,6 +136,38 @@ def test_what_minimize_refuses():
         fn([Real], Real, lambda a: minimize(fn([V2], Real, lambda x: x[0]), a))
     with pytest.raises(TypeError, match="expected Real, got a symbolic"):
         fn([Real], V2, lambda a: minimize(lambda x: x, [a, a]))
+
+
+SOLVERS = {
+    "minimize": lambda a, **options: minimize(lambda x: x * x - a, 0.0, **options),
+    "root": lambda a, **options: root(lambda x: x * x - a, 1.0, **options),
+    "fixed_point": lambda a, **options: fixed_point(lambda x: x / 2 + a, 1.0, **options),
+    "quad": lambda a, **options: quad(lambda x: x * a, 0.0, 1.0, **options),
+    "odeint": lambda a, **options: odeint(lambda y, t: y * a, 1.0, [0.0, 1.0], **options)[1],
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_options_of_solvers(name):
+    for limit in (-1, 2.5, True, "many"):
+        with pytest.raises(ValueError, match=f"{name}: expected a whole number as the limit, got"):
+            fn([Real], Real, lambda a, limit=limit: SOLVERS[name](a, limit=limit))
+    for option in ("rtol", "atol") if name == "odeint" else ("tolerance",):
+        for x in ("a", None, [1.0]):
+            with pytest.raises(TypeError, match=f"{name}: expected a number as the {option}, got"):
+                fn([Real], Real, lambda a, option=option, x=x: SOLVERS[name](a, **{option: x}))
+
+
+def test_what_else_solvers_refuse():
+    for message, body in (
+        ("expected a number as the rate", lambda a: minimize(lambda x: x, a, method="adam", rate="q")),
+        ("odeint: expected a result of Reals", lambda a: odeint(lambda y, t: y, True, [0.0, 1.0])),
+        ("odeint: expected Reals to start from", lambda a: odeint(lambda y, t: y, {}, [0.0, 1.0])),
+    ):
+        with pytest.raises(TypeError, match=message):
+            fn([Real], Real, body)
+    with pytest.raises(ValueError, match="as the method, got"):
+        fn([Real], Real, lambda a: minimize(lambda x: x, a, method=["newton"]))
 
 
 def test_a_vector_as_a_parameter():

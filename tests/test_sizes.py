@@ -1,5 +1,7 @@
 """Functions that are generic in sizes."""
 
+import math
+
 import pytest
 
 from rose_core import (
@@ -20,6 +22,7 @@ from rose_core import (
     sum,
     vec,
     vjp,
+    vmap,
 )
 
 n, m = Size("n"), Size("m")
@@ -93,6 +96,15 @@ def test_an_index_parameter() -> None:
         (lambda: compile(dot), TypeError, r"compile: dot has sizes that are not known; .* \.at\(n=…\)"),
         (lambda: fn([], Real, lambda: fn([n], Real, lambda i: 1)(2)), TypeError, "do not tell the size n"),
         (lambda: vec(n, Real, lambda i: 0), TypeError, "the size n is known only in the body"),
+        (
+            lambda: fn([], Real, lambda: dot({"a": 1}, [1])),
+            TypeError,
+            "argument 1 of dot: expected .*, got dict",
+        ),
+        (lambda: hvp(dot, 2), IndexError, "hvp: dot has no argument 2, only 0 to 1"),
+        (lambda: hvp(dot, "x"), TypeError, "hvp: expected the number of an argument, or some, got str 'x'"),
+        (lambda: vmap(dot, 0, 3), TypeError, "vmap: expected a name for the size, got int 3"),
+        (lambda: fn(math.sin), TypeError, "@fn: expected a function with annotations, got builtin"),
     ],
 )
 def test_what_is_wrong_is_said(wrong, kind, message) -> None:
@@ -104,6 +116,7 @@ def test_a_known_size_is_an_int() -> None:
     def f(u, v):
         if n == 0 or not m:
             return 7.0
+        assert -n + (n << 1) == n and divmod(n, 2) == (n >> 1, n % 2)
         assert (n > m) == (n.value > m.value) and n != m and Vec(n + 1, Real).size == n.value + 1
         rest = vec(n - 1, Real, lambda i: u[iadd(n, i, 1)])
         return sum(n - 1, lambda i: rest[i]) / n + u[0] ** m * (2**n) + 10 % n + n // m + n**2 - 1 / m

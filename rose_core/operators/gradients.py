@@ -64,7 +64,7 @@ def hvp(f: Function | Generic, argnums: int | Sequence[int] = 0) -> Any:
 
         return derived(f, "hvp", [*f.func.param_types, by.type], by.type, along)
 
-    return of_any_size(f, "hvp", make, lambda params: [*params, _selected(params, argnums)])
+    return of_any_size(f, "hvp", make, lambda params: [*params, _selected(params, argnums, f.__name__)])
 
 
 class Pushforward:
@@ -112,14 +112,10 @@ class Selection:
 
     def __init__(self, f: Function, argnums: int | Sequence[int], what: str) -> None:
         params = f.func.param_types
-        self.numbers = _numbers(argnums, what)
+        self.numbers = _numbers(argnums, what, f.func.name, len(params))
         self.alone = whole(argnums) is not None
         """Whether it is one argument, and not a struct of some."""
-        last = len(params) - 1
-        those = "it takes none" if last < 0 else f"only 0 to {last}" if last else "only 0"
         for k in self.numbers:
-            if not 0 <= k <= last:
-                raise IndexError(f"{what}: {f.func.name} has no argument {k}, {those}")
             need_reals(params[k], f"{what}: argument {k} of {f.func.name}")
         types = {str(k): params[k] for k in self.numbers}
         self.type: Type = params[self.numbers[0]] if self.alone else Struct(types)
@@ -141,19 +137,25 @@ class Selection:
         return self.gathered(pullback.grad_of(cotangent, self.numbers))
 
 
-def _numbers(argnums: int | Sequence[int], what: str) -> list[int]:
+def _numbers(argnums: int | Sequence[int], what: str, name: str, count: int) -> list[int]:
+    """The numbers of arguments, of which the function of this name has so many."""
     alone = whole(argnums)
     several = argnums if isinstance(argnums, Iterable) else ()
     numbers = list(map(whole, several)) if alone is None else [alone]
     known = [k for k in numbers if k is not None]
     if not numbers or len(set(known)) < len(numbers):
         raise TypeError(f"{what}: expected the number of an argument, or some, got {describe(argnums)}")
+    last = count - 1
+    those = "it takes none" if last < 0 else f"only 0 to {last}" if last else "only 0"
+    for k in known:
+        if not 0 <= k <= last:
+            raise IndexError(f"{what}: {name} has no argument {k}, {those}")
     return known
 
 
-def _selected(params: Sequence[Any], argnums: int | Sequence[int]) -> Any:
-    """The type of the selected arguments, as an author writes it."""
-    numbers = _numbers(argnums, "hvp")
+def _selected(params: Sequence[Any], argnums: int | Sequence[int], name: str) -> Any:
+    """The type of the selected arguments of the function of this name, as an author writes it."""
+    numbers = _numbers(argnums, "hvp", name, len(params))
     return params[numbers[0]] if whole(argnums) is not None else {str(k): params[k] for k in numbers}
 
 

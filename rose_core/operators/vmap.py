@@ -34,6 +34,8 @@ def vmap(f: Function | Generic, in_axes: int | Sequence[int | None] = 0, size: s
         )
     mapped = [axis == 0 for axis in axes]
     known = generic.sizes if generic else ()
+    if not isinstance(size, str) or not size.isidentifier():
+        raise TypeError(f"vmap: expected a name for the size, got {describe(size)}")
     if any(other.name == size for other in known):
         raise TypeError(f"vmap: {f.__name__} has a size {size} already; give another name")
     batch = Size(size)

@@ -13,7 +13,7 @@ from typing import Any
 from rose_core.language.types import BOOL, REAL, Array, Struct, Type, array, fin
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import solve, unit
-from rose_core.solvers.roots import function_on, moved, start_type
+from rose_core.solvers.roots import check_options, function_on, moved, start_type
 from rose_core.tracing.control import fori, turns_while
 from rose_core.tracing.elementwise import combined, norm, product
 from rose_core.tracing.functional import functional
@@ -57,13 +57,14 @@ def minimize(
     It is an error, found when it runs, if that is not so after ``limit`` steps.
     """
     here = Construct("minimize")
-    if method not in _METHODS:
+    if not isinstance(method, str) or method not in _METHODS:
         raise ValueError(f"minimize: expected one of {', '.join(_METHODS)} as the method, got {method!r}")
     t = start_type("minimize", x0)
     function = function_on("minimize", f, [t], REAL)
     gradient = fn([t], t, lambda x: vjp(function)(x).grad(1.0))
     descend, most = _METHODS[method]
     steps = most if limit is None else limit
+    check_options("minimize", steps, tolerance=tolerance, rate=rate)
 
     def body(f: Function, g: Function, x0: Any) -> Any:
         return descend(_Search(here, t, f, g, tolerance, steps, rate), x0)

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from rose_core.language.types import BOOL, REAL, Array, Struct, Type
+from rose_core.language.types import BOOL, REAL, Array, Struct, Type, leaves
 from rose_core.solvers.ensure import ensure
-from rose_core.solvers.roots import function_on
+from rose_core.solvers.roots import check_options, function_on
 from rose_core.tracing.control import scan, turns_while, type_of
 from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined, norm
@@ -63,8 +63,11 @@ def odeint(
     a time is no finite number.
     """
     here = Construct("odeint")
+    check_options("odeint", limit, rtol=rtol, atol=atol)
     t = type_of(y0, "odeint: the start")
-    tangent(t)
+    tangent(t, "odeint")
+    if not leaves(t):
+        raise TypeError(f"odeint: expected Reals to start from, got {describe(y0)}")
     times = type_of(ts, "odeint: the times")
     if not isinstance(times, Array) or times.elem is not REAL or len(ts) == 0:  # type: ignore[arg-type]
         raise TypeError(f"odeint: expected a vector of Reals as the times, got {describe(ts)}")

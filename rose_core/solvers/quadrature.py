@@ -28,7 +28,7 @@ from rose_core.language.types import (
 )
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
-from rose_core.solvers.roots import function_on
+from rose_core.solvers.roots import check_options, function_on
 from rose_core.tracing.control import fori, inline, turns_while
 from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
@@ -85,8 +85,9 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     It is an error, found when it runs, if that is not so with ``limit`` parts of the interval.
     """
     here = Construct("quad")
+    check_options("quad", limit, tolerance=tolerance)
     t = f.func.ret if isinstance(f, Function) else REAL
-    tangents = tangent(t)
+    tangents = tangent(t, "quad")
     function = function_on("quad", f, [REAL], t)
 
     def parts(a: Any, b: Any, of: Type, measure: Callable[..., Any], add: Callable[..., Any]) -> Any:

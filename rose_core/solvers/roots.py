@@ -13,7 +13,7 @@ from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import inverse, solve, unit
 from rose_core.tracing.control import turns_while, type_of
-from rose_core.tracing.declare import describe
+from rose_core.tracing.declare import LARGEST, describe, number, whole
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, function_of, select, sum, vec, vjp
@@ -42,6 +42,7 @@ def root(f: object, x0: object, *, tolerance: float = 1e-12, limit: int = 100) -
     ``limit`` steps.
     """
     here = Construct("root")
+    check_options("root", limit, tolerance=tolerance)
     t, function = _of_reals("root", f, x0)
 
     def newton(f: Function, x0: Any) -> Any:
@@ -60,6 +61,7 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
     It is an error, found when it runs, if that is not so after ``limit`` times.
     """
     here = Construct("fixed_point")
+    check_options("fixed_point", limit, tolerance=tolerance)
     t, function = _of_reals("fixed_point", f, x0)
     state = Struct({"x": t, "change": REAL})
 
@@ -87,6 +89,16 @@ def _of_reals(name: str, f: object, x0: object) -> tuple[Type, Function]:
     """The type of ``x0``, and ``f`` as a function from that to itself."""
     t = start_type(name, x0)
     return t, function_on(name, f, [t], t)
+
+
+def check_options(name: str, limit: object, **numbers: object) -> None:
+    """Refuse a limit of turns that is none, and options that are no numbers."""
+    turns = whole(limit)
+    if turns is None or not 0 <= turns < LARGEST:
+        raise ValueError(f"{name}: expected a whole number as the limit, got {describe(limit)}")
+    for option, x in numbers.items():
+        if number(x) is None:
+            raise TypeError(f"{name}: expected a number as the {option}, got {describe(x)}")
 
 
 def start_type(name: str, x0: object) -> Type:

@@ -78,14 +78,14 @@ def functional(
     return Function(func, captures)
 
 
-def tangent(t: Type) -> Type:
+def tangent(t: Type, what: str = "functional") -> Type:
     """The type of the tangents of a type of Reals."""
     if isinstance(t, Array):
-        return array(t.index, tangent(t.elem))
+        return array(t.index, tangent(t.elem, what))
     if isinstance(t, Struct):
-        return Struct({name: tangent(field) for name, field in t.fields.items()})
+        return Struct({name: tangent(field, what) for name, field in t.fields.items()})
     if not is_real(t):
-        raise TypeError(f"functional: expected a result of Reals, got {describe(t)}")
+        raise TypeError(f"{what}: expected a result of Reals, got {describe(t)}")
     return TAN
 
 

@@ -239,6 +239,8 @@ def _trace(name: str, written: Sequence[object], result: object, body: Callable[
 
 def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[object], object]:
     """The types in a function's annotations; ``local`` are the names where it is defined."""
+    if not inspect.isfunction(body):
+        raise TypeError(f"@fn: expected a function with annotations, got {describe(body)}")
     written = dict(body.__annotations__)
     code = body.__code__
     if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):

@@ -87,7 +87,7 @@ class Generic:
                 size, elem = x.size, x.elem
             elif not isinstance(x, Type) and hasattr(x, "__len__") and hasattr(x, "__getitem__"):
                 size = len(x)
-                elem = x[0] if size else None
+                elem = x[0] if size and not isinstance(x, dict) else None
             else:
                 return
             i = t.index

@@ -49,7 +49,12 @@ class Size:
     __radd__, __rsub__, __rmul__ = map(_reversed, (operator.add, operator.sub, operator.mul))
     __truediv__, __floordiv__, __mod__ = map(_like_int, (operator.truediv, operator.floordiv, operator.mod))
     __rtruediv__, __rfloordiv__ = map(_reversed, (operator.truediv, operator.floordiv))
+    __divmod__, __rdivmod__ = _like_int(divmod), _reversed(divmod)
+    __lshift__, __rshift__ = map(_like_int, (operator.lshift, operator.rshift))
     __pow__, __rpow__, __rmod__ = _like_int(operator.pow), *map(_reversed, (operator.pow, operator.mod))
+
+    def __neg__(self) -> int:
+        return -self.__index__()
 
     def __repr__(self) -> str:
         return self.name

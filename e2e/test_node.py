@@ -647,11 +647,16 @@ def test_what_was_recorded_is_let_go(node: Run) -> None:
         const gc = (await import("node:vm")).runInNewContext("gc");
         const { Real, add, compile, fn } = rose;
         const sumTo = (n) => fn([Real], Real, (x) => { for (let k = 0; k < n; ++k) x = add(x, k); return x; });
+        // engines let go of some of it later than asked
         const used = async () => {
-            await new Promise((wake) => setTimeout(wake, 50));
-            gc();
-            const { arrayBuffers, heapUsed } = process.memoryUsage();
-            return arrayBuffers + heapUsed;
+            let least = Infinity;
+            for (let k = 0; k < 30; ++k) {
+                await new Promise((wake) => setTimeout(wake, 50));
+                gc();
+                const { arrayBuffers, heapUsed } = process.memoryUsage();
+                least = Math.min(least, arrayBuffers + heapUsed);
+            }
+            return least;
         };
         await compile(sumTo(1000));
         const before = await used();

@@ -6,6 +6,7 @@ It executes instructions as they stand, one at a time, if a result or an effect 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -79,11 +80,11 @@ def call(f: Func, args: list[Any]) -> list[Any]:
         return f.host(*args)
     n = len(f.code)
     env: list[Any] = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
-    run_block(f, 0, env, args)
+    run_block(f, 0, _needed(f), env, args)
     return [env[v] for v in f.results]
 
 
-def _needed(f: Func) -> list[int]:
+def _needed(f: Func) -> Sequence[int]:
     """For each instruction whether it is needed: what nobody needs may fail."""
     if f.structured:  # as text has it, and not flattened
         return [1] * len(f.code)
@@ -97,8 +98,8 @@ def _needed(f: Func) -> list[int]:
     return found  # type: ignore[return-value]
 
 
-def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
-    code, needed = f.code, _needed(f)
+def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args: list[Any]) -> None:
+    code = f.code
     for v in f.blocks[number].order:
         if not needed[v]:
             continue
@@ -115,7 +116,7 @@ def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
         elif op in (GET, MEMBER):
             env[v] = env[ins[1]][ins[2]]
         elif op == FOR:
-            env[v] = run_loop(f, ins[1], env, args)
+            env[v] = run_loop(f, ins[1], needed, env, args)
         elif op == CALL:
             env[v] = call(f.callees[ins[1]], [env[x] for x in ins[2:]])
         elif op == COND:
@@ -146,12 +147,12 @@ def run_block(f: Func, number: int, env: list[Any], args: list[Any]) -> None:
             assert op == IDX, f"cannot interpret {ins}"
 
 
-def run_loop(f: Func, number: int, env: list[Any], args: list[Any]) -> list[Any]:
+def run_loop(f: Func, number: int, needed: Sequence[int], env: list[Any], args: list[Any]) -> list[Any]:
     block = f.blocks[number]
     columns: list[list[Any]] = [[] for _ in block.results]
     for i in range(block.size.size):  # type: ignore[attr-defined]
         env[block.index] = i
-        run_block(f, number, env, args)
+        run_block(f, number, needed, env, args)
         for column, r in zip(columns, block.results, strict=True):
             column.append(env[r])
     return columns

@@ -56,6 +56,7 @@ class Rows:
     def __init__(self, entry: Entry) -> None:
         rows = array("i", entry.rows.tobytes())
         self.entry = entry
+        self.has_tangents = entry.has_tangents
         # opcodes are less than 256
         self.ops = rows[0::3].tobytes()[
             0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize

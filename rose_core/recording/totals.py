@@ -55,7 +55,7 @@ def totals(
         columns: those that may be added up.
         is_there: whether a value is there before the loop of a column begins.
     """
-    from_nothing = not rows.entry.has_tangents  # there is no telling what a zero would have to be
+    from_nothing = not rows.has_tangents  # there is no telling what a zero would have to be
     at = start
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)

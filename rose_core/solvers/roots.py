@@ -12,8 +12,8 @@ from rose_core.language.types import BOOL, DUAL, REAL, TAN, Array, Struct, Type,
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import inverse, solve, unit
-from rose_core.tracing.control import turns_while, type_of
-from rose_core.tracing.declare import LARGEST, describe, number, whole
+from rose_core.tracing.control import limit_of, turns_while, type_of
+from rose_core.tracing.declare import describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, function_of, select, sum, vec, vjp
@@ -93,9 +93,7 @@ def _of_reals(name: str, f: object, x0: object) -> tuple[Type, Function]:
 
 def check_options(name: str, limit: object, **numbers: object) -> None:
     """Refuse a limit of turns that is none, and options that are no numbers."""
-    turns = whole(limit)
-    if turns is None or not 0 <= turns < LARGEST:
-        raise ValueError(f"{name}: expected a whole number as the limit, got {describe(limit)}")
+    limit_of(name, limit)
     for option, x in numbers.items():
         if number(x) is None:
             raise TypeError(f"{name}: expected a number as the {option}, got {describe(x)}")

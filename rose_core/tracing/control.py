@@ -79,6 +79,14 @@ def while_loop(
     return turns_while(t, init, test, body, limit, checkpoint, number)
 
 
+def limit_of(name: str, limit: object) -> int:
+    """A limit of turns, which the construct of this name is given."""
+    turns = whole(limit)
+    if turns is None or not 0 <= turns < LARGEST:
+        raise ValueError(f"{name}: expected a whole number as the limit, got {describe(limit)}")
+    return turns
+
+
 def turns_while(
     t: object,
     init: object,
@@ -92,11 +100,9 @@ def turns_while(
     state = _type("while_loop", t)
     for part, function in (("test", test), ("body", body)):
         _need_function(f"while_loop: the {part}", function)
-    turns = whole(limit)
-    if turns is None or not 0 <= turns < LARGEST:
-        raise ValueError(f"while_loop: expected a whole number as the limit, got {describe(limit)}")
+    most = limit_of("while_loop", limit)
     trace = current()
-    count = trace.builder.const(turns, _COUNT)
+    count = trace.builder.const(most, _COUNT)
     start = lift(trace, init, state, "the initial state of while_loop")
     types = leaves(state)
 

@@ -42,10 +42,14 @@ class Writer:
         self.literals.append((value, kind))
         return ~(len(self.literals) - 1)
 
-    def call(self, callee: int, *args: int, op: str = "call") -> int:
+    def refer(self, callee: int) -> int:
+        """The number by which rows refer to a function."""
         if callee not in self.callees:
             self.callees.append(callee)
-        return self.rows_of(op, self.callees.index(callee), *args)
+        return self.callees.index(callee)
+
+    def call(self, callee: int, *args: int, op: str = "call") -> int:
+        return self.rows_of(op, self.refer(callee), *args)
 
 
 def sent(
@@ -58,14 +62,14 @@ def sent(
     for f, returned in zip(functions, results, strict=True):
         ints += [*f.rows, *f.extra, *(kind for _, kind in f.literals)]
         reals += [float(value) for value, _ in f.literals]
-        vjp = CODES["vjp"] in f.rows[0::3]
+        whole = not {CODES[op] for op in ("vjp", "cond", "loop")}.isdisjoint(f.rows[0::3])
         entries.append(
             {
                 **f.entry,
                 "sizes": [len(f.rows) // 3, len(f.extra), len(f.literals)],
                 "callees": f.callees,
                 "results": list(returned),
-                "calls": "v" if vjp else "c" if f.callees else "",
+                "calls": "v" if whole else "c" if f.callees else "",
             }
         )
     header = json.dumps({"types": types, "functions": entries, "root": len(functions) - 1})

@@ -6,7 +6,7 @@ from recordings import Writer, recording
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call
-from rose_core.language.ir import CALL, FOR
+from rose_core.language.ir import CALL, FOR, LOOP
 from rose_core.recording.roll import FEWEST
 from rose_core.wasm.program import Program
 
@@ -54,7 +54,7 @@ def test_calls_with_other_literals() -> None:
     assert call(f, [V])[0] == pytest.approx(sum(expected(k, 0.5 * k, k) for k in range(M)))
 
 
-def test_calls_that_need_each_other_stay_in_order() -> None:
+def test_calls_that_need_each_other_are_steps() -> None:
     """Two chains of calls, each of which takes the result of the one before."""
     functions = [near(k, 0.5) for k in range(M)]
     last = Writer("last", [VEC], REAL, [REAL])
@@ -64,7 +64,7 @@ def test_calls_that_need_each_other_stay_in_order() -> None:
         x = last.row("get", last.call(k, v, x))
         y = last.row("get", last.call(k, v, y))
     f = made(functions, last, [last.row("mul", x, y)])
-    assert (loops(f), calls(f)) == (0, 2 * M)
+    assert [ins[0] for ins in f.code if ins[0] in (FOR, LOOP)] == [LOOP]
     a = sum(expected(k, 0.5, 0) for k in range(M))
     assert call(f, [V])[0] == pytest.approx((1 + a) * (2 + a))
 

@@ -1,118 +1,32 @@
-"""The body of a function, from the rows of its recording."""
+"""The body of a function, from the rows of its recording: what is repeated becomes loops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    CALL,
-    COND,
-    FOR,
-    GET,
-    INDEX,
-    LOOP,
-    PARAM,
-    PULL,
-    RESOLVE,
-    SET,
-    VEC,
-    VJP,
-    Func,
-    Spec,
-    is_real,
-)
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, UNIT, Array, Fin, Type, array, fin
+from rose_core.language.ir import CALL, INDEX, PARAM, Func, Spec
+from rose_core.language.ops import TABLE_END, code
+from rose_core.language.types import UNIT, Array, Fin, Type, array, fin
 from rose_core.recording.copies import Carry, Operand, Repeat
 from rose_core.recording.reroll import order, repeats
+from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.recording.roll import Row, plan
-from rose_core.recording.rows import END, operands_of
+from rose_core.recording.rows import operands_of
+from rose_core.recording.straight import PENDING, Straight
 from rose_core.recording.totals import Total
-from rose_core.recording.turn import Step, Turn, affine, operation
-
-if TYPE_CHECKING:
-    from rose_core.recording.record import Recording
-    from rose_core.recording.share import Shape
+from rose_core.recording.turn import Step, Turn, affine, operation, structure
 
 _NEG, _ADD, _SUB = map(code, ("neg", "add", "sub"))
 
-_PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
-"""Ops from reals to a real."""
-_SIMPLE = [op.out == "B" or op.out == "R" for op in OPS]
-"""Ops whose result has the same type wherever there are no tangents."""
-_COMMUTES = [op.commutes for op in OPS]
 
-_LISTED = frozenset((VEC, END, CALL, VJP, COND, LOOP, SET, PULL))
-"""Structural rows with a list of operands."""
-
-
-PENDING = -(1 << 62)
-"""In place of the value of a row: the element of a loop's column that it is has not been asked for yet."""
-
-
-class Body:
+class Body(Straight):
     """Builds the body of one function from its rows."""
 
-    def __init__(self, recording: Recording, shape: Shape) -> None:
-        entry = shape.members[0]
-        self.recording = recording
-        self.entry = entry
-        self.func = Func(entry.name, entry.params, entry.ret)
-        self.func.opaque = entry.opaque
-        self.func.remat = entry.remat
-        self.b = b = Builder(self.func)
-        self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
-        self.params = [b.param(t) for t in entry.leaves]
-        """The ids of the parameters, and of what is captured from enclosing functions."""
-        self.has_tangents = entry.has_tangents
-        self.elements: dict[int, int] = {}
-        """``INDEX`` row → the parameter that is its value."""
-        self.passed: dict[int, dict[int, int]] = {}
-        """``CALL`` row → column of the callee → the parameter that is its value."""
-        self.rolled: dict[int, tuple[int, int]] = {}
-        """``CALL`` row that became a turn of a loop → the loop, and which turn."""
-        literals: dict[int, int] = {}
-        for column, t in zip(shape.columns, shape.element_types, strict=True):
-            param = b.param(t)
-            if column.callee_column >= 0:
-                self.passed.setdefault(column.source, {})[column.callee_column] = param
-            elif column.row >= 0:
-                self.elements[column.row] = param
-            else:
-                literals[column.source] = param
-        self.env = [0] * (len(entry.rows) // 3 + len(entry.values))
-        """The value of each row, and from the end on of the literals."""
-        for number, param in literals.items():
-            self.env[~number] = param
-        self.literal_params = literals
-        self.repeats: list[Repeat] = []
-        self.turns: dict[int, tuple[int, int]] = {}
-        """Row that became a turn of a loop → the loop's column, and which turn; it may be `PENDING`."""
-
-    def value(self, x: int) -> int:
-        """The value of a row or literal."""
-        v = self.env[x]
-        if v == PENDING:
-            column, turn = self.turns[x]
-            size = self.func.type_of(column).index  # type: ignore[attr-defined]
-            v = self.env[x] = self.b.index(column, self.b.const(turn, size))
-        return v
-
-    def _make_literals(self, numbers: Iterable[int]) -> None:
-        """Give literals their values, as far as no parameter is in their place."""
-        values, kinds, types, env = self.entry.values, self.entry.kinds, self.types, self.env
-        for number in numbers:
-            if number not in self.literal_params:
-                env[~number] = self._literal(values[number], types[kinds[number]])
-
-    def _literal(self, value: float, t: Type) -> int:
-        """A literal as its type has it; one of an array type fills the array."""
-        return self.b.const(value if is_real(t) else value != 0 if t is BOOL else int(value), t)
+    repeats: Sequence[Repeat] = ()
+    """The loops that were found again."""
 
     def build(self) -> None:
         """Build the body: row by row, or as there are rows of calls, in an order that groups them."""
@@ -137,51 +51,27 @@ class Body:
                 self._repeat(item)
         self._rows(rows, start, end)
 
-    def _rows(self, rows: memoryview, start: int, end: int) -> None:
-        """Those from one position to another, in their order."""
-        env, b = self.env, self.b
-        code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
-        straight = not self.has_tangents and len(b.open) == 1
-        positions = range(start, end)
-        start, end = 3 * start, 3 * end
-        columns = [rows[k:end:3].tolist() for k in range(start, start + 3)]
-        for position, op, x, y in zip(positions, *columns, strict=True):
-            if op < BINARY_END and straight and _PLAIN[op]:
-                u = env[x]
-                if op >= UNARY_END:
-                    w = env[y]
-                    if u >= 0 and w >= 0:
-                        n = len(code)
-                        key = (op, w, u) if w < u and _COMMUTES[op] else (op, u, w)
-                        v = env[position] = known(key, n)
-                        if v == n:
-                            append(key)
-                        continue
-                    pad()
-                    env[position] = b.binary(op, self.value(x), self.value(y))
-                    continue
-                pad()
-                env[position] = b.unary(op, self.value(x))
-                continue
-            pad()
-            self._row(position, op, x, y)
-            if op in (FOR, END):
-                straight = not self.has_tangents and len(b.open) == 1
-        pad()
-
     def _plan(self) -> Iterator[int | Row | Repeat] | None:
         """In what order to build the rows, where some of them are to be loops."""
+        entry = self.entry
+        found = []
+        if not (self.has_tangents or self.elements or self.passed):
+            found = repeats(entry, self._callee)
         # calls from all over what was joined are no row
-        if self.entry.calls and self.entry.number not in self.recording.joined:
-            callee = self.recording.callee
-            effects = {k for k, number in enumerate(self.callees) if callee(number).effects}
-            calls = plan(self.entry, self._same, effects)
+        are_rows = entry.calls and entry.number not in self.recording.joined
+        if are_rows and not (found and self._are_calls_in(found)):
+            effects = {k for k, number in enumerate(self.callees) if self.recording.callee(number).effects}
+            calls = plan(entry, self._same, effects)
             if calls is not None:
                 return calls
-        if self.has_tangents or self.elements or self.passed:
-            return None
-        self.repeats = repeats(self.entry)
-        return order(self.repeats, len(self.entry.rows) // 3) if self.repeats else None
+        self.repeats = found
+        return order(found, len(entry.rows) // 3) if found else None
+
+    def _are_calls_in(self, found: Sequence[Repeat]) -> bool:
+        """Whether there are few calls but those in these loops."""
+        ops = self.entry.rows.tolist()[0::3]
+        outside = ops.count(CALL) - sum(ops[loop.start : loop.end].count(CALL) for loop in found)
+        return outside < FEWEST_CALLS
 
     def _literals_outside(self, rows: memoryview) -> Iterable[int]:
         """The numbers of the literals that are used outside of repeated rows; loops want few of them."""
@@ -194,14 +84,6 @@ class Body:
                 used.update(operands_of(op, x, y, self.extra))
         return [~v for v in used if v < 0]
 
-    def _row(self, position: int, op: int, x: int, y: int) -> None:
-        if op < TABLE_END:
-            self.env[position] = self._table_op(op, x, y)
-        elif position in self.elements:
-            self.env[position] = self.elements[position]
-        else:
-            self.env[position] = self._structural(position, op, x, y)
-
     def _same(self, callee: int, args: Sequence[int]) -> object:
         """What calls in one loop have in common: the function, and its vectors, or their matrices."""
         f = self.recording.callee(callee)
@@ -213,6 +95,9 @@ class Body:
         """Of which matrix a vector is the row that a literal says, if it is; and whether it is."""
         op, x, y = self.entry.rows[3 * vector : 3 * vector + 3] if vector >= 0 else (PARAM, 0, 0)
         return (x, True) if op == INDEX and y < 0 else (vector, False)
+
+    def _callee(self, k: int, inner: int = 0) -> Func:
+        return self.recording.callee(self.callees[k], inner)
 
     def _row_of_calls(self, rows: memoryview, row: Row) -> None:
         """One loop for these calls."""
@@ -246,14 +131,7 @@ class Body:
         sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
         totals = [b.accum(self._start(total)) for _, total in added]
         turn = Turn(b, b.open_for(size), size)
-        values: list[int] = []
-        for row, (op, operands) in enumerate(repeat.rows):
-            args = [values[row - x.back] if x.back else self._pick_literal(turn, x.ids) for x in operands]
-            if row in sums:
-                (term,) = args
-                values.append(b.add_to(sums[row], operation(b, _NEG, [term]) if op == _SUB else term))
-            else:
-                values.append(operation(b, op, args))
+        values = self._turn(repeat, turn, sums, {})
         for accumulator, (row, _) in zip(totals, added, strict=True):
             b.add_to(accumulator, values[row])
         kept = [row for row in repeat.used if row not in sums]
@@ -275,20 +153,11 @@ class Body:
         state += [self._start(total) for _, total in added]
         body = Func("step", [], UNIT)
         turn = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
-        inner = turn.b
         carried = dict(zip(repeat.carries, turn.state, strict=False))
-        values: list[int] = []
-
-        def operand(row: int, x: Operand) -> int:
-            if x.back:
-                return values[row - x.back]
-            return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
-
-        for row, (op, operands) in enumerate(repeat.rows):
-            values.append(operation(inner, op, [operand(row, x) for x in operands]))
+        values = self._turn(repeat, turn, {}, carried)
         after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
         sums = zip(turn.state[len(carried) :], added, strict=True)
-        after += [operation(inner, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
+        after += [operation(turn.b, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
         kept = [*repeat.used]
         body.blocks[0].results = [*after, *(values[row] for row in kept)]
         spec = Spec(len(state), size, len(kept))
@@ -298,6 +167,33 @@ class Body:
             self.env[at] = b.get(loop, repeat.carries.index(carry))
         for number, (_, total) in enumerate(added, len(carried)):
             self.env[total.at] = b.get(loop, number)
+
+    def _turn(
+        self, repeat: Repeat, turn: Turn, sums: Mapping[int, int], carried: Mapping[Carry, int]
+    ) -> list[int]:
+        """The values of all rows of a copy, of which some are added to accumulators."""
+        b = turn.b
+        values: list[int] = []
+
+        def operand(row: int, x: Operand) -> int:
+            if x.back:
+                return values[row - x.back]
+            return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
+
+        def literal(of: Sequence[float], t: Type) -> int:
+            return self._pick_number(turn, of, t)
+
+        for row, line in enumerate(repeat.rows):
+            op, args = line.op, [operand(row, x) for x in line.operands]
+            if row in sums:
+                (term,) = args
+                values.append(b.add_to(sums[row], operation(b, _NEG, [term]) if op == _SUB else term))
+            elif op < TABLE_END or op == INDEX:
+                values.append(operation(b, op, args))
+            else:
+                called = [*self._called(b, op, line.head, args, line.called, literal)]
+                values.append(structure(b, op, line.head, self.types, args, called))
+        return values
 
     def _give(self, repeat: Repeat, kept: Sequence[int], loop: int, first: int) -> None:
         """Say what a loop has of rows that are used, in columns from result ``first`` on."""
@@ -352,15 +248,18 @@ class Body:
             return turn.b.index(turn.outer(column), at)
         kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
         if kinds and kinds.count(kinds[0]) == len(kinds):
-            t = self.types[kinds[0]]
-            if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
-                return turn.outer(self._literal(values[0], t))
-            if isinstance(t, Fin) and (number := affine(turn, values, t)) is not None:
-                return number
-            known = self.b.consts.get
-            return self._element(turn, [known((x, t)) or self._literal(x, t) for x in values], t)
+            return self._pick_number(turn, values, self.types[kinds[0]])
         self._make_literals(~v for v in ids if v < 0)
         return self._pick(turn, [self.value(v) for v in ids])
+
+    def _pick_number(self, turn: Turn, values: Sequence[float], t: Type) -> int:
+        """As `_pick`, of literals of a type."""
+        if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
+            return turn.outer(self._literal(values[0], t))
+        if isinstance(t, Fin) and (number := affine(turn, values, t)) is not None:
+            return number
+        known = self.b.consts.get
+        return self._element(turn, [known((x, t)) or self._literal(x, t) for x in values], t)
 
     def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
         """What a list has of literals; nothing if not all are literals, or if parameters stand for some."""
@@ -369,71 +268,3 @@ class Body:
         if max(ids[0], ids[-1]) < 0 and isinstance(ids, range):
             return of[~ids[0] : ~ids[-1] + 1 : -ids.step] if ids.step < 0 else ()
         return [of[~v] for v in ids] if max(ids) < 0 else ()
-
-    def _table_op(self, op: int, x: int, y: int) -> int:
-        value = self.value
-        if op >= BINARY_END:
-            return operation(self.b, op, [value(k) for k in self.extra[x : x + y]])
-        if _SIMPLE[op] and not self.has_tangents:
-            return self.b.unary(op, value(x)) if op < UNARY_END else self.b.binary(op, value(x), value(y))
-        return operation(self.b, op, [value(x)] if op < UNARY_END else [value(x), value(y)])
-
-    def _structural(self, position: int, op: int, x: int, y: int) -> int:
-        value, b = self.value, self.b
-        operands = self.extra[x : x + y] if op in _LISTED else []
-        if op == PARAM:
-            return self.params[x]
-        if op == INDEX:
-            return b.index(value(x), value(y))
-        if op == VEC:
-            return b.vec([value(k) for k in operands[1:]], self.types[operands[0]])
-        if op == FOR:
-            return b.open_for(self.types[x])
-        if op == END:
-            return b.close_for([value(k) for k in operands])
-        if op == GET:
-            if x in self.rolled:
-                loop, turn = self.rolled[x]
-                return b.index(b.get(loop, y), turn)
-            return b.get(value(x), y)
-        if op == CALL:
-            number = self.callees[operands[0]]
-            args = [value(k) for k in operands[1:]]
-            literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
-            return b.call(self.recording.callee(number), [*args, *literals])
-        if op == ACCUM:
-            return b.accum(value(x))
-        if op == ADD_TO:
-            return b.add_to(value(x), value(y))
-        if op == RESOLVE:
-            return b.resolve(value(x))
-        if op == VJP:
-            f = self.recording.function(self.callees[operands[0]])
-            return b.vjp(f, [value(k) for k in operands[1:]])
-        if op == COND:
-            args = [value(k) for k in operands[4:]]
-            yes, no = (self.recording.function(self.callees[k]) for k in operands[:2])
-            return b.cond(value(operands[3]), yes, args[: operands[2]], no, args[operands[2] :])
-        if op == LOOP:
-            return self._loop(operands)
-        if op == SET:
-            return b.set(*[value(k) for k in operands])
-        if op == PULL:
-            return b.pull(value(operands[0]), [value(k) for k in operands[1:]])
-        raise ValueError(f"not an opcode of a recording: {op}")
-
-    def _loop(self, operands: Sequence[int]) -> int:
-        f, g, carries, index, outputs, must_end, checkpoint, count, *rest = operands
-        functions = self.recording.function
-        body, test = functions(self.callees[f]), functions(self.callees[g]) if g >= 0 else None
-        spec = Spec(
-            carries,
-            self.types[index],
-            outputs,
-            must_end=bool(must_end),
-            note=must_end - 1,
-            checkpoint=checkpoint,
-        )
-        ids = [self.value(k) for k in rest]
-        end = len(body.params) - 1
-        return self.b.loop(spec, self.value(count), body, ids[:carries], ids[carries:end], test, ids[end:])

@@ -12,25 +12,36 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from rose_core.language.indices import MOST
-from rose_core.language.ir import INDEX, PARAM, VEC
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import BOOL, REAL, TAN, Array, Type, fin
-from rose_core.recording.rows import Rows
+from rose_core.language.types import BOOL, REAL, TAN, Array
+from rose_core.recording.rows import CALLED, END, HEADS
 from rose_core.recording.totals import Total
+from rose_core.recording.typed import Typed
 
 _FARTHEST = 3
 """How many copies before it one may need."""
 
 _ADD, _SUB, _SELECT = map(code, ("add", "sub", "select"))
 
-_TYPES: dict[str, Type] = {"R": REAL, "B": BOOL, "I": fin(MOST + 1)}
-
-_TAKE_ANY = frozenset((INDEX, _SELECT, *(k for k, op in enumerate(OPS) if "I" in op.ins)))
+_TAKE_ANY = frozenset(
+    (INDEX, VEC, END, ACCUM, SET, _SELECT, *CALLED, *(k for k, op in enumerate(OPS) if "I" in op.ins))
+)
 """Operations that take values of several types, as vectors and indices are."""
+
+_WITHOUT_HEAD = frozenset((INDEX, ACCUM, ADD_TO, RESOLVE))
+
+_CONTINUE = frozenset((GET, ADD_TO, RESOLVE))
+"""Rows that are of use in the same copy only as what their first operand is."""
+
+_NO_VALUES = frozenset((FOR, END, ACCUM, ADD_TO, *CALLED))
+"""Rows that others continue."""
 
 _BY_SIZE = frozenset(k for k, op in enumerate(OPS) if op.sized or op.name == "idiv")
 """Operations on an index whose further operands are a size, and a note."""
+
+
+_Head = tuple[list[int], list[Sequence[int]]]
 
 
 class Carry(NamedTuple):
@@ -54,14 +65,26 @@ class Operand:
 
 
 @dataclass(slots=True)
+class Line:
+    """One row of a copy, in all copies."""
+
+    op: int
+    head: Sequence[int]
+    """What stands before its operands, and is the same in all: a type, or the number of a result."""
+    called: list[Sequence[int]]
+    """The functions that it calls: for each a number for each copy, or one for all; -1 for none."""
+    operands: list[Operand]
+
+
+@dataclass(slots=True)
 class Repeat:
     """Copies of ``length`` rows each, ``count`` of them, the first at ``start``."""
 
     start: int
     length: int
     count: int
-    rows: list[tuple[int, list[Operand]]]
-    """Opcode and operands of each row; of a sum the operand that is added."""
+    rows: list[Line]
+    """Of a sum, its operand is what is added."""
     sums: dict[int, int]
     """Row of a sum that goes through all copies → where it starts from."""
     used: dict[int, list[int]]
@@ -88,18 +111,53 @@ class Repeat:
                 yield row, _picked(range(self.start + row, self.end, self.length), self.live)
 
 
-class Copies(Rows):
+class Copies(Typed):
     """The rows of a function, in which there may be copies."""
 
     def columns_of(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
-        """The operands of one row in all copies, a list for each operand."""
+        """The operands of one row in all copies, a list for each operand; none if these are not as many."""
         place = slice(at + row, at + row + length * count, length)
-        op, xs = self.ops[at + row], self.xs[place]
-        if op < UNARY_END:
+        op, xs, ys = self.ops[at + row], self.xs[place], self.ys[place]
+        if op < UNARY_END or op in (GET, ACCUM, RESOLVE):
             return [xs]
-        if op < BINARY_END or op == INDEX:
-            return [xs, self.ys[place]]
-        return [array("i", [self.entry.extra[x + k] for x in xs]) for k in range(3)]
+        if op < BINARY_END or op in (INDEX, ADD_TO):
+            return [xs, ys]
+        if op == FOR or ys.count(ys[0]) < len(ys):
+            return []
+        return [self._listed(xs, k) for k in range(HEADS.get(op, 0), ys[0])]
+
+    def _listed(self, xs: array[int], k: int) -> array[int]:
+        extra = self.entry.extra
+        return array("i", [extra[x + k] for x in xs])
+
+    def _head(self, at: int, row: int, length: int, count: int) -> _Head | None:
+        """What stands before the operands, and the functions that are called, as `Line` has them.
+
+        None if they are not the same, or may not be called in another order.
+        """
+        place = slice(at + row, at + row + length * count, length)
+        op, xs, ys = self.ops[at + row], self.xs[place], self.ys[place]
+        if op < TABLE_END or op in _WITHOUT_HEAD:
+            return [], []
+        if op in (FOR, GET):
+            columns = [xs if op == FOR else ys]
+        else:
+            columns = [*(self._listed(xs, k) for k in range(HEADS.get(op, 0))), ys]
+        calls = CALLED.get(op, 0)
+        called, columns = columns[:calls], columns[calls:]
+        if any(column.count(column[0]) < len(column) for column in columns):
+            return None
+        head = [column[0] for column in columns]
+        if not all(map(self._is_one, called, (1 + head[0], head[0]) if op == LOOP else (0, 0))):
+            return None
+        return head, [_compact(column, 0) for column in called]
+
+    def _is_one(self, called: Sequence[int], inner: int) -> bool:
+        """Whether these are one function, but for literals, which may be called in any order."""
+        if self.callee is None:
+            return False
+        f, *others = {self.callee(k, inner) if k >= 0 else None for k in set(called)}
+        return not others and not (f and f.effects)
 
     def check(
         self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]
@@ -114,42 +172,61 @@ class Copies(Rows):
         """The first row at which copies can start so that each needs the least of the one before."""
         reach: dict[int, int] = {}
         """Row → how far it is used, from the start of its copy."""
+        whole: set[int] = set()
+        """Rows that others continue, which are in the same copy then."""
         for row in range(length):
-            for _, second, third in self.columns_of(at, row, length, 3):
+            for k, (_, second, third) in enumerate(self.columns_of(at, row, length, 3)):
                 back = at + row + length - second
                 if 0 < back <= row + length and third == second + length:
                     of = row - back if back <= row else row - back + length
                     reach[of] = max(reach.get(of, 0), of + back)
+                    if k == 0 and self.ops[at + row] in _CONTINUE:
+                        whole.add(of)
         # a value is handed on where copies start after its row and not after its last use
         crossed = [0] * (length + 1)
         for row, last in reach.items():
-            crossed[row + 1] += 1
-            crossed[min(last + 1, length)] -= 1
+            weight = length if row in whole else 1
+            crossed[row + 1] += weight
+            crossed[min(last + 1, length)] -= weight
             if last >= length:
-                crossed[0] += 1
-                crossed[last - length + 1] -= 1
-        totals = [*accumulate(crossed[:length])]
+                crossed[0] += weight
+                crossed[last - length + 1] -= weight
+        depths = [*accumulate((op == FOR) - (op == END) for op in self.ops[at : at + length])]
+        outside = min(depths)
+        totals = [
+            total + length * (depth - outside)
+            for total, depth in zip(accumulate(crossed[:length]), [0, *depths], strict=False)
+        ]
         return at + totals.index(min(totals))
 
     def loop(self, start: int, length: int, count: int) -> Repeat | None:
         repeat = Repeat(start, length, count, [], {}, {}, range(count))
+        depth = 0
         for row in range(length):
+            op = self.ops[start + row]
+            depth += (op == FOR) - (op == END)
+            head = self._head(start, row, length, count)
+            if head is None or depth < 0:
+                return None
             columns = self.columns_of(start, row, length, count)
             operands = [self._operand(column, start, row, length) for column in columns]
-            if None in operands or not self._are_alike(self.ops[start + row], columns, operands, start):
+            if None in operands or not self._are_alike(start + row, columns, operands, start):
                 return None
-            repeat.rows.append((self.ops[start + row], operands))  # type: ignore[arg-type]
-        if all(op == INDEX for op, _ in repeat.rows):
-            return None  # it would copy a vector
-        own = {row: _sum(op, operands, row) for row, (op, operands) in enumerate(repeat.rows)}
+            line = Line(op, *head, operands)  # type: ignore[arg-type]
+            if op in _CONTINUE and not line.operands[0].back:
+                return None
+            repeat.rows.append(line)
+        if depth or all(line.op == INDEX for line in repeat.rows):
+            return None  # half a loop, or a loop that would copy a vector
+        own = {row: _sum(line, row) for row, line in enumerate(repeat.rows)}
         sums = {row: k for row, k in own.items() if k >= 0}
-        carried = [
-            (row, x.carry) for row, (_, operands) in enumerate(repeat.rows) for x in operands if x.carry
-        ]
-        so_far = {row - x.back for row, (_, operands) in enumerate(repeat.rows) for x in operands if x.back}
+        carried = [(row, x.carry) for row, line in enumerate(repeat.rows) for x in line.operands if x.carry]
+        if any(self.ops[start + carry.row] in _NO_VALUES for _, carry in carried):
+            return None
+        so_far = {row - x.back for row, line in enumerate(repeat.rows) for x in line.operands if x.back}
         if so_far.isdisjoint(sums) and all(carry.row == row and row in sums for row, carry in carried):
             for row, carry in carried:
-                repeat.rows[row][1].pop(sums[row])
+                repeat.rows[row].operands.pop(sums[row])
                 repeat.sums[row] = carry.first[0]
             return repeat
         for _, carry in carried:
@@ -159,12 +236,13 @@ class Copies(Rows):
         return repeat
 
     def _are_alike(
-        self, op: int, columns: Sequence[array[int]], operands: Sequence[Operand | None], start: int
+        self, row: int, columns: Sequence[array[int]], operands: Sequence[Operand | None], start: int
     ) -> bool:
         """Whether operands are of one type in all copies, where an operation takes any; sizes are literals.
 
         A loop has no table of vectors: what it reads is one, or rows of a matrix.
         """
+        op = self.ops[row]
         if op not in _TAKE_ANY:
             return True
         for x in operands:
@@ -175,11 +253,13 @@ class Copies(Rows):
             if any(len({values[~x] if x < 0 else -1 - x for x in column}) > 1 for column in columns[1:]):
                 return False
             columns = columns[:1]
-        for column in columns[1:] if op == _SELECT else columns[:1] if op == INDEX else columns:
+        asked = [*self.types_of_operands(row)[: len(columns)]]
+        asked += [None] * (len(columns) - len(asked))
+        for column, t in [*zip(columns, asked, strict=True)][op == _SELECT : 1 if op == INDEX else None]:
             outside = {x for x in column if x < start}
             if len(outside) < 2:
                 continue
-            types = {self.type_of(x) for x in outside}
+            types = {t} if t else {self.type_of(x) for x in outside}
             if len(types) > 1:
                 return False
             if isinstance(types.pop(), Array):
@@ -196,25 +276,6 @@ class Copies(Rows):
         if isinstance(t, int):  # where nobody knows, only numbers are sure to be alike
             return later in (REAL, BOOL)
         return t == later or (t is TAN and later is REAL)
-
-    def type_of(self, x: int) -> Type | int:
-        """The type of a row or literal, as far as its own operation tells; else what no other has."""
-        while x >= 0 and self.ops[x] == _SELECT:
-            x = self.entry.extra[self.xs[x] + 1]
-        if x < 0:
-            return self.entry.types[self.entry.kinds[~x]]
-        op = self.ops[x]
-        if op == PARAM:
-            return self.entry.leaves[self.xs[x]]
-        if op == VEC:
-            return self.entry.types[self.entry.extra[self.xs[x]]]
-        if op == INDEX:
-            of = self.type_of(self.xs[x])
-            return of.elem if isinstance(of, Array) else x
-        if op < TABLE_END and OPS[op].sized:
-            size = self.ys[x] if op < BINARY_END else self.entry.extra[self.xs[x] + 1]
-            return fin(int(self.entry.values[~size])) if size < 0 else x
-        return _TYPES.get(OPS[op].out, x) if op < TABLE_END else x
 
     def _operand(self, column: array[int], start: int, row: int, length: int) -> Operand | None:
         """An operand of a row, in the copies from a row on; None if it is not the same in all."""
@@ -242,6 +303,8 @@ class Copies(Rows):
         for v in rows:
             if start <= v < end and last.get(v, -1) >= end:
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
+        if any(self.ops[start + row] in _NO_VALUES for row in repeat.used):
+            return None
         if repeat.carries:
             return self._with_last(repeat)
         if not repeat.sums and not self._keep_used(repeat):
@@ -258,8 +321,9 @@ class Copies(Rows):
             return bool(live)
         even = range(live[0], live[-1] + 1, live[1] - live[0] if len(live) > 1 else 1)
         repeat.live = even if live == [*even] else live
-        for _, operands in repeat.rows:
-            for x in operands:
+        for line in repeat.rows:
+            line.called = [_picked(k, repeat.live) if len(k) > 1 else k for k in line.called]
+            for x in line.operands:
                 if len(x.ids) > 1:
                     x.ids = _picked(x.ids, repeat.live)
         return True
@@ -291,12 +355,12 @@ def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
     return array("i", [items[k] for k in which])
 
 
-def _sum(op: int, operands: Sequence[Operand], row: int) -> int:
+def _sum(line: Line, row: int) -> int:
     """Which operand is the row itself in the copy before, to which the other is added; -1 if none."""
-    own = [k for k, x in enumerate(operands) if x.carry and x.carry.row == row]
-    if len(own) != 1 or not (op == _ADD or (op == _SUB and own == [0])):
+    own = [k for k, x in enumerate(line.operands) if x.carry and x.carry.row == row]
+    if len(own) != 1 or not (line.op == _ADD or (line.op == _SUB and own == [0])):
         return -1
-    carry = operands[own[0]].carry
+    carry = line.operands[own[0]].carry
     return own[0] if carry and len(carry.first) == 1 else -1
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import functools
 import json
 import struct
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -48,7 +48,7 @@ from rose_core.operators.sparse import Sparse
 from rose_core.recording.body import Body
 from rose_core.recording.named import declare, make
 from rose_core.recording.overlap import join, reached
-from rose_core.recording.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
+from rose_core.recording.share import REAL_COLUMN, Column, Entry, Shape, calls, key_of, share
 from rose_core.tracing.where import elsewhere
 
 _SIMPLE_TYPES = {"unit": UNIT, "bool": BOOL, "real": REAL, "tan": TAN}
@@ -231,11 +231,28 @@ class Recording:
         f.blocks[0].results = [b.get(call, k) for k in range(len(shared.result_types))]
         return f
 
-    def callee(self, number: int) -> Func:
-        """The function to call, on the arguments and `literals`."""
-        return (
-            self._built[self._instances[number].shape] if number in self._instances else self.function(number)
-        )
+    def callee(self, number: int, inner: int = 0) -> Func:
+        """The function to call, on the arguments and `literals`.
+
+        The first ``inner`` arguments are not known where the literals are: none is an element of these.
+        """
+        instance = self._instances.get(number)
+        if instance is None or _picks(instance.shape, inner):
+            return self.function(number)
+        return self._built[instance.shape]
+
+    def arity(self, number: int) -> int:
+        """How many arguments a function gets, without `literals`."""
+        entry = self._entries.get(number)
+        return len(entry.leaves) if entry else len(self.function(number).params)
+
+    def columns(self, numbers: Sequence[int], inner: int = 0) -> Iterator[tuple[Column, Sequence[float]]]:
+        """The columns of these functions, of one shape, and the values that each has in them."""
+        instances = [self._instances.get(number) for number in numbers]
+        first = instances[0]
+        if first and not _picks(first.shape, inner):
+            values = zip(*[instance.values for instance in instances if instance], strict=True)
+            yield from zip(first.shape.columns, values, strict=True)
 
     def literals(
         self, number: int, b: Builder, args: Sequence[int], known: Mapping[int, int] = MappingProxyType({})
@@ -308,6 +325,11 @@ class Recording:
         # what the rule is, is known in the end only, as it may call the function
         number = self._rules[key] = self._rules.get(key, -1) + 1
         return key, number
+
+
+def _picks(shape: Shape, inner: int) -> bool:
+    """Whether a column is an element of one of the first so many parameters."""
+    return any(column.param is not None and 0 <= column.param < inner for column in shape.columns)
 
 
 def _elsewhere(*_: object) -> list[Any]:

@@ -14,12 +14,22 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from rose_core.language.ir import INDEX
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    GET,
+    INDEX,
+    RESOLVE,
+    SET,
+    VEC,
+    Func,
+)
 from rose_core.language.ops import code
 from rose_core.recording.copies import Copies, Repeat
-from rose_core.recording.rows import operands_of
+from rose_core.recording.rows import CALLED, END, operands_of
 from rose_core.recording.share import Entry
 from rose_core.recording.totals import Columns, totals
 
@@ -27,6 +37,8 @@ FEWEST_ROWS = 256
 """Rows that are worth a loop: fewer run faster as they are, with everything in local variables."""
 
 FEWEST_COPIES = 16
+FEWEST_LARGE_COPIES = 6
+"""Copies that are worth a loop: fewer will do where each has a loop in it, or calls."""
 
 FEWEST_ROWS_OF_STEPS = 512
 """Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
@@ -51,17 +63,29 @@ _STEP = 7
 
 _ADD, _SELECT = map(code, ("add", "select"))
 _OTHER = 255
-_TOKENS = bytes(op if op <= _SELECT or op == INDEX else _OTHER for op in range(256))
+_IN_COPIES = frozenset((*range(_SELECT + 1), INDEX, VEC, FOR, END, GET, ACCUM, ADD_TO, RESOLVE, SET))
+_TOKENS = bytes(op if op in _IN_COPIES else _OTHER for op in range(256))
+_TOKENS_WITH_CALLS = bytes(op if op in _IN_COPIES or op in CALLED else _OTHER for op in range(256))
+
+_LARGE = bytes((FOR, *CALLED))
+"""Rows that are many: loops, and what calls functions."""
+
+_SIZE = 32
+"""As how many rows such a one counts."""
 
 
-def repeats(entry: Entry) -> list[Repeat]:
-    """The runs of copies in the rows of a function, in their order."""
-    n = len(entry.rows) // 3
-    if n < FEWEST_ROWS:
+def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Repeat]:
+    """The runs of copies in the rows of a function, in their order.
+
+    ``callee`` gives the functions that it calls by number, as they are built; without it, there are no calls
+    in copies.
+    """
+    search = _Search(entry, callee)
+    n = len(search.ops)
+    if _size(search.ops) < FEWEST_ROWS:
         return []
-    search = _Search(entry)
     at = 0
-    while at + FEWEST_COPIES <= n:
+    while at + FEWEST_LARGE_COPIES <= n:
         end = search.copies(at)
         # a run is looked at once, whether there are loops in it or not
         at = max(at + _STEP, end, search.free)
@@ -71,9 +95,9 @@ def repeats(entry: Entry) -> list[Repeat]:
 
 
 class _Search(Copies):
-    def __init__(self, entry: Entry) -> None:
-        super().__init__(entry)
-        self.tokens = self.ops.translate(_TOKENS)
+    def __init__(self, entry: Entry, callee: Callable[..., Func] | None) -> None:
+        super().__init__(entry, callee)
+        self.tokens = self.ops.translate(_TOKENS_WITH_CALLS if callee else _TOKENS)
         self.found: list[Repeat] = []
         self.columns = Columns()
         """Of the loops, what is used in all turns."""
@@ -105,7 +129,7 @@ class _Search(Copies):
                 if last := self._totals(first, first + _copies(tokens, first, 1)):
                     return last
             count = _copies(tokens, at, length)
-            if count >= FEWEST_COPIES:
+            if count >= _fewest(copy):
                 end = max(end, at + count * length)
             found = list(self._within(at, length, count))
             if not found and (several := self._period(at, length, count)) > 1:
@@ -143,7 +167,7 @@ class _Search(Copies):
             if not isinstance(item, Repeat):
                 needed.update(operands_of(self.ops[item], self.xs[item], self.ys[item], self.entry.extra))
                 continue
-            needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
+            needed.update(item.sums.values(), *(x.ids for line in item.rows for x in line.operands))
             needed.update(*(carry.first for carry in item.carries))
             needed.update(total.first or 0 for _, total in item.totals)
         for loop in self.found:
@@ -181,14 +205,15 @@ class _Search(Copies):
 
     def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
         """The loops in a run: one for all of it, else those in its halves."""
-        if count < FEWEST_COPIES:
+        fewest = _fewest(self.tokens[at : at + length])
+        if count < fewest:
             return
-        sample = self.check(at, length, _SAMPLE, self.loop)
+        sample = self.check(at, length, min(count, _SAMPLE), self.loop)
         if sample is not None and not self._is_worth_it(sample, count):
             return
         found = sample and self.check(at, length, count, self.used)
         if found is not None:
-            if len(found.live) >= FEWEST_COPIES:
+            if len(found.live) >= fewest:
                 yield found
         else:
             half = count // 2
@@ -201,7 +226,7 @@ class _Search(Copies):
 
         The cells of a row are computed alike, but those at its ends have other neighbours.
         """
-        if count < 2 * FEWEST_COPIES:
+        if count < 2 * _fewest(self.tokens[at : at + length]):
             return 0
         count = min(count, _MOST_ALIKE)
         first = count // 4  # the first ones may need what is before all of them
@@ -219,7 +244,7 @@ class _Search(Copies):
 
     def _is_worth_it(self, loop: Repeat, count: int) -> bool:
         """Whether so many copies are better a loop than as they are, in local variables."""
-        size = count * loop.length
+        size = count * _size(self.ops[loop.start : loop.start + loop.length])
         if not loop.carries:
             return size >= FEWEST_ROWS or self._goes_on(loop)
         copy = self.tokens[loop.start : loop.start + loop.length]
@@ -228,7 +253,7 @@ class _Search(Copies):
 
     def _goes_on(self, loop: Repeat) -> bool:
         """Whether copies take what the turns of a loop give, which would have to be kept for them."""
-        ids = (x.ids for _, operands in loop.rows for x in operands if isinstance(x.ids, range))
+        ids = (x.ids for line in loop.rows for x in line.operands if isinstance(x.ids, range))
         return any(
             column[0] <= taken[0] < column[-1] and taken.step == column.step
             for taken in ids
@@ -240,6 +265,15 @@ class _Search(Copies):
         """The columns of the loop in which a row is, if it is in one."""
         k = bisect_right(self.found, row, key=lambda loop: loop.start) - 1
         return self.found[k].columns() if k >= 0 else iter(())
+
+
+def _fewest(copy: bytes) -> int:
+    return FEWEST_COPIES if _size(copy) == len(copy) else FEWEST_LARGE_COPIES
+
+
+def _size(rows: bytes) -> int:
+    """How many rows these count as."""
+    return len(rows) + (_SIZE - 1) * (len(rows) - len(rows.translate(None, _LARGE)))
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:

@@ -27,27 +27,24 @@ from rose_core.recording.share import Entry
 END = TABLE_END + len(STRUCTURAL_NAMES)
 """The opcode that closes a loop."""
 
-CONTROL_HEADS = {COND: 3, LOOP: 7}
-"""How many numbers stand before the operands in a row of control flow."""
+HEADS = {VEC: 1, CALL: 1, VJP: 1, COND: 3, LOOP: 7}
+"""How many numbers stand before the operands in the list of a row."""
+
+CALLED = {CALL: 1, COND: 2, LOOP: 2}
+"""How many of these are of functions, which stand first; -1 for none."""
 
 _RESULT = 1 << 62
 
 
 def operands_of(op: int, x: int, y: int, extra: Sequence[int]) -> Sequence[int]:
     """The values that a row refers to."""
-    if op < UNARY_END or op in (GET, RESOLVE):
+    if op < UNARY_END or op in (GET, ACCUM, RESOLVE):
         return (x,)
     if op < BINARY_END or op in (INDEX, ADD_TO):
         return (x, y)
-    if op < TABLE_END or op == END:
-        return extra[x : x + y]
-    if op in (VEC, CALL, VJP):
-        return extra[x + 1 : x + y]
     if op in (PARAM, FOR):
         return ()
-    if op in (COND, LOOP):
-        return extra[x + CONTROL_HEADS[op] : x + y]
-    return extra[x : x + y] if op != ACCUM else (x,)
+    return extra[x + HEADS.get(op, 0) : x + y]
 
 
 class Rows:

@@ -1,0 +1,190 @@
+"""The rows of a recorded function, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VJP, Func, is_real
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
+from rose_core.language.types import BOOL, REAL, Type
+from rose_core.recording.rows import CALLED, END, HEADS, operands_of
+from rose_core.recording.share import REAL_COLUMN
+from rose_core.recording.turn import Called, given, operation, structure
+
+if TYPE_CHECKING:
+    from rose_core.recording.record import Recording
+    from rose_core.recording.share import Shape
+
+_PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
+"""Ops from reals to a real."""
+_SIMPLE = [op.out == "B" or op.out == "R" for op in OPS]
+"""Ops whose result has the same type wherever there are no tangents."""
+_COMMUTES = [op.commutes for op in OPS]
+
+PENDING = -(1 << 62)
+"""In place of the value of a row: the element of a loop's column that it is has not been asked for yet."""
+
+
+class Straight:
+    """A function of which rows are built as they are."""
+
+    def __init__(self, recording: Recording, shape: Shape) -> None:
+        entry = shape.members[0]
+        self.recording = recording
+        self.entry = entry
+        self.func = Func(entry.name, entry.params, entry.ret)
+        self.func.opaque = entry.opaque
+        self.func.remat = entry.remat
+        self.b = b = Builder(self.func)
+        self.types, self.callees, self.extra = entry.types, entry.callees, entry.extra
+        self.params = [b.param(t) for t in entry.leaves]
+        """The ids of the parameters, and of what is captured from enclosing functions."""
+        self.has_tangents = entry.has_tangents
+        self.elements: dict[int, int] = {}
+        """``INDEX`` row → the parameter that is its value."""
+        self.passed: dict[int, dict[int, int]] = {}
+        """``CALL`` row → column of the callee → the parameter that is its value."""
+        self.rolled: dict[int, tuple[int, int]] = {}
+        """``CALL`` row that became a turn of a loop → the loop, and which turn."""
+        literals: dict[int, int] = {}
+        for column, t in zip(shape.columns, shape.element_types, strict=True):
+            param = b.param(t)
+            if column.callee_column >= 0:
+                self.passed.setdefault(column.source, {})[column.callee_column] = param
+            elif column.row >= 0:
+                self.elements[column.row] = param
+            else:
+                literals[column.source] = param
+        self.env = [0] * (len(entry.rows) // 3 + len(entry.values))
+        """The value of each row, and from the end on of the literals."""
+        for number, param in literals.items():
+            self.env[~number] = param
+        self.literal_params = literals
+        self.turns: dict[int, tuple[int, int]] = {}
+        """Row that became a turn of a loop → the loop's column, and which turn; it may be `PENDING`."""
+
+    def value(self, x: int) -> int:
+        """The value of a row or literal."""
+        v = self.env[x]
+        if v == PENDING:
+            column, turn = self.turns[x]
+            size = self.func.type_of(column).index  # type: ignore[attr-defined]
+            v = self.env[x] = self.b.index(column, self.b.const(turn, size))
+        return v
+
+    def _make_literals(self, numbers: Iterable[int]) -> None:
+        """Give literals their values, as far as no parameter is in their place."""
+        values, kinds, types, env = self.entry.values, self.entry.kinds, self.types, self.env
+        for number in numbers:
+            if number not in self.literal_params:
+                env[~number] = self._literal(values[number], types[kinds[number]])
+
+    def _literal(self, value: float, t: Type) -> int:
+        """A literal as its type has it; one of an array type fills the array."""
+        return self.b.const(value if is_real(t) else value != 0 if t is BOOL else int(value), t)
+
+    def _rows(self, rows: memoryview, start: int, end: int) -> None:
+        """Those from one position to another, in their order."""
+        env, b = self.env, self.b
+        code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
+        straight = not self.has_tangents and len(b.open) == 1
+        positions = range(start, end)
+        start, end = 3 * start, 3 * end
+        columns = [rows[k:end:3].tolist() for k in range(start, start + 3)]
+        for position, op, x, y in zip(positions, *columns, strict=True):
+            if op < BINARY_END and straight and _PLAIN[op]:
+                u = env[x]
+                if op >= UNARY_END:
+                    w = env[y]
+                    if u >= 0 and w >= 0:
+                        n = len(code)
+                        key = (op, w, u) if w < u and _COMMUTES[op] else (op, u, w)
+                        v = env[position] = known(key, n)
+                        if v == n:
+                            append(key)
+                        continue
+                    pad()
+                    env[position] = b.binary(op, self.value(x), self.value(y))
+                    continue
+                pad()
+                env[position] = b.unary(op, self.value(x))
+                continue
+            pad()
+            self._row(position, op, x, y)
+            if op in (FOR, END):
+                straight = not self.has_tangents and len(b.open) == 1
+        pad()
+
+    def _row(self, position: int, op: int, x: int, y: int) -> None:
+        if op < TABLE_END:
+            self.env[position] = self._table_op(op, x, y)
+        elif position in self.elements:
+            self.env[position] = self.elements[position]
+        else:
+            self.env[position] = self._structural(position, op, x, y)
+
+    def _table_op(self, op: int, x: int, y: int) -> int:
+        value = self.value
+        if op >= BINARY_END:
+            return operation(self.b, op, [value(k) for k in self.extra[x : x + y]])
+        if _SIMPLE[op] and not self.has_tangents:
+            return self.b.unary(op, value(x)) if op < UNARY_END else self.b.binary(op, value(x), value(y))
+        return operation(self.b, op, [value(x)] if op < UNARY_END else [value(x), value(y)])
+
+    def _structural(self, position: int, op: int, x: int, y: int) -> int:
+        value, b = self.value, self.b
+        if op == PARAM:
+            return self.params[x]
+        if op == INDEX:
+            return b.index(value(x), value(y))
+        if op == GET and x in self.rolled:
+            loop, turn = self.rolled[x]
+            return b.index(b.get(loop, y), turn)
+        args = [value(k) for k in operands_of(op, x, y, self.extra)]
+        if op == CALL:
+            number = self.callees[self.extra[x]]
+            literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
+            return b.call(self.recording.callee(number), [*args, *literals])
+        if op == VJP:
+            return b.vjp(self.recording.function(self.callees[self.extra[x]]), args)
+        if op == PULL:
+            return b.pull(args[0], args[1:])
+        if op in (FOR, GET):
+            return structure(b, op, (x if op == FOR else y,), self.types, args)
+        listed = self.extra[x : x + HEADS.get(op, 0)]
+        functions, head = [[k] for k in listed[: CALLED.get(op, 0)]], listed[CALLED.get(op, 0) :]
+
+        def literal(values: Sequence[float], t: Type) -> int:
+            return self._literal(values[0], t)
+
+        called = [*self._called(b, op, head, args, functions, literal)]
+        return structure(b, op, head, self.types, args, called)
+
+    def _called(
+        self,
+        b: Builder,
+        op: int,
+        head: Sequence[int],
+        args: Sequence[int],
+        functions: Sequence[Sequence[int]],
+        literal: Callable[[Sequence[float], Type], int],
+    ) -> Iterator[Called]:
+        """The functions that a row calls, in its copies if it has any.
+
+        ``literal`` gives the value of a literal, from those that it is in the copies, and its type.
+        """
+        recording = self.recording
+        numbers = [[self.callees[k] for k in of] for of in functions if of[0] >= 0]
+        arity = recording.arity(numbers[0][0]) if numbers else 0
+        for of, (passed, inner) in zip(numbers, given(op, head, args, arity), strict=False):
+            literals = []
+            for column, values in recording.columns(of, inner):
+                if column.param == REAL_COLUMN:
+                    literals.append(literal(values, REAL))
+                else:
+                    vector = passed[column.param]  # type: ignore[index]
+                    index = b.func.type_of(vector).index  # type: ignore[attr-defined]
+                    literals.append(b.index(vector, literal(values, index)))
+            yield Called(recording.callee(of[0], inner), literals)

@@ -183,16 +183,17 @@ class Body(Straight):
         def literal(of: Sequence[float], t: Type) -> int:
             return self._pick_number(turn, of, t)
 
-        for row, line in enumerate(repeat.rows):
-            op, args = line.op, [operand(row, x) for x in line.operands]
+        for row, (op, operands) in enumerate(repeat.rows):
+            args = [operand(row, x) for x in operands]
             if row in sums:
                 (term,) = args
                 values.append(b.add_to(sums[row], operation(b, _NEG, [term]) if op == _SUB else term))
             elif op < TABLE_END or op == INDEX:
                 values.append(operation(b, op, args))
             else:
-                called = [*self._called(b, op, line.head, args, line.called, literal)]
-                values.append(structure(b, op, line.head, self.types, args, called))
+                head, functions = repeat.heads[row]
+                called = [*self._called(b, op, head, args, functions, literal)]
+                values.append(structure(b, op, head, self.types, args, called))
         return values
 
     def _give(self, repeat: Repeat, kept: Sequence[int], loop: int, first: int) -> None:

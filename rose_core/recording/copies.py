@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import NamedTuple
 
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC
@@ -41,9 +41,6 @@ _BY_SIZE = frozenset(k for k, op in enumerate(OPS) if op.sized or op.name == "id
 """Operations on an index whose further operands are a size, and a note."""
 
 
-_Head = tuple[list[int], list[Sequence[int]]]
-
-
 class Carry(NamedTuple):
     """What a row gives in a copy before."""
 
@@ -64,16 +61,13 @@ class Operand:
     """What it is of a copy before, if it is that."""
 
 
-@dataclass(slots=True)
-class Line:
-    """One row of a copy, in all copies."""
+class Head(NamedTuple):
+    """What stands before the operands of a row of structure."""
 
-    op: int
-    head: Sequence[int]
-    """What stands before its operands, and is the same in all: a type, or the number of a result."""
+    numbers: list[int]
+    """What is the same in all copies: a type, or the number of a result."""
     called: list[Sequence[int]]
     """The functions that it calls: for each a number for each copy, or one for all; -1 for none."""
-    operands: list[Operand]
 
 
 @dataclass(slots=True)
@@ -83,8 +77,10 @@ class Repeat:
     start: int
     length: int
     count: int
-    rows: list[Line]
-    """Of a sum, its operand is what is added."""
+    rows: list[tuple[int, list[Operand]]]
+    """Opcode and operands of each row; of a sum the operand that is added."""
+    heads: dict[int, Head]
+    """Row of structure → what stands before its operands."""
     sums: dict[int, int]
     """Row of a sum that goes through all copies → where it starts from."""
     used: dict[int, list[int]]
@@ -117,9 +113,10 @@ class Copies(Typed):
     def columns_of(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
         """The operands of one row in all copies, a list for each operand; none if these are not as many."""
         place = slice(at + row, at + row + length * count, length)
-        op, xs, ys = self.ops[at + row], self.xs[place], self.ys[place]
+        op, xs = self.ops[at + row], self.xs[place]
         if op < UNARY_END or op in (GET, ACCUM, RESOLVE):
             return [xs]
+        ys = self.ys[place]
         if op < BINARY_END or op in (INDEX, ADD_TO):
             return [xs, ys]
         if op == FOR or ys.count(ys[0]) < len(ys):
@@ -130,15 +127,12 @@ class Copies(Typed):
         extra = self.entry.extra
         return array("i", [extra[x + k] for x in xs])
 
-    def _head(self, at: int, row: int, length: int, count: int) -> _Head | None:
-        """What stands before the operands, and the functions that are called, as `Line` has them.
-
-        None if they are not the same, or may not be called in another order.
-        """
+    def _head(self, at: int, row: int, length: int, count: int) -> Head | None:
+        """What stands before the operands; None if it is not the same, or may not go in another order."""
         place = slice(at + row, at + row + length * count, length)
         op, xs, ys = self.ops[at + row], self.xs[place], self.ys[place]
-        if op < TABLE_END or op in _WITHOUT_HEAD:
-            return [], []
+        if op in _WITHOUT_HEAD:
+            return Head([], [])
         if op in (FOR, GET):
             columns = [xs if op == FOR else ys]
         else:
@@ -147,10 +141,11 @@ class Copies(Typed):
         called, columns = columns[:calls], columns[calls:]
         if any(column.count(column[0]) < len(column) for column in columns):
             return None
-        head = [column[0] for column in columns]
-        if not all(map(self._is_one, called, (1 + head[0], head[0]) if op == LOOP else (0, 0))):
+        numbers = [column[0] for column in columns]
+        inner = (1 + numbers[0], numbers[0]) if op == LOOP else (0, 0)
+        if not all(map(self._is_one, called, inner)):
             return None
-        return head, [_compact(column, 0) for column in called]
+        return Head(numbers, [_compact(column, 0) for column in called])
 
     def _is_one(self, called: Sequence[int], inner: int) -> bool:
         """Whether these are one function, but for literals, which may be called in any order."""
@@ -175,13 +170,15 @@ class Copies(Typed):
         whole: set[int] = set()
         """Rows that others continue, which are in the same copy then."""
         for row in range(length):
-            for k, (_, second, third) in enumerate(self.columns_of(at, row, length, 3)):
+            continues = self.ops[at + row] in _CONTINUE
+            for _, second, third in self.columns_of(at, row, length, 3):
                 back = at + row + length - second
                 if 0 < back <= row + length and third == second + length:
                     of = row - back if back <= row else row - back + length
                     reach[of] = max(reach.get(of, 0), of + back)
-                    if k == 0 and self.ops[at + row] in _CONTINUE:
+                    if continues:
                         whole.add(of)
+                continues = False
         # a value is handed on where copies start after its row and not after its last use
         crossed = [0] * (length + 1)
         for row, last in reach.items():
@@ -191,42 +188,45 @@ class Copies(Typed):
             if last >= length:
                 crossed[0] += weight
                 crossed[last - length + 1] -= weight
-        depths = [*accumulate((op == FOR) - (op == END) for op in self.ops[at : at + length])]
-        outside = min(depths)
-        totals = [
-            total + length * (depth - outside)
-            for total, depth in zip(accumulate(crossed[:length]), [0, *depths], strict=False)
-        ]
+        totals = [*accumulate(crossed[:length])]
+        copy = self.ops[at : at + length]
+        if FOR in copy:  # copies start outside of loops
+            depths = [0, *accumulate((op == FOR) - (op == END) for op in copy)]
+            outside = min(depths)
+            totals = [
+                total + length * (depth - outside) for total, depth in zip(totals, depths, strict=False)
+            ]
         return at + totals.index(min(totals))
 
     def loop(self, start: int, length: int, count: int) -> Repeat | None:
-        repeat = Repeat(start, length, count, [], {}, {}, range(count))
+        repeat = Repeat(start, length, count, [], {}, {}, {}, range(count))
+        rows = repeat.rows
         depth = 0
         for row in range(length):
             op = self.ops[start + row]
-            depth += (op == FOR) - (op == END)
-            head = self._head(start, row, length, count)
-            if head is None or depth < 0:
-                return None
             columns = self.columns_of(start, row, length, count)
             operands = [self._operand(column, start, row, length) for column in columns]
             if None in operands or not self._are_alike(start + row, columns, operands, start):
                 return None
-            line = Line(op, *head, operands)  # type: ignore[arg-type]
-            if op in _CONTINUE and not line.operands[0].back:
+            rows.append((op, operands))  # type: ignore[arg-type]
+            if op < TABLE_END or op == INDEX:
+                continue
+            depth += (op == FOR) - (op == END)
+            head = self._head(start, row, length, count)
+            if head is None or depth < 0 or (op in _CONTINUE and not rows[row][1][0].back):
                 return None
-            repeat.rows.append(line)
-        if depth or all(line.op == INDEX for line in repeat.rows):
+            repeat.heads[row] = head
+        if depth or all(op == INDEX for op, _ in rows):
             return None  # half a loop, or a loop that would copy a vector
-        own = {row: _sum(line, row) for row, line in enumerate(repeat.rows)}
+        own = {row: _sum(op, operands, row) for row, (op, operands) in enumerate(rows) if op in (_ADD, _SUB)}
         sums = {row: k for row, k in own.items() if k >= 0}
-        carried = [(row, x.carry) for row, line in enumerate(repeat.rows) for x in line.operands if x.carry]
+        carried = [(row, x.carry) for row, (_, operands) in enumerate(rows) for x in operands if x.carry]
         if any(self.ops[start + carry.row] in _NO_VALUES for _, carry in carried):
             return None
-        so_far = {row - x.back for row, line in enumerate(repeat.rows) for x in line.operands if x.back}
+        so_far = {row - x.back for row, (_, operands) in enumerate(rows) for x in operands if x.back}
         if so_far.isdisjoint(sums) and all(carry.row == row and row in sums for row, carry in carried):
             for row, carry in carried:
-                repeat.rows[row].operands.pop(sums[row])
+                rows[row][1].pop(sums[row])
                 repeat.sums[row] = carry.first[0]
             return repeat
         for _, carry in carried:
@@ -253,9 +253,12 @@ class Copies(Typed):
             if any(len({values[~x] if x < 0 else -1 - x for x in column}) > 1 for column in columns[1:]):
                 return False
             columns = columns[:1]
-        asked = [*self.types_of_operands(row)[: len(columns)]]
-        asked += [None] * (len(columns) - len(asked))
-        for column, t in [*zip(columns, asked, strict=True)][op == _SELECT : 1 if op == INDEX else None]:
+        elif op == INDEX:
+            columns = columns[:1]
+        elif op == _SELECT:
+            columns = columns[1:]
+        asked = self.types_of_operands(row) if op in HEADS else ()
+        for column, t in zip_longest(columns, asked[: len(columns)]):
             outside = {x for x in column if x < start}
             if len(outside) < 2:
                 continue
@@ -321,9 +324,10 @@ class Copies(Typed):
             return bool(live)
         even = range(live[0], live[-1] + 1, live[1] - live[0] if len(live) > 1 else 1)
         repeat.live = even if live == [*even] else live
-        for line in repeat.rows:
-            line.called = [_picked(k, repeat.live) if len(k) > 1 else k for k in line.called]
-            for x in line.operands:
+        for head in repeat.heads.values():
+            head.called[:] = [_picked(k, repeat.live) if len(k) > 1 else k for k in head.called]
+        for _, operands in repeat.rows:
+            for x in operands:
                 if len(x.ids) > 1:
                     x.ids = _picked(x.ids, repeat.live)
         return True
@@ -355,12 +359,12 @@ def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
     return array("i", [items[k] for k in which])
 
 
-def _sum(line: Line, row: int) -> int:
+def _sum(op: int, operands: Sequence[Operand], row: int) -> int:
     """Which operand is the row itself in the copy before, to which the other is added; -1 if none."""
-    own = [k for k, x in enumerate(line.operands) if x.carry and x.carry.row == row]
-    if len(own) != 1 or not (line.op == _ADD or (line.op == _SUB and own == [0])):
+    own = [k for k, x in enumerate(operands) if x.carry and x.carry.row == row]
+    if len(own) != 1 or (op == _SUB and own != [0]):
         return -1
-    carry = line.operands[own[0]].carry
+    carry = operands[own[0]].carry
     return own[0] if carry and len(carry.first) == 1 else -1
 
 

@@ -80,10 +80,10 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
     ``callee`` gives the functions that it calls by number, as they are built; without it, there are no calls
     in copies.
     """
-    search = _Search(entry, callee)
-    n = len(search.ops)
-    if _size(search.ops) < FEWEST_ROWS:
+    n = len(entry.rows) // 3
+    if n < FEWEST_ROWS and _size(bytes(entry.rows.tolist()[0::3])) < FEWEST_ROWS:
         return []
+    search = _Search(entry, callee)
     at = 0
     while at + FEWEST_LARGE_COPIES <= n:
         end = search.copies(at)
@@ -154,7 +154,7 @@ class _Search(Copies):
             loop.totals.append((row, total))
             self.there[total.at] = loop.start
             last = total.at + 1
-            self.found.append(Repeat(total.start, 1, last - total.start, [], {}, {}, is_total=True))
+            self.found.append(Repeat(total.start, 1, last - total.start, [], {}, {}, {}, is_total=True))
         return last
 
     def _is_there(self, x: int, column: int) -> bool:
@@ -167,7 +167,7 @@ class _Search(Copies):
             if not isinstance(item, Repeat):
                 needed.update(operands_of(self.ops[item], self.xs[item], self.ys[item], self.entry.extra))
                 continue
-            needed.update(item.sums.values(), *(x.ids for line in item.rows for x in line.operands))
+            needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
             needed.update(*(carry.first for carry in item.carries))
             needed.update(total.first or 0 for _, total in item.totals)
         for loop in self.found:
@@ -253,7 +253,7 @@ class _Search(Copies):
 
     def _goes_on(self, loop: Repeat) -> bool:
         """Whether copies take what the turns of a loop give, which would have to be kept for them."""
-        ids = (x.ids for line in loop.rows for x in line.operands if isinstance(x.ids, range))
+        ids = (x.ids for _, operands in loop.rows for x in operands if isinstance(x.ids, range))
         return any(
             column[0] <= taken[0] < column[-1] and taken.step == column.step
             for taken in ids

@@ -30,6 +30,8 @@ class Typed(Rows):
 
     def type_of(self, x: int) -> Type | int:
         """The type of a row or literal; where that does not tell, what no other row has."""
+        if x < 0:
+            return self.entry.types[self.entry.kinds[~x]]
         extra, row = self.entry.extra, x
         within: list[Type | None] = []
         """From outside in: the index type of a vector of it, or None for an element of it."""

@@ -29,21 +29,17 @@ from rose_core.language.ir import (
     is_unwritten,
     operands,
 )
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END, code
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END
 from rose_core.language.types import Array, Fin, Ref, is_tape
-from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.bulk import copied
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.encode import (
     BR_IF_0,
-    DROP,
     END,
-    F64_ADD,
-    F64_SUB,
     I32_ADD,
     I32_LT_U,
     I32_MUL,
     SELECT,
-    call,
     i32_const,
     load,
     local_tee,
@@ -51,7 +47,7 @@ from rose_core.wasm.encode import (
 )
 from rose_core.wasm.encode import LOOP as LOOP_BEGIN
 from rose_core.wasm.expressions import Codes, get_local, set_local
-from rose_core.wasm.lane_code import FlatWriter, add_arrays
+from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lanes import in_lanes
 from rose_core.wasm.layout import (
     BASE,
@@ -59,20 +55,17 @@ from rose_core.wasm.layout import (
     HostConvention,
     Place,
     has_tape,
-    is_i32,
     is_memory,
     kind_of,
     letter,
     size_of,
 )
+from rose_core.wasm.lower_calls import Calls
 from rose_core.wasm.lower_control import Operand, takes_memory
-from rose_core.wasm.lower_loops import Loops
 from rose_core.wasm.reuse import Overwriting
 from rose_core.wasm.rows import RowsWriter, in_rows
 from rose_core.wasm.runtime import Runtime
-from rose_core.wasm.windows import Window, windows
-
-_NEG = code("neg")
+from rose_core.wasm.windows import windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,7 @@ class Around:
     places: Sequence[Place]
 
 
-class Body(Loops):
+class Body(Calls):
     """The code of one function: its parts, and the end of its frame."""
 
     def __init__(
@@ -114,9 +107,7 @@ class Body(Loops):
         self.plan_updates(overwriting or Overwriting([]))
         self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
         self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
-        """Accumulators whose zeros the first loop that adds to them writes or leaves out."""
-        self.window_of: dict[int, Window] = {}
-        """``REF_INDEX`` → the window that it is in, while its loop is being written."""
+        self.window_of = {}
         self.tapes = around.body.tapes if around else {}
         self.done: set[int] = set()
         """Loops, calls and additions that have been written."""
@@ -345,92 +336,6 @@ class Body(Loops):
         self.statement(ins[1])
         self.used(ins[1], self.func.home[v])
 
-    def accum(self, v: int, ins: tuple[int, ...]) -> None:
-        inner = self.func.types[v].inner  # type: ignore[attr-defined]
-        init, block = ins[1], self.func.home[v]
-        out = self.out[block]
-        if has_tape(inner):
-            self.accum_tapes(v, init, inner)
-            return
-        if v in self.reused:
-            self.put(v, self.overwrite(init))
-            self.name(v, init)
-            return
-        if is_memory(inner):
-            place = self.room_for(v, inner)
-            if init >= 0:
-                self.copy(block, place, init, inner)
-            elif v not in self.unwritten:
-                out += zeroed(place, size_of(inner))
-            self.put(v, place)
-            return
-        code = self.expression([init], block)
-        if v in self.addressed:
-            place = self.room_for(v, inner)
-            out += [place.base, *code, store(kind_of(inner), place.offset)]
-            self.put(v, place)
-        else:
-            out += code
-            out.append(self.keep(v, is_i32(inner)))
-
-    def add_to(self, v: int, ins: tuple[int, ...]) -> None:
-        _, r, x = ins
-        self.done.add(v)
-        block = self.func.home[v]
-        t = self.func.type_of(x)
-        out = self.out[block]
-        self.reach(r)  # which may be elsewhere when what is added has been computed
-        if has_tape(t):
-            self.add_tapes(block, self.place(r), x, t)
-        elif isinstance(t, Array):
-            at = self.place(x)
-            self._add_arrays(block, self.place(r), at, size_of(t))
-            self.used(x, block)
-        else:
-            out += self.adding(r, self.addend(x, block))
-        self.used(r, block)
-
-    def addend(self, x: int, block: int) -> list[bytes]:
-        """Code that adds the number ``x`` to what is on the stack; to add a negation is to subtract."""
-        ins = self.func.code[x] if x >= 0 else ()
-        if ins and ins[0] == _NEG and self.expr[x] is None and not self.demand.rooted[x]:
-            return [*self.expression(ins[1:], block), F64_SUB]
-        return [*self.expression([x], block), F64_ADD]
-
-    def reach(self, r: int) -> None:
-        """See to it that there is an address of the accumulator ``r``, unless it is in a window."""
-        if r not in self.window_of:
-            self.place(r)
-
-    def adding(self, r: int, code: Sequence[bytes]) -> list[bytes]:
-        """Code that adds to the accumulator ``r`` by ``code``, as `addend` gives it."""
-        if r in self.window_of:
-            n = self.window_of[r].local(r)
-            return [get_local(n), *code, set_local(n)]
-        place = self.place(r)
-        if self.func.code[r][0] == ACCUM and self.local_of[r] >= 0:
-            return [place.base, *code, set_local(self.local_of[r] >> 1)]
-        at = place.offset
-        return [place.base, place.base, load("f", at), *code, store("f", at)]
-
-    def _add_arrays(self, block: int, to: Place, x: Place, size: int) -> None:
-        """``to[k] += x[k]`` for every number."""
-        if not size:
-            return
-        n = self.new_local(True)
-        self.out[block] += add_arrays(n, to, x, size)
-        self.free[-1][1].append(n)
-
-    def resolve(self, v: int, ins: tuple[int, ...]) -> None:
-        r, t = ins[1], self.func.types[v]
-        if self.local_of[r] >= 0 or is_memory(t):
-            self.put(v, self.place(r))
-            self.name(v, r)
-        else:
-            place, block = self.place(r), self.func.home[v]
-            self.out[block] += [place.base, load(kind_of(t), place.offset), self.keep(v, is_i32(t))]
-            self.used(r, block)
-
     def loop(self, v: int, ins: tuple[int, ...]) -> None:
         """``[for i: n, …]``: each turn writes its results into the rows of the arrays."""
         number, home = ins[1], self.func.home[v]
@@ -511,83 +416,6 @@ class Body(Loops):
             self.want(r, row, number)
             return row
         return Place(at, place.offset)
-
-    def call(self, v: int, ins: tuple[int, ...]) -> None:
-        callee, block = self.func.callees[ins[1]], self.func.home[v]
-        self.done.add(v)
-        args, gets = ins[2:], self.demand.columns.get(v, {})
-        index, convention = self.callees[callee]
-        out = self.out[block]
-        types = callee.result_types
-        if isinstance(convention, HostConvention):
-            self._call_host(v, callee, convention)
-            return
-        assert isinstance(convention, Convention)
-        taken = self.updates.overwriting.places(callee)
-        given = {k for k in taken if gets.get(k) in self.reused}
-        places = {k: self.overwrite(args[taken[k]]) for k in given}
-        for k in convention.written:
-            if k not in given:
-                places[k] = self.room_for(gets[k], types[k]) if k in gets else self.reserve(size_of(types[k]))
-        passed = {k: self.place(args[k]) for k in convention.pointers}
-        copies: list[bytes] = []
-        for k in taken.keys() - given:  # it gets a copy to overwrite
-            copies += copied(places[k], passed[taken[k]], size_of(types[k]))
-            passed[taken[k]] = places[k]
-        pointers = [place.push() for place in passed.values()]
-        if convention.blocked:
-            extra = self.reserve(8 * len(convention.blocked))
-            for j, k in enumerate(convention.blocked):
-                code = self.expression([args[k]], block)
-                out += [extra.base, *code, store(kind_of(callee.params[k]), extra.offset + 8 * j)]
-            pointers.append(extra.push())
-        for k in convention.written:
-            pointers.append(places[k].push())
-            if k in gets:
-                self.put(gets[k], places[k])
-            if k in given:
-                self.name(gets[k], args[taken[k]])
-        if convention.blocked_results:
-            extra = self.reserve(8 * len(convention.blocked_results))
-            for j, k in enumerate(convention.blocked_results):
-                if k in gets:
-                    self.expr[gets[k]] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
-            pointers.append(extra.push())
-        code = self.expression([args[k] for k in convention.scalars], block)
-        out += [*copies, *code, *pointers, call(index)]
-        for k in passed.keys() - {taken[k] for k in given}:
-            self.used(args[k], block)
-        for k in reversed(convention.returned):
-            self._take(gets.get(k), out)
-
-    def _call_host(self, v: int, callee: Func, convention: HostConvention) -> None:
-        block, types = self.func.home[v], callee.result_types
-        args, gets, out = self.func.code[v][2:], self.demand.columns.get(v, {}), self.out[block]
-        pointers = [self.place(args[k]).push() for k in convention.pointers]
-        places: list[Place] = []
-        if not convention.returns:
-            for k, t in enumerate(types):
-                wanted = k in gets and is_memory(t)
-                places.append(self.room_for(gets[k], t) if wanted else self.reserve(size_of(t)))
-        code = self.expression([args[k] for k in convention.scalars], block)
-        out += [*code, *pointers, *[place.push() for place in places], call(self.callees[callee][0])]
-        for k in convention.pointers:
-            self.used(args[k], block)
-        if convention.returns:
-            self._take(gets.get(0), out)
-        for k, place in enumerate(places):
-            if k in gets and is_memory(types[k]):
-                self.put(gets[k], place)
-            elif k in gets:  # into a local variable, since the next call writes to the same place
-                out += [
-                    place.base,
-                    load(kind_of(types[k]), place.offset),
-                    self.keep(gets[k], is_i32(types[k])),
-                ]
-
-    def _take(self, get: int | None, out: list[bytes]) -> None:
-        """Store or drop the value on top of the stack."""
-        out.append(DROP if get is None else self.keep(get, is_i32(self.func.types[get])))
 
 
 _STATEMENT: dict[int, Callable[[Body, int, tuple[int, ...]], None]] = {

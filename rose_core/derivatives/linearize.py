@@ -97,6 +97,8 @@ class Linearization(Replay):
         """Call → the forward function's instructions, where they stand in its place."""
         self.control: dict[int, TakenSide | Turns | Column] = {}
         """Choices and loops with a state."""
+        self.choices: dict[object, TakenSide] = {}
+        """By the sides of choices and what varies in them."""
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
         self.overwritten: dict[int, int] = {}

@@ -38,10 +38,12 @@ more are better close together, on tapes."""
 
 
 class TakenSide:
-    """A choice in the forward pass."""
+    """A choice in the forward pass, or several between the same functions."""
 
     def __init__(self, sides: tuple[Transposed, Transposed]) -> None:
         self.sides = sides
+        self.placed: dict[object, Func] = {}
+        """The backward functions with zeros in the place of the other side's cotangents."""
 
     @property
     def parts(self) -> Sequence[Transposed]:
@@ -104,11 +106,18 @@ class Column:
 
 def cond(lin: Linearization, v: int, site: CondSite) -> None:
     """The forward pass of a ``COND`` with something active in it."""
-    sides = []
-    for f, args in zip(site.functions, site.args, strict=True):
+    varying = [lin.varying_args(f, args) for f, args in zip(site.functions, site.args, strict=True)]
+    key = *site.functions, *varying
+    taken = lin.choices.get(key)
+    if taken is None:
         room = min(lin.room, _MOST_IN_SIDE)
-        sides.append(lin.derivatives.transposed(f, lin.varying_args(f, args), room, is_part=True))
-    lin.control[v] = TakenSide((sides[0], sides[1]))
+        first, second = (
+            lin.derivatives.transposed(f, varies, room, is_part=True)
+            for f, varies in zip(site.functions, varying, strict=True)
+        )
+        taken = lin.choices[key] = TakenSide((first, second))
+    lin.control[v] = taken
+    sides = taken.sides
     passed = [
         [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]
         for side, args in zip(sides, site.args, strict=True)

@@ -70,7 +70,9 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
     union = [*targets[0], *targets[1]]
     functions = []
     for back, first in zip(backward, (True, False), strict=True):
-        functions.append(_placed(back.func, len(targets[0]), len(targets[1]), first))
+        key = back.func, len(targets[0]), len(targets[1]), first
+        placed = taken.placed.get(key)
+        functions.append(placed or taken.placed.setdefault(key, _placed(*key)))
     passed = [
         _passed(reverse, v, back, args, cotangents, behind, after)
         for back, args, behind in zip(backward, site.args, given, strict=True)

@@ -6,9 +6,9 @@ makes two operations equal makes them one, whose cotangent is the sum of theirs:
 derivative, and the sign of a zero in it, may be another. So
 ``x × 1`` goes, but ``x + 0`` stays: at ``x = -0`` it is ``+0``. Functions of ``Math`` are never
 evaluated here, since their last digit is the reader's engine's business; only powers that are products
-or a quotient become those: squares and reciprocals, which are rounded at least as well, and cubes, which
-are at most one unit in the last place from what is right. The zero tangent is more than a number: scaled
-by anything, infinity included, it stays zero.
+or a quotient become those: squares and reciprocals, which are rounded at least as well, and cubes and
+reciprocals of roots, which are at most one unit in the last place from what is right. The zero tangent is
+more than a number: scaled by anything, infinity included, it stays zero.
 """
 
 from __future__ import annotations
@@ -147,7 +147,9 @@ def _pow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Typ
         return b.binary(_MUL, x, x, type)
     if q == 3:
         return b.binary(_MUL, b.binary(_MUL, x, x, type), x, type)
-    return b.binary(_DIV, b.const(1.0, type), x, type) if q == -1 else None
+    if q == -0.5:  # the root is there already where it was differentiated
+        x = b.binary(_POW, x, b.real(0.5), type)
+    return b.binary(_DIV, b.const(1.0, type), x, type) if q in (-1, -0.5) else None
 
 
 def _and(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:

@@ -16,17 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    FOR,
-    GET,
-    INDEX,
-    RESOLVE,
-    SET,
-    VEC,
-    Func,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import code
 from rose_core.recording.copies import Copies, Repeat
 from rose_core.recording.rows import CALLED, END, operands_of

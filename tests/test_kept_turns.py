@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from differences import directional, same
+from differences import assert_derivatives, directional, same
 from test_states import in_turns
 
 from rose_core import Real, Vec, compile, cond, fn, fori, grad, hvp, inspect, sin, sum, vec, while_loop
@@ -120,3 +120,19 @@ def test_a_side_that_is_not_taken_writes_nothing() -> None:
     """There is memory for what its loop would keep, which has nothing in it."""
     gradient = grad(fn([V], Real, lambda x: choice(x, _MOST_IN_SIDE)))
     assert in_turns(gradient, "memory.copy", "memory.fill") == 0
+
+
+def test_a_table_is_not_kept():
+    """A vector of constants in a loop's body is there already, however it is written."""
+
+    def body(x: Vec(2, Real)) -> Real:
+        def turn(k, s):
+            row = vec(N, Vec(2, Real), [[d, 2 * d] for d in D])[k]
+            number = vec(N, Real, D)[k]
+            return sin(number * s) + sum(2, lambda j: x[j] * row[j] * sin(number + s * x[j]))
+
+        return fori(N, Real, 1.0, turn)
+
+    f = fn(body)
+    assert f"[{N}][{N}]" not in inspect(grad(f)).ir
+    assert_derivatives(f, [0.3, 0.7])

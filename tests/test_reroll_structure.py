@@ -170,3 +170,17 @@ def test_copies_with_structure_are_a_loop(body: Callable) -> None:
 
 def test_which_element_of_its_state_a_loop_reads_is_the_same_in_all_copies() -> None:
     assert loops(made(lambda f, add: turning(f, add, apart=4))) >= N
+
+
+def tables(f: Writer, add: Callable[[Writer, int], int]) -> int:
+    """Rows of numbers."""
+    rows = [f.rows_of("vec", SHORT, *(f.literal(j * k, REAL) for j in range(4))) for k in range(5 * N)]
+    total = f.literal(0, REAL)
+    for k in range(5):
+        row = f.row("index", f.rows_of("vec", MATRIX, *rows[k * N : (k + 1) * N]), f.literal(3, SIZE))
+        total = f.row("add", total, f.row("index", row, f.literal(1, FOUR)))
+    return total
+
+
+def test_tables_stay_tables() -> None:
+    assert loops(made(tables)) == 0

@@ -17,7 +17,7 @@ from rose_core.derivatives.linearize_control import Column
 from rose_core.derivatives.sweep import LoopSums, Sums
 from rose_core.derivatives.versions import Versions
 from rose_core.language.builder import Builder
-from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, ZEROS
+from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS
 from rose_core.language.ops import LIBRARY, TABLE_END, code
 from rose_core.language.types import REAL, Array, Ref, replace_scalar
 from rose_core.wasm.layout import has_tape
@@ -148,6 +148,8 @@ class Cotangents:
             stack.pop()
             if ins[0] == INDEX:
                 known[u] = b.index(*operands)
+            elif ins[0] == VEC:
+                known[u] = b.vec(operands, self.fb.types[u])
             else:
                 known[u] = b.op(ins[0], *operands, type=self.fb.types[u])
 
@@ -168,7 +170,14 @@ class Cotangents:
                 self.kept = self._kept_elements()
             version = self.versions.of(w)
             return w not in self.kept and (version is None or self.versions.is_there(version))
+        if op == VEC:
+            return self._is_table(w)  # which a loop would keep in every turn
         return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def _is_table(self, w: int) -> bool:
+        """Whether ``w`` is a vector of constants, or of such vectors."""
+        op, *elements = self.fb.code[w]
+        return op == VEC and all(x < 0 or self._is_table(x) for x in elements)
 
     def _kept_elements(self) -> set[int]:
         if not self.boundary:

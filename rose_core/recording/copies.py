@@ -34,6 +34,9 @@ _WITHOUT_HEAD = frozenset((INDEX, ACCUM, ADD_TO, RESOLVE))
 _CONTINUE = frozenset((GET, ADD_TO, RESOLVE))
 """Rows that are of use in the same copy only as what their first operand is."""
 
+_MOVES = frozenset((INDEX, VEC))
+"""Rows that compute nothing."""
+
 _NO_VALUES = frozenset((FOR, END, ACCUM, ADD_TO, *CALLED))
 """Rows that others continue."""
 
@@ -216,8 +219,8 @@ class Copies(Typed):
             if head is None or depth < 0 or (op in _CONTINUE and not rows[row][1][0].back):
                 return None
             repeat.heads[row] = head
-        if depth or all(op == INDEX for op, _ in rows):
-            return None  # half a loop, or a loop that would copy a vector
+        if depth or all(op in _MOVES for op, _ in rows):
+            return None  # half a loop, or a loop that would copy vectors
         own = {row: _sum(op, operands, row) for row, (op, operands) in enumerate(rows) if op in (_ADD, _SUB)}
         sums = {row: k for row, k in own.items() if k >= 0}
         carried = [(row, x.carry) for row, (_, operands) in enumerate(rows) for x in operands if x.carry]

@@ -18,6 +18,14 @@ HEAD = """
         add: (x, y) => x + y, mul: (x, y) => x * y, sin: Math.sin, cos: Math.cos, real: (i) => i,
         iadd: (n, i, j) => i + j, imin: (n, i, j) => Math.min(i, j), imax: (n, i, j) => Math.max(i, j),
         imod: (n, i) => i % n, idiv: (n, i, by) => Math.floor(i / by), index: (n, i) => i,
+        tanh: Math.tanh, lt: (x, y) => x < y, sum: (n, f) => numbers(n, f).reduce((s, x) => s + x, 0),
+        vec: (n, type, f) => numbers(n, f), cond: (p, type, yes, no) => (p ? yes() : no()),
+        fori: (n, type, state, f) => numbers(n, (k) => k).reduce((s, k) => f(k, s), state),
+        scan: (n, type, state, f) => {
+            const ys = numbers(n, (k) => { const [s, y] = f(state, k); state = s; return y; });
+            return [state, ys];
+        },
+        step: (v, x) => v.map((y) => Math.sin(y * x)),
     };
     const both = async (params, body, ...args) => {
         const f = await compile(fn(params, Real, (...args) => body(rose, ...args)));
@@ -160,3 +168,59 @@ def test_an_index_that_a_function_uses_twice(node: Run) -> None:
         }
         return values;"""
     assert evaluate(node, body) == [11007, 11007]
+
+
+STRUCTURED = {
+    "a sum": "total = o.add(total, o.tanh(o.sum(3, (j) => o.mul(v[k], o.real(o.iadd(9, j, k % 5))))))",
+    "a vector": """
+        const w = o.vec(3, Real, (j) => o.sin(o.mul(v[k], o.add(o.real(j), Math.cos(k)))));
+        total = o.add(total, o.mul(w[k % 3], w[1]))""",
+    "a vector that is handed on": """
+        const [g, c] = [state, Math.sin(k)];
+        state = o.vec(3, Real, (j) => o.tanh(o.add(o.mul(g[j], c), o.mul(o.mul(v[k], 0.2), o.sum(3, (i) => g[i])))));
+        total = o.add(total, state[k % 2])""",
+    "a choice": """
+        total = o.add(total, o.cond(o.lt(v[k], Math.cos(3 * k)), Real,
+            () => o.mul(v[k], k), () => o.sin(o.mul(v[k], v[(5 * k) % 40]))))""",
+    "a choice in a sum": """
+        total = o.add(total, o.sum(3, (j) => o.cond(o.lt(o.real(j), 1 + (k % 2)), Real,
+            () => o.mul(v[k], o.real(j)), () => o.sin(o.add(v[k], k)))))""",
+    "steps in each turn": """
+        total = o.add(total, o.fori(4, Real, v[k], (j, x) => o.sin(o.add(o.mul(x, k / 9), o.real(j)))))""",
+    "what is kept of steps": """
+        const [last, all] = o.scan(4, Real, v[k], (x, j) => {
+            const y = o.tanh(o.add(x, k / 40));
+            return [y, o.mul(y, o.real(j))];
+        });
+        total = o.add(total, o.mul(last, all[k % 4]))""",
+    "calls, one after the other": """
+        state = o.step(state, o.add(v[k], 1 + k / 40));
+        total = o.add(total, o.mul(state[2], k))""",
+}
+
+
+@pytest.mark.parametrize("turn", STRUCTURED.values(), ids=STRUCTURED.keys())
+def test_loops_around_loops_choices_and_calls(node: Run, turn: str) -> None:
+    body = f"""
+        const T = Vec(40, Real);
+        const step = fn([Vec(3, Real), Real], Vec(3, Real), (v, x) =>
+            rose.vec(3, Real, (j) => rose.sin(rose.mul(v[j], x))));
+        const body = (o, v) => {{
+            let [total, state] = [0, o.vec(3, Real, (j) => o.real(j))];
+            for (let k = 0; k < 40; ++k) {{
+                {turn};
+            }}
+            return o.add(total, state[1]);
+        }};
+        const f = fn([T], Real, (v) => body({{ ...rose, step }}, v));
+        const x = numbers(40);
+        const g = (await compile(grad(f)))(x);
+        const along = (h) => body(plain, numbers(40, (k) => x[k] + h * Math.cos(k)));
+        const slope = (h) => (along(h) - along(-h)) / (2 * h);
+        return [[(await compile(f))(x), along(0)],
+            [g.reduce((s, y, k) => s + y * Math.cos(k), 0), (4 * slope(1e-4) - slope(2e-4)) / 3],
+            (await rose.inspect(f)).ir.split("\\n").length];"""
+    (found, expected), (along, slope), lines = evaluate(node, body)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert along == pytest.approx(slope, rel=1e-7)
+    assert lines < 120

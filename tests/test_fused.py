@@ -8,7 +8,7 @@ from random_programs import flat
 from test_extremes import forward, points, slopes
 from unchanged import assert_unchanged
 
-from rose_core import Real, Vec, compile, exp, fn, imod, interp, sin, sqrt, vec
+from rose_core import Real, Vec, compile, exp, fn, imod, interp, real, sin, sqrt, vec
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
@@ -136,6 +136,20 @@ def test_loops_that_stay(body) -> None:
     assert loops(f) == 2
     args = (points(N, 1),)
     assert slopes(f, args) == pytest.approx(forward(f, args), rel=1e-12, abs=1e-13)
+
+
+def corners(depth: int):
+    """A sum over all corners of a cube of so many dimensions."""
+
+    def along(k, x, p, i):
+        return total(2, lambda i: along(k - 1, x, p * real(i), i)) if k else sin(x * real(i)) * p
+
+    return fn([Real], Real, lambda x: along(depth, x, x, 0))
+
+
+def test_what_loops_in_each_other_are_written_out_to_has_a_limit() -> None:
+    rows = [len(Expansion(corners(depth).func).root.code) for depth in (6, 9, 12)]
+    assert rows[2] - rows[1] == rows[1] - rows[0]
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 8) for k in range(0, 160, 8)], ids=str)

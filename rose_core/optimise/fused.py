@@ -81,7 +81,7 @@ def fused(f: Func) -> Func:
 
 def _written(f: Func) -> Func:
     """``f`` with what keeps loops apart written out: loops of components around them, short sums in them."""
-    around = {k for k in range(1, len(f.blocks)) if _is_around(f, k)}
+    around = _around(f)
     siblings = Counter((block.parent, block.size) for block in f.blocks[1:])
     several = {k for k, block in enumerate(f.blocks) if k and siblings[block.parent, block.size] > 1}
     several |= {k for k, block in enumerate(f.blocks) if block.parent in around}
@@ -89,18 +89,31 @@ def _written(f: Func) -> Func:
     return written_out(f, around | sums)
 
 
+def _around(f: Func) -> set[int]:
+    """The loops of few turns that are written out, as loops in them do much of the same in each of these."""
+    found: set[int] = set()
+    rows = [len(block.order) for block in f.blocks]
+    # a loop's block has a higher number than the blocks around it
+    for number in range(len(f.blocks) - 1, 0, -1):
+        block = f.blocks[number]
+        assert isinstance(block.size, Fin)
+        written = block.size.size * rows[number]
+        if block.size.size <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
+            found.add(number)
+            rows[block.parent] += written
+        else:
+            rows[block.parent] += rows[number]
+    return found
+
+
 def _is_around(f: Func, number: int) -> bool:
-    """Whether there are loops in a loop of few turns that do much of the same in each of these."""
+    """Whether there are loops in a loop that do much of the same in each of its turns."""
     block = f.blocks[number]
-    assert isinstance(block.size, Fin)
-    loops = [v for v in block.order if f.code[v][0] == FOR] if block.size.size <= MOST_COMPONENTS else []
+    loops = [v for v in block.order if f.code[v][0] == FOR]
     if not loops:
         return False
-    content = contents(f, number)
-    if len(content) * block.size.size > MOST_ROWS:
-        return False
     varying = {block.index}
-    for v in content:
+    for v in contents(f, number):
         op, *given = f.code[v]
         if not varying.isdisjoint(operands(f.code[v], f.blocks)):
             varying.add(path_of(f, given[0])[1] if op == ADD_TO else v)

@@ -9,7 +9,7 @@ import pytest
 
 from rose_core import Real, Vec, compile, fn, iadd, imax, imin, imod, interp, isub, jvp, real, vec, vjp
 from rose_core import sum as total
-from rose_core.wasm import lane_code
+from rose_core.wasm import lane_code, pieces
 from tests import random_stencils
 
 
@@ -109,3 +109,17 @@ def test_too_many_ends_are_left_alone(written) -> None:
     f = fn([V], V, lambda u: vec(n, Real, lambda i: u[imod(n, iadd(2 * n, i, n // 2))] * u[i] - u[i]))
     same(f, numbers(n, 1))
     assert written == []
+
+
+def test_indices_made_of_each_other_are_looked_at_once(monkeypatch) -> None:
+    n, found = 64, []
+    piece = pieces._piece
+    monkeypatch.setattr(pieces, "_piece", lambda *args: found.append(args) or piece(*args))
+
+    def clamped(u, i):
+        for k in range(12):
+            i = imin(n, i, imax(n, i, k))
+        return u[i] + 1.0
+
+    same(fn([Vec(n, Real)], Vec(n, Real), lambda u: vec(n, Real, lambda i: clamped(u, i))), numbers(n, 1))
+    assert 0 < len(found) < 100

@@ -23,7 +23,7 @@ from rose_core.wasm.encode import (
     IN_LANES,
 )
 from rose_core.wasm.layout import size_of
-from rose_core.wasm.pieces import Piece, at, pieces
+from rose_core.wasm.pieces import Known, Piece, at, pieces
 from rose_core.wasm.strides import STEP
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
-    lanes = Lanes(number)
+    lanes, known = Lanes(number), Known()
     if not LEAST_TURNS <= block.size.size <= MOST_TURNS:
         return None
     results = {block.results[k] for k in columns}
@@ -150,7 +150,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
             t = func.types[v]
             op, inner = func.code[v][0], t.inner if isinstance(t, Ref) else t
             if op in (INDEX, REF_INDEX) and is_number(inner):
-                found = element(body, number, func.code[v])
+                found = element(body, number, func.code[v], known)
                 if found is None:
                     return None
                 lanes.elements[v] = found
@@ -158,18 +158,18 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                 if op not in (INDEX, REF_INDEX) and not (v in results and _is_row(func, number, v)):
                     return None
                 lanes.rows.append(v)
-            elif t is BOOL and (answer := pieces(func, number, v)):
+            elif t is BOOL and (answer := pieces(func, number, v, known)):
                 lanes.answers[v] = answer
                 continue
             elif op == _REAL:
-                index = pieces(func, number, func.code[v][1])
+                index = pieces(func, number, func.code[v][1], known)
                 if index is None:
                     return None
                 lanes.numbers[v] = index
             elif is_number(t) or t is BOOL:
                 if op == INDEX or not in_lanes_of(body, v):
                     return None
-            elif isinstance(t, Ref) or (body.affine(v) is None and pieces(func, number, v) is None):
+            elif isinstance(t, Ref) or (body.affine(v) is None and pieces(func, number, v, known) is None):
                 return None
             if is_number(t) or t is BOOL:
                 lanes.values.append(v)
@@ -233,8 +233,11 @@ def in_lanes_of(body: Body, v: int) -> bytes:
     return body.codes.in_lanes.get(code, b"")
 
 
-def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
-    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
+def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Element | None:
+    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop.
+
+    ``known``: what `pieces` has found of these turns.
+    """
     func, code = body.func, body.func.code
     start = unit = 0
     moving: list[Piece] | None = None
@@ -254,7 +257,7 @@ def element(body: Body, number: int, ins: tuple[int, ...]) -> Element | None:
             if line:
                 moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
             else:
-                moving = pieces(func, number, index)
+                moving = pieces(func, number, index, known)
             if not moving:
                 return None
         if of < 0 or func.home[of] != number:

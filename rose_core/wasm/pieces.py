@@ -30,25 +30,34 @@ _NOT, _SELECT = code("not"), code("select")
 _KNOWN = {*_SUMS, *_CHOICES, *_COMPARISONS, *_OF_BOOLS, _IMUL, _IMOD, _NOT, _SELECT}
 
 
-def pieces(func: Func, number: int, v: int) -> list[Piece] | None:
+Known = dict[int, list[Piece] | None]
+"""Values of a loop → what `pieces` has found of them."""
+
+
+def pieces(func: Func, number: int, v: int, known: Known) -> list[Piece] | None:
     """How the index or Bool ``v`` follows the turns of loop ``number``, of which it has at least one.
 
     None if it depends on anything else, or is no such thing.
     """
     if v < 0:
         return [(0, 0, int(func.pool[~v][0]))]
-    if func.home[v] != number:
-        return None
+    if v not in known:
+        known[v] = _pieces(func, number, v, known) if func.home[v] == number else None
+    return known[v]
+
+
+def _pieces(func: Func, number: int, v: int, known: Known) -> list[Piece] | None:
+    """The same, of a value in the loop that is not known yet."""
     op, *given = func.code[v]
     if op == IDX:
         return [(0, 1, 0)]
     if op == _NARROW:
-        return pieces(func, number, given[0])
+        return pieces(func, number, given[0], known)
     if op not in _KNOWN:
         return None
     turns: int = func.blocks[number].size.size  # type: ignore[attr-defined]
     found: list[Piece] = []
-    of = [pieces(func, number, x) for x in given]
+    of = [pieces(func, number, x, known) for x in given]
     if None in of:
         return None
     for start, end, *lines in _together(of, turns):  # type: ignore[arg-type]

@@ -71,6 +71,12 @@ def test_where_the_interval_has_to_be_taken_apart(body, a, b, value, error):
     assert same(f, b, a) == pytest.approx(-value, abs=error)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-220, 1e220, 1e295])
+def test_very_large_and_small_integrals(unit):
+    f = fn([Real], Real, lambda unit: quad(lambda x: unit * exp(20 * x), 0.0, 1.0))
+    assert same(f, unit) == pytest.approx(unit * math.expm1(20) / 20, rel=1e-14, abs=0.0)
+
+
 def test_the_derivative_is_taken_apart_by_itself():
     """f has no feature at x = v₁; its derivative has a narrow peak there, where v₀ is 0."""
 

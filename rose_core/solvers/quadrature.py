@@ -10,6 +10,7 @@ the one at l + w, twice as wide if that is a place where such a one may begin. S
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,7 @@ from rose_core.tracing.values import Record
 from rose_core.tracing.where import Construct
 
 _abs, _max, _and, _or, _not = map(operation, ("abs", "max", "and", "or", "not"))
-_floor, _sqrt, _lt, _leq, _eq = map(operation, ("floor", "sqrt", "lt", "leq", "eq"))
+_floor, _lt, _leq, _eq = map(operation, ("floor", "lt", "leq", "eq"))
 _ieq = index_operation("ieq")
 
 _POSITIVE = [
@@ -94,6 +95,8 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
         """The sum over all parts of what ``add`` adds, where ``measure`` says which are exact enough."""
         state = Struct({"total": of, "from": REAL, "width": REAL, "size": REAL, "rough": REAL})
         length = b - a
+        # twice as many points halve an error many times, so that of 15 is far below the difference
+        most = math.cbrt(tolerance) ** 2 / _DIFFERENCE
 
         def test(s: Any) -> Any:
             return _lt(s["from"], 1.0)
@@ -102,9 +105,7 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
             start, h = a + length * s["from"], length * s.width
             m = measure(start, h)
             size = _max(s.size, m.size)
-            # twice as many points halve an error many times, so that of 15 is far below the difference
-            difference = _DIFFERENCE * m.error
-            exact = _leq(difference * _sqrt(difference), tolerance * size * _sqrt(size))
+            exact = _leq(m.error, most * size)
             ends = _or(exact, _leq(s.width, _NARROWEST))
             next = s["from"] + s.width
             twice = next / (2 * s.width)

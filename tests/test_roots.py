@@ -160,6 +160,9 @@ def test_pivots():
     inv = fn([matrix(3, 3)], matrix(3, 3), lambda a: inverse(3, a))
     assert same(inv, [[0, 0, 2], [4, 0, 0], [0, 5, 0]]) == [[0, 0.25, 0], [0, 0, 0.2], [0.5, 0, 0]]
     assert same(inv, [[1e-200, 0, 0], [0, 1e200, 0], [0, 0, 1]]) == [[1e200, 0, 0], [0, 1e-200, 0], [0, 0, 1]]
+    inverted = [[0.5, 0.5e20, 0], [0.5, -0.5e20, 0], [0, 0, 1]]
+    for row, expected in zip(same(inv, [[1, 1, 0], [1e-20, -1e-20, 0], [0, 0, 1]]), inverted, strict=True):
+        assert row == pytest.approx(expected, rel=1e-15)
     for a in ([[1, 2, 3], [2, 4, 6], [1, 0, 1]], [[0.1, 0.7, 0.3], [0.2, 0.5, 0.1], [0.3, 1.2, 0.4]]):
         assert all(math.isnan(x) for row in same(inv, a) for x in row)
 

@@ -30,13 +30,18 @@ def unit(n: int, i: Any) -> Any:
 def solve(n: int, m: int, a: Any, b: Any) -> Any:
     """``x`` with ``a x = b``, where ``a`` has ``n`` columns and ``b`` ``m``; NaN if ``a`` is singular."""
     state = Struct({"a": matrix(n, n), "b": matrix(n, m), "pivots": array(fin(n), REAL)})
+    sizes: Any = vec(n, REAL, lambda i: fori(n, REAL, 0.0, lambda j, most: _max(most, _abs(a[i][j]))))
+
+    def scaled(x: Any, columns: int) -> Any:
+        """An equation may be written in other units than the next one."""
+        return vec(n, array(fin(columns), REAL), lambda i: vec(columns, REAL, lambda j: x[i][j] / sizes[i]))
 
     def eliminate(k: Any, s: Any) -> dict[str, Any]:
         def better(i: Any, p: Any) -> object:
             return select(_and(_igt(n, i, k), _gt(_abs(s.a[i][k]), _abs(s.a[p][k]))), fin(n), i, p)
 
         p = fori(n, fin(n), k, better)
-        largest: Any = fori(n, REAL, 0.0, lambda i, most: _max(most, _abs(a[i][k])))
+        largest: Any = fori(n, REAL, 0.0, lambda i, most: _max(most, _abs(first["a"][i][k])))
         pivot = select(_abs(s.a[p][k]) > _SMALL * largest, s.a[p][k], math.nan)
 
         def swapped(x: Any) -> Any:
@@ -55,8 +60,8 @@ def solve(n: int, m: int, a: Any, b: Any) -> Any:
             "pivots": s.pivots.set(k, pivot),
         }
 
-    start = {"a": a, "b": b, "pivots": vec(n, REAL, lambda _: 0.0)}
-    end: Any = fori(n, state, start, eliminate)
+    first = {"a": scaled(a, n), "b": scaled(b, m), "pivots": vec(n, REAL, lambda _: 0.0)}
+    end: Any = fori(n, state, first, eliminate)
     return vec(n, array(fin(m), REAL), lambda i: vec(m, REAL, lambda j: end.b[i][j] / end.pivots[i]))
 
 

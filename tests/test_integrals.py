@@ -77,6 +77,11 @@ def test_very_large_and_small_integrals(unit):
     assert same(f, unit) == pytest.approx(unit * math.expm1(20) / 20, rel=1e-14, abs=0.0)
 
 
+def test_bounds_that_are_numbers_where_there_is_no_value():
+    f = fn([V2], Real, lambda v: quad(lambda x: v[0] / sqrt(x), 0.0, v[1]))
+    assert assert_derivatives(f, [2.0, 2.25]) == pytest.approx([3, 4 / 3], rel=1e-8)
+
+
 def test_the_derivative_is_taken_apart_by_itself():
     """f has no feature at x = v₁; its derivative has a narrow peak there, where v₀ is 0."""
 

@@ -11,7 +11,7 @@ the one at l + w, twice as wide if that is a place where such a one may begin. S
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rose_core.language.ir import is_real
@@ -90,6 +90,15 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     t = f.func.ret if isinstance(f, Function) else REAL
     tangents = tangent(t, "quad")
     function = function_on("quad", f, [REAL], t)
+    trace = current()
+    bounds = [lift(trace, x, REAL, f"argument {k} of quad")[0] for k, x in enumerate((a, b), 2)]
+    fixed = [trace.builder.pool[~v][0] if v < 0 else None for v in bounds]
+    """Bounds that are numbers: there ``f`` may be infinite, and that is no part of a derivative."""
+
+    def both(moving: Sequence[Any]) -> list[Any]:
+        """All bounds, of which these are no numbers."""
+        rest = iter(moving)
+        return [next(rest) if x is None else x for x in fixed]
 
     def parts(a: Any, b: Any, of: Type, measure: Callable[..., Any], add: Callable[..., Any]) -> Any:
         """The sum over all parts of what ``add`` adds, where ``measure`` says which are exact enough."""
@@ -127,15 +136,22 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
         done = ensure(here, found, 1.0, complaint)
         return each(of, lambda u: u, lambda x: x * done, end.total)
 
-    def value(f: Function, a: Any, b: Any) -> Any:
+    def value(f: Function, *moving: Any) -> Any:
+        a, b = both(moving)
+
         def add(total: Any, m: Any, start: Any, h: Any) -> Any:
             return combined(t, operation("add"), total, m.sum)
 
         return parts(a, b, t, lambda start, h: _measured(t, f, start, h), add)
 
-    def rule(y: Any, f: Function, a: Any, b: Any) -> Any:
+    def rule(y: Any, f: Function, *moving: Any) -> Any:
         derivative: Any = jvp(f)
-        at_ends = each(t, tangent, lambda y0, y1: b.du * y1 - a.du * y0, f(a.re), f(b.re))
+        at_ends = each(t, tangent, zero)
+        low, high = both(moving)
+        if fixed[0] is None:
+            at_ends = each(t, tangent, lambda y: -(low.du * y), f(low.re))
+        if fixed[1] is None:
+            at_ends = each(t, tangent, lambda y, s: s + high.du * y, f(high.re), at_ends)
         slopes = _by_closure(f, t)
         if slopes is None:
             return at_ends
@@ -158,10 +174,12 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
 
             return _over_points(tangents, total, start, h, weighted)
 
-        within = parts(a.re, b.re, tangents, frozen, add)
+        a, b = both([x.re for x in moving])
+        within = parts(a, b, tangents, frozen, add)
         return each(t, tangent, operation("add"), at_ends, within)
 
-    return functional([function], [REAL, REAL], t, value, rule)(a, b)
+    moving = [x for x, number in zip((a, b), fixed, strict=True) if number is None]
+    return functional([function], [REAL] * len(moving), t, value, rule)(*moving)
 
 
 def _is_tangent(t: Type) -> bool:

@@ -25,6 +25,7 @@ from rose_core import (
     hessian,
     iadd,
     igt,
+    imax,
     index,
     interp,
     isub,
@@ -39,6 +40,7 @@ from rose_core import (
     vec,
     while_loop,
 )
+from rose_core.operators import pattern, sparse
 from rose_core.operators.colouring import of_columns, of_symmetric
 from rose_core.operators.sparse import paths
 
@@ -154,6 +156,34 @@ def test_states_and_updates() -> None:
     # in reverse the tape is of an unknown length
     energy = fn([V6], Real, lambda x: sum(4, lambda i: fn([V6], Vec(4, Real), unknown_turns)(x)[i] ** 2))
     check_hessian(energy, X)
+
+
+def test_turns_without_a_number_are_looked_through_once(monkeypatch) -> None:
+    """What diffuses from cell to cell has spread after as many turns as there are cells."""
+    looked: list[int] = []
+
+    class Counted(list):
+        def __getitem__(self, k):
+            looked[-1] += 1
+            return super().__getitem__(k)
+
+    class Sets(pattern.Sets):
+        def __init__(self) -> None:
+            super().__init__()
+            self.pairs = Counted()
+
+    monkeypatch.setattr(sparse, "Sets", Sets)
+
+    def spread(n: int):
+        def turn(u):
+            return vec(n, Real, lambda i: u[isub(n, imax(n, i, 1), 1)] + 0.5 * u[i])
+
+        return fn([Vec(n, Real)], Vec(n, Real), lambda u: while_loop(u.type, u, lambda u: u[0] < 9, turn))
+
+    for n in (20, 40):
+        looked.append(0)
+        assert len(sparse_jacobian(spread(n)).rows) == n * (n + 1) // 2
+    assert looked[1] < 5 * looked[0]
 
 
 def test_the_fewer_passes() -> None:

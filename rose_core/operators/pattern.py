@@ -15,7 +15,7 @@ What it computes with:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rose_core.derivatives.rules import rule
@@ -56,6 +56,8 @@ class Sets:
 
     def __init__(self) -> None:
         self.pairs: list[tuple[int, int]] = []
+        self.known: dict[int, frozenset[int]] = {}
+        """The members of some, so that they are not looked for through many turns of a loop again."""
 
     def both(self, x: Any, y: Any) -> Any:
         """What depends on all that either depends on, or may be either."""
@@ -135,6 +137,8 @@ class Sets:
             k = stack.pop()
             if k >= 0:
                 found.add(k)
+            elif k in self.known:
+                found |= self.known[k]
             elif k not in seen:
                 seen.add(k)
                 stack += self.pairs[~k]
@@ -388,15 +392,29 @@ class _Run:
         self, site: LoopSite, state: list[Any], args: list[Any], types: Sequence[Type]
     ) -> tuple[list[Any], list[Any]]:
         """The state after any number of further turns, and what may be kept of one."""
-        carries = site.spec.carries
+        carries, sets, before = site.spec.carries, self.sets, dict[int, frozenset[int]]()
         while True:
-            found = dependencies(self.sets, site.body, [ANY, *state, *args])
-            after = [
-                self.sets.either(x, y, t) for x, y, t in zip(state, found[:carries], types, strict=False)
-            ]
-            if all(self.sets.same(x, y, t) for x, y, t in zip(state, after, types, strict=False)):
+            found = dependencies(sets, site.body, [ANY, *state, *args])
+            after = [sets.either(x, y, t) for x, y, t in zip(state, found[:carries], types, strict=False)]
+            reals = [x for x, t in zip(after, types, strict=False) if is_real(t)]
+            now = {k: sets.members(k) for k in _pairs(reals)}
+            sets.known.update(now)
+            if all(sets.same(x, y, t) for x, y, t in zip(state, after, types, strict=False)):
                 return after, found[carries:]
-            state = after
+            for k in before.keys() - now.keys():
+                sets.known.pop(k, None)
+            state, before = after, now
+
+
+def _pairs(x: Any) -> Iterator[int]:
+    """The pairs that are in a value of Reals."""
+    if isinstance(x, Each):
+        yield from _pairs(x.elem)
+    elif isinstance(x, list):
+        for y in x:
+            yield from _pairs(y)
+    elif x is not None and x < 0:
+        yield x
 
 
 def _zeros(x: Any) -> Any:

@@ -45,7 +45,9 @@ from rose_core import (
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
 from rose_core.language.ir import ACCUM
+from rose_core.language.parse import parse
 from rose_core.language.types import Array
+from rose_core.optimise.sunk import sunk
 from rose_core.wasm.encode import MEMORY_COPY
 from rose_core.wasm.program import Program
 
@@ -833,3 +835,20 @@ def test_choices_one_after_another_change_a_cotangent_in_its_place(of) -> None:
     code = inspect(gradient).ir
     zeros = re.findall(r"accum (?:\w+ from )?\[for", code)
     assert len(zeros) <= 2  # where the cotangent comes from, and where it goes to
+
+
+ROWS = """
+def row (r: [2]Real): Real = r[1]
+def last (a: [3][2]Real): Real = let r = a[2] in row(r)
+def first (b: [5][2]Real): Real = let r = b[0] in row(r)
+def f (a: [3][2]Real, b: [5][2]Real, i: 3, j: 5, p: Bool): Real =
+  let r = a[i] in
+  let s = b[j] in
+  let x = if p then row(r) else last(a) in
+  let y = if p then row(s) else first(b) in
+  x × y
+"""
+
+
+def test_a_side_of_several_choices_reads_rows_of_arrays_of_each_type() -> None:
+    check(sunk(parse(ROWS)["f"]))

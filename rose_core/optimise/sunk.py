@@ -65,10 +65,11 @@ class _Sinking(Replay):
         args += dict.fromkeys(x for path in paths if path for x in path if x not in args)
         number = {a: k for k, a in enumerate(args)}
         means = tuple(tuple(number[x] for x in path or (a,)) for a, path in zip(given, paths, strict=True))
-        key = "sunk", means
+        types = tuple(self.b.func.type_of(a) for a in args)
+        key = "sunk", means, types
         found = side.memo.get(key)
         if found is None:
-            found = side.memo[key] = _reading(side, means, [self.b.func.type_of(a) for a in args])
+            found = side.memo[key] = _reading(side, means, types)
         assert isinstance(found, Func)
         return found, args
 

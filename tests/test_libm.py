@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from decimal import Decimal, localcontext
 
 import pytest
 from libm_points import pairs, points
@@ -91,3 +93,11 @@ def test_accuracy_of_two_operands(op):
     assert [bits(op.evaluate(*x)) for x in at] == [bits(y) for y in got]
     for x, y in zip(at, got, strict=True):
         assert ulps(y, c.value(*x)) <= 1, f"{c.name}{x} is {y}"
+
+
+@pytest.mark.parametrize("x", [0.7124017826906214, 0.7430959014477659])
+def test_where_tanh_would_go_on_as_a_polynomial(x):
+    with localcontext(prec=40):
+        growth = (2 * Decimal(x)).exp()
+        error = Decimal(libm.tanh(x)) - (growth - 1) / (growth + 1)
+    assert abs(error) < math.ulp(0.6)

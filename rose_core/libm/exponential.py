@@ -177,7 +177,7 @@ def half_exp(x: float) -> float:
 
 def tanh(x: float) -> float:
     a = abs(x)
-    if a < 0.75:
+    if a < 0.625:
         z = a * a
         return copysign(a + a * (z * estrin(z, TANH)), x)
     if a >= 22.0:

@@ -65,7 +65,7 @@ def exponential() -> dict[str, object]:
         "EXPM1": fit(quotient(mp.exp, (1, 1), 2), -step / 2, step / 2, 5, lambda r: r * r, (0.5,)),
         "SCALE": [bits(float(t)) - (j << 46) for j, t in enumerate(powers)],
         "TAIL": [float((t - float(t)) / float(t)) for t in powers],
-        "TANH": fit(squared(quotient(mp.tanh, (0, 1), 3)), 0, 0.5625, 13, lambda z: z),
+        "TANH": fit(squared(quotient(mp.tanh, (0, 1), 3)), 0, 0.390625, 11, lambda z: z),
     }
 
 

@@ -149,6 +149,16 @@ def f(x: [4]Real): Real =
 """
 
 
+def test_each_of_many_sums_has_its_own_constants() -> None:
+    def weighted(x, i, weight):
+        return sum(N, lambda j: select(j < i, weight * x[j], 0.0))
+
+    f = fn([V], Real, lambda x: sum(N, lambda i: exp(sum([weighted(x, i, k + 0.5) for k in range(9)]))))
+    bodies = expand.Expansion(f.func).root.callees
+    assert len(bodies) == 9
+    assert [x for body in bodies for x, t in body.pool if t is Real and x] == [k + 0.5 for k in range(9)]
+
+
 def test_a_sum_over_several_loops() -> None:
     """As a program in the text form may have it: each turn of the outer loop adds to what there is."""
     f = Function(flatten(parse(NESTED)["f"]))

@@ -53,13 +53,16 @@ class Replay:
         self.func = func
         self.b = b
         self.args = args
-        pool = [b.const(value, self.type(t)) for value, t in func.pool]
-        self.env: list[int] = [0] * len(func.code) + pool[::-1]
+        self.env: list[int] = [0] * len(func.code) + self.constants()[::-1]
         """Source id → id in ``b``."""
         self.result_at: dict[int, list[int]] = {}
         """For a source loop: where among the new loop's results each of its results went."""
         self.replaced: dict[int, list[int]] = {}
         """Source call, loop or choice that has other instructions in its place → the results of these."""
+
+    def constants(self) -> list[int]:
+        """The constants in ``b``, in their order."""
+        return [self.b.const(value, self.type(t)) for value, t in self.func.pool]
 
     def type(self, t: Type) -> Type:
         """The type a value of type ``t`` has in the copy."""

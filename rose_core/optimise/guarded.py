@@ -95,7 +95,7 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
     turn = b.param(f.blocks[number].size)
     before = [b.param(REAL) for _ in added]
     given = {f.blocks[number].index: turn} | {x: b.param(f.types[x]) for x in args}
-    replay = _Turn(f, b, given, added)
+    replay = _Turn(f, b, given, added, content)
     replay.block(number)
     values = zip(before, added.values(), strict=True)
     body.blocks[0].results = [b.binary(_ADD, s, replay.env[x]) for s, x in values]
@@ -113,11 +113,23 @@ def _is_sum(f: Func, number: int, r: int, users: Sequence[int]) -> bool:
 class _Turn(Verbatim):
     """Copies a turn of a loop, but for what it adds up."""
 
-    def __init__(self, func: Func, b: Builder, given: Mapping[int, int], sums: Container[int]) -> None:
+    def __init__(
+        self, func: Func, b: Builder, given: Mapping[int, int], sums: Container[int], content: Sequence[int]
+    ) -> None:
+        self.content = content
+        """The instructions of the loop."""
         super().__init__(func, b, [])
         self.sums = sums
         for x, v in given.items():
             self.env[x] = v
+
+    def constants(self) -> list[int]:
+        """Only those that the loop has: others are many, where there are many such loops."""
+        code, pool, blocks = self.func.code, self.func.pool, self.func.blocks
+        found = [0] * len(pool)
+        for k in sorted({~x for v in self.content for x in operands(code[v], blocks) if x < 0}):
+            found[k] = self.b.const(*pool[k])
+        return found
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         if ins[0] != ADD_TO or ins[1] not in self.sums:

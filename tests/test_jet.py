@@ -38,6 +38,7 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives.expand import DerivativeError, Expansion
+from rose_core.derivatives.jet import Jet
 
 V3 = Vec(3, Real)
 
@@ -207,6 +208,26 @@ def test_work_grows_with_the_square_of_the_order() -> None:
 
     assert operations(40) < 6 * operations(20) < 36 * operations(10)
     assert operations(20) < 7000
+
+
+def test_what_varies_in_a_loop_is_known_before_its_series_is_made(monkeypatch) -> None:
+    """From one leaf of the state to the next one it takes as many turns as there are leaves."""
+    n = 20
+    made: list[str] = []
+    run = Jet.run
+    monkeypatch.setattr(Jet, "run", lambda self: made.append(self.func_jet.name) or run(self))
+    V = Vec(n, Real)
+
+    def turn(_, s):
+        return {f"s{k}": s[f"s{k}"] + 0.5 * s[f"s{k - 1}"] if k else s.s0 for k in range(n)}
+
+    def f(x):
+        start = {f"s{k}": 0.0 if k else x for k in range(n)}
+        end = fori(n, dict.fromkeys(start, Real), start, turn)
+        return [end[f"s{k}"] for k in range(n)]
+
+    Expansion(jet(fn([Real], V, f), 2).func)
+    assert made == ["jet_f", "jet_body"]
 
 
 def test_mistakes() -> None:

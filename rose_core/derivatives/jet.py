@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.series import Arithmetic, Series
 from rose_core.language.builder import Builder
@@ -307,6 +308,7 @@ class _Sweep(Replay):
         spec, env = site.spec, self.env
         varying = [self.varies(x) for x in site.state]
         of_args = [self.varies(x) for x in site.args]
+        varying = varying_state(site, varying, of_args)
         while True:  # what varies after a turn varies before the next
             jet = self.jet_of(site.body, [False, *varying, *of_args])
             after = [x or y for x, y in zip(varying, jet.varying_results, strict=False)]

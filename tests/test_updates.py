@@ -315,6 +315,35 @@ def test_a_row_of_what_is_changed():
             same(changed(step), [[1, 2, 3], [4, 5, 6], [7, 8, 9]], x)
 
 
+def test_rows_that_a_matrix_is_made_of():
+    """Neither changes with the other."""
+    V = Vec(3, Real)
+    M = Vec(2, V)
+
+    def change(m, row, x):
+        for _ in range(9):
+            x = sin(x) + x
+        return m.at[0, 0].set(x + sum(3, lambda j: row[j])).at[1, 1].set(row[0] * x)
+
+    put = fn([M, V, Real], M, change)
+
+    def rows(x):
+        return [vec(3, Real, lambda i, k=k: x * (real(i) + k)) for k in range(2)]
+
+    def read_later(x):
+        a, b = rows(x)
+        m = put(put(vec(2, V, [a, b]), b, x), a, x)
+        return [m, put(vec(2, V, [b, b]), b, x)]
+
+    def changed_later(x):
+        a, b = rows(x)
+        m = put(vec(2, V, [a, b]), b, x)
+        return {"cube": vec(2, M, [m, vec(2, V, [b, a])]), "m": m.at[0, 1].set(x)}
+
+    same(fn([Real], Vec(2, M), read_later), 2.0)
+    same(fn([Real], struct({"cube": Vec(2, M), "m": M}), changed_later), 2.0)
+
+
 def test_a_call_changes_what_nobody_needs_any_more():
     M = Vec(9, V9)
 

@@ -324,7 +324,11 @@ class Body(Calls):
         place, step, kind = self.room_for(v, t), size_of(t.elem), kind_of(t)
         for k, x in enumerate(ins[1:]):
             if is_memory(t.elem):
-                self.want(x, place.at(k * step), block)
+                # neither changes with the other where one of them is overwritten
+                if x not in self.clobbered and (v not in self.clobbered or self.left[x] == 1):
+                    self.want(x, place.at(k * step), block)
+                    if v in self.clobbered:
+                        self.clobbered.add(x)
                 self.copy(block, place.at(k * step), x, t.elem)
             else:
                 code = self.expression([x], block)

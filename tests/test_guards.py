@@ -22,12 +22,14 @@ from rose_core import (
     iadd,
     imin,
     imod,
+    index,
     interp,
     minimize,
     not_,
     root,
     select,
     sum,
+    vec,
     while_loop,
 )
 from tests.differences import differences
@@ -125,3 +127,28 @@ def test_what_a_side_cannot_compute_does_not_hinder_the_other() -> None:
     for by in (compile, interp):
         with pytest.raises(RunError, match="root"):
             by(grad(singular))(1.0)
+
+
+@pytest.mark.parametrize("what", ["call", "cond", "while", "root"])
+def test_what_would_fail_stays_in_a_loop_without_turns(what) -> None:
+    """Though it is the same in every turn, so that it could come before the loop."""
+    inverse = fn([Real, Vec(3, Real)], Real, lambda x, v: v[index(3, x)])
+    kinds = {
+        "call": inverse,
+        "cond": lambda x, v: cond(x > 0, Real, lambda: inverse(x, v), lambda: x),
+        "while": lambda x, v: while_loop(Real, x, lambda s: s > 0, lambda s: s + 1, limit=9),
+        "root": lambda x, v: root(lambda y: y * y + x, 1.0),
+    }
+
+    def total(size):
+        def body(x, v):
+            each = vec(size, Real, lambda i: kinds[what](x, v))
+            return sum(size, lambda i: each[i])
+
+        return fn([Real, Vec(3, Real)], Real, body)
+
+    at = 7.5, [1.0, 2.0, 3.0]
+    for f in (total(0), grad(total(0)), grad(grad(total(0)))):
+        assert compile(f)(*at) == interp(f)(*at) == 0.0
+    with pytest.raises(RunError):
+        compile(total(1))(*at)

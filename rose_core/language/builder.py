@@ -47,7 +47,7 @@ COUNT = fin(MOST + 1)
 _NEVER = fin(0)
 """The type of the index of a loop without turns: what would fail in it must not come before it."""
 
-_ADD, _MUL, _NEG, _SELECT = map(code, ("add", "mul", "neg", "select"))
+_ADD, _MUL, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "neg", "select", "defined"))
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -124,6 +124,8 @@ class Builder:
         v = self.table.get(key)
         if v is not None:
             return v
+        if op == _DEFINED:
+            return self.failing(key, REAL)
         home = self.home
         ha = home[a] if a >= 0 else 0
         hb = home[b] if b >= 0 else 0
@@ -148,7 +150,7 @@ class Builder:
         key = (op, a, b, c)
         if op == _SELECT:
             return self.pure(key, type or self.func.type_of(b))
-        if any(self.blocks[k].size == _NEVER for k in self.open):
+        if self._never_turns():
             return self.effect(key, type)  # type: ignore[arg-type]
         # what is checked already is not checked again on behalf of another line
         v = self.table.get(key[:3])
@@ -219,6 +221,14 @@ class Builder:
         self.home.append(home)
         self.blocks[home].order.append(v)
         return v
+
+    def failing(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
+        """As `pure`, for what may fail: in a loop without turns, that stays there."""
+        return self.effect(key, type) if self._never_turns() else self.pure(key, type, operands_from)
+
+    def _never_turns(self) -> bool:
+        """Whether an open loop has no turns."""
+        return any(self.blocks[k].size == _NEVER for k in self.open)
 
     def param(self, type: Type) -> int:
         """One more parameter of the function."""
@@ -324,7 +334,7 @@ class Builder:
         if f.effects or any(isinstance(t, Ref) for t in f.params):
             self.func.effects |= f.effects
             return self.effect(key, UNIT)
-        return self.pure(key, UNIT, operands_from=2)
+        return self.failing(key, UNIT, operands_from=2)
 
     def vjp(self, f: Func, args: Sequence[int]) -> int:
         """Call ``f``, keeping what `pull` needs; its results are got with `get`."""
@@ -333,7 +343,7 @@ class Builder:
         if f.effects:
             self.func.effects = True
             return self.effect(key, UNIT)
-        return self.pure(key, UNIT, operands_from=2)
+        return self.failing(key, UNIT, operands_from=2)
 
     def pull(self, vjp: int, cotangents: Sequence[int]) -> int:
         """The transpose at ``vjp``, on cotangents of its real results; gives those of the real arguments."""
@@ -378,7 +388,7 @@ class Builder:
         if effects or any(isinstance(t, Ref) for f in functions for t in f.params):
             self.func.effects |= effects
             return self.effect(key, UNIT)
-        return self.pure(key, UNIT, operands_from)
+        return self.failing(key, UNIT, operands_from)
 
     def set(self, v: int, i: int, x: int) -> int:
         """The array ``v`` with ``x`` at ``i``."""

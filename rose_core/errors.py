@@ -7,7 +7,7 @@ used, and where. The JavaScript bridge's texts are made from these by `rose_core
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 FAIL = "fail"
 """The name of the import ``(code: i32, x: f64, y: f64)``, which does not come back."""
@@ -17,14 +17,13 @@ class RunError(RuntimeError):
     """A program came to something that has no value."""
 
 
-ENDLESS, MEMORY, UNDEFINED = range(3)
+ENDLESS, MEMORY = range(2)
 
 TEXTS = [
     "a loop did not end within its limit of {x} turns",
     "there is no memory for what a loop keeps: {x} bytes more are needed",
-    "a value is not defined",
 ]
-"""By code; ``{x}`` and ``{y}`` are the numbers. The last is for a note that is not there."""
+"""By code; ``{x}`` and ``{y}`` are the numbers."""
 
 NOTED = len(TEXTS)
 """The code of the first note."""
@@ -33,8 +32,11 @@ OUT_OF_RANGE = "{x} is out of range, expected a whole number from 0 to {y}"
 NO_INDEX = "{x} cannot be an index, expected a whole number from 0 to {y}"
 NO_COUNT = "it cannot turn {x} times, expected a whole number from 0 to {y}"
 
+Notes = Sequence[str] | Mapping[int, str]
+"""What a program says of values that are not defined, by number; ``{x}`` and ``{y}`` as in `TEXTS`."""
+
 notes: list[str] = []
-"""What programs say of values that are not defined, by number; ``{x}`` and ``{y}`` as in `TEXTS`."""
+"""What all programs of this process say."""
 
 _numbers: dict[str, int] = {}
 
@@ -52,11 +54,9 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-def failure(code: int, x: float, y: float, said: Sequence[str] = notes) -> RunError:
+def failure(code: int, x: float, y: float, said: Notes = notes) -> RunError:
     """The error to raise, of a program that has these notes."""
-    texts = TEXTS if code < NOTED else said
-    number = code if code < NOTED else code - NOTED
-    text = texts[number] if number < len(texts) else TEXTS[UNDEFINED]
+    text = TEXTS[code] if code < NOTED else said[code - NOTED]
     return RunError(text.replace("{x}", _number(x)).replace("{y}", _number(y)))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, Protocol
 
-from rose_core.errors import FAIL, failure
+from rose_core.errors import FAIL, Notes, failure
 from rose_core.language.ir import Func
 from rose_core.language.ops import OPS
 from rose_core.language.types import Type, shape_of
@@ -28,7 +28,7 @@ class Module(Protocol):
     args: list[Slot]
     results: list[Slot]
     hosts: list[Func]
-    notes: list[str]
+    notes: Notes
 
 
 class Instance:

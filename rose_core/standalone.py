@@ -3,13 +3,14 @@
 The section, of the name "rose", holds JSON: ``name``, ``params`` and ``ret`` (types, see `type_to_json`),
 ``names`` of the parameters and the numbers of their first leaves, ``starts``, where ``args`` and
 ``results`` are (``[kind, address]`` per leaf; see `wasm.layout.Slot`), and what the module says when
-it ``fails``, by code, and in ``notes``.
+it ``fails``, by code, and in ``notes``, by number.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from rose_core import errors
 from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
-from rose_core.language.ir import Func
+from rose_core.language.ir import Func, callees_first
+from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.tracing.values import build, flatten_args
 from rose_core.wasm import encode
@@ -48,10 +50,19 @@ def to_file(func: Func) -> bytes:
         "args": _places(program.args),
         "results": _places(program.results),
         "fails": errors.TEXTS,
-        "notes": errors.notes,
+        "notes": _notes_of(func),
     }
     content = json.dumps(about, separators=(",", ":"), ensure_ascii=False).encode()
     return program.bytes + encode.section(0, encode.name(SECTION) + content)
+
+
+def _notes_of(func: Func) -> dict[int, str]:
+    """What a function and all that it needs say of values that are not defined, by number."""
+    numbers: set[int] = set()
+    for f in callees_first(func):
+        numbers.update(int(f.pool[~ins[-1]][0]) for ins in f.code if ins[0] in FAILS)
+        numbers.update(spec.note for spec in f.specs if spec.note >= 0)
+    return {number: errors.notes[number] for number in sorted(numbers)}
 
 
 def names_of(func: Func) -> list[str]:
@@ -110,7 +121,7 @@ class _File:
         self.args = _slots(params, about["args"])
         self.results = _slots(leaves(self.ret), about["results"])
         self.hosts: list[Func] = []
-        self.notes: list[str] = about["notes"]
+        self.notes: errors.Notes = {int(number): text for number, text in about["notes"].items()}
 
 
 def _slots(types: Sequence[Type], places: Sequence[tuple[str, int]]) -> list[Slot]:
@@ -120,15 +131,16 @@ def _slots(types: Sequence[Type], places: Sequence[tuple[str, int]]) -> list[Slo
 def _section(data: bytes) -> bytes:
     """The content of the section."""
     at = 8
-    while at < len(data):
-        number = data[at]
-        size, at = _uint(data, at + 1)
-        end = at + size
-        if number == 0:
-            length, start = _uint(data, at)
-            if data[start : start + length] == SECTION.encode():
-                return data[start + length : end]
-        at = end
+    with suppress(IndexError):  # of what was cut off
+        while at < len(data):
+            number = data[at]
+            size, at = _uint(data, at + 1)
+            end = at + size
+            if number == 0:
+                length, start = _uint(data, at)
+                if data[start : start + length] == SECTION.encode():
+                    return data[start + length : end]
+            at = end
     raise ValueError("this module was not made by `rose compile`")
 
 

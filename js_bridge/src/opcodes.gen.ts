@@ -128,7 +128,6 @@ export const MATH = ["tan", "asin", "acos", "atan", "pow"] as const;
 export const FAILURES = [
   "a loop did not end within its limit of {x} turns",
   "there is no memory for what a loop keeps: {x} bytes more are needed",
-  "a value is not defined",
 ] as const;
 
 /** What notes say. */

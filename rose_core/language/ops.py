@@ -247,7 +247,7 @@ for _op in OPS:
 
 
 FAILS = frozenset(op.code for op in OPS if isinstance(op.wasm, Helper) and op.wasm.after)
-"""The opcodes of what may fail."""
+"""The opcodes of what may fail; the last operand is the number of the note that says so."""
 
 LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
 """The opcodes of what a function of a library computes, and not an instruction of the machine, or a few."""

@@ -26,12 +26,10 @@ from rose_core.language.ir import (
     Func,
     LoopSite,
 )
-from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.language.ops import BINARY_END, FAILS, OPS, UNARY_END
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Scalar, Struct, Type, leaves
 from rose_core.recording.rows import END
 
-_NOTED = set(map(code, ("defined", "bound", "index")))
-"""Operations whose last operand is the number of a note."""
 _TABLE_END = len(OPS)
 _SIMPLE = {UNIT: "unit", BOOL: "bool", REAL: "real", TAN: "tan"}
 
@@ -264,7 +262,7 @@ class _Body:
 
     def _operation(self, op: int, operands: Sequence[int]) -> int:
         args = self._all(operands)
-        if op in _NOTED:
+        if op in FAILS:
             literal = ~args[-1]
             value, t = self.literals[literal]
             self.literals[literal] = float(self.program.note(int(value))), t

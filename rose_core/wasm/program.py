@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from rose_core.errors import FAIL, notes
+from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import OPS, Op
 from rose_core.language.types import Array
@@ -72,7 +72,7 @@ class Program:
 
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
-        self.notes = notes
+        self.notes: Notes = notes
         for f in reversed(_callers_first(root)):
             root = unrolled(f)
         order = _callers_first(root)

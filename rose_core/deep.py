@@ -11,18 +11,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 
 @contextmanager
 def deep_recursion(deepest: int = 1_000_000) -> Iterator[None]:
-    """Lift the limit on recursion, and set it back."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, deepest))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
+    """Lift the limit on recursion, and set it back: one thread after another, as all have the same."""
+    with _LOCK:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, deepest))
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+_LOCK = RLock()
 
 
 def empty(known: dict[Any, Any]) -> None:

@@ -8,6 +8,7 @@ used, and where. The JavaScript bridge's texts are made from these by `rose_core
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 
 FAIL = "fail"
 """The name of the import ``(code: i32, x: f64, y: f64)``, which does not come back."""
@@ -39,13 +40,15 @@ notes: list[str] = []
 """What all programs of this process say."""
 
 _numbers: dict[str, int] = {}
+_LOCK = Lock()
 
 
 def note(text: str) -> int:
     """The number of a note."""
-    number = _numbers.setdefault(text, len(notes))
-    if number == len(notes):
-        notes.append(text)
+    with _LOCK:
+        number = _numbers.setdefault(text, len(notes))
+        if number == len(notes):
+            notes.append(text)
     return number
 
 

@@ -117,7 +117,7 @@ def test_a_known_size_is_an_int() -> None:
         if n == 0 or not m:
             return 7.0
         assert -n + (n << 1) == n and divmod(n, 2) == (n >> 1, n % 2)
-        assert (n > m) == (n.value > m.value) and n != m and Vec(n + 1, Real).size == n.value + 1
+        assert (n > m) == (int(n) > int(m)) and n != m and Vec(n + 1, Real).size == int(n) + 1
         rest = vec(n - 1, Real, lambda i: u[iadd(n, i, 1)])
         return sum(n - 1, lambda i: rest[i]) / n + u[0] ** m * (2**n) + 10 % n + n // m + n**2 - 1 / m
 

@@ -16,7 +16,7 @@ from rose_core.tracing.declare import LARGEST, as_type, describe, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import Size
-from rose_core.tracing.trace import Trace, Value, Var, check, current, lift, traces, use, wrap
+from rose_core.tracing.trace import Trace, Value, Var, check, current, lift, this_thread, use, wrap
 from rose_core.tracing.where import Construct
 
 
@@ -28,11 +28,11 @@ def inline(name: str, params: Sequence[Type], body: Callable[..., list[int]]) ->
     func = Func(name, params, UNIT)
     trace = Trace(func, current())
     trace.is_part = True
-    traces.append(trace)
+    this_thread.traces.append(trace)
     try:
         func.blocks[0].results = body(trace, *[trace.builder.param(t) for t in params])
     finally:
-        traces.pop()
+        this_thread.traces.pop()
         trace.closed = True
     func.param_types = list(func.params)
     return Function(func, trace.captures)

@@ -15,7 +15,7 @@ from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leav
 from rose_core.optimise.narrow import narrowed_from
 from rose_core.tracing.declare import as_type, describe
 from rose_core.tracing.functions import Capture, Function, captured, function_of
-from rose_core.tracing.trace import Trace, current, lift, traces, wrap
+from rose_core.tracing.trace import Trace, current, lift, this_thread, wrap
 
 
 def functional(
@@ -118,10 +118,10 @@ class Alone(Trace):
         super().__init__(func)
 
     def __enter__(self) -> None:
-        traces.append(self)
+        this_thread.traces.append(self)
 
     def __exit__(self, *_: object) -> None:
-        traces.pop()
+        this_thread.traces.pop()
         self.closed = True
 
     def args(self, types: Sequence[Type]) -> list[object]:

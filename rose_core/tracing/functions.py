@@ -26,7 +26,7 @@ from rose_core.tracing.trace import (
     check_scope,
     current,
     lift,
-    traces,
+    this_thread,
     wrap,
     zero,
 )
@@ -221,6 +221,7 @@ def _trace(name: str, written: Sequence[object], result: object, body: Callable[
     """The function that one run of ``body`` makes."""
     params, ret = [as_type(t) for t in written], as_type(result)
     func = Func(name, params, ret)
+    traces = this_thread.traces
     trace = Trace(func, traces[-1] if traces else None)
     traces.append(trace)
     try:

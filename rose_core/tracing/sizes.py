@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import local
 from typing import Any
 
 
@@ -23,12 +24,12 @@ class Size:
 
     def __init__(self, name: str = "n") -> None:
         self.name = name
-        self.value: int | None = None
 
     def __index__(self) -> int:
-        if self.value is None:
+        value = _this_thread.sizes.get(self)
+        if value is None:
             raise TypeError(f"the size {self.name} is known only in the body of a function that has it")
-        return self.value
+        return value
 
     def __float__(self) -> float:
         return float(self.__index__())
@@ -60,6 +61,15 @@ class Size:
         return self.name
 
 
+class _Thread(local):
+    def __init__(self) -> None:
+        self.sizes: dict[Size, int] = {}
+        """Those that are known now."""
+
+
+_this_thread = _Thread()
+
+
 @dataclass(frozen=True)
 class OpenVec:
     """A vector type in which a size is not known yet, its own or one of its elements'."""
@@ -71,20 +81,18 @@ class OpenVec:
 @contextmanager
 def known(sizes: Mapping[Size, int]) -> Iterator[None]:
     """Within it, these sizes have these values."""
-    before = {size: size.value for size in sizes}
-    for size, value in sizes.items():
-        size.value = value
+    before = _this_thread.sizes
+    _this_thread.sizes = {**before, **sizes}
     try:
         yield
     finally:
-        for size, old in before.items():
-            size.value = old
+        _this_thread.sizes = before
 
 
 def sizes_in(t: object) -> dict[Size, None]:
     """The sizes in a type as an author writes it that are not known now, in their order."""
     if isinstance(t, Size):
-        return {t: None} if t.value is None else {}
+        return {} if t in _this_thread.sizes else {t: None}
     if isinstance(t, OpenVec):
         return sizes_in(t.index) | sizes_in(t.elem)
     if isinstance(t, dict):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from threading import local
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rose_core.errors import NO_INDEX, OUT_OF_RANGE, counted
@@ -62,16 +63,22 @@ class Trace:
         return found
 
 
-traces: list[Trace] = []
+class _Thread(local):
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+        """The functions being defined, each in the body of the one before."""
+
+
+this_thread = _Thread()
 
 
 def current() -> Trace:
     """The function being defined right now."""
-    if not traces:
+    if not this_thread.traces:
         raise RuntimeError(
             "this works only in the body of an fn; compile(f) and interp(f) are functions of numbers"
         )
-    return traces[-1]
+    return this_thread.traces[-1]
 
 
 # -- symbolic values ----------------------------------------------------------------------------------

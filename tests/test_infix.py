@@ -37,6 +37,7 @@ def test_names():
     assert value("e*x", 5, 2, names=["x", "e"]) == 10
     assert value("α0 + größe", 1, 2) == 3
     assert value("x", 7, names="x") == 7
+    assert value("\u00b5 * \u03bc", 3, names="\u00b5") == 9  # of the two signs µ Python makes one
     assert value("2 * pi - tau + e") == math.e
 
 

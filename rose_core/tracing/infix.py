@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
+from unicodedata import normalize
 
 from rose_core.deep import deep_recursion
 from rose_core.errors import counted
@@ -94,12 +95,15 @@ def expr(text: str, names: Sequence[str] | None = None) -> Function:
 def _checked(names: Sequence[str]) -> list[str]:
     if isinstance(names, str):
         names = [names]
-    for k, name in enumerate(names):
+    found: list[str] = []
+    for name in names:
         if not isinstance(name, str) or not name.isidentifier():
             raise TypeError(f"expr: expected names of parameters, got {describe(name)}")
-        if name in names[:k]:
+        read = normalize("NFKC", name)  # as Python reads it: there are two signs µ
+        if read in found:
             raise ValueError(f"expr: there are two parameters {name}")
-    return list(names)
+        found.append(read)
+    return found
 
 
 class _Reader:

@@ -7,6 +7,7 @@ import pytest
 from rose_core import (
     Dual,
     Real,
+    RunError,
     Size,
     Vec,
     compile,
@@ -18,11 +19,14 @@ from rose_core import (
     interp,
     jet,
     jvp,
+    odeint,
+    scan,
     struct,
     sum,
     vec,
     vjp,
     vmap,
+    while_loop,
 )
 
 n, m = Size("n"), Size("m")
@@ -116,7 +120,8 @@ def test_a_known_size_is_an_int() -> None:
     def f(u, v):
         if n == 0 or not m:
             return 7.0
-        assert -n + (n << 1) == n and divmod(n, 2) == (n >> 1, n % 2)
+        assert -n + (n << 1) == +n == abs(n) and divmod(n, 2) == (n >> 1, n % 2)
+        assert (1 << n, 64 >> n) == (2**n, 64 // 2**n) and (n & 1, n | 4, 6 & n, 1 ^ n) == (1, 7, 2, 2)
         assert (n > m) == (int(n) > int(m)) and n != m and Vec(n + 1, Real).size == int(n) + 1
         rest = vec(n - 1, Real, lambda i: u[iadd(n, i, 1)])
         return sum(n - 1, lambda i: rest[i]) / n + u[0] ** m * (2**n) + 10 % n + n // m + n**2 - 1 / m
@@ -145,6 +150,8 @@ def test_whole_numbers_of_other_libraries() -> None:
     two = Whole(2)
     f = fn([Vec(two, Real)], Real, lambda v: sum(two, lambda i: v[i] * v[Whole(1)]))
     assert compile(f)([3.0, 5.0]) == 40.0
+    last = fn([Vec(3, Real)], Real, lambda v: v[Whole(-1)] + v.at[Whole(-2)].add(1)[1])
+    assert compile(last)([3.0, 5.0, 7.0]) == 13.0
     power = fn([Real, Real], Real, lambda x, y: fori(two, Real, 1.0, lambda i, s: s * x) * y)
     assert compile(grad(power, Whole(0)))(3.0, 5.0) == 30.0
     assert compile(grad(power, [Whole(1), Whole(0)]))(3.0, 5.0) == {"0": 30.0, "1": 9.0}
@@ -152,6 +159,43 @@ def test_whole_numbers_of_other_libraries() -> None:
     assert compile(jet(fn([Real], Real, lambda x: x * x), two))([3.0, 1.0, 0.0]) == [9.0, 6.0, 1.0]
     n = Size("n")
     assert compile(fn([Vec(n, Real)], Real, lambda v: v[0] * n).at(n=two))([3.0, 5.0]) == 6.0
+
+
+class Half:
+    """The number 0.5 as other libraries have it."""
+
+    def __float__(self) -> float:
+        return 0.5
+
+
+class Numbers:
+    """A vector of numbers as other libraries have them."""
+
+    def __init__(self, *values: object) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, i: int) -> object:
+        return self.values[i]
+
+
+def test_values_of_other_libraries() -> None:
+    """Where their type is not said: what a solver starts from, and what a loop gives of each turn."""
+    solved = fn([Real], Real, lambda x: odeint(lambda y, t: x * y, Half(), Numbers(0.0, Half()))[1])
+    assert compile(solved)(1.0) == pytest.approx(0.5 * math.exp(0.5))
+    table = Vec(2, Vec(2, Real))
+    turns = fn([Real], table, lambda x: scan(2, Real, x, lambda s, i: (s, Numbers(s, Half())))[1])
+    assert compile(turns)(3.0) == [[3.0, 0.5]] * 2
+
+
+def test_a_limit_may_be_a_size() -> None:
+    def body(v):
+        return while_loop(Real, v[0], lambda x: x > 0, lambda x: x + 1, limit=n, checkpoint="revolve")
+
+    with pytest.raises(RunError, match="within its limit of 3 turns"):
+        compile(fn([Vec(n, Real)], Real, body).at(n=3))([1.0, 2.0, 3.0])
 
 
 def test_sizes_of_the_same_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from builtins import compile as compile_text
 
 import pytest
 
@@ -20,6 +21,7 @@ from rose_core import (
     fn,
     iadd,
     imod,
+    index,
     interp,
     jvp,
     mul,
@@ -70,6 +72,8 @@ def test_python_s_own_sum() -> None:
     f = fn([Vec(3, Real)], Real, lambda v: rose.sum(v) * rose.sum(x * x for x in v) + rose.sum([1, 2]))
     assert compile(f)(v) == interp(f)(v) == 7 * 21 + 3
     assert rose.sum(range(4)) == 6
+    started = fn([Real], Real, lambda x: rose.sum([x, x], 1.0) + rose.sum((x for _ in "ab"), x))
+    assert compile(started)(2.0) == 11.0
     long = fn([Vec(1000, Real)], Real, rose.sum)
     assert len(long.func.code) < 10
     with pytest.raises(TypeError, match="not iterable"):
@@ -107,6 +111,31 @@ def test_structs_and_nesting() -> None:
     assert result.first == {"x": 4, "y": 3}
     assert result.sizes == [[1, 4], [3, 8]]
     assert result.shape == shape
+
+
+def test_a_struct_with_some_fields_anew() -> None:
+    f = fn([Point], Point, lambda p: {**p, "x": p.y})
+    assert same(f, {"x": 1, "y": 2}) == {"x": 2, "y": 2}
+    Odd = struct({"keys": Real, "x": Real})
+    assert same(fn([Odd], Real, lambda s: s.keys * s.x), {"keys": 3, "x": 5}) == 15
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_a_class_is_a_struct_wherever_it_is_made(future: str) -> None:
+    """Also in a module that is in no table of modules, or in a function there."""
+    text = "from rose_core import Real, struct\ndef make():\n    @struct\n    class P:\n        x: Real\n"
+    scope = {"__name__": "nowhere"}
+    exec(
+        compile_text(f"{future}{text}    return P\nP = make()", "nowhere.py", "exec", dont_inherit=True),
+        scope,
+    )
+    assert scope["P"] == struct(x=Real)
+
+
+def test_a_whole_number_may_be_an_index() -> None:
+    """What operations give of numbers alone are Reals."""
+    f = fn([Vec(3, Real)], Real, lambda v: v[index(3, rose.floor(1.5))])
+    assert same(f, [1, 2, 3]) == 2
 
 
 def test_annotations_as_text_and_classes_as_structs() -> None:
@@ -358,6 +387,18 @@ MISTAKES = {
     "no annotation": (lambda: fn(lambda x: x), TypeError, "parameter x of <lambda> has no type"),
     "any number of parameters": (
         lambda: fn(lambda *x: x[0]), TypeError, "can only have parameters by position"),
+    "an operation that symbols do not have": (
+        lambda: fn([Real], Real, lambda x: x[0]), TypeError, "'symbolic scalar' object is not subscriptable"),
+    "a sum of no function": (
+        lambda: fn([Real], Real, lambda x: rose.sum(3, x)), TypeError, "sum: expected a function"),
+    "an opaque function without a list of types": (
+        lambda: opaque(Real, Real, abs), TypeError, "opaque: expected a list of.*the type Real"),
+    "an opaque function that is none": (
+        lambda: opaque([Real], Real, 3), TypeError, "opaque: expected a function of Python, got int 3"),
+    "too few arguments of a function of any size": (
+        lambda: fn([Real], Real, lambda x: fn([Vec(rose.Size("n"), Real)], Real, len)()), TypeError,
+        "len takes 1 argument, got 0"),
+    "grad in a side of a cond": (lambda: inner_grad(), RuntimeError, "grad of square cannot be used in"),
     "grad out of its place": (lambda: stray_grad(), RuntimeError, "grad of square"),
 }  # fmt: skip
 
@@ -395,6 +436,14 @@ def stray_grad():
     kept = []
     fn([Real], Real, lambda x: kept.append(vjp(SQUARE)(x)) or x)
     return fn([Real], Real, lambda x: kept[0].grad(1))
+
+
+def inner_grad():
+    def body(x):
+        pullback = vjp(SQUARE)(x)
+        return rose.cond(x > 0, Real, lambda: pullback.grad(1), lambda: 0.0)
+
+    return fn([Real], Real, body)
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -12,7 +12,7 @@ from typing import Any
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
 from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe, whole
+from rose_core.tracing.declare import LARGEST, as_type, describe, exact, is_vector, number, truth, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import Size
@@ -74,9 +74,9 @@ def while_loop(
     turn, or with ``checkpoint=k`` the state of every k-th and computes the others again; ``"revolve"``
     is for as many turns between two states as there are states.
     """
-    complaint = f"it did not end within its limit of {limit} turns"
-    number = Construct("while_loop").note(complaint)
-    return turns_while(t, init, test, body, limit, checkpoint, number)
+    complaint = f"it did not end within its limit of {limit_of('while_loop', limit)} turns"
+    note = Construct("while_loop").note(complaint)
+    return turns_while(t, init, test, body, limit, checkpoint, note)
 
 
 def limit_of(name: str, limit: object) -> int:
@@ -114,7 +114,7 @@ def turns_while(
 
     f = inline("body", [_COUNT, *types], turn)
     g = inline("test", types, again)
-    distance = _distance(checkpoint, limit)
+    distance = _distance(checkpoint, most)
     spec = Spec(len(types), _COUNT, must_end=note >= 0, note=note, checkpoint=distance)
     loop = trace.builder.loop(spec, count, f.func, start, captured(trace, f), g.func, captured(trace, g))
     return wrap(trace, [trace.builder.get(loop, k) for k in range(len(types))], state)
@@ -236,8 +236,7 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
         return use(n)[0], n._type
     if isinstance(n, Var) and n._type is REAL:
         return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
-    # an operation on numbers alone gives a number, which is a Real as well
-    turns = whole(int(n) if isinstance(n, float) and n.is_integer() else n)
+    turns = whole(exact(n))
     if (isinstance(n, float) and turns is None) or (turns is not None and not 0 <= turns < LARGEST):
         found, expected = n if turns is None else turns, f"a whole number from 0 to {LARGEST - 1}"
         raise ValueError(f"{name}: it cannot turn {found} times, expected {expected}")
@@ -273,12 +272,12 @@ def type_of(x: object, what: str) -> Type:
         return x._type
     if x is None:
         return UNIT
-    if isinstance(x, bool):
+    if truth(x) is not None:
         return BOOL
-    if isinstance(x, (int, float)):
+    if number(x) is not None:
         return REAL
-    if isinstance(x, (list, tuple)) and x:
-        return array(fin(len(x)), type_of(x[0], what))
     if isinstance(x, dict):
         return Struct({name: type_of(y, what) for name, y in x.items()})
+    if is_vector(x) and len(x):
+        return array(fin(len(x)), type_of(x[0], what))
     raise TypeError(f"{what}: expected a value, got {describe(x)}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 from rose_core.language.types import UNIT, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
@@ -59,7 +60,8 @@ def Vec(index: object, elem: object) -> Any:
 def struct(fields: object = None, /, **named: object) -> Any:
     """A struct type, from a dict, from keywords, or as a decorator from a class's annotations."""
     if isinstance(fields, type):
-        scope = {**vars(sys.modules[fields.__module__]), **sys._getframe(1).f_locals}
+        here = sys._getframe(1)
+        scope = {**here.f_globals, **here.f_locals}
         fields = {name: annotated(field, scope) for name, field in fields.__annotations__.items()}
     elif fields is None:
         fields = named
@@ -98,10 +100,20 @@ def whole(x: object) -> int | None:
         return None
 
 
+def exact(x: object) -> object:
+    """A Real that is a whole number as an int: operations on numbers alone give Reals."""
+    return int(x) if isinstance(x, float) and x.is_integer() else x
+
+
 def truth(x: object) -> bool | None:
     """``x`` as a Bool, of whatever library it is; None if it is none."""
     is_bool = isinstance(x, bool) or (getattr(getattr(x, "dtype", None), "kind", "") == "b" and not x.shape)  # type: ignore[attr-defined]
     return bool(x) if is_bool else None
+
+
+def is_vector(x: object) -> TypeGuard[Sequence[Any]]:
+    """Whether ``x`` has elements by number, of whatever library it is."""
+    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict))
 
 
 def mismatch(t: Type, x: object) -> str:

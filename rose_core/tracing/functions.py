@@ -77,12 +77,14 @@ def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[ob
 def sum(index: object, body: Callable[[Var], object] | None = None) -> Any:
     """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents.
 
-    Without a body the sum of a vector's elements, or what Python's own ``sum`` gives.
+    Without a body the sum of a vector's elements, or what Python's own ``sum`` gives, from a start too.
     """
-    if body is None:
-        if isinstance(index, VecValue):
-            return sum(len(index), index.__getitem__)
-        return builtins.sum(index)  # type: ignore[call-overload]
+    if body is None and isinstance(index, VecValue):
+        return sum(len(index), index.__getitem__)
+    if not callable(body):
+        if body is None or hasattr(index, "__iter__"):
+            return builtins.sum(index, 0 if body is None else body)  # type: ignore[call-overload]
+        raise TypeError(f"sum: expected a function of the index, got {describe(body)}")
     trace = current()
     b = trace.builder
     around = b.open[-1]
@@ -203,9 +205,7 @@ def fn(*args: object) -> Any:
         body = args[0]
         params, ret = _signature(body, sys._getframe(1).f_locals)
     elif len(args) == 3 and callable(args[2]):
-        if not isinstance(args[0], (list, tuple)):
-            raise TypeError(f"fn: expected a list of parameter types, got {describe(args[0])}")
-        params, ret, body = list(args[0]), args[1], args[2]
+        params, ret, body = _listed("fn", args[0]), args[1], args[2]
     else:
         raise TypeError(
             "fn takes parameter types, a result type and a body, or decorates an annotated function"
@@ -215,6 +215,13 @@ def fn(*args: object) -> Any:
     if sizes := sizes_in(params):
         return Generic(name, params, tuple(sizes), lambda: _trace(name, params, ret, body))
     return _trace(name, params, ret, body)
+
+
+def _listed(what: str, params: object) -> list[object]:
+    """The types of parameters, as an author gives them."""
+    if not isinstance(params, (list, tuple)):
+        raise TypeError(f"{what}: expected a list of parameter types, got {describe(params)}")
+    return list(params)
 
 
 def _trace(name: str, written: Sequence[object], result: object, body: Callable[..., object]) -> Function:
@@ -262,7 +269,9 @@ def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -
 
     It is called exactly as often as the program says. Give it a derivative with ``.jvp``.
     """
-    types, result = [as_type(t) for t in params], as_type(ret)
+    types, result = [as_type(t) for t in _listed("opaque", params)], as_type(ret)
+    if not callable(host):
+        raise TypeError(f"opaque: expected a function of Python, got {describe(host)}")
     name = getattr(host, "__name__", "opaque")
     func = Func(name, types, result)
     func.params = [leaf for t in types for leaf in leaves(t)]
@@ -325,6 +334,11 @@ class Pullback:
     def grad_of(self, cotangent: object, numbers: Sequence[int]) -> list[object]:
         """As `grad`, of the arguments with these numbers."""
         trace, f = self._trace, self._func
+        if current() is not trace and current().reaches(trace):
+            raise RuntimeError(
+                f"the grad of {f.name} cannot be used in a function or a side of a cond, or in a loop with a "
+                "state, that is inside of the one where vjp was called; use it before"
+            )
         if current() is not trace or trace.builder.home[self._call] not in trace.builder.open:
             raise RuntimeError(f"the grad of {f.name} was used outside of the function or loop it belongs to")
         b = trace.builder

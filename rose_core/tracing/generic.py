@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rose_core.errors import counted
 from rose_core.language.types import Array, Struct, Type
 from rose_core.tracing.declare import describe, index_type
 from rose_core.tracing.sizes import OpenVec, Size, known
@@ -67,8 +68,10 @@ class Generic:
 
     def at_args(self, args: Sequence[object]) -> Function:
         """The function at the sizes that the arguments of a call have."""
+        if len(args) != len(self.params):
+            raise TypeError(f"{self.__name__} takes {counted(len(self.params), 'argument')}, got {len(args)}")
         found: dict[Size, int] = {}
-        for k, (t, x) in enumerate(zip(self.params, args, strict=False)):
+        for k, (t, x) in enumerate(zip(self.params, args, strict=True)):
             self._infer(t, x, found, f"argument {k + 1} of {self.__name__}")
         for size in self.sizes:
             if size not in found:

@@ -52,6 +52,10 @@ class Size:
     __rtruediv__, __rfloordiv__ = map(_reversed, (operator.truediv, operator.floordiv))
     __divmod__, __rdivmod__ = _like_int(divmod), _reversed(divmod)
     __lshift__, __rshift__ = map(_like_int, (operator.lshift, operator.rshift))
+    __rlshift__, __rrshift__ = map(_reversed, (operator.lshift, operator.rshift))
+    __and__, __or__, __xor__ = map(_like_int, (operator.and_, operator.or_, operator.xor))
+    __rand__, __ror__, __rxor__ = map(_reversed, (operator.and_, operator.or_, operator.xor))
+    __pos__ = __abs__ = __index__
     __pow__, __rpow__, __rmod__ = _like_int(operator.pow), *map(_reversed, (operator.pow, operator.mod))
 
     def __neg__(self) -> int:

@@ -18,7 +18,17 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
 from rose_core.language.ops import Op
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe, mismatch, number, truth, whole
+from rose_core.tracing.declare import (
+    LARGEST,
+    as_type,
+    describe,
+    exact,
+    is_vector,
+    mismatch,
+    number,
+    truth,
+    whole,
+)
 from rose_core.tracing.where import Construct
 
 if TYPE_CHECKING:
@@ -301,8 +311,9 @@ class VecValue(Value):
     def _position(self, trace: Trace, i: object) -> int:
         t = self._type
         assert isinstance(t, Array)
-        if isinstance(i, int) and not isinstance(i, bool) and -t.size <= i < 0:
-            i += t.size
+        k = whole(i)
+        if k is not None and -t.size <= k < 0:
+            i = k + t.size
         (at,) = lift(trace, i, t.index, f"index of {t}")
         return at
 
@@ -330,6 +341,8 @@ class StructValue(Value):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_fields":
             raise AttributeError(name)
+        if name == "keys" and name not in self._fields:  # what ``{**s, "x": 1}`` asks for
+            return self._fields.keys
         return self[name]
 
     def __getitem__(self, name: str | int) -> object:
@@ -345,6 +358,11 @@ class StructValue(Value):
             names = ", ".join(self._fields)
             raise TypeError(f"a struct is taken apart by the names of its fields, which are {names}")
         return iter([self._fields[k] for k in numbers])
+
+
+# as Python calls them where something cannot be done with them
+Var.__name__ = Loose.__name__ = "symbolic scalar"
+VecValue.__name__, StructValue.__name__ = "symbolic vector", "symbolic struct"
 
 
 class Zero:
@@ -448,7 +466,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
             return [b.const(i, t)]
     elif isinstance(t, Array):
-        if hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict)):
+        if is_vector(x):
             return _lift_vec(trace, x, t, what)
     elif isinstance(t, Struct):
         fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
@@ -671,7 +689,7 @@ def index(size: object, x: object) -> Var:
     if isinstance(x, Var) and isinstance(x._type, Fin):
         return _narrowed(trace, use(x)[0], t, 0, x._type.size - 1, "index")
     if not isinstance(x, Value):
-        (v,) = lift(trace, x, t, "index")
+        (v,) = lift(trace, exact(x), t, "index")
         return Var(trace, v, t)
     (v,) = lift(trace, x, REAL, "index")
     return Var(trace, check("index", trace, v, t, "index", NO_INDEX), t)

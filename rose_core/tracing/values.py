@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rose_core.errors import counted
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
-from rose_core.tracing.declare import mismatch, number, truth, whole
+from rose_core.tracing.declare import is_vector, mismatch, number, truth, whole
 
 
 class Record(dict):  # type: ignore[type-arg]
@@ -50,7 +50,7 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
             return [i]
     elif isinstance(t, Array):
-        if hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict)):
+        if is_vector(x):
             if len(x) != t.size:
                 raise ValueError(f"{what}: expected {t.size} elements, got {len(x)}")
             rows = [flatten(x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]

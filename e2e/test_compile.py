@@ -41,6 +41,8 @@ def copied(bodies: Vec(3, Body)) -> Vec(3, Body):
 def chosen(v: Vec(3, Real), x: Real) -> Real:
     return v[index(3, x)]
 
+square = fn([Real], Real, lambda x: x * x)
+
 @fn
 def none() -> Real:
     return 7
@@ -246,6 +248,12 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
         "TypeError: bodies.at: expected 2 elements, got undefined",
         "TypeError: bodies.fixed: expected true or false, got 1",
         "TypeError: bodies.a: expected a number, got undefined",
+    ]
+    compiled(rose, "square")
+    calls = "const calls = ({ square }) => [() => square(), () => square(3)];"
+    assert in_node(folder, "square", start + calls + says) == [
+        "TypeError: square: expected 1 arguments, got 0",
+        9,
     ]
     calls = "const calls = ({ chosen }) => [2, 3].map((x) => () => chosen([1, 2, 3], x));"
     line = MODEL[: MODEL.index("index(3, x)")].count("\n") + 1

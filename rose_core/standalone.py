@@ -30,8 +30,8 @@ SECTION = "rose"
 _SCALARS = {"real": REAL, "bool": BOOL, "unit": UNIT}
 
 
-def to_file(func: Func) -> bytes:
-    """The module of a function.
+def to_file(func: Func, name: str) -> bytes:
+    """The module of a function, which is called by this name.
 
     Raises:
         ValueError: it calls a function that runs Python, which a file does not hold.
@@ -42,7 +42,7 @@ def to_file(func: Func) -> bytes:
         host = program.hosts[0].name
         raise ValueError(f"{func.name} calls {host}, which runs Python; a file cannot hold that")
     about = {
-        "name": func.name,
+        "name": name,
         "params": [type_to_json(t) for t in func.param_types],
         "names": names_of(func),
         "starts": _starts(func.param_types),

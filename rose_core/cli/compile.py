@@ -50,7 +50,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
         if with_hessian:
             functions["hessian"] = hessian(f)
         names = {made: name if made == name else f"{name}.{made}" for made in functions}
-        files = {made: to_file(g.func) for made, g in functions.items()}
+        files = {made: to_file(g.func, made) for made, g in functions.items()}
     except (TypeError, ValueError, DerivativeError, SizeError) as error:
         raise CommandError(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)

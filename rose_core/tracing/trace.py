@@ -482,7 +482,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
 
 def _lift_vec(trace: Trace, x: Any, t: Array, what: str) -> list[int]:
     if len(x) != t.size:
-        raise ValueError(f"{what}: expected {t.size} elements, got {len(x)}")
+        raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(x)}")
     elems = [lift(trace, x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]
     types = leaves(t)
     return [trace.builder.vec([e[k] for e in elems], types[k]) for k in range(len(types))]

@@ -52,7 +52,7 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
     elif isinstance(t, Array):
         if is_vector(x):
             if len(x) != t.size:
-                raise ValueError(f"{what}: expected {t.size} elements, got {len(x)}")
+                raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(x)}")
             rows = [flatten(x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]
             return [[row[k] for row in rows] for k in range(len(leaves(t.elem)))]
     elif isinstance(t, Struct):

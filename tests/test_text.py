@@ -269,7 +269,7 @@ def test_recordings_of_custom_derivatives() -> None:
         call(flatten(read), [0.5])
 
 
-@pytest.mark.parametrize("name", ["min", "for", "set", "v1", "vjp", "not a name!", "1", "été"])
+@pytest.mark.parametrize("name", ["min", "for", "set", "v1", "vjp", "not a name!", "1", "été", "_"])
 def test_names_that_mean_something_else(name: str) -> None:
     f = fn([Real], Real, lambda x: x * 2.0)
     f.func.name, f.func.param_names = name, [name]
@@ -305,6 +305,17 @@ def test_long_programs_are_printed_and_read() -> None:
     text = show(long.func)
     assert text.count("let ") == 20_000
     assert show(last(text)) == text
+
+
+def test_the_text_of_many_results_is_as_long_as_there_are() -> None:
+    def length(n: int) -> int:
+        def term(x):
+            return reduce(lambda y, k: sin(y) * (x + k), range(n), x)
+
+        f = fn([Vec(5, Real)], Real, lambda v: rose_sum(5, lambda i: term(v[i])))
+        return len(show(Expansion(grad(f).func).root))
+
+    assert length(400) < 4.5 * length(100)
 
 
 def test_names_end_with_what_they_are_for() -> None:

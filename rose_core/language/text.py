@@ -2,8 +2,9 @@
 
 One ``let`` per instruction, as in Listing 7. What the paper has no notation for is written like a
 function (``sin(x)``, ``min(x, y)``). A function or loop with several results gives nested pairs of
-them, a loop a pair of arrays where the paper would have an array of pairs. An accumulator whose scope
-ends where another's is still open is written ``accum x`` … ``resolve a`` in place of a block.
+them, a loop a pair of arrays where the paper would have an array of pairs; a pattern takes them apart. An
+accumulator whose scope ends where another's is still open is written ``accum x`` … ``resolve a`` in place
+of a block.
 `language.parse` reads it all back, but for what opaque functions run.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 
 from rose_core.language.ir import (
@@ -67,7 +68,7 @@ _PREFIX = {"-", "abs", "sgn", "ceil", "floor", "trunc", "sqrt", "¬"}
 RESERVED = {
     "if", "loop", "let", "in", "def", "for", "accum", "from", "type", "rule", "resolve", "true", "false",
     "inf", "nan", "not", "and", "or", "then", "else", "to", "down", "do", "until", "while", "give", "note",
-    "fst", "snd", "set", "zeros", "vjp", "pull", "jvp", "jet", "opaque", "checkpoint",
+    "fst", "snd", "set", "zeros", "vjp", "pull", "jvp", "jet", "opaque", "checkpoint", "_",
     *(op.symbol for op in OPS),
 }  # fmt: skip
 """Words that have a meaning of their own in programs."""
@@ -106,11 +107,8 @@ def show_program(f: Func, rules: bool = True) -> str:
             visit(g.jvp)
 
     visit(f)
-    names: dict[Func, str] = {}
-    taken: set[str] = set()
-    for g in order:
-        names[g] = _free_name(g.name, taken)
-        taken.add(names[g])
+    taken: dict[str, int] = {}
+    names = {g: _free_name(g.name, taken) for g in order}
     texts = [_Printer(g, names).run() for g in order]
     pairs = [(g, g.jvp) for g in order if rules and g.jvp]
     pairs.sort(key=lambda pair: pair[0] is f)
@@ -119,12 +117,15 @@ def show_program(f: Func, rules: bool = True) -> str:
     return "\n".join(texts)
 
 
-def _free_name(name: str, taken: Collection[str]) -> str:
-    """A name like this one that means nothing yet."""
+def _free_name(name: str, taken: dict[str, int]) -> str:
+    """A name like this one that means nothing yet; ``taken`` has those that do, each with its last number."""
     name = plain = re.sub(r"[^\w']", "_", name) if _NAME.match(name) else "f"
-    n = 1
+    n = taken.get(plain, 0)
     while name in RESERVED or name in taken:
-        name, n = f"{plain}_{n}", n + 1
+        n += 1
+        name = f"{plain}_{n}"
+    taken[plain] = n
+    taken.setdefault(name, 0)
     return name
 
 
@@ -145,9 +146,9 @@ class _Printer:
         f = self.f
         generics = f"<{', '.join(f'{t.name}: {t.bound}' for t in f.generics)}>" if f.generics else ""
         types = f.params or f.param_types
-        names: list[str] = []
-        for name in self.parameter_names(types):
-            names.append(_free_name(f"{name}_" if _MADE.fullmatch(name) else name, names))
+        taken: dict[str, int] = {}
+        given = self.parameter_names(types)
+        names = [_free_name(f"{name}_" if _MADE.fullmatch(name) else name, taken) for name in given]
         params = ", ".join(f"{name}: {t}" for name, t in zip(names, types, strict=True))
         mark = "checkpoint " if f.remat else ""
         head = f"{mark}def {self.function_name(f)}{generics}({params}): {tuple_type(f.result_types)} ="
@@ -195,13 +196,6 @@ class _Printer:
         if not parts:
             return "()"
         return "".join(f"({x}, " for x in parts[:-1]) + parts[-1] + ")" * (len(parts) - 1)
-
-    def projection(self, of: str, k: int, count: int) -> str:
-        if count == 1:
-            return of
-        for _ in range(k):
-            of = f"snd {of}" if " " not in of else f"snd ({of})"
-        return of if k == count - 1 else f"fst {of}" if " " not in of else f"fst ({of})"
 
     # -- statements ------------------------------------------------------------------------------------
 
@@ -314,16 +308,30 @@ class _Printer:
             return
         if op == FOR:
             self.loop(v, ins[1], depth)
-        elif op == GET:
-            count = len(self.result_types(ins[1]))
-            if count == 1:
-                self.names[v] = self.names[ins[1]]
-            else:
-                self.let(depth, v, t, self.projection(self.names[ins[1]], ins[2], count))
         elif op in (CALL, VJP, PULL, COND, LOOP):
-            self.let(depth, v, tuple_type(self.result_types(v)), self.expression(ins))
-        else:
-            self.let(depth, v, t, self.expression(ins))
+            self.let(depth, v, tuple_type(self.result_types(v)), self.expression(v))
+            self.take_apart(v, depth)
+        elif op != GET:
+            self.let(depth, v, t, self.expression(v))
+
+    def take_apart(self, v: int, depth: int) -> None:
+        """Name the results of a loop, a call, a choice, a vjp or a pull that are used."""
+        count = result_count(self.f, v)
+        names = ["_"] * count
+        for k, gets in self.gets.get(v, {}).items():
+            names[k] = f"v{gets[0]}" if count > 1 else self.names[v]
+            self.names |= dict.fromkeys(gets, names[k])
+        if count > 1 and v in self.gets:
+            self.emit(depth, f"let ({', '.join(names)}) = {self.names[v]} in")
+
+    @cached_property
+    def gets(self) -> dict[int, dict[int, list[int]]]:
+        """What has several results → number of a used one → what gets it."""
+        found: dict[int, dict[int, list[int]]] = {}
+        for v, ins in enumerate(self.f.code):
+            if ins[0] == GET:
+                found.setdefault(ins[1], {}).setdefault(ins[2], []).append(v)
+        return found
 
     def result_types(self, v: int) -> list[Type]:
         """What a loop, a call, a choice, a vjp or a pull gives."""
@@ -346,10 +354,12 @@ class _Printer:
         self.block(number, depth + 2)
         self.emit(depth + 1, "] in")
         del self.names[block.index]
+        self.take_apart(v, depth)
 
-    def expression(self, ins: tuple[int, ...]) -> str:
-        op = ins[0]
+    def expression(self, v: int) -> str:
         f = self.f
+        ins = f.code[v]
+        op = ins[0]
         if op < TABLE_END:
             return self.table_op(ins)
         if op in (CALL, VJP):
@@ -375,7 +385,7 @@ class _Printer:
         if op == VEC:
             return f"[{', '.join(given)}]"
         if op == TUPLE:
-            t = f.types[f.code.index(ins)]
+            t = f.types[v]
             if isinstance(t, Struct):
                 return (
                     "{" + ", ".join(f"{n}: {x}" for (n, _), x in zip(fields_of(t), given, strict=True)) + "}"

@@ -28,6 +28,7 @@ from rose_core import (
     sin,
     vec,
     vjp,
+    while_loop,
 )
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
@@ -305,6 +306,19 @@ def test_printing_is_linear() -> None:
         return Expansion(gradient(fn([Vec(9, Real)], Real, body), 9).func).root
 
     small, large = (calls_in(partial(show, sums(n))) for n in (25, 100))
+    assert large <= 4.4 * small
+
+
+def test_loops_with_limits_of_their_own_are_recorded_in_proportion() -> None:
+    def loops(n: int):
+        def body(x):
+            for k in range(n):
+                x = while_loop(Real, x, lambda y: lt(y, 0.0), sin, limit=k)
+            return x
+
+        return fn([Real], Real, body)
+
+    small, large = (calls_in(partial(loops, n)) for n in (50, 200))
     assert large <= 4.4 * small
 
 

@@ -68,6 +68,7 @@ class Builder:
         self.negated: dict[int, int] = {}
         """``neg`` → its operand."""
         self.callees: dict[Func, int] = {}
+        self.specs = {spec: k for k, spec in enumerate(func.specs)}
         self.written: dict[int, tuple[int, dict[int, int]]] = {}
         """The last of several ``SET`` at constants so far → the array before these, and the elements."""
         self.open = [0]
@@ -373,12 +374,12 @@ class Builder:
         """Turn ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
         if count < 0:  # one type for all that are known
             count = self.const(self.pool[~count][0], COUNT)
-        specs = self.func.specs
-        if spec not in specs:
-            specs.append(spec)
+        number = self.specs.setdefault(spec, len(self.specs))
+        if number == len(self.func.specs):
+            self.func.specs.append(spec)
         functions = (body, test) if test else (body,)
         numbers = self.callee(body), self.callee(test) if test else -1
-        key = (LOOP, specs.index(spec), *numbers, count, *state, *args, *test_args)
+        key = (LOOP, number, *numbers, count, *state, *args, *test_args)
         return self._calling(key, functions, 4)
 
     def _calling(self, key: tuple[int, ...], functions: Sequence[Func], operands_from: int) -> int:

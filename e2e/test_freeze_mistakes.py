@@ -185,6 +185,22 @@ def test_what_cannot_be_written_is_said(frozen: Frozen) -> None:
     assert f"{frozen.root}/pages/frozen" in done.stderr
 
 
+ENDS = """
+import sys
+from rose_core.cli import visit
+with visit.chromium(sys.argv[1]) as browser:
+    browser.close()
+    visit.reader(browser, sees_frozen=False)
+"""
+
+
+def test_a_browser_that_ends_is_told() -> None:
+    path = json.loads(BROWSER.read_text())["path"]
+    words = [PYTHON, "-c", ENDS, path]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert f"CommandError: {path} ended while it was in use" in done.stderr
+
+
 @pytest.mark.parametrize(
     "words, message",
     [

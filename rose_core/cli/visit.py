@@ -109,7 +109,12 @@ def chromium(program: str | None) -> Iterator[Browser]:
             browser = playwright.chromium.launch(executable_path=path, args=flags, handle_sigint=False)
         except Error as error:
             raise CommandError(f"{path} does not start: {error.message.splitlines()[0]}") from None
-        yield browser
+        try:
+            yield browser
+        except Error:
+            if browser.is_connected():
+                raise
+            raise CommandError(f"{path} ended while it was in use, perhaps for want of memory") from None
         browser.close()
 
 

@@ -310,6 +310,15 @@ def f(x: Real) -> Real:
     return -x
 """
 
+MEANS = """from statistics import mean
+from rose_core import Real, fn
+
+def f(x):
+    return mean([x, 1])
+
+f = fn([Real], Real, f)
+"""
+
 
 @pytest.mark.parametrize(
     "words, message",
@@ -327,6 +336,7 @@ def f(x: Real) -> Real:
         ("leaves.py:f", "SystemExit"),
         ("asks.py:f", 'asks.py", line 5, in f\n    if x > 0:\n'),
         ("asks.py:f", "TypeError: a symbolic value has no truth value"),
+        ("means.py:f", 'means.py", line 5, in f\n    return mean([x, 1])\n'),
         ("bare.py:f", 'bare.py", line 2, in <module>\n    @fn\n'),
         ("no.py:f", "rose: no.py does not run:\n  File"),
     ],
@@ -335,6 +345,7 @@ def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str
     (folder / "broken.py").write_text("1 / 0\n")
     (folder / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     (folder / "asks.py").write_text(ASKS)
+    (folder / "means.py").write_text(MEANS)
     (folder / "bare.py").write_text("from rose_core import Real, fn\n@fn\ndef f(x) -> Real: ...\n")
     (folder / "no.py").write_text("def f(:\n")
     done = rose("compile", *words.split(), "-o", "nowhere")

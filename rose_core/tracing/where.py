@@ -13,9 +13,13 @@ from rose_core import errors
 _HERE = f"{Path(__file__).parent.parent}{os.sep}"
 
 
+_PYTHON = f"{Path(os.__file__).parent}{os.sep}"
+
+
 def is_author(file: str) -> bool:
-    """Whether a source file is neither Rose's own nor part of Python."""
-    return not file.startswith((_HERE, "<frozen "))
+    """Whether a source file is neither Rose's own nor part of Python, beside which other packages may be."""
+    is_python = file.startswith(_PYTHON) and "site-packages" not in file
+    return not is_python and not file.startswith((_HERE, "<frozen "))
 
 
 class Construct:

@@ -177,6 +177,15 @@ def test_mistakes_are_told_by_the_line_of_the_page(
     assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
 
 
+def test_warnings_are_told_by_the_line_of_the_page(page: Page, site_url: str) -> None:
+    heard: list[str] = []
+    page.on("console", lambda message: heard.append(f"{message.type} {message.text}"))
+    scripts = WRONG.replace("LINE", "import warnings; warnings.warn('old')")
+    work = "return Object.keys(await python());"
+    assert result(page, site_url, scripts, work, {"tools.py": TOOLS}) == '["ok"]'
+    assert heard == ["warning made.html, line 13: UserWarning: old"]
+
+
 @pytest.mark.provokes(r"/pages/missing\.py")
 def test_a_script_that_is_missing_is_named(page: Page, site_url: str) -> None:
     scripts = '<script type="text/x-rose" src="missing.py"></script>'

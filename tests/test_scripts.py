@@ -69,6 +69,18 @@ def test_what_is_wrong_is_told_by_its_place(texts: list[str], expected: str) -> 
     assert message(*texts).startswith(expected)
 
 
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_told_by_their_place() -> None:
+    texts = [HEAD, "\nimport warnings\nfor _ in range(2):\n    warnings.warn('old')\nx = 1 is 1\n"]
+    assert not imports_more(texts)
+    assert json.loads(functions_of(texts))["warnings"] == [
+        'script 2, line 5: SyntaxWarning: "is" with a literal. Did you mean "=="?',
+        "script 2, line 4: UserWarning: old",
+    ]
+    with pytest.warns(UserWarning, match="of no script"):
+        functions_of(["import warnings\nwarnings.warn_explicit('of no script', UserWarning, 'else.py', 3)"])
+
+
 def test_opaque_functions_stay_in_python() -> None:
     opaque = "import math\nlgamma = opaque([Real], Real, math.lgamma)\n"
     assert "lgamma is opaque: it runs Python" in message(HEAD + opaque)

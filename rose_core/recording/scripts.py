@@ -12,6 +12,7 @@ import json
 import math
 import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 from types import CodeType, TracebackType
 from typing import Any
@@ -101,9 +102,10 @@ def imports_more(texts: Sequence[str]) -> bool:
     found = set()
     for text in texts:
         try:
-            tree = ast.parse(textwrap.dedent(text))
+            with warnings.catch_warnings(action="ignore"):
+                tree = ast.parse(textwrap.dedent(text))
         except (SyntaxError, ValueError):
-            return False  # which is told when they are run
+            return False  # which is told when they are run, as warnings are
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
@@ -113,16 +115,29 @@ def imports_more(texts: Sequence[str]) -> bool:
     return any(importlib.util.find_spec(name) is None for name in roots - set(sys.modules))
 
 
+def _told(heard: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Warnings by their places, each once; those that are about no script are left to Python."""
+    found: dict[str, None] = {}
+    for warning in heard:
+        if warning.filename.startswith("script "):
+            place = f"{warning.filename}, line {warning.lineno}"
+            found[f"{place}: {warning.category.__name__}: {warning.message}"] = None
+        else:
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    return list(found)
+
+
 def functions_of(texts: Sequence[str]) -> str:
     """The functions that scripts define, as JSON: see `Serialized`.
 
     ``exports`` are those that the page can use, by name: their numbers. ``open`` are those with sizes that
-    are not known: the sizes' names.
+    are not known: the sizes' names. ``warnings`` are those of Python, by the place in the scripts.
 
     Raises:
         ScriptError: something is wrong with a script.
     """
-    scope = _Scripts(texts).run()
+    with warnings.catch_warnings(record=True) as heard:
+        scope = _Scripts(texts).run()
     public = {name: f for name, f in scope.items() if not name.startswith("_")}
     found: dict[str, Func] = {
         name: f.func for name, f in public.items() if isinstance(f, Function) and not f.captures
@@ -141,6 +156,7 @@ def functions_of(texts: Sequence[str]) -> str:
             "noteAt": program.note_at,
             "intNoteAt": program.int_note_at,
             "exports": {name: program.numbers[f] for name, f in found.items()},
+            "warnings": _told(heard),
             "open": {
                 name: [size.name for size in f.sizes] for name, f in public.items() if isinstance(f, Generic)
             },

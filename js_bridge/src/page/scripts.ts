@@ -52,6 +52,7 @@ interface Functions {
   readonly exports: Readonly<Record<string, number>>;
   /** Those with sizes that are not known: the names of these. */
   readonly open: Readonly<Record<string, readonly string[]>>;
+  readonly warnings: readonly string[];
 }
 
 /** The scripts read last, and the promise of their functions: the same ones whoever asks for them. */
@@ -90,6 +91,8 @@ const made = async (
     throw told === error.message ? error : Error(told, { cause: error });
   });
   const found: Functions = descriptorOf(file);
+  for (const warning of found.warnings)
+    console.warn(await translated(warning, sources));
   const notes = found.notes.map((note) => translated(note, sources));
   return new Reader(bridge, found, await Promise.all(notes)).exports();
 };

@@ -59,6 +59,17 @@ def test_sizes_that_differ_from_turn_to_turn(node: Run, term: str) -> None:
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_loop_turns_up_to_an_index_and_with_it(node: Run) -> None:
+    body = """
+        const { fori, iadd, vec, add, sum, mul } = rose;
+        const turn = (v) => (i, s) => add(s, v[i]);
+        const upto = (v, i) => fori(iadd(3, i, 1), Real, 0, turn(v));
+        const sums = await compile(fn([Vec(3, Real)], Vec(3, Real), (v) => vec(3, Real, (i) => upto(v, i))));
+        const products = fn([Vec(3, Real)], Real, (v) => sum(3, (i) => mul(upto(v, i), v[i])));
+        return [sums([1, 2, 4]), (await compile(grad(products)))([1, 2, 4])];"""
+    assert evaluate(node, body) == [[1, 3, 7], [8, 9, 11]]
+
+
 def test_elements_at_such_indices(node: Run) -> None:
     body = """
         const body = (o, v, i) => added(o, 90, (k) => o.mul(o.sin(v[o.index(300, o.imod(k + 2, i))]), k));

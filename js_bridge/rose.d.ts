@@ -891,7 +891,8 @@ type Turns = Size | Nat | Real;
 
 /**
  * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
- * or a symbolic index, and `i` an index of its type; or a symbolic Real, and `i` an index of any size.
+ * or a symbolic index, and `i` an index of its type, of which a sum such as `iadd(size, k, 1)` may be the
+ * size, too; or a symbolic Real, and `i` an index of any size.
  */
 export declare const fori: <const T extends Type, const B extends Value<T>>(
   n: Turns,

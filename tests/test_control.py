@@ -54,6 +54,35 @@ from rose_core.wasm.program import Program
 V5 = Vec(5, Real)
 
 
+@pytest.mark.parametrize("options", [{}, {"checkpoint": "revolve"}, {"checkpoint": 1}])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_loop_turns_up_to_an_index_and_with_it(size, options) -> None:
+    """So it turns as often as there are indices, once."""
+    V = Vec(size, Real)
+
+    def upto(v, i):
+        last, kept = scan(i + 1, Real, v[i], lambda s, j: (s * v[j] + sin(v[j]), s))
+        return fori(i + 1, Real, last, lambda j, s: s * v[j] + kept[j], **options)
+
+    f = fn([V], Real, lambda v: sum(size, lambda i: upto(v, i)))
+
+    def plain(v):
+        total = 0.0
+        for i in range(size):
+            s, kept = v[i], []
+            for j in range(i + 1):
+                kept.append(s)
+                s = s * v[j] + math.sin(v[j])
+            for j in range(i + 1):
+                s = s * v[j] + kept[j]
+            total += s
+        return total
+
+    v = [0.3 + 0.2 * k for k in range(size)]
+    assert same(f, v) == pytest.approx(plain(v), rel=1e-14)
+    assert_derivatives(f, v)
+
+
 def same(f, *args):
     """What both engines give, to the bit."""
     check(Expansion(f.func).root)

@@ -16,7 +16,7 @@ from rose_core.tracing.declare import LARGEST, as_type, describe, exact, is_vect
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import Size
-from rose_core.tracing.trace import Trace, Value, Var, check, current, lift, this_thread, use, wrap
+from rose_core.tracing.trace import Loose, Trace, Value, Var, check, current, lift, this_thread, use, wrap
 from rose_core.tracing.where import Construct
 
 
@@ -130,9 +130,9 @@ def fori(
 ) -> object:
     """``fori(n, T, init, lambda i, s: …)``: from the state ``init``, the body for ``i`` from 0 up.
 
-    ``n`` is a size, and ``i`` an index below it; or a symbolic index, and ``i`` an index of its type; or a
-    symbolic Real, and ``i`` an index of any size, to be narrowed with `index`. ``checkpoint`` is as for
-    `while_loop`.
+    ``n`` is a size, and ``i`` an index below it; or a symbolic index, and ``i`` an index of its type, of
+    which a sum such as ``k + 1`` may be the size, too; or a symbolic Real, and ``i`` an index of any size,
+    to be narrowed with `index`. ``checkpoint`` is as for `while_loop`.
     """
     _need_function("fori: the body", body)
     final, _ = _counted("fori", n, t, init, lambda i, s: (body(i, s), None), checkpoint)
@@ -232,6 +232,8 @@ def _counted(
 def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
     """The id of a number of turns, and the type of their numbers."""
     b = trace.builder
+    if isinstance(n, Loose):  # as in ``fori(i + 1, …)``: it may turn as often as there are indices
+        return n.checked(trace, fin(min(n._type.size + 1, LARGEST))), n._type
     if isinstance(n, Var) and isinstance(n._type, Fin):
         return use(n)[0], n._type
     if isinstance(n, Var) and n._type is REAL:

@@ -11,6 +11,7 @@ import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   ANY,
+  fin,
   BOOL,
   describe,
   NULL,
@@ -219,8 +220,12 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
     const id = r.use(n, REAL);
     return [r.check(OP.index, id, LARGEST, name, NO_COUNT), ANY];
   }
-  const v = typeof n === "symbol" ? r.indexOf(n) : undefined;
-  if (v) return [r.use(v, v.ty), v.ty];
+  if (typeof n === "symbol") {
+    // one that is not checked yet, as `iadd(n, i, 1)`: it may turn as often as there are indices
+    const index = r.looseOf(n)?.index;
+    const v = r.indexOf(n, index && fin(Math.min(index.size + 1, LARGEST)));
+    if (v) return [r.use(v, v.ty), index ?? v.ty];
+  }
   if (typeof n === "number" && !(Number.isInteger(n) && n >= 0 && n < LARGEST))
     throw RangeError(
       `${name}: it cannot turn ${n} times, expected a whole number from 0 to ${LARGEST - 1}`,

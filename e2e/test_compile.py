@@ -205,8 +205,11 @@ def test_a_file_may_belong_to_a_package(folder: Path, rose: Run) -> None:
     (package.parent / "__init__.py").write_text("G = 9.81")
     (package / "__init__.py").write_text("from .. import G")
     (package / "constants.py").write_text("HALF = 0.5")
+    (package / "random.py").write_text("from .nowhere import nothing")
     source = """
+        import tempfile  # which imports Python's own random
         from rose_core import Real, fn
+        import constants
         from . import G
         from .constants import HALF
 

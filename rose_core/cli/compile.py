@@ -106,13 +106,12 @@ def _find(path: Path, name: str) -> Function:
 def _spec(path: Path) -> ModuleSpec | None:
     """What module a file is, in its package if it belongs to one; what it imports is found then."""
     folder = path.resolve().parent
-    sys.path.insert(0, str(folder))
+    sys.path.append(str(folder))  # of a package, it has modules that may have names of Python's
     words = [re.sub(r"\W", "_", path.stem)]
     while (folder / "__init__.py").is_file():
         words.insert(0, folder.name)
         folder = folder.parent
-    if len(words) > 1:
-        sys.path.insert(0, str(folder))
+    sys.path.insert(0, str(folder))
     return importlib.util.spec_from_file_location(".".join(words), path)
 
 

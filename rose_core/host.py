@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, Protocol
+from weakref import finalize, ref
 
 from rose_core.errors import FAIL, Notes, failure
 from rose_core.language.ir import Func
@@ -64,17 +65,20 @@ class Instance:
         run = f.host
         assert run is not None
         order = [*convention.scalars, *convention.pointers]
+        itself = ref(self)  # the engine holds on to what it calls, and that must not hold on to the engine
 
         def call(*args: Any) -> Any:
+            instance = itself()
+            assert instance is not None
             leaves: list[Any] = [None] * len(f.params)
             for k, x in zip(order, args, strict=False):  # the rest is where results go
                 t = f.params[k]
-                leaves[k] = self._fetch(Slot(t, x)) if is_memory(t) else convert(t, x)
+                leaves[k] = instance._fetch(Slot(t, x)) if is_memory(t) else convert(t, x)
             results = run(*leaves)
             if convention.returns:
                 return results[0]
             for t, address, x in zip(f.result_types, args[len(order) :], results, strict=True):
-                self.write(address, pack(Slot(t, address), x))
+                instance.write(address, pack(Slot(t, address), x))
             return None
 
         return call
@@ -209,11 +213,11 @@ class _JavaScript(Instance):
         for op in OPS:
             if isinstance(op.wasm, str):
                 setattr(functions, op.wasm, getattr(js.Math, op.wasm))
-        self._proxies = [create_proxy(self.host(k)) for k in range(len(program.hosts))]
-        for k, proxy in enumerate(self._proxies):
-            setattr(functions, str(k), proxy)
-        self._proxies.append(create_proxy(_fails(program)))
-        setattr(functions, FAIL, self._proxies[-1])
+        own = {str(k): self.host(k) for k in range(len(program.hosts))}
+        for name, run in {**own, FAIL: _fails(program)}.items():
+            proxy = create_proxy(run)
+            setattr(functions, name, proxy)
+            finalize(self, proxy.destroy)
         imports = js.Object.new()
         setattr(imports, "", functions)
         module = js.WebAssembly.Module.new(to_js(program.bytes))

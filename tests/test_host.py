@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
+from weakref import ref
 
 import pytest
 
 from rose_core import Real, Vec, compile, fn, opaque, scan, sum, vec, while_loop
+from rose_core.host import instantiate
+from rose_core.wasm.program import Program
 
 V3 = Vec(3, Real)
 
@@ -23,6 +27,17 @@ def test_calls_from_several_threads() -> None:
     expected = [f(row) for row in rows]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(f, rows)) == expected
+
+
+def test_a_function_that_is_not_used_any_more_is_freed() -> None:
+    """The engine's functions last as long as it does: those of Python must not keep it."""
+    plus = opaque([Real, V3], V3, lambda x, v: [x + y for y in v])
+    made = instantiate(Program(fn([Real, V3], V3, plus).func))
+    assert made([1.0, [2.0, 3.0, 4.0]]) == [[3.0, 4.0, 5.0]]
+    there = ref(made)
+    del made
+    gc.collect()
+    assert there() is None
 
 
 @pytest.mark.parametrize("has_tape", [False, True])

@@ -130,6 +130,24 @@ def test_roots(node: Run) -> None:
     solve(node, body)
 
 
+def test_options_are_those_of_the_call(node: Run) -> None:
+    """Whatever becomes of the object that they came in."""
+    body = """
+        const options = { tolerance: 1e-2 };
+        const f = fn([Real], Real, (a) => {
+            const rough = fixedPoint((x) => mul(0.5, add(x, a)), 0, options);
+            options.tolerance = 1e-15;
+            return sub(fixedPoint((x) => mul(0.5, add(x, a)), 0, options), rough);
+        });
+        near(await same(f, 1), 2 ** -7, 1e-3, "rough");
+        const numbers = [0, 1];
+        const both = rose.grad(fn([Real, Real], Real, (x, y) => mul(x, y)), numbers);
+        numbers.pop();
+        near(await same(both, 2, 3), [3, 2], 0, "both");
+    """
+    solve(node, body)
+
+
 def test_integrals(node: Run) -> None:
     body = """
         const V2 = Vec(2, Real), V3 = Vec(3, Real);

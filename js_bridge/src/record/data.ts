@@ -100,7 +100,8 @@ export class FnData {
     const key = JSON.stringify([by, options, place, texts([...params, ret])]);
     let found = code.made.get(key);
     if (found === undefined) {
-      const named = { by, of: code, options, place };
+      // the author's own may be changed before they are written down
+      const named = { by, of: code, options: JSON.parse(key)[1], place };
       const name = `${by}_${this.name}`;
       found = new FnData(name, params, ret, undefined, undefined, named);
       code.made.set(key, found);

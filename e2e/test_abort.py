@@ -141,11 +141,12 @@ def test_what_several_want_is_compiled_once(page: Page, site_url: str, workers: 
     assert len(workers) == 2
 
 
-def test_inspections_can_be_given_up(page: Page, site_url: str) -> None:
-    body = """
+@pytest.mark.parametrize("ask", ["inspect(large,", "sparseJacobian(large, 0,"])
+def test_what_is_only_told_can_be_given_up(page: Page, site_url: str, ask: str) -> None:
+    body = f"""
         await ready();
         const giving = new AbortController();
-        const promise = outcome(rose.inspect(large, { signal: giving.signal }));
+        const promise = outcome(rose.{ask} {{ signal: giving.signal }}));
         await asked(1);
         giving.abort("not needed");
         return [await promise, (await rose.inspect(small(2))).size > 0];"""

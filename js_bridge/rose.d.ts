@@ -555,12 +555,14 @@ export interface Sparse<P extends readonly unknown[]> {
 export declare const sparseJacobian: <P extends readonly unknown[], R>(
   f: Func<P, R>,
   argnums?: Argnums,
+  options?: { signal?: AbortSignal },
 ) => Promise<Sparse<P>>;
 
 /** The Hessian of `f`, which gives a Real, as a sparse matrix, computed as a symmetric one. */
 export declare const sparseHessian: <P extends readonly unknown[]>(
   f: Func<P, Reals>,
   argnums?: Argnums,
+  options?: { signal?: AbortSignal },
 ) => Promise<Sparse<P>>;
 
 /** For each argument 0, or null for one that all elements share. */

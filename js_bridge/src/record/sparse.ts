@@ -1,5 +1,6 @@
 // Sparse Jacobians and Hessians: the pattern once, from the core, and the values in few passes.
 
+import { SIGNAL } from "../call/abort";
 import { dataOf, type Fn, makeFn } from "./functions";
 import { toldOf } from "../known/known";
 import {
@@ -9,6 +10,7 @@ import {
   resultOf,
   selected,
 } from "./operators";
+import { checkOptions } from "./options";
 import { programOf } from "../known/program";
 import { fieldOf, NULL, REAL, type Ty, vecOf } from "./types";
 
@@ -34,6 +36,11 @@ export interface Sparse {
   readonly values: Fn;
 }
 
+export interface SparseOptions {
+  /** Gives it up: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
+}
+
 /** The fields of structs in a type, each with those in it, as the author wrote them: that is how Reals count. */
 const orderOf = (ty: Ty): unknown =>
   ty.kind === "vec"
@@ -44,7 +51,9 @@ const sparse = async (
   what: string,
   f: unknown,
   argnums: Argnums,
+  options: SparseOptions,
 ): Promise<Sparse> => {
+  checkOptions(what, options, { signal: SIGNAL });
   const data = dataOf(f, what);
   const ty = selected(data, argnums, what);
   if (what === "sparseHessian") needReal(data, what, ty);
@@ -53,7 +62,8 @@ const sparse = async (
   const elements = (ret: Ty) =>
     data.derive(what, data.params, ret, { argnums, written });
   // of a type that is not known yet
-  const about = await toldOf<About>(programOf(elements(NULL)), "sparse");
+  const program = programOf(elements(NULL));
+  const about = await toldOf<About>(program, "sparse", options.signal);
   const { rows, columns } = about;
   return {
     ...about,
@@ -70,10 +80,12 @@ const sparse = async (
 export const sparseJacobian = (
   f: unknown,
   argnums: Argnums = 0,
-): Promise<Sparse> => sparse("sparseJacobian", f, argnums);
+  options: SparseOptions = {},
+): Promise<Sparse> => sparse("sparseJacobian", f, argnums, options);
 
 /** The Hessian of `f`, which gives a Real, as a sparse matrix, computed as a symmetric one. */
 export const sparseHessian = (
   f: unknown,
   argnums: Argnums = 0,
-): Promise<Sparse> => sparse("sparseHessian", f, argnums);
+  options: SparseOptions = {},
+): Promise<Sparse> => sparse("sparseHessian", f, argnums, options);

@@ -1,18 +1,16 @@
 // Ordinary JavaScript values into the leaves of a function.
 //
-// A writer is made once for a type, and is straight code for it. That the code is the same for all
-// functions of a page is why each loop sees one kind of array only: engines keep that fast. Which writer another
-// one calls they cannot know, so rows of numbers, and records of numbers and such rows, are written right where
-// they are found, as long as nothing is wrong with them.
+// The code is the same for all functions of a page, and which closure another one calls engines cannot know: so
+// what is plain is put right where it is found, by what its column says, as long as nothing is wrong with it. Each
+// loop over numbers sees one kind of array only: engines keep that fast.
 
-import type { Cells, Leaf } from "./cells";
+import type { Cells, Leaf, Numbers } from "./cells";
 import {
-  BOOL,
+  areNumbers,
   type Column,
-  isRecord,
-  NUMBER,
+  columnOf,
+  fieldsOf,
   type Row,
-  rowOf,
 } from "./columns";
 import type { Signature } from "../record/data";
 import { Var, within } from "../record/recorder";
@@ -24,6 +22,7 @@ import {
   isNamed,
   isNumbers,
   isReal,
+  type Kind,
   partsOf,
   sizeOf,
   type Ty,
@@ -49,166 +48,95 @@ export const wrong = (x: unknown, ty: Ty): Error =>
 
 /** A writer of values of type `ty` into `leaves`, which are those of the type. */
 export const writerOf = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const others = othersWriter(ty, leaves);
+  const column = columnOf(ty, leaves);
+  if (!column) return others;
+  const { leaf, kind } = column;
+  if (kind === "real")
+    return (x, at) => {
+      if (typeof x === "number") leaf.cells.f[leaf.start + at] = x;
+      else others(x, at);
+    };
+  return (x, at) => {
+    if (!putPart(column, x, at)) others(x, at);
+  };
+};
+
+/** A writer of values that are not plain, not of the usual kinds of arrays, or wrong. */
+const othersWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   switch (ty.kind) {
-    case "real":
-    case "tan":
-      return realWriter(ty, leaves[0]);
-    case "bool":
-      return boolWriter(ty, leaves[0]);
     case "fin":
-      return indexWriter(ty.size, leaves[0]);
-    case "null":
       return (x) => {
-        if (x !== null) throw wrong(x, ty);
+        throw RangeError(
+          `expected ${indicesBelow(ty.size)}, got ${describe(x)}`,
+        );
       };
     case "vec":
       return vecWriter(ty, leaves);
     case "struct":
       return structWriter(ty, leaves);
+    default:
+      return (x) => {
+        if (x !== null || ty.kind !== "null") throw wrong(x, ty);
+      };
   }
 };
-
-const realWriter =
-  (ty: Ty, leaf: Leaf): Writer =>
-  (x, at) => {
-    if (typeof x !== "number") throw wrong(x, ty);
-    leaf.cells.f[leaf.start + at] = x;
-  };
-
-const boolWriter =
-  (ty: Ty, leaf: Leaf): Writer =>
-  (x, at) => {
-    if (typeof x !== "boolean") throw wrong(x, ty);
-    leaf.cells.b[leaf.start + at] = x ? 1 : 0;
-  };
-
-const indexWriter =
-  (size: number, leaf: Leaf): Writer =>
-  (x, at) => {
-    // of no index there is 0, which nothing can use
-    if (!isBelow(x, size || 1))
-      throw RangeError(`expected ${indicesBelow(size)}, got ${describe(x)}`);
-    leaf.cells.i[leaf.start + at] = x | 0; // -0 is 0
-  };
 
 const vecWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
-  const elem = ty.elem!;
-  if (isNumbers(elem)) return numbersWriter(ty, leaves[0]);
-  if (elem.kind === "bool") return boolsWriter(ty, leaves[0]);
-  if (elem.kind === "fin") return indicesWriter(ty, leaves[0]);
-  if (isRecord(elem)) return recordsWriter(ty, leaves);
-  if (elem.kind !== "vec") return elementsWriter(ty, leaves);
-  const rows = isNumbers(elem.elem!)
-    ? rowsWriter(ty, leaves[0])
-    : elementsWriter(ty, leaves);
-  return isReal(ty) ? matrixWriter(ty, leaves[0], rows) : rows;
-};
-
-/** The elements of a vector; throws if `x` is none of so many. */
-const elementsOf = (x: unknown, ty: Ty): ArrayLike<unknown> => {
-  if (!isArray(x)) throw wrong(x, ty);
-  if (x.length !== ty.size) throw wrongSize(x.length, ty);
-  return x;
-};
-
-const wrongSize = (length: number, ty: Ty): Error =>
-  RangeError(
-    `expected ${count(ty.size, "element")} for ${ty.text}, got ${length}`,
-  );
-
-const elementsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
-  const { size } = ty;
-  const element = writerOf(ty.elem!, leaves);
-  return (x, at) => {
-    const array = elementsOf(x, ty);
-    for (let i = 0; i < size; ++i) inPlace(element, array[i], at * size + i, i);
-  };
-};
-
-/** A vector of numbers, which is most of what goes in. */
-const numbersWriter = (ty: Ty, leaf: Leaf): Writer => {
   const { size } = ty;
   const elem = ty.elem!;
+  const column = columnOf(elem, leaves);
+  const write = writerOf(elem, leaves);
+  const isNumeric = isReal(ty);
+  const total = sizeOf(ty);
+  const [leaf] = leaves;
   return (x, at) => {
-    const { f, shared } = leaf.cells;
-    const start = leaf.start + at * size;
-    if (x instanceof Float64Array) {
-      if (x.length !== size) throw wrongSize(x.length, ty);
-      if (size > FEW || shared) f.set(x, start);
-      else for (let i = 0; i < size; ++i) f[start + i] = x[i];
-    } else if (Array.isArray(x)) {
-      if (x.length !== size) throw wrongSize(x.length, ty);
-      for (let i = 0; i < size; ++i) {
-        const number: unknown = x[i];
-        if (typeof number !== "number")
-          throw within(wrong(number, elem), `[${i}]`);
-        f[start + i] = number;
+    // all numbers of vectors of vectors, too, row by row
+    if (isNumeric && isNamed(x, "Float64Array")) {
+      if (x.length === total) {
+        leaf.cells.f.set(x, leaf.start + at * total);
+        return;
       }
-    } else putOther(f, start, elementsOf(x, ty), elem);
-  };
-};
-
-const boolsWriter = (ty: Ty, leaf: Leaf): Writer => {
-  const { size } = ty;
-  return (x, at) => {
-    const array = elementsOf(x, ty);
-    const { b } = leaf.cells;
-    const start = leaf.start + at * size;
-    for (let i = 0; i < size; ++i) {
-      const bool = array[i];
-      if (typeof bool !== "boolean")
-        throw within(wrong(bool, ty.elem!), `[${i}]`);
-      b[start + i] = bool ? 1 : 0;
+      if (!isNumbers(elem))
+        throw RangeError(
+          `expected ${count(total, "number")} for ${ty.text} in a Float64Array, got ${x.length}`,
+        );
     }
-  };
-};
-
-const indicesWriter = (ty: Ty, leaf: Leaf): Writer => {
-  const { size } = ty;
-  const bound = ty.elem!.size || 1;
-  const one = indexWriter(ty.elem!.size, leaf);
-  return (x, at) => {
-    const array = elementsOf(x, ty);
-    const { i } = leaf.cells;
-    const start = leaf.start + at * size;
-    for (let k = 0; k < size; ++k) {
-      const index = array[k];
-      if (isBelow(index, bound)) i[start + k] = index | 0;
-      else inPlace(one, index, at * size + k, k);
-    }
-  };
-};
-
-/** Whether `x` is a whole number from 0 up, below `bound`. */
-const isBelow = (x: unknown, bound: number): x is number =>
-  typeof x === "number" && x >>> 0 === x && x < bound;
-
-/** Write element `k` of a vector, and if something is wrong with it, say where. */
-const inPlace = (write: Writer, x: unknown, at: number, k: number): void => {
-  try {
-    write(x, at);
-  } catch (error) {
-    throw within(error, `[${k}]`);
-  }
-};
-
-/** A vector of vectors of numbers. */
-const rowsWriter = (ty: Ty, leaf: Leaf): Writer => {
-  const { size } = ty;
-  const width = ty.elem!.size;
-  const row = writerOf(ty.elem!, [leaf]);
-  return (x, at) => {
-    const array = elementsOf(x, ty);
+    if (!isArray(x)) throw wrong(x, ty);
+    if (x.length !== size)
+      throw RangeError(
+        `expected ${count(size, "element")} for ${ty.text}, got ${x.length}`,
+      );
     const first = at * size;
-    const start = leaf.start + first * width;
-    for (let k = 0; k < size; ++k) {
-      k = putRows(leaf.cells, start, array, k, width);
-      if (k < size) inPlace(row, array[k], first + k, k);
+    let k = 0;
+    try {
+      for (; k < size; ++k) {
+        if (column) k = putParts(column, x, k, first);
+        if (k < size) write(x[k], first + k);
+      }
+    } catch (error) {
+      throw within(error, `[${k}]`);
     }
   };
 };
 
-/** Put rows of numbers, from row `k` on, as long as they are plain and right; how many are done then. */
+/** Put elements of a vector, from number `k` on, as long as they are plain and right; how many are done then. */
+const putParts = (
+  { leaf, kind, size, row }: Column,
+  array: ArrayLike<unknown>,
+  k: number,
+  first: number,
+): number => {
+  if (row) {
+    while (k < array.length && putRecord(row, array[k], first + k)) ++k;
+    return k;
+  }
+  const { cells, start } = leaf;
+  return kind === "vec"
+    ? putRows(cells, start + first * size, array, k, size)
+    : putScalars(scalarsOf(cells, kind), start + first, array, k, kind, size);
+};
+
 const putRows = (
   cells: Cells,
   start: number,
@@ -219,6 +147,68 @@ const putRows = (
   while (k < array.length && putRow(cells, start + k * width, array[k], width))
     ++k;
   return k;
+};
+
+const putScalars = (
+  scalars: Numbers,
+  start: number,
+  array: ArrayLike<any>,
+  k: number,
+  kind: Kind,
+  size: number,
+): number => {
+  for (; k < array.length; ++k) {
+    const x = array[k];
+    if (!isRight(x, kind, size)) break;
+    scalars[start + k] = kind === "real" ? x : +x | 0;
+  }
+  return k;
+};
+
+/** Where scalars of a kind are kept. */
+const scalarsOf = ({ f, i, b }: Cells, kind: Kind): Numbers =>
+  kind === "real" ? f : kind === "bool" ? b : i;
+
+/** Whether `x` is a scalar of a kind: a number, a Bool, or a whole number below `size`. */
+const isRight = (x: unknown, kind: Kind, size: number): boolean =>
+  kind === "bool"
+    ? typeof x === "boolean"
+    : typeof x === "number" && (kind === "real" || (x >>> 0 === x && x < size));
+
+/** A struct: an object that has its keys, and others if it likes, or of a tuple an array. */
+const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
+  const writers = fieldsOf(ty, leaves).map(
+    ([name, field, own]): [string, Writer] => [name, writerOf(field, own)],
+  );
+  return (x, at) => {
+    if (typeof x !== "object" || x === null) throw wrong(x, ty);
+    const isOther = isArray(x) && x.length !== writers.length;
+    if (isOther || !ty.order.every((name) => name in x))
+      throw TypeError(
+        `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
+      );
+    for (const [name, write] of writers)
+      try {
+        write((x as Record<string, unknown>)[name], at);
+      } catch (error) {
+        throw within(error, `.${name}`);
+      }
+  };
+};
+
+/** Put a value, if it is plain, and nothing is wrong with it. */
+const putPart = (
+  { leaf, kind, size, row }: Column,
+  x: any,
+  at: number,
+): boolean => {
+  if (row) return putRecord(row, x, at);
+  const { cells, start } = leaf;
+  if (kind === "vec") return putRow(cells, start + at * size, x, size);
+  if (!isRight(x, kind, size)) return false;
+  if (kind === "real") cells.f[start + at] = x;
+  else scalarsOf(cells, kind)[start + at] = +x | 0; // of no sign
+  return true;
 };
 
 /** Put so many numbers in an array, if it is that. */
@@ -238,24 +228,9 @@ const putRow = (
     return true;
   }
   if (!(row instanceof Float64Array) || row.length !== width) return false;
-  if (width > FEW || shared) return false;
-  for (let j = 0; j < width; ++j) f[start + j] = row[j];
+  if (width > FEW || shared) f.set(row, start);
+  else for (let j = 0; j < width; ++j) f[start + j] = row[j];
   return true;
-};
-
-/** A vector of structs of plain fields. */
-const recordsWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
-  const { size } = ty;
-  const record = structWriter(ty.elem!, leaves);
-  const row = rowOf(ty.elem!, leaves);
-  return (x, at) => {
-    const array = elementsOf(x, ty);
-    const first = at * size;
-    for (let k = 0; k < size; ++k) {
-      while (k < size && putRecord(row, array[k], first + k)) ++k;
-      if (k < size) inPlace(record, array[k], first + k, k);
-    }
-  };
 };
 
 /**
@@ -281,7 +256,7 @@ const putRecord = (
     const column = columns[c];
     if (key !== column.name) continue;
     const given = record[key];
-    if (column.form === NUMBER && typeof given === "number")
+    if (column.kind === "real" && typeof given === "number")
       column.leaf.cells.f[column.leaf.start + at] = given;
     else if (!putPart(column, given, at)) return false;
     ++c;
@@ -291,133 +266,32 @@ const putRecord = (
   return true;
 };
 
-const putPart = (column: Column, given: unknown, at: number): boolean =>
-  column.row ? putRecord(column.row, given, at) : putField(column, given, at);
-
-const putField = (
-  { leaf: { cells, start }, form }: Column,
-  given: unknown,
-  at: number,
-): boolean => {
-  if (form === NUMBER) {
-    if (typeof given !== "number") return false;
-    cells.f[start + at] = given;
-  } else if (form === BOOL) {
-    if (typeof given !== "boolean") return false;
-    cells.b[start + at] = given ? 1 : 0;
-  } else if (form > NUMBER) {
-    if (!isBelow(given, form)) return false;
-    cells.i[start + at] = given | 0;
-  } else return putRow(cells, start + at * ~form, given, ~form);
-  return true;
-};
-
-/** Numbers from an array of another kind. */
-const putOther = (
-  f: Float64Array,
-  start: number,
-  array: ArrayLike<unknown>,
-  elem: Ty,
-): void => {
-  for (let i = 0; i < array.length; ++i) {
-    const number = array[i];
-    if (typeof number !== "number") throw within(wrong(number, elem), `[${i}]`);
-    f[start + i] = number;
-  }
-};
-
-/** A vector of vectors of numbers: also all of them in one Float64Array, row by row. */
-const matrixWriter = (ty: Ty, leaf: Leaf, rows: Writer): Writer => {
-  const total = sizeOf(ty);
-  return (x, at) => {
-    if (!isNamed(x, "Float64Array")) rows(x, at);
-    else if (x.length === total) leaf.cells.f.set(x, leaf.start + at * total);
-    else
-      throw RangeError(
-        `expected ${count(total, "number")} for ${ty.text} in a Float64Array, got ${x.length}`,
-      );
-  };
-};
-
-/** A struct: an object that has its keys, and others if it likes, or of a tuple an array. */
-const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
-  const writers = fieldsOf(ty, leaves).map(
-    ([field, own], k): [string, Writer] => [
-      ty.fields[k][0],
-      writerOf(field, own),
-    ],
-  );
-  const write: Writer = (x, at) => {
-    if (typeof x !== "object" || x === null) throw wrong(x, ty);
-    const isOther = isArray(x) && x.length !== writers.length;
-    if (isOther || !ty.order.every((name) => name in x))
-      throw TypeError(
-        `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
-      );
-    for (const [name, put] of writers)
-      try {
-        put((x as Record<string, unknown>)[name], at);
-      } catch (error) {
-        throw within(error, `.${name}`);
-      }
-  };
-  if (!isRecord(ty)) return write;
-  const row = rowOf(ty, leaves);
-  return (x, at) => {
-    if (!putRecord(row, x, at)) write(x, at);
-  };
-};
-
-/** The fields of a struct, sorted by name, each with its leaves. */
-export const fieldsOf = <T>(
-  ty: Ty,
-  leaves: readonly T[],
-): [field: Ty, leaves: readonly T[]][] => {
-  const types = ty.fields.map(([, field]) => field);
-  return partsOf(types, leaves).map((own, k) => [types[k], own]);
-};
-
 /** An argument of a function, as calls put it into its leaves. */
 export class Argument {
-  /** How many numbers it has, if it is a vector of them; else -1. */
-  readonly size: number;
   readonly leaf: Leaf;
+  /** How many numbers it has, if it is a short vector of them; else -1. */
+  readonly size: number;
   readonly write: Writer;
 
   constructor(ty: Ty, leaves: readonly Leaf[]) {
-    this.size = sizeOfNumbers(ty);
     this.leaf = leaves[0];
+    this.size = areNumbers(ty) && ty.size <= FEW ? ty.size : -1;
     this.write = writerOf(ty, leaves);
   }
 }
 
-/** How many numbers a value has, if it is a vector of them; else -1. */
-export const sizeOfNumbers = (ty: Ty): number =>
-  ty.kind === "vec" && isNumbers(ty.elem!) ? ty.size : -1;
-
-/** The arguments of `f`, which go into these leaves. */
+/** The arguments of these types, which go into these leaves. */
 export const argumentsOf = (
-  f: Signature,
+  types: readonly Ty[],
   leaves: readonly Leaf[],
 ): Argument[] => {
-  const parts = partsOf(f.params, leaves);
-  return f.params.map((ty, k) => new Argument(ty, parts[k]));
+  const parts = partsOf(types, leaves);
+  return types.map((ty, k) => new Argument(ty, parts[k]));
 };
 
-/**
- * Put `x` into its leaves. Short vectors of numbers, which most calls have, go in right here: which writer it
- * is that they call, engines cannot know, and such a call takes longer than the numbers.
- */
+/** Put `x` into its leaves. Short vectors of numbers, which most calls have, go in right here. */
 const put = ({ size, leaf, write }: Argument, x: unknown): void => {
-  if (size <= FEW && x instanceof Float64Array && x.length === size) {
-    const { f, shared } = leaf.cells;
-    const { start } = leaf;
-    if (!shared) {
-      for (let i = 0; i < size; ++i) f[start + i] = x[i];
-      return;
-    }
-  }
-  write(x, 0);
+  if (size < 0 || !putRow(leaf.cells, leaf.start, x, size)) write(x, 0);
 };
 
 /** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */

@@ -95,7 +95,7 @@ class Callee {
         ? { cells: rowCells(row), start }
         : { cells, start: startOf(slot) };
     this.inputs = argumentsOf(
-      data,
+      data.params,
       args.map((slot) => placeOf(slot, scalars, passed.indexOf(slot))),
     );
     const leaves = results.map((slot) => placeOf(slot, this.returned, 0));

@@ -1,18 +1,21 @@
-// Structs of plain fields as columns: where each field goes, and what it is.
+// Plain values as columns: where each goes, of which there may be many in a row, and what it is.
 
 import type { Leaf } from "./cells";
-import { isNumbers, partsOf, type Ty } from "../record/types";
+import { isNumbers, type Kind, partsOf, type Ty } from "../record/types";
 
-/** A field of a struct, of which there may be many in a row. */
+/** Numbers, indices, Bools, vectors of numbers, or structs of such, one behind the other. */
 export interface Column {
+  /** Of a field of a struct. */
   readonly name: string;
   readonly leaf: Leaf;
-  /** What it is: `NUMBER`, `BOOL`, `RECORD`, what an index is below, or `~size` of a vector of numbers. */
-  readonly form: number;
-  /** As many numbers as a vector of them has, to be copied: see `doubles`. */
-  readonly copied: readonly number[];
-  /** What a struct in the struct is. */
+  /** What it is: a tangent is a "real", too. */
+  readonly kind: Kind;
+  /** What an index is below, or how many numbers there are in a vector. */
+  readonly size: number;
+  /** What a struct is. */
   readonly row: Row | undefined;
+  /** As many numbers as a vector of them has, to be copied, once there were any to be. */
+  copied: readonly number[] | undefined;
 }
 
 /** A struct, or a tuple, in columns, which are in the author's order. */
@@ -21,45 +24,54 @@ export interface Row {
   readonly isTuple: boolean;
 }
 
-export const NUMBER = 0;
-export const BOOL = 2 ** 32;
-const RECORD = 2 ** 33;
+/** Whether values are vectors of numbers. */
+export const areNumbers = ({ elem }: Ty): boolean =>
+  elem !== undefined && isNumbers(elem);
 
-const formOf = (ty: Ty): number | undefined => {
-  if (isNumbers(ty)) return NUMBER;
-  if (ty.kind === "bool") return BOOL;
-  if (ty.kind === "fin") return ty.size || 1;
-  if (ty.kind === "vec" && isNumbers(ty.elem!)) return ~ty.size;
-  return isRecord(ty) ? RECORD : undefined;
+/** Whether values are no arrays or objects. */
+export const isScalar = ({ kind }: Ty): boolean =>
+  kind !== "vec" && kind !== "struct";
+
+const isPlain = (ty: Ty): boolean =>
+  ty.kind === "struct"
+    ? ty.fields.every(([, field]) => isPlain(field))
+    : areNumbers(ty) || (isScalar(ty) && ty.kind !== "null");
+
+/** Values of type `ty` in these leaves, which are those of the type; undefined if they are not plain. */
+export const columnOf = (
+  ty: Ty,
+  leaves: readonly Leaf[],
+  name = "",
+): Column | undefined =>
+  isPlain(ty)
+    ? {
+        name,
+        leaf: leaves[0],
+        kind: isNumbers(ty) ? "real" : ty.kind,
+        size: ty.size || +(ty.kind === "fin"), // 0 of no index, which nothing can use
+        row: ty.kind === "struct" ? rowOf(ty, leaves) : undefined,
+        copied: undefined,
+      }
+    : undefined;
+
+/** The fields of a struct, sorted by name, each with its leaves. */
+export const fieldsOf = <T>(
+  { fields }: Ty,
+  leaves: readonly T[],
+): [name: string, field: Ty, leaves: readonly T[]][] => {
+  const types = fields.map(([, field]) => field);
+  return partsOf(types, leaves).map((own, k) => [...fields[k], own]);
 };
 
-/** Whether values are objects or tuples of numbers, indices, Bools, vectors of numbers, and again of such. */
-export const isRecord = (ty: Ty): boolean =>
-  ty.kind === "struct" &&
-  ty.fields.every(([, field]) => formOf(field) !== undefined);
-
-/**
- * So many numbers, to be copied and filled: an array of doubles from the beginning. Engines that have seen a
- * `new Array` become one too seldom take ten times as long.
- */
-export const doubles = (size: number): readonly number[] =>
-  new Array<number>(size).fill(0.5);
-
-/** A struct that `isRecord` in these leaves, which are those of the type. */
-export const rowOf = (ty: Ty, leaves: readonly Leaf[]): Row => {
-  const { fields, isTuple, order } = ty;
-  const types = fields.map(([, field]) => field);
-  const parts = partsOf(types, leaves);
-  const columns = order.map((name): Column => {
-    const k = fields.findIndex(([other]) => other === name);
-    const form = formOf(types[k])!;
-    return {
+const rowOf = (ty: Ty, leaves: readonly Leaf[]): Row => {
+  const columns = new Map(
+    fieldsOf(ty, leaves).map(([name, field, own]) => [
       name,
-      leaf: parts[k][0],
-      form,
-      copied: doubles(form < 0 ? ~form : 0),
-      row: form === RECORD ? rowOf(types[k], parts[k]) : undefined,
-    };
-  });
-  return { columns, isTuple };
+      columnOf(field, own, name)!,
+    ]),
+  );
+  return {
+    columns: ty.order.map((name) => columns.get(name)!),
+    isTuple: ty.isTuple,
+  };
 };

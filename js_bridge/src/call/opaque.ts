@@ -54,7 +54,7 @@ export const hostImport = (
     cells.refresh();
     scalars.f.set(given.slice(0, args.length));
     locate(args, from, given);
-    const result = host(...readers.map((read) => read(0)));
+    const result = run(f, readers);
     cells.refresh();
     locate(results, to, given); // now: the host may have called this very function
     putResult(f, write, result);
@@ -74,6 +74,10 @@ const locate = (
 
 const readersOf = (f: FnData, leaves: readonly Leaf[]): Reader[] =>
   partsOf(f.params, leaves).map((own, k) => readerOf(f.params[k], own));
+
+/** What an opaque function gives for arguments that lie there. */
+const run = (f: FnData, readers: readonly Reader[]): unknown =>
+  f.host!(...readers.map((read) => read(0)));
 
 const putResult = (f: FnData, write: Writer, result: unknown): void => {
   try {
@@ -118,7 +122,7 @@ export const rowHost = (f: FnData): ((bytes: Uint8Array) => Float64Array) => {
   const write = writerOf(f.ret, result.leaves);
   return (bytes) => {
     args.use(new Float64Array(bytes.slice().buffer));
-    const value = f.host!(...readers.map((read) => read(0)));
+    const value = run(f, readers);
     const row = result.use();
     putResult(f, write, value);
     return row;

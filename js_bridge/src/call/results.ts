@@ -1,25 +1,26 @@
 // The leaves of a function into ordinary JavaScript values, new or given ones.
 
-import { FEW, fieldsOf, sizeOfNumbers } from "./arguments";
+import { FEW } from "./arguments";
 import type { Leaf } from "./cells";
 import {
-  BOOL,
+  areNumbers,
   type Column,
-  doubles,
-  isRecord,
-  NUMBER,
+  columnOf,
+  fieldsOf,
+  isScalar,
   type Row,
-  rowOf,
 } from "./columns";
 import { within } from "../record/recorder";
 import {
   count,
   describe,
   isNamed,
-  isNumbers,
   isReal,
+  type Kind,
+  REAL,
   sizeOf,
   type Ty,
+  vecOf,
 } from "../record/types";
 
 /** Makes the value of its type in the leaves that has `at` others before it. */
@@ -28,100 +29,100 @@ export type Reader = (at: number) => unknown;
 /** Fills `out` in place with what a `Reader` would make; throws if it has another form. */
 export type Filler = (out: unknown, at: number) => void;
 
-/** A reader of values of type `ty` from `leaves`, which are those of the type. */
-export const readerOf = (ty: Ty, leaves: readonly Leaf[]): Reader => {
-  const [leaf] = leaves;
-  switch (ty.kind) {
-    case "null":
-      return () => null;
-    case "bool":
-      return (at) => leaf.cells.b[leaf.start + at] !== 0;
-    case "fin":
-      return (at) => leaf.cells.i[leaf.start + at];
-    case "vec":
-      return vecReader(ty, leaves);
-    case "struct":
-      return structReader(ty, leaves);
-    default:
-      return (at) => leaf.cells.f[leaf.start + at];
-  }
-};
-
 /** The result of a function, as calls give it. */
 export class Result {
-  readonly leaf: Leaf;
+  readonly column: Column | undefined;
   readonly read: Reader;
-  /** What is copied to make it, if it is a vector of numbers. */
-  readonly copied: readonly number[] | undefined;
 
   constructor(ty: Ty, leaves: readonly Leaf[]) {
-    const size = sizeOfNumbers(ty);
-    this.leaf = leaves[0];
+    this.column = columnOf(ty, leaves);
     this.read = readerOf(ty, leaves);
-    this.copied = size < 0 ? undefined : doubles(size);
   }
 }
 
-/** The value in the leaves of a result: of a vector of numbers without a call, as in `putArguments`. */
-export const valueOf = ({ leaf, read, copied }: Result): unknown =>
-  copied ? numbersFrom(copied, leaf.cells.f, leaf.start) : read(0);
+/** The value in the leaves of a result: of a vector of numbers without a call, as in `put`. */
+export const valueOf = ({ column, read }: Result): unknown =>
+  column?.kind === "vec"
+    ? numbersFrom(column, column.leaf.cells.f, column.leaf.start)
+    : read(0);
+
+/** A reader of values of type `ty` from `leaves`, which are those of the type. */
+export const readerOf = (ty: Ty, leaves: readonly Leaf[]): Reader => {
+  const column = columnOf(ty, leaves);
+  if (column) return (at) => fieldFrom(column, at);
+  if (ty.kind === "null") return () => null;
+  if (ty.kind === "vec") return vecReader(ty, leaves);
+  const fields = new Map(
+    fieldsOf(ty, leaves).map(([name, field, own]) => [
+      name,
+      readerOf(field, own),
+    ]),
+  );
+  const readers = ty.order.map((name) => fields.get(name)!);
+  if (ty.isTuple) return (at) => readers.map((read) => read(at));
+  return (at) => {
+    const found: Fields = {};
+    for (let k = 0; k < readers.length; ++k)
+      found[ty.order[k]] = readers[k](at);
+    return found;
+  };
+};
 
 const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   const { size } = ty;
-  const elem = ty.elem!;
-  if (isNumbers(elem)) {
-    const copied = doubles(size);
-    const [leaf] = leaves;
-    return (at) => numbersFrom(copied, leaf.cells.f, leaf.start + at * size);
-  }
   const copied = new Array<unknown>(size).fill(undefined);
-  const width = sizeOfNumbers(elem);
-  if (width >= 0) {
-    const row = doubles(width);
-    const [leaf] = leaves;
+  const column = columnOf(ty.elem!, leaves);
+  if (column?.kind === "vec") {
+    const { leaf, size: width } = column;
     return (at) => {
       const { f } = leaf.cells;
       const start = leaf.start + at * size * width;
       if (size === 2)
-        return [numbersFrom(row, f, start), numbersFrom(row, f, start + width)];
+        return [
+          numbersFrom(column, f, start),
+          numbersFrom(column, f, start + width),
+        ];
       if (size === 3)
         return [
-          numbersFrom(row, f, start),
-          numbersFrom(row, f, start + width),
-          numbersFrom(row, f, start + 2 * width),
+          numbersFrom(column, f, start),
+          numbersFrom(column, f, start + width),
+          numbersFrom(column, f, start + 2 * width),
         ];
       const found = copied.slice();
       for (let i = 0; i < size; ++i)
-        found[i] = numbersFrom(row, f, start + i * width);
+        found[i] = numbersFrom(column, f, start + i * width);
       return found;
     };
   }
-  if (isRecord(elem)) {
-    const row = rowOf(elem, leaves);
-    return (at) => {
-      const found = copied.slice();
-      for (let i = 0; i < size; ++i) found[i] = recordFrom(row, at * size + i);
-      return found;
-    };
-  }
-  const element = readerOf(elem, leaves);
+  const row = column?.row;
+  const read = readerOf(ty.elem!, leaves);
   return (at) => {
+    const first = at * size;
     const found = copied.slice();
-    for (let i = 0; i < size; ++i) found[i] = element(at * size + i);
+    for (let i = 0; i < size; ++i)
+      found[i] = row ? recordFrom(row, first + i) : read(first + i);
     return found;
   };
 };
 
 /**
- * As many numbers as are in `copied`, from `start` on. A few are written out: engines make such an array in a
- * third of the time.
+ * So many numbers, to be copied and filled: an array of doubles from the beginning. Engines that have seen a
+ * `new Array` become one too seldom take ten times as long.
+ */
+const doubles = (size: number): readonly number[] =>
+  new Array<number>(size).fill(0.5);
+
+/**
+ * The numbers of a vector, from `start` on. A few are written out: engines make such an array in a third of the
+ * time.
  */
 const numbersFrom = (
-  copied: readonly number[],
+  column: Column,
   f: Float64Array,
   start: number,
 ): number[] => {
-  switch (copied.length) {
+  const { size } = column;
+  switch (size) {
     case 1:
       return [f[start]];
     case 2:
@@ -131,7 +132,7 @@ const numbersFrom = (
     case 4:
       return [f[start], f[start + 1], f[start + 2], f[start + 3]];
   }
-  const found = copied.slice();
+  const found = (column.copied ??= doubles(size)).slice();
   for (let i = 0; i < found.length; ++i) found[i] = f[start + i];
   return found;
 };
@@ -167,35 +168,13 @@ const recordFrom = (
 };
 
 const fieldFrom = (column: Column, at: number): unknown => {
-  const { leaf, form, copied, row } = column;
+  const { leaf, kind, size, row } = column;
   if (row) return recordFrom(row, at);
   const { cells, start } = leaf;
-  if (form === NUMBER) return cells.f[start + at];
-  if (form === BOOL) return cells.b[start + at] !== 0;
-  if (form > NUMBER) return cells.i[start + at];
-  return numbersFrom(copied, cells.f, start + at * ~form);
+  if (kind === "vec") return numbersFrom(column, cells.f, start + at * size);
+  if (kind === "real") return cells.f[start + at];
+  return kind === "bool" ? cells.b[start + at] !== 0 : cells.i[start + at];
 };
-
-const structReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
-  if (isRecord(ty)) {
-    const row = rowOf(ty, leaves);
-    return (at) => recordFrom(row, at);
-  }
-  const fields = fieldsOf(ty, leaves);
-  const names = ty.fields.map(([name]) => name);
-  const readers = ty.order.map((name) =>
-    readerOf(...fields[names.indexOf(name)]),
-  );
-  if (ty.isTuple) return (at) => readers.map((read) => read(at));
-  return (at) => {
-    const found: Fields = {};
-    for (let k = 0; k < readers.length; ++k)
-      found[ty.order[k]] = readers[k](at);
-    return found;
-  };
-};
-
-const isScalar = (ty: Ty): boolean => ty.kind !== "vec" && ty.kind !== "struct";
 
 /** A filler of values of type `ty` from `leaves`, which are those of the type. */
 export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
@@ -204,114 +183,71 @@ export const fillerOf = (ty: Ty, leaves: readonly Leaf[]): Filler => {
       throw TypeError(`a ${ty.text} is no array or object to fill`);
     };
   if (ty.kind === "struct") return structFiller(ty, leaves);
-  const elem = ty.elem!;
-  if (isNumbers(elem)) return numbersFiller(ty.size, leaves[0]);
-  if (isScalar(elem)) return scalarsFiller(ty, leaves);
-  const rows = sizeOfNumbers(elem) < 0 ? elementsFiller : rowsFiller;
-  const nested = rows(ty, leaves);
-  if (!isReal(ty)) return nested;
-  const flat = numbersFiller(sizeOf(ty), leaves[0]);
-  return (out, at) => (isNamed(out, "Float64Array") ? flat : nested)(out, at);
-};
-
-/** Throw unless `out` is an array, or a typed one of these names, of this size. */
-const checkArray = (
-  out: unknown,
-  size: number,
-  typed: readonly string[] = [],
-): void => {
-  if (!Array.isArray(out) && !typed.some((name) => isNamed(out, name))) {
-    const kinds = ["an array", ...typed.map((name) => `a ${name}`)];
-    throw TypeError(
-      `expected ${kinds.join(" or ")} to fill, got ${describe(out)}`,
-    );
-  }
-  const { length } = out as ArrayLike<unknown>;
-  if (length !== size)
-    throw RangeError(
-      `expected ${count(size, "element")} to fill, got ${length}`,
-    );
-};
-
-const FLOATS = ["Float64Array", "Float32Array"];
-
-const numbersFiller = (size: number, leaf: Leaf): Filler => {
-  let view: Float64Array = new Float64Array(0);
-  let viewed: Float64Array | undefined;
-  /** All numbers of the leaf, for `set`. */
-  const all = (f: Float64Array): Float64Array => {
-    if (viewed !== f) {
-      view = f.subarray(leaf.start, leaf.start + size);
-      viewed = f;
-    }
-    return view;
-  };
-  return (out, at) => {
-    const { f } = leaf.cells;
-    const start = leaf.start + at * size;
-    if (out instanceof Float64Array && out.length === size) {
-      if (size > FEW && at === 0) out.set(all(f));
-      else for (let i = 0; i < size; ++i) out[i] = f[start + i];
-    } else {
-      checkArray(out, size, FLOATS);
-      const array = out as number[];
-      for (let i = 0; i < size; ++i) array[i] = f[start + i];
-    }
-  };
-};
-
-/** Of vectors of indices or Bools. */
-const scalarsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
-  const { size } = ty;
-  const elem = ty.elem!;
-  const typed = { fin: ["Int32Array", ...FLOATS], bool: ["Uint8Array"] }[
-    elem.kind as string
-  ];
-  const read = readerOf(elem, leaves);
-  return (out, at) => {
-    checkArray(out, size, typed);
-    for (let i = 0; i < size; ++i) (out as unknown[])[i] = read(at * size + i);
-  };
-};
-
-/** Of vectors of vectors of numbers: plain ones are filled right here, which writes as `putRows` reads. */
-const rowsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
-  const { size } = ty;
-  const width = ty.elem!.size;
+  const nested = vecFiller(ty, leaves);
   const [leaf] = leaves;
-  const others = elementsFiller(ty, leaves);
-  return (out, at) => {
-    checkArray(out, size);
-    const { f } = leaf.cells;
-    const rows = out as unknown[];
-    const start = leaf.start + at * size * width;
-    let k = 0;
-    while (k < size && fillRow(rows[k], f, start + k * width, width)) ++k;
-    if (k < size) others(out, at);
-  };
+  if (areNumbers(ty))
+    return (out, at) => {
+      if (!fillRow(out, leaf, at, ty.size)) nested(out, at);
+    };
+  if (!isReal(ty)) return nested;
+  const flat = fillerOf(vecOf(sizeOf(ty), REAL), leaves);
+  return (out, at) => (isNamed(out, "Float64Array") ? flat : nested)(out, at);
 };
 
 /** Fill an array with so many numbers, if it is one of so many. */
 const fillRow = (
   row: unknown,
-  f: Float64Array,
-  start: number,
+  { cells: { f }, start }: Leaf,
+  at: number,
   width: number,
 ): boolean => {
-  if (!Array.isArray(row) && !(row instanceof Float64Array)) return false;
-  if (row.length !== width) return false;
-  for (let j = 0; j < width; ++j) row[j] = f[start + j];
+  const isTyped = row instanceof Float64Array;
+  if ((!isTyped && !Array.isArray(row)) || row.length !== width) return false;
+  const first = start + at * width;
+  if (isTyped && width > FEW) row.set(f.subarray(first, first + width));
+  else for (let j = 0; j < width; ++j) row[j] = f[first + j];
   return true;
 };
 
-const elementsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
+const FLOATS = ["Float64Array", "Float32Array"];
+
+/** The typed arrays that may be filled with scalars of some kinds. */
+const TYPED: Partial<Record<Kind, readonly string[]>> = {
+  real: FLOATS,
+  tan: FLOATS,
+  fin: ["Int32Array", ...FLOATS],
+  bool: ["Uint8Array"],
+};
+
+const vecFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const { size } = ty;
-  const element = fillerOf(ty.elem!, leaves);
-  return (out, at) => {
-    checkArray(out, size);
+  const elem = ty.elem!;
+  const [leaf] = leaves;
+  const typed = TYPED[elem.kind] ?? [];
+  const width = areNumbers(elem) ? elem.size : -1;
+  const read = isScalar(elem) && readerOf(elem, leaves);
+  const fill = fillerOf(elem, leaves);
+  return (out: any, at) => {
+    if (!Array.isArray(out) && !typed.some((name) => isNamed(out, name))) {
+      const kinds = ["an array", ...typed.map((name) => `a ${name}`)];
+      throw TypeError(
+        `expected ${kinds.join(" or ")} to fill, got ${describe(out)}`,
+      );
+    }
+    if (out.length !== size)
+      throw RangeError(
+        `expected ${count(size, "element")} to fill, got ${out.length}`,
+      );
+    const first = at * size;
     let i = 0;
+    if (read) {
+      for (; i < size; ++i) out[i] = read(first + i);
+      return;
+    }
+    if (width >= 0)
+      while (i < size && fillRow(out[i], leaf, first + i, width)) ++i;
     try {
-      for (; i < size; ++i) element((out as unknown[])[i], at * size + i);
+      for (; i < size; ++i) fill(out[i], first + i);
     } catch (error) {
       throw within(error, `[${i}]`);
     }
@@ -320,8 +256,7 @@ const elementsFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
 
 const structFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   const fields = fieldsOf(ty, leaves).map(
-    ([field, own], k): [string, Filler] => {
-      const [name] = ty.fields[k];
+    ([name, field, own]): [string, Filler] => {
       if (isScalar(field)) {
         const read = readerOf(field, own);
         return [name, (out, at) => ((out as Fields)[name] = read(at))];
@@ -333,12 +268,12 @@ const structFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   return (out, at) => {
     if (typeof out !== "object" || out === null)
       throw TypeError(`expected an object to fill, got ${describe(out)}`);
-    let k = 0;
-    try {
-      for (; k < fields.length; ++k) fields[k][1](out, at);
-    } catch (error) {
-      throw within(error, `.${fields[k][0]}`);
-    }
+    for (const [name, fill] of fields)
+      try {
+        fill(out, at);
+      } catch (error) {
+        throw within(error, `.${name}`);
+      }
   };
 };
 

@@ -186,7 +186,7 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
   let made = -1;
   const args = new Row(data.params);
   const result = new Row([data.ret]);
-  const into = argumentsOf(data, args.leaves);
+  const into = argumentsOf(data.params, args.leaves);
   const read = readerOf(data.ret, result.leaves);
   const interpreter = (...values: unknown[]): unknown => {
     const given = plain(data, values); // before accessors could call this very function

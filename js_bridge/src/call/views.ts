@@ -1,6 +1,6 @@
 // The arguments and the result of a compiled function, where they lie in its memory.
 
-import { fieldsOf } from "./arguments";
+import { fieldsOf } from "./columns";
 import { leafOf, type MemoryCells, type Slot, startOf } from "./cells";
 import type { Signature } from "../record/data";
 import { partsOf, type Ty } from "../record/types";
@@ -59,8 +59,8 @@ const viewOf = (ty: Ty, arrays: readonly View[]): View => {
   if (ty.kind === "null") return null;
   if (ty.kind !== "struct") return arrays[0];
   const fields = new Map(
-    fieldsOf(ty, arrays).map(([field, own], k) => [
-      ty.fields[k][0],
+    fieldsOf(ty, arrays).map(([name, field, own]) => [
+      name,
       viewOf(field, own),
     ]),
   );
@@ -88,8 +88,8 @@ const leafChecks = (ty: Ty, slots: readonly Slot[], where: string): Check[] => {
     case "vec":
       return leafChecks(ty.elem!, slots, where);
     case "struct":
-      return fieldsOf(ty, slots).flatMap(([field, own], k) =>
-        leafChecks(field, own, `${where}.${ty.fields[k][0]}`),
+      return fieldsOf(ty, slots).flatMap(([name, field, own]) =>
+        leafChecks(field, own, `${where}.${name}`),
       );
     case "fin":
       return [scalarCheck(slots[0], ty.size, "an index", where)];

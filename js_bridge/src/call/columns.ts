@@ -18,7 +18,7 @@ export interface Column {
   copied: readonly number[] | undefined;
 }
 
-/** A struct, or a tuple, in columns, which are in the author's order. */
+/** A struct, or a tuple, in columns. */
 export interface Row {
   readonly columns: readonly Column[];
   readonly isTuple: boolean;
@@ -54,24 +54,22 @@ export const columnOf = (
       }
     : undefined;
 
-/** The fields of a struct, sorted by name, each with its leaves. */
+/** The fields of a struct, in the author's order, each with its leaves. */
 export const fieldsOf = <T>(
-  { fields }: Ty,
+  { fields, order }: Ty,
   leaves: readonly T[],
 ): [name: string, field: Ty, leaves: readonly T[]][] => {
   const types = fields.map(([, field]) => field);
-  return partsOf(types, leaves).map((own, k) => [...fields[k], own]);
+  const parts = partsOf(types, leaves);
+  return order.map((name) => {
+    const k = fields.findIndex(([other]) => other === name);
+    return [name, types[k], parts[k]];
+  });
 };
 
-const rowOf = (ty: Ty, leaves: readonly Leaf[]): Row => {
-  const columns = new Map(
-    fieldsOf(ty, leaves).map(([name, field, own]) => [
-      name,
-      columnOf(field, own, name)!,
-    ]),
-  );
-  return {
-    columns: ty.order.map((name) => columns.get(name)!),
-    isTuple: ty.isTuple,
-  };
-};
+const rowOf = (ty: Ty, leaves: readonly Leaf[]): Row => ({
+  columns: fieldsOf(ty, leaves).map(([name, field, own]) =>
+    columnOf(field, own, name)!,
+  ),
+  isTuple: ty.isTuple,
+});

@@ -52,13 +52,9 @@ export const readerOf = (ty: Ty, leaves: readonly Leaf[]): Reader => {
   if (column) return (at) => fieldFrom(column, at);
   if (ty.kind === "null") return () => null;
   if (ty.kind === "vec") return vecReader(ty, leaves);
-  const fields = new Map(
-    fieldsOf(ty, leaves).map(([name, field, own]) => [
-      name,
-      readerOf(field, own),
-    ]),
+  const readers = fieldsOf(ty, leaves).map(([, field, own]) =>
+    readerOf(field, own),
   );
-  const readers = ty.order.map((name) => fields.get(name)!);
   if (ty.isTuple) return (at) => readers.map((read) => read(at));
   return (at) => {
     const found: Fields = {};

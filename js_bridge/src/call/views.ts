@@ -58,17 +58,11 @@ const viewOf = (ty: Ty, arrays: readonly View[]): View => {
     return viewOf(ty.elem!, arrays);
   if (ty.kind === "null") return null;
   if (ty.kind !== "struct") return arrays[0];
-  const fields = new Map(
-    fieldsOf(ty, arrays).map(([name, field, own]) => [
-      name,
-      viewOf(field, own),
-    ]),
+  const views = fieldsOf(ty, arrays).map(
+    ([name, field, own]): [string, View] => [name, viewOf(field, own)],
   );
-  const views = ty.order.map((name) => fields.get(name)!);
   return Object.freeze(
-    ty.isTuple
-      ? views
-      : Object.fromEntries(ty.order.map((name, k) => [name, views[k]])),
+    ty.isTuple ? views.map(([, view]) => view) : Object.fromEntries(views),
   );
 };
 
@@ -92,15 +86,15 @@ const leafChecks = (ty: Ty, slots: readonly Slot[], where: string): Check[] => {
         leafChecks(field, own, `${where}.${name}`),
       );
     case "fin":
-      return [scalarCheck(slots[0], ty.size, "an index", where)];
+      return [leafCheck(slots[0], ty.size, "an index", where)];
     case "bool":
-      return [scalarCheck(slots[0], 2, "a Bool", where)];
+      return [leafCheck(slots[0], 2, "a Bool", where)];
     default:
       return [];
   }
 };
 
-const scalarCheck = (
+const leafCheck = (
   slot: Slot,
   size: number,
   what: string,
@@ -108,18 +102,13 @@ const scalarCheck = (
 ): Check => {
   const [kind, , count] = slot;
   const start = startOf(slot);
-  const end = start + count;
-  const fail = (x: number, k: number): never => {
-    throw RangeError(
-      `${where}[${k - start}]: expected ${what}, from 0 to ${size - 1}, got ${x}`,
-    );
+  return (cells) => {
+    for (let k = 0; k < count; ++k) {
+      const x = cells[kind][start + k];
+      if (x >>> 0 >= size)
+        throw RangeError(
+          `${where}[${k}]: expected ${what}, from 0 to ${size - 1}, got ${x}`,
+        );
+    }
   };
-  // each loop sees one kind of array only
-  return kind === "i"
-    ? ({ i }) => {
-        for (let k = start; k < end; ++k) if (i[k] >>> 0 >= size) fail(i[k], k);
-      }
-    : ({ b }) => {
-        for (let k = start; k < end; ++k) if (b[k] >= size) fail(b[k], k);
-      };
 };

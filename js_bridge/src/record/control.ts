@@ -11,17 +11,16 @@ import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   ANY,
-  fin,
   BOOL,
   describe,
+  fin,
   NULL,
   REAL,
-  structOf,
   type Ty,
   tyOf,
   vecOf,
 } from "./types";
-import { leavesOf, typeOfView, wrap } from "./values";
+import { leavesOf, typeOf, wrap } from "./values";
 import { place } from "./where";
 
 export interface LoopOptions {
@@ -114,23 +113,11 @@ export const whileLoop = (
   const { limit = LARGEST - 1 } = options;
   const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
   const r = recorder();
-  const ty = typeFor("whileLoop", type);
-  const count = leavesOf(r, ANY, limit, "whileLoop: the limit")[0];
-  const start = leavesOf(r, ty, init, "the initial state of whileLoop");
-  const f = inline("body", [ANY, ...ty.leafTypes], (inner, [, ...ids]) =>
-    leavesOf(inner, ty, body(wrap(inner, ty, ids)), "the body of whileLoop"),
-  );
-  const g = inline("test", ty.leafTypes, (inner, ids) =>
-    leavesOf(inner, BOOL, test(wrap(inner, ty, ids)), "the test of whileLoop"),
-  );
-  const args = [...captured(r, f), ...captured(r, g)];
-  r.hasControl = true;
-  const head = [r.callee(f), r.callee(g), ty.leaves, r.type(ANY), 0];
-  r.extraNotes.push(r.extra.length + head.length);
-  head.push(1 + noteNumber(note));
+  const most = r.literal(limit, ANY);
+  const turn = (state: unknown) => [body(state), null] as const;
+  const end = { test, note: 1 + noteNumber(note) };
   const distance = distanceOf(options, limit);
-  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
-  return results(r, ty, at);
+  return loop(r, "whileLoop", [most, ANY], type, init, turn, distance, end)[0];
 };
 
 /**
@@ -183,33 +170,75 @@ const counted = (
   n: unknown,
   type: unknown,
   init: unknown,
-  body: (state: unknown, i: unknown) => readonly [unknown, unknown],
+  body: Turn,
   options: LoopOptions,
 ): [unknown, unknown] => {
   const r = recorder();
-  const [count, index] = turns(r, n, name);
-  const ty = typeFor(name, type);
+  const count = turns(r, n, name);
   checkOptions(name, options, { checkpoint: CHECKPOINT });
-  const distance = distanceOf(options, index.size);
+  const distance = distanceOf(options, count[1].size);
+  return loop(r, name, count, type, init, body, distance);
+};
+
+/** From a state and the number of a turn, the next state and what is kept of the turn. */
+type Turn = (state: unknown, i: unknown) => readonly [unknown, unknown];
+
+/** A loop, with its last state and what is kept. Unless it only counts, `end` tells its test and a note's number. */
+const loop = (
+  r: Recorder,
+  name: string,
+  [count, index]: [number, Ty],
+  type: unknown,
+  init: unknown,
+  body: Turn,
+  distance: number,
+  end?: { test: (state: unknown) => unknown; note: number },
+): [unknown, unknown] => {
+  const ty = typeFor(name, type);
   const start = leavesOf(r, ty, init, `the initial state of ${name}`);
   let kept = NULL;
   const f = inline("body", [index, ...ty.leafTypes], (inner, [i, ...ids]) => {
     const [after, y] = body(wrap(inner, ty, ids), inner.newIndex(i, index));
-    kept = typeOf(inner, y, `what the body of ${name} gives`);
+    const what = `what the body of ${name} gives`;
+    kept = typeOf(inner, y, what);
     inner.resultTypes = [...ty.leafTypes, ...kept.leafTypes];
     return [
       ...leavesOf(inner, ty, after, `the state that the body of ${name} gives`),
-      ...leavesOf(inner, kept, y, `what the body of ${name} gives`),
+      ...leavesOf(inner, kept, y, what),
     ];
   });
   if (kept.leaves && index === ANY)
     throw TypeError(
       `${name}: the size of what it gives is not known; expected a size or an index`,
     );
+  const g =
+    end &&
+    inline("test", ty.leafTypes, (inner, ids) =>
+      leavesOf(
+        inner,
+        BOOL,
+        end.test(wrap(inner, ty, ids)),
+        `the test of ${name}`,
+      ),
+    );
   r.hasControl = true;
-  const head = [r.callee(f), -1, ty.leaves, r.type(index), kept.leaves, 0];
-  const args = captured(r, f);
-  const at = r.rowOf(S.LOOP, [...head, distance, count, ...start, ...args]);
+  const head = [
+    r.callee(f),
+    g ? r.callee(g) : -1,
+    ty.leaves,
+    r.type(index),
+    kept.leaves,
+  ];
+  const args = [...captured(r, f), ...(g ? captured(r, g) : [])];
+  if (end) r.extraNotes.push(r.extra.length + head.length);
+  const at = r.rowOf(S.LOOP, [
+    ...head,
+    end?.note ?? 0,
+    distance,
+    count,
+    ...start,
+    ...args,
+  ]);
   const whole = kept.leaves ? vecOf(index.size, kept) : NULL;
   return [results(r, ty, at), results(r, whole, at, ty.leaves + 1)];
 };
@@ -255,24 +284,3 @@ const distanceOf = ({ checkpoint = "none" }: LoopOptions, most: number) =>
         ? ROOT
         : Math.max(1, Math.round(Math.sqrt(most)))
       : checkpoint;
-
-/** The type that a value has by itself. */
-export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
-  if (x instanceof Var) return x.ty;
-  if (x === null) return NULL;
-  if (typeof x === "number") return REAL;
-  if (typeof x === "boolean") return BOOL;
-  const index = typeof x === "symbol" ? r.indexOf(x) : undefined;
-  if (index) return index.ty;
-  const known = typeOfView(x);
-  if (known) return known;
-  if (Array.isArray(x) && x.length)
-    return vecOf(x.length, typeOf(r, x[0], what));
-  if (ArrayBuffer.isView(x) && !(x instanceof DataView))
-    return vecOf((x as Float64Array).length, REAL);
-  if (typeof x === "object" && !Array.isArray(x))
-    return structOf(
-      Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),
-    );
-  throw TypeError(`${what}: expected a value, got ${describe(x)}`);
-};

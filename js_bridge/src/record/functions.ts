@@ -18,7 +18,7 @@ import {
   tyOf,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
-import { leavesOf, wrap } from "./values";
+import { leavesOf, typeOf, wrap } from "./values";
 import { deeply } from "./where";
 
 const KNOWN = Symbol("function");
@@ -100,11 +100,13 @@ export const atArgs = (
   if (known instanceof FnData) return known;
   const { name, params, sizes: wanted } = known;
   const sizes: Sizes = new Map();
-  params.forEach((type, k) => {
+  args.forEach((x, k) => {
+    const what = `argument ${k + 1} of ${name}`;
+    const ty = typeOf(recorder(), x, what);
     try {
-      inferSizes(type, args[k], { wanted, sizes });
+      inferSizes(params[k], ty, { wanted, sizes });
     } catch (error) {
-      throw within(error, `argument ${k + 1} of ${name}`);
+      throw within(error, what);
     }
   });
   for (const size of wanted)

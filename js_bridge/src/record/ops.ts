@@ -22,7 +22,7 @@ import {
   type Ty,
   tyOf,
 } from "./types";
-import { leavesOf, wrap } from "./values";
+import { hasTangent, leavesOf, wrap } from "./values";
 
 type Real = unknown;
 type Bool = unknown;
@@ -52,44 +52,40 @@ const two = <T>(on: (r: Recorder, x: unknown, y: unknown) => T): Two<T> =>
   };
 
 const unary =
-  (op: number): One =>
+  (op: number, ty = REAL, id = realId): One =>
   (x) => {
     const r = recorder();
-    return result(r, REAL, r.row(op, realId(r, x), 0));
+    return result(r, ty, r.row(op, id(r, x), 0));
   };
 
-const binary = (op: number, ty = REAL): Two =>
+const binary = (op: number, ty = REAL, id = realId): Two =>
   two((r, x, y) => {
-    const a = realId(r, x);
-    return result(r, ty, r.row(op, a, realId(r, y)));
+    const a = id(r, x);
+    return result(r, ty, r.row(op, a, id(r, y)));
   });
 
 const comparison = (op: number): Two => binary(op, BOOL);
 
-const isTangent = (x: unknown): boolean =>
-  x === ZERO || (x instanceof Var && x.ty === TAN);
+const logic = (op: number): Two => binary(op, BOOL, boolId);
+
+const isTangent = (x: unknown): boolean => hasTangent(TAN, x);
 
 /** An op that is linear in `x`, and in `y` too if `both`. */
 const linear = (op: number, both: boolean): Two =>
   two((r, x, y) => {
-    if (!isTangent(x) && !isTangent(y)) {
-      const a = realId(r, x);
-      return result(r, REAL, r.row(op, a, realId(r, y)));
+    const isSecond = isTangent(y);
+    const areTangents = isSecond || isTangent(x);
+    if (!both && isSecond) {
+      if (isTangent(x))
+        throw TypeError(
+          "variable type mismatch: a product or quotient of two tangents is not linear",
+        );
+      if (op === OP.mul) [x, y] = [y, x];
     }
-    if (!both && isTangent(y) && isTangent(x))
-      throw TypeError(
-        "variable type mismatch: a product or quotient of two tangents is not linear",
-      );
-    if (!both && isTangent(y) && op === OP.mul)
-      return result(r, TAN, r.row(op, tanId(r, y), realId(r, x)));
-    const a = tanId(r, x);
-    return result(r, TAN, r.row(op, a, both ? tanId(r, y) : realId(r, y)));
-  });
-
-const logic = (op: number): Two =>
-  two((r, p, q) => {
-    const a = boolId(r, p);
-    return result(r, BOOL, r.row(op, a, boolId(r, q)));
+    const first = areTangents ? tanId : realId;
+    const second = both ? first : realId;
+    const a = first(r, x);
+    return result(r, areTangents ? TAN : REAL, r.row(op, a, second(r, y)));
   });
 
 /** What takes two indices, after a size. */
@@ -157,12 +153,8 @@ export const mul = linear(OP.mul, false);
 export const div = linear(OP.div, false);
 
 /** `-x`, of a number or a tangent. */
-export const neg = (x: unknown): Var => {
-  const r = recorder();
-  return isTangent(x)
-    ? result(r, TAN, r.row(OP.neg, tanId(r, x), 0))
-    : result(r, REAL, r.row(OP.neg, realId(r, x), 0));
-};
+export const neg: One = (x) =>
+  (isTangent(x) ? unary(OP.neg, TAN, tanId) : unary(OP.neg))(x);
 
 /** The zero tangent. */
 export const zero = (): symbol => {
@@ -170,10 +162,7 @@ export const zero = (): symbol => {
   return ZERO;
 };
 
-export const not = (p: Bool): Var => {
-  const r = recorder();
-  return result(r, BOOL, r.row(OP.not, boolId(r, p), 0));
-};
+export const not = unary(OP.not, BOOL, boolId);
 export const and = logic(OP.and);
 export const or = logic(OP.or);
 export const iff = logic(OP.iff);
@@ -194,10 +183,15 @@ const wholeNumber = (
   i: Nat,
   name?: string,
 ): [number, number, number] => {
-  const loose = typeof i === "symbol" ? r.looseOf(i) : undefined;
-  if (loose && loose.low >= -LARGEST && loose.high < LARGEST - 1)
+  const loose = r.meaning(i);
+  if (
+    loose &&
+    "low" in loose &&
+    loose.low >= -LARGEST &&
+    loose.high < LARGEST - 1
+  )
     return [r.use(loose.number, ANY), loose.low, loose.high];
-  const v = typeof i === "symbol" ? r.indexOf(i) : undefined;
+  const v = r.indexOf(i);
   if (v) return [r.use(v, v.ty), 0, Math.max(v.ty.size - 1, 0)];
   if (isWhole(i) && i < 0 && i >= -LARGEST) return [r.literal(i, ANY), i, i];
   const [id] = leavesOf(r, ANY, i, name);
@@ -208,16 +202,16 @@ const wholeNumber = (
 const narrowed = (
   r: Recorder,
   id: number,
-  index: Ty,
+  ty: Ty,
   low: number,
   high: number,
   name: string,
 ): symbol => {
-  if (low < 0 || high >= index.size) {
+  if (low < 0 || high >= ty.size) {
     const number = new Var(r, id, ANY, r.block);
-    return r.newLoose({ number, low, high, index, name });
+    return r.newSymbol({ number, low, high, ty, name });
   }
-  return r.newIndex(r.asIndex(id, index), index);
+  return r.newIndex(r.asIndex(id, ty), ty);
 };
 
 /** The number `id` and so much more, or less. */
@@ -285,7 +279,7 @@ export const idiv = (index: unknown, i: Nat, by: unknown): symbol => {
 export const index = (size: unknown, x: unknown): symbol => {
   const r = recorder();
   const ty = indexType(size);
-  const v = typeof x === "symbol" ? r.indexOf(x) : undefined;
+  const v = r.indexOf(x);
   if (v) return narrowed(r, r.use(v, v.ty), ty, 0, v.ty.size - 1, "index");
   if (!(x instanceof Var)) return r.newIndex(indexId(r, ty, x), ty);
   const id = realId(r, x);

@@ -87,7 +87,7 @@ export interface Loose {
   readonly number: Var;
   readonly low: number;
   readonly high: number;
-  readonly index: Ty;
+  readonly ty: Ty;
   /** The operation that gave it. */
   readonly name: string;
   checked?: Var;
@@ -172,8 +172,7 @@ export class Recorder {
   /** How many loops are open that never turn. */
   private idle = 0;
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
-  private readonly indices = new Map<symbol, Var>();
-  private readonly loose = new Map<symbol, Loose>();
+  private readonly indices = new Map<unknown, Var | Loose>();
   private readonly captured = new Map<Recorder, Map<number, Captured>>();
 
   constructor(
@@ -234,39 +233,35 @@ export class Recorder {
 
   /** A fresh symbolic index for the value `id`. */
   newIndex(id: number, ty: Ty): symbol {
-    const symbol = Symbol(INDEX_NAME + ty.size);
-    this.indices.set(symbol, new Var(this, id, ty, this.block));
+    return this.newSymbol(new Var(this, id, ty, this.block));
+  }
+
+  /** A fresh symbolic index for an index, or a number that may be none. */
+  newSymbol(meaning: Var | Loose): symbol {
+    const symbol = Symbol(INDEX_NAME + meaning.ty.size);
+    this.indices.set(symbol, meaning);
     return symbol;
   }
 
-  /** A fresh symbolic index for a number that may be none of its type. */
-  newLoose(loose: Loose): symbol {
-    const symbol = Symbol(INDEX_NAME + loose.index.size);
-    this.loose.set(symbol, loose);
-    return symbol;
+  /** What stands for `x` in this or an enclosing function, if it is a symbolic index. */
+  meaning(x: unknown): Var | Loose | undefined {
+    return this.indices.get(x) ?? this.parent?.meaning(x);
   }
 
-  /** The number that a symbolic index of this or an enclosing function is, if that was not checked. */
-  looseOf(symbol: symbol): Loose | undefined {
-    return this.loose.get(symbol) ?? this.parent?.looseOf(symbol);
-  }
-
-  /** What a symbolic index of this or an enclosing function stands for. */
-  indexOf(symbol: symbol, wanted?: Ty): Var | undefined {
-    const loose = this.looseOf(symbol);
-    return loose
-      ? this.checked(loose, wanted)
-      : (this.indices.get(symbol) ?? this.parent?.indexOf(symbol));
+  /** What `x` is, if it is a symbolic index of this or an enclosing function. */
+  indexOf(x: unknown, wanted?: Ty): Var | undefined {
+    const found = this.meaning(x);
+    return found && "low" in found ? this.checked(found, wanted) : found;
   }
 
   /** A number as the index that it is to be: checked here, since who needs it here only may never run. */
-  private checked(loose: Loose, wanted = loose.index): Var {
+  private checked(loose: Loose, wanted = loose.ty): Var {
     const { number, low, high, name, checked } = loose;
-    const index = wanted.size > loose.index.size ? wanted : loose.index;
+    const index = wanted.size > loose.ty.size ? wanted : loose.ty;
     if (
       checked?.ty === index &&
       checked.recorder.inScope(checked.block) &&
-      (checked.recorder === this || this.isInside(checked.recorder))
+      this.isWithin(checked.recorder)
     )
       return checked;
     if ((high < 0 || low >= index.size) && !this.isPart && !this.idle)
@@ -301,19 +296,18 @@ export class Recorder {
 
   /** The id, in this recording, of a value `x` of this or an enclosing function; throws if there is none. */
   use(x: Var, expected: Ty): number {
-    if (x.ty !== expected || !x.recorder.inScope(x.block))
-      throw this.refuse(x, expected.text);
+    if (x.ty !== expected) throw this.refuse(x, expected.text);
+    this.reach(x.recorder, x.block, x.ty);
     return x.recorder === this ? x.id : this.capture(x);
   }
 
   /** Throw unless a value of type `ty` of `block` of `owner` may be used in this recording now. */
   reach(owner: Recorder, block: number, ty: Ty): void {
-    if (!owner.inScope(block) || (owner !== this && !this.isInside(owner)))
+    if (!owner.inScope(block) || !this.isWithin(owner))
       throw this.refuse(new Var(owner, 0, ty, block), ty.text);
   }
 
   private capture(x: Var): number {
-    this.reach(x.recorder, x.block, x.ty);
     if (x.id < 0) return this.literal(x.recorder.literals[~x.id], x.ty);
     let known = this.captured.get(x.recorder);
     if (known === undefined) this.captured.set(x.recorder, (known = new Map()));
@@ -327,12 +321,9 @@ export class Recorder {
     return found.id;
   }
 
-  /** Whether this function is defined, at some depth, in the body of `outer`'s. */
-  private isInside(outer: Recorder): boolean {
-    return (
-      this.parent !== undefined &&
-      (this.parent === outer || this.parent.isInside(outer))
-    );
+  /** Whether this function is that of `outer`, or defined, at some depth, in its body. */
+  private isWithin(outer: Recorder): boolean {
+    return this === outer || !!this.parent?.isWithin(outer);
   }
 
   /**
@@ -373,13 +364,12 @@ export class Recorder {
     this.isOpen.fill(false);
     this.rows = this.rows.slice(0, this.length);
     this.indices.clear();
-    this.loose.clear();
   }
 
   /** Why a symbolic value cannot be used here, as an error to throw. */
   refuse(x: Var, expected: string): Error {
     const { name, isPart } = x.recorder;
-    const isOver = x.recorder !== this && !this.isInside(x.recorder);
+    const isOver = !this.isWithin(x.recorder);
     if (isOver || !x.recorder.inScope(x.block))
       return ReferenceError(
         `variable is out of scope: this ${x.ty.text} belongs to ` +
@@ -407,46 +397,36 @@ export const recorder = (): Recorder => {
   return current;
 };
 
+/** What gives the ids of scalars of type `ty`: symbolic ones, and what `number` finds a number for. */
+const scalarId =
+  (ty: Ty, number: (x: unknown) => unknown) =>
+  (r: Recorder, x: unknown): number => {
+    if (x instanceof Var) return r.use(x, ty);
+    const literal = number(x);
+    if (typeof literal !== "number") throw invalid(x, ty.text);
+    return r.literal(literal, ty);
+  };
+
 /** The id of a Real: a number or a symbolic value. */
-export const realId = (r: Recorder, x: unknown): number => {
-  if (x instanceof Var) {
-    if (x.recorder === r && x.ty === REAL && r.inScope(x.block)) return x.id;
-    return r.use(x, REAL);
-  }
-  if (typeof x === "number") return r.literal(x, REAL);
-  throw invalid(x, "Real");
-};
+export const realId = scalarId(REAL, (x) => x);
 
 /** The id of a Bool. */
-export const boolId = (r: Recorder, x: unknown): number => {
-  if (x instanceof Var) {
-    return r.use(x, BOOL);
-  }
-  if (typeof x === "boolean") return r.literal(x ? 1 : 0, BOOL);
-  throw invalid(x, "Bool");
-};
+export const boolId = scalarId(BOOL, (x) => x === !!x && +x);
 
 /** The id of a tangent, of which 0 is the only one that is known. */
-export const tanId = (r: Recorder, x: unknown): number => {
-  if (x instanceof Var) {
-    return r.use(x, TAN);
-  }
-  if (x === ZERO || x === 0) return r.literal(0, TAN);
-  throw invalid(x, "Tan");
-};
+export const tanId = scalarId(TAN, (x) => (x === ZERO || x === 0) && 0);
 
 /** The id of an index of type `ty`: a whole number, or a symbolic index of that type. */
 export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
-  if (typeof x === "symbol") {
-    const v = r.indexOf(x, ty);
-    if (v === undefined)
-      throw ReferenceError(
-        "variable is out of scope: this index belongs to another function",
-      );
+  const v = r.indexOf(x, ty);
+  if (v)
     return v.ty.size < ty.size
       ? r.asIndex(r.use(v, v.ty), ty) // as in v[i], where there are more elements than turns
       : r.use(v, ty);
-  }
+  if (typeof x === "symbol")
+    throw ReferenceError(
+      "variable is out of scope: this index belongs to another function",
+    );
   if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)
     throw RangeError(

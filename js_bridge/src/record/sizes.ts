@@ -12,7 +12,6 @@ import {
   SizeVar,
   type Ty,
 } from "./types";
-import { typeOfView } from "./values";
 
 /** Sizes by what they stand for. */
 export type Sizes = Map<SizeVar, number>;
@@ -36,35 +35,16 @@ export interface Inference {
   readonly sizes: Sizes;
 }
 
-/** Find out sizes from an argument `x` for a parameter of type `type`. */
-export const inferSizes = (
-  type: unknown,
-  x: unknown,
-  sizes: Inference,
-): void => {
-  if (typeof type !== "object" || type === null || isTy(type)) return;
-  const ty = typeOfView(x);
-  if (ty !== undefined) inferFromType(type, ty, sizes);
-  else if (typeof x !== "object" || x === null) return;
-  else if (INDEX in type && ELEM in type) {
-    const { length } = x as ArrayLike<unknown>;
-    if (typeof length !== "number") return;
-    bind(type[INDEX], length, sizes);
-    if (length) inferSizes(type[ELEM], (x as ArrayLike<unknown>)[0], sizes);
-  } else
-    for (const [name, field] of Object.entries(type))
-      inferSizes(field, (x as Record<string, unknown>)[name], sizes);
-};
-
-const inferFromType = (type: unknown, ty: Ty, sizes: Inference): void => {
+/** Find out sizes from the type `ty` of an argument for a parameter of type `type`. */
+export const inferSizes = (type: unknown, ty: Ty, sizes: Inference): void => {
   if (typeof type !== "object" || type === null || isTy(type)) return;
   if (INDEX in type && ELEM in type) {
     if (ty.kind !== "vec") return;
     bind(type[INDEX], ty.size, sizes);
-    inferFromType(type[ELEM], ty.elem!, sizes);
+    inferSizes(type[ELEM], ty.elem!, sizes);
   } else
     for (const [name, field] of ty.fields)
-      inferFromType((type as Record<string, unknown>)[name], field, sizes);
+      inferSizes((type as Record<string, unknown>)[name], field, sizes);
 };
 
 const bind = (

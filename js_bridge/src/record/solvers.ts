@@ -2,7 +2,7 @@
 //
 // Here is checked what they are given, on the author's own line.
 
-import { type LoopOptions, typeOf } from "./control";
+import type { LoopOptions } from "./control";
 import { tangentTy } from "./functional";
 import { call } from "./calls";
 import { dataOf, fn, isFn, misfit } from "./functions";
@@ -17,6 +17,7 @@ import {
 } from "./options";
 import { recorder } from "./recorder";
 import { describe, REAL, type Ty, vecOf } from "./types";
+import { typeOf } from "./values";
 import { place } from "./where";
 
 export interface SolveOptions {

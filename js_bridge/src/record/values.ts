@@ -17,13 +17,20 @@ import {
   ZERO,
 } from "./recorder";
 import {
+  BOOL,
+  describe,
   fin,
   isArray,
+  NULL,
   numbersOf,
+  REAL,
   sizesIn,
+  structOf,
+  symbolicType,
   TAN,
   type Ty,
   tyOf,
+  vecOf,
   VIEW,
 } from "./types";
 import { isIndex, placesOf } from "./updates";
@@ -86,6 +93,23 @@ export const typeOfView = (x: unknown): Ty | undefined =>
     ? (x as { [VIEW]?: View })[VIEW]?.ty
     : undefined;
 
+/** The type that a value has by itself. */
+export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
+  if (x === null) return NULL;
+  if (typeof x === "number") return REAL;
+  if (typeof x === "boolean") return BOOL;
+  if (x === ZERO) return TAN;
+  const known = r.meaning(x)?.ty ?? symbolicType(Object(x));
+  if (known) return known;
+  if (isArray(x))
+    return vecOf(x.length, x.length ? typeOf(r, x[0], what) : REAL);
+  if (typeof x === "object")
+    return structOf(
+      Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),
+    );
+  throw TypeError(`${what}: expected a value, got ${describe(x)}`);
+};
+
 /** Whether `x`, taken as a `ty`, has a tangent where that has one. */
 export const hasTangent = (ty: Ty, x: unknown): boolean => {
   if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
@@ -108,9 +132,8 @@ const present = (view: View): unknown => {
     case "null":
       return null;
     case "vec":
-      return new Proxy(view, vector);
     case "struct":
-      return new Proxy(view, ty.isTuple ? tuple : object);
+      return new Proxy(view, looks);
   }
   const r = recorder();
   const id = bundle.leaf(r, at, ty);
@@ -149,17 +172,11 @@ const updated = (view: View, i: unknown, x: unknown): unknown => {
   return wrap(r, ty, rows);
 };
 
-const elements = (view: View): unknown[] =>
-  Array.from({ length: view.ty.size }, (_, i) => element(view, i));
-
 /** Keys that JavaScript itself looks up, on any object. */
 const isForeign = (key: string | symbol): boolean =>
   typeof key === "symbol"
     ? /^Symbol\.|^nodejs\./.test(key.description ?? "")
     : key === "then" || key === "toJSON" || key === "constructor";
-
-const noSuchKey = (ty: Ty, key: string | symbol): Error =>
-  TypeError(`unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`);
 
 const refusePrimitive = ({ ty }: View): never => {
   throw noPrimitive(ty);
@@ -174,80 +191,69 @@ const CHANGES =
   /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
 
 /** A method of arrays, on the elements that there are. */
-const methodOf = (view: View, key: string, parts: () => unknown[]): unknown => {
+const methodOf = (view: View, key: string, v: Iterable<unknown>): unknown => {
   const method = (Array.prototype as unknown as Record<string, unknown>)[key];
   if (typeof method !== "function") return undefined;
-  return CHANGES.test(key) ? () => refuseChange(view) : method.bind(parts());
+  return CHANGES.test(key) ? () => refuseChange(view) : method.bind([...v]);
 };
 
-/** What the keys of a view are like. */
-const LISTED = { enumerable: true, configurable: true };
+/** The field of a struct under a key, if there is one. */
+const fieldAt = (view: View, key: string | symbol): View | undefined => {
+  let { at } = view;
+  for (const [name, ty] of view.ty.fields) {
+    if (name === key) return new View(view.bundle, at, ty);
+    at += ty.leaves;
+  }
+  return undefined;
+};
 
-const keptAsItIs = {
+const has = ({ ty }: View, key: string | symbol): boolean =>
+  typeof key === "string" &&
+  (ty.kind === "vec"
+    ? Number(key) >= 0 && Number(key) < ty.size
+    : ty.order.includes(key));
+
+const looks: ProxyHandler<View> = {
+  get(view, key, v) {
+    if (key === VIEW) return view;
+    const { ty } = view;
+    const field = fieldAt(view, key);
+    if (field) {
+      inScope(view);
+      return present(field);
+    }
+    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
+    const isVec = ty.kind === "vec";
+    const isList = isVec || ty.isTuple;
+    if (isList) {
+      if (key === "length") return ty.size || ty.order.length;
+      // this reads what it is asked for, and no more
+      if (key === Symbol.iterator) return Array.prototype.values.bind(v);
+      if (key === Symbol.isConcatSpreadable) return true;
+    }
+    if (isForeign(key)) return undefined;
+    if (isVec) {
+      if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
+      if (key === "at") return placesOf(v, Array.prototype.at.bind(v));
+      if (isIndex(key))
+        return element(view, typeof key === "symbol" ? key : Number(key));
+    }
+    const method = isList && methodOf(view, String(key), v);
+    if (method) return method;
+    throw TypeError(
+      `unexpected key: ${ty.text} has no ${JSON.stringify(String(key))}`,
+    );
+  },
+  has,
+  ownKeys: ({ ty }) =>
+    ty.kind === "vec"
+      ? Array.from({ length: ty.size }, (_, i) => `${i}`)
+      : [...ty.order],
+  getOwnPropertyDescriptor: (view, key) =>
+    has(view, key) ? { enumerable: true, configurable: true } : undefined,
   set: refuseChange,
   deleteProperty: refuseChange,
   defineProperty: refuseChange,
-};
-
-const vector: ProxyHandler<View> = {
-  get(view, key, v) {
-    if (key === VIEW) return view;
-    if (key === "length") return view.ty.size;
-    if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
-    // these read what they are asked for, and no more
-    if (key === "at") return placesOf(v, Array.prototype.at.bind(v));
-    if (key === Symbol.iterator) return Array.prototype.values.bind(v);
-    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
-    if (key === Symbol.isConcatSpreadable) return true;
-    if (isForeign(key)) return undefined;
-    if (typeof key === "symbol") return element(view, key);
-    if (isIndex(key)) return element(view, Number(key));
-    const method = methodOf(view, key, () => elements(view));
-    if (method) return method;
-    throw noSuchKey(view.ty, key);
-  },
-  has: (view, key) =>
-    typeof key === "string" && Number(key) >= 0 && Number(key) < view.ty.size,
-  ownKeys: (view) => Array.from({ length: view.ty.size }, (_, i) => `${i}`),
-  getOwnPropertyDescriptor: (view, key) =>
-    vector.has!(view, key) ? LISTED : undefined,
-  ...keptAsItIs,
-};
-
-const object: ProxyHandler<View> = {
-  get(view, key) {
-    if (key === VIEW) return view;
-    let at = view.at;
-    for (const [name, ty] of view.ty.fields) {
-      if (name === key) {
-        inScope(view);
-        return present(new View(view.bundle, at, ty));
-      }
-      at += ty.leaves;
-    }
-    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
-    if (isForeign(key)) return undefined;
-    throw noSuchKey(view.ty, key);
-  },
-  has: (view, key) => view.ty.fields.some(([name]) => name === key),
-  ownKeys: (view) => [...view.ty.order],
-  getOwnPropertyDescriptor: (view, key) =>
-    object.has!(view, key) ? LISTED : undefined,
-  ...keptAsItIs,
-};
-
-const tuple: ProxyHandler<View> = {
-  ...object,
-  get(view, key, v) {
-    const { order } = view.ty;
-    if (key === "length") return order.length;
-    const at = (name: string | symbol): unknown => object.get!(view, name, v);
-    const parts = (): unknown[] => order.map(at);
-    if (key === Symbol.iterator) return Array.prototype.values.bind(v);
-    if (key === Symbol.isConcatSpreadable) return true;
-    if (typeof key === "symbol" || isForeign(key)) return at(key);
-    return methodOf(view, key, parts) ?? at(key);
-  },
 };
 
 /** The leaves of `x`, taken as a `ty`; throws what is wrong with `x`, which is `what`, after where that is. */

@@ -832,13 +832,13 @@ def test_operators(node: Run) -> None:
     assert messages == [
         "TypeError: grad: f gives a { p: Vec(2, Real), q: Bool }, expected a Real; use jacobian",
         "TypeError: grad: expected a function made with fn or opaque, got a function",
-        "RangeError: hvp: f has no argument 1, only 0",
+        "RangeError: hvp: f takes 1 argument, the first is 0; got 1",
         "TypeError: grad: expected the number of an argument, or some, got an array of 0",
         'RangeError: jacobian: expected mode to be "auto", "forward" or "reverse", got the string "sparse"',
         "TypeError: jacobian: there is no option way; the options are mode",
         "TypeError: jacobian: the result of f: expected a type with Reals in it, and no tangents, got the type Bool",
-        "TypeError: the push of f takes 1 direction, got 2",
-        "RangeError: direction 1 of f: wrong array size: expected 3 elements for Vec(3, Real), got 2",
+        "TypeError: the push of f takes 1 argument, got 2",
+        "RangeError: argument 1 of the push of f: wrong array size: expected 3 elements for Vec(3, Real), got 2",
     ]
 
 
@@ -988,7 +988,7 @@ def test_sparse_derivatives(node: Run) -> None:
     assert out["wide"][0] == 2 and out["wide"][1] == out["wide"][2]
     assert messages == [
         "sparseHessian: f gives a Vec(2, Real), expected a Real; use jacobian",
-        "sparseJacobian: f has no argument 1, only 0",
+        "sparseJacobian: f takes 1 argument, the first is 0; got 1",
     ]
 
 

@@ -31,12 +31,11 @@ export const takeMemory = (
   pages: number,
   end: number,
 ): WebAssembly.Memory => {
-  // of those that are large enough the smallest, else the largest, which grows
-  pool.sort((a, b) => a.buffer.byteLength - b.buffer.byteLength);
+  // one that is large enough, or else another, which grows
   const fits = pool.findIndex(
     ({ buffer }) => buffer.byteLength >= pages * PAGE,
   );
-  const [memory] = pool.splice(fits < 0 ? pool.length - 1 : fits, 1);
+  const [memory] = pool.splice(fits, 1);
   if (memory === undefined)
     return allocated(
       name,

@@ -77,15 +77,20 @@ export const compile = async (
   const data = dataOf(f, "compile");
   lookAhead();
   const program = programOf(data);
-  const { isKnown, made } = search(program, given ? "shared" : "imported");
+  const wanted = search(program, given ? "shared" : "imported");
   const work = async (): Promise<Entered> => {
-    const entered = await enter(data, program, await made(signal), given);
+    const entered = await enter(
+      data,
+      program,
+      await wanted.made(signal),
+      given,
+    );
     if (!signal?.aborted) return entered;
     if (entered.own) giveBack(entered.own);
     throw signal.reason;
   };
   const since = epoch;
-  if (mayDraft(options) && !(await soon(isKnown, PATIENCE))) {
+  if (mayDraft(options) && !(await soon(wanted.known, PATIENCE))) {
     // who cannot be loaded is missed when the core is
     const draft = await loader().then(
       // a draft of what has another derivative by now would be of another program

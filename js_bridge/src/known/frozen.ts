@@ -132,15 +132,7 @@ export const isFrozen = async (key: string, patience?: number) =>
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined
     ? new Uint8Array(await (await fetch(url)).arrayBuffer())
-    : bytesOf(content);
-
-/** Bytes in base 64. */
-const bytesOf = (text: string): Bytes =>
-  (Uint8Array as Base64).fromBase64?.(text) ??
-  Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-
-/** What engines have since 2025. */
-type Base64 = { fromBase64?(text: string): Bytes };
+    : Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
 
 /** The frozen file of a program, if there is one. */
 export const frozen = async (

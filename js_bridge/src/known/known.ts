@@ -25,31 +25,16 @@ export const lookAhead = (): void => {
       .catch(() => {});
 };
 
-/** A program that is looked for. */
-export interface Search {
-  /** Whether its file is there already. */
-  readonly isKnown: Promise<boolean>;
-  /** Its file, which is made if there is none. */
-  made(signal?: AbortSignal): Promise<Bytes>;
-}
-
-/** Look for a program. Where nothing is kept, that takes no time until it is to be made. */
-export const search = (program: Program, memory: MemoryKind): Search => {
-  const { header, ints, reals } = program;
+/** Look for a program. */
+export const search = (
+  { header, ints, reals }: Program,
+  memory: MemoryKind,
+): Wanted => {
+  const program = { header, ints, reals };
   const { incremental } = settings;
-  const work = { program: { header, ints, reals }, memory, incremental };
-  let found: Wanted | undefined;
-  const wanted = (): Wanted =>
-    (found ??= new Wanted(work, recordingOf(program, memory)));
-  const isKnown = keepsFiles()
-    ? wanted().known.then((file) => file !== undefined)
-    : Promise.resolve(false);
-  return { isKnown, made: (signal) => wanted().made(signal) };
+  const recording = recordingOf(program, memory);
+  return new Wanted({ program, memory, incremental }, recording);
 };
-
-/** Whether anything is kept or frozen. */
-const keepsFiles = (): boolean =>
-  settings.cache > 0 || indexAddress() !== undefined;
 
 /** What the core says of a program. */
 export const toldOf = async <D>(

@@ -5,6 +5,7 @@
 // recently used can go first without reading any, and how large all are. Whatever fails here (storage
 // denied, a full disk, a database that was deleted meanwhile) is as if nothing had been kept.
 
+import { soon } from "../call/abort";
 import type { Bytes } from "./artifact";
 
 /** The name of the database; others of the same origin have names of their own. */
@@ -75,26 +76,20 @@ const transact = async <T>(
 
 /** The file kept under `key`, which counts as a use of it; undefined if there is none. */
 export const find = async (key: string): Promise<Bytes | undefined> => {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((wake) => {
-    timer = setTimeout(() => {
-      patience = 0;
-      wake();
-    }, patience);
-  });
   try {
-    const answer = transact("readonly", (files) => files.get(key)).then((x) => {
-      patience = PATIENCE;
-      return x as unknown;
-    });
-    const file = await Promise.race([answer, late]);
+    const answer = transact("readonly", (files) => files.get(key)).then(
+      (file: unknown = null) => {
+        patience = PATIENCE;
+        return file;
+      },
+    );
+    const file = await soon(answer, patience);
+    if (file === undefined) patience = 0;
     if (!(file instanceof Uint8Array)) return undefined;
     transact("readwrite", (_, uses) => touch(uses, key)).catch(() => {});
     return file as Bytes;
   } catch {
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 };
 

@@ -9,10 +9,9 @@ import { hasTangent, leavesOf, wrap } from "./values";
 /** The leaves of the arguments of a call. */
 export const liftArgs = (
   r: Recorder,
-  f: FnData,
+  { name, params }: Pick<FnData, "name" | "params">,
   args: readonly unknown[],
 ): number[] => {
-  const { name, params } = f;
   if (args.length !== params.length)
     throw TypeError(
       `${name} takes ${count(params.length, "argument")}, got ${args.length}`,

@@ -21,10 +21,12 @@ const withTangents = (f: FnData): Capture[] =>
   f.captures.flatMap((x) => {
     const leaf = typeOfCapture(x);
     if (!isReal(leaf)) return [x];
-    return x instanceof Var
-      ? [x.recorder.tangents.get(x.id) ?? tangentOf(leaf), x]
-      : [tangentOf(leaf), numbersOf(x)];
+    const known = x instanceof Var && x.recorder.tangents.get(x.id);
+    return [known || tangentOf(leaf), onNumbers(x)];
   });
+
+const onNumbers = (x: Capture): Capture =>
+  x instanceof Var ? x : numbersOf(x);
 
 /** What the core makes of a function: see `rose_core/recording/named.py`. */
 export interface Named {
@@ -82,10 +84,8 @@ export class FnData {
 
   /** This function with other values for those that it uses of enclosing functions. */
   with(captures: readonly Capture[]): FnData {
-    const { name, params, ret, recording, host, named, isOpaque } = this;
-    const f = new FnData(name, params, ret, recording, host, named, isOpaque);
-    f.bound = { of: this.code, captures };
-    return f;
+    const bound = { of: this.code, captures };
+    return Object.assign(Object.create(this), { bound });
   }
 
   /** What the core makes of this function under the name `by`. */
@@ -117,11 +117,7 @@ export class FnData {
       params.map(numbersOf),
       numbersOf(ret),
     );
-    return bound
-      ? numbers.with(
-          this.captures.map((x) => (x instanceof Var ? x : numbersOf(x))),
-        )
-      : numbers;
+    return bound ? numbers.with(this.captures.map(onNumbers)) : numbers;
   }
 
   /** What it uses of enclosing functions, which is passed to it after its arguments. */
@@ -142,6 +138,6 @@ const capturesOf = (f: FnData, of: FnData): readonly Capture[] => {
   if (f.named!.by !== "jvp") return of.captures;
   const captures = withTangents(of);
   return [...f.params, f.ret].every((ty) => ty === numbersOf(ty))
-    ? captures.map((x) => (x instanceof Var ? x : numbersOf(x)))
+    ? captures.map(onNumbers)
     : captures;
 };

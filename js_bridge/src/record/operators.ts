@@ -21,7 +21,6 @@ import {
   Vec,
   vecOf,
 } from "./types";
-import { leavesOf } from "./values";
 
 /** The number of an argument, or several. */
 export type Argnums = number | readonly number[];
@@ -136,14 +135,9 @@ export const linearize = (
     return {
       ret: call(data, args),
       push: (...directions) => {
-        if (directions.length !== params.length)
-          throw TypeError(
-            `the push of ${name} takes ${count(params.length, "direction")}, got ${directions.length}`,
-          );
         const r = recorder();
-        const ids = params.flatMap((ty, k) =>
-          leavesOf(r, ty, directions[k], `direction ${k + 1} of ${name}`),
-        );
+        const push = { name: `the push of ${name}`, params };
+        const ids = liftArgs(r, push, directions);
         return callOn(r, along, [...liftArgs(r, data, args), ...ids]);
       },
     };
@@ -172,13 +166,12 @@ export const selected = (
   what: string,
 ): Ty => {
   const numbers = numbersIn(argnums, what);
-  const last = params.length - 1;
-  const those =
-    last < 0 ? "it takes none" : last ? `only 0 to ${last}` : "only 0";
   const inOrder = [...numbers].sort((a, b) => a - b);
   const fields = inOrder.map((k): [string, Ty] => {
     if (params[k] === undefined)
-      throw RangeError(`${what}: ${name} has no argument ${k}, ${those}`);
+      throw RangeError(
+        `${what}: ${name} takes ${count(params.length, "argument")}, the first is 0; got ${k}`,
+      );
     return [`${k}`, needReals(params[k], `${what}: argument ${k} of ${name}`)];
   });
   return typeof argnums === "number" ? fields[0][1] : structOf(fields);

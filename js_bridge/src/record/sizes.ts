@@ -3,15 +3,7 @@
 // A function with such sizes in its parameters is made once for every set of sizes that it is called
 // with, so that its loops know their bounds like any other's.
 
-import {
-  describe,
-  ELEM,
-  INDEX,
-  indexType,
-  isTy,
-  SizeVar,
-  type Ty,
-} from "./types";
+import { describe, ELEM, INDEX, indexType, SizeVar, Ty } from "./types";
 
 /** Sizes by what they stand for. */
 export type Sizes = Map<SizeVar, number>;
@@ -37,7 +29,7 @@ export interface Inference {
 
 /** Find out sizes from the type `ty` of an argument for a parameter of type `type`. */
 export const inferSizes = (type: unknown, ty: Ty, sizes: Inference): void => {
-  if (typeof type !== "object" || type === null || isTy(type)) return;
+  if (typeof type !== "object" || type === null || type instanceof Ty) return;
   if (INDEX in type && ELEM in type) {
     if (ty.kind !== "vec") return;
     bind(type[INDEX], ty.size, sizes);

@@ -85,7 +85,7 @@ export const sizesIn = (
   } else if (
     typeof type === "object" &&
     type !== null &&
-    !keys.has(type as Ty) &&
+    !(type instanceof Ty) &&
     !seen.has(type)
   ) {
     seen.add(type);
@@ -101,79 +101,51 @@ export const Dual = { re: Real, du: Tan } as const;
 
 export type Kind = "null" | "bool" | "real" | "tan" | "fin" | "vec" | "struct";
 
-/** An interned type, one for each order of fields. */
-export interface Ty {
-  readonly kind: Kind;
-  /** Of the types that are the same but for the order of fields, the first: values are of one if of the other. */
-  readonly like: Ty;
-  /** How an author writes it. */
-  readonly text: string;
-  /** Of an index type or a vector; 0 otherwise. */
-  readonly size: number;
-  /** Of a vector. */
-  readonly elem: Ty | undefined;
-  /** Of a struct, sorted by name. */
-  readonly fields: readonly (readonly [string, Ty])[];
-  /** Field names of a struct in the author's order. */
-  readonly order: readonly string[];
-  /** Whether the fields of a struct are 0, 1, and so on: its values are arrays. */
-  readonly isTuple: boolean;
-  /** How many leaves a value has. */
-  readonly leaves: number;
-  /** The types of the leaves. */
-  readonly leafTypes: readonly Ty[];
-}
-
 const interned = new Map<string, Ty>();
-const known = new WeakMap<object, Ty>();
-const keys = new Map<Ty, string>();
 /** What a type is, whatever the order of its fields → the first such type. */
 const shapes = new Map<string, Ty>();
 
-const make = (
-  kind: Kind,
-  key: string,
-  rest: {
-    text: string;
-    size?: number;
-    elem?: Ty;
-    fields?: [string, Ty][];
-    order?: string[];
-    isTuple?: boolean;
-    leafTypes?: Ty[];
-  },
-  shape = key,
-): Ty => {
-  let ty = interned.get(key);
-  if (ty === undefined) {
-    const self: { -readonly [K in keyof Ty]: Ty[K] } = {
-      kind,
-      like: undefined!,
-      size: 0,
-      elem: undefined,
-      fields: [],
-      order: [],
-      isTuple: false,
-      leafTypes: [] as Ty[],
-      leaves: 0,
-      ...rest,
-    };
-    if (rest.leafTypes === undefined && kind !== "null")
-      self.leafTypes = [self];
-    self.leaves = self.leafTypes.length;
-    ty = self;
-    if (!shapes.has(shape)) shapes.set(shape, ty);
-    self.like = shapes.get(shape)!;
-    interned.set(key, ty);
-    keys.set(ty, key);
-  }
-  return ty;
-};
+/** An interned type, one for each order of fields. */
+export class Ty {
+  /** Of the types that are the same but for the order of fields, the first: values are of one if of the other. */
+  readonly like: Ty;
+  /** Of an index type or a vector. */
+  readonly size: number = 0;
+  /** Of a vector. */
+  readonly elem: Ty | undefined;
+  /** Of a struct, sorted by name. */
+  readonly fields: readonly (readonly [string, Ty])[] = [];
+  /** Field names of a struct in the author's order. */
+  readonly order: readonly string[] = [];
+  /** Whether the fields of a struct are 0, 1, and so on: its values are arrays. */
+  readonly isTuple: boolean = false;
+  /** The types of the leaves. */
+  readonly leafTypes: readonly Ty[] = [this];
 
-export const NULL = make("null", "n", { text: "Null", leafTypes: [] });
-export const BOOL = make("bool", "b", { text: "Bool" });
-export const REAL = make("real", "r", { text: "Real" });
-export const TAN = make("tan", "t", { text: "Tan" });
+  constructor(
+    readonly kind: Kind,
+    readonly key: string,
+    /** How an author writes it. */
+    readonly text: string,
+    rest: Partial<Ty> = {},
+    shape = key,
+  ) {
+    Object.assign(this, rest);
+    interned.set(key, this);
+    if (!shapes.has(shape)) shapes.set(shape, this);
+    this.like = shapes.get(shape)!;
+  }
+
+  /** How many leaves a value has. */
+  get leaves(): number {
+    return this.leafTypes.length;
+  }
+}
+
+export const NULL = new Ty("null", "n", "Null", { leafTypes: [] });
+export const BOOL = new Ty("bool", "b", "Bool");
+export const REAL = new Ty("real", "r", "Real");
+export const TAN = new Ty("tan", "t", "Tan");
 
 /** The types that are names. */
 const scalars = new Map<unknown, Ty>([
@@ -185,47 +157,44 @@ const scalars = new Map<unknown, Ty>([
 
 /** The index type of the integers below `size`. */
 export const fin = (size: number): Ty =>
-  make("fin", `#${size}`, { text: String(size), size });
+  interned.get(`${size}`) ?? new Ty("fin", `${size}`, `${size}`, { size });
 
 export const vecOf = (size: number, elem: Ty): Ty => {
-  const key = `[${size}]${keys.get(elem)}`;
+  const key = `[${size}]${elem.key}`;
   const found = interned.get(key);
   if (found) return found;
   const text = `Vec(${size}, ${elem.text})`;
   // a vector of scalars, or of vectors of scalars, is a leaf itself
-  if (elem.leaves === 1 && elem.leafTypes[0] === elem)
-    return make("vec", key, { text, size, elem });
+  if (elem.leafTypes[0] === elem)
+    return new Ty("vec", key, text, { size, elem });
   const leafTypes = elem.leafTypes.map((leaf) => vecOf(size, leaf));
-  const shape = `[${size}]${keys.get(elem.like)}`;
-  return make("vec", key, { text, size, elem, leafTypes }, shape);
+  const shape = `[${size}]${elem.like.key}`;
+  return new Ty("vec", key, text, { size, elem, leafTypes }, shape);
 };
 
 const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
 export const structOf = (entries: [string, Ty][]): Ty => {
+  const keyOf = (of: [string, Ty][], keys: (ty: Ty) => string) =>
+    `{${of.map(([name, ty]) => `${JSON.stringify(name)}:${keys(ty)}`)}}`;
+  const key = keyOf(entries, (ty) => ty.key);
+  const found = interned.get(key);
+  if (found) return found;
   const order = entries.map(([name]) => name);
   if (order.includes("__proto__"))
     throw TypeError("invalid type: __proto__ is no name of a field");
   const fields = [...entries].sort(byName);
-  const keyOf = (of: [string, Ty][], like?: boolean) =>
-    `{${of.map(([name, ty]) => `${JSON.stringify(name)}:${keys.get(like ? ty.like : ty)}`)}}`;
   const isTuple =
     order.length > 0 && order.every((name, k) => name === String(k));
   const text = isTuple
     ? `[${entries.map(([, ty]) => ty.text).join(", ")}]`
     : `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
   const leafTypes = fields.flatMap(([, ty]) => ty.leafTypes);
-  return make(
-    "struct",
-    keyOf(entries),
-    { text, fields, order, isTuple, leafTypes },
-    keyOf(fields, true),
-  );
+  const rest = { fields, order, isTuple, leafTypes };
+  const shape = keyOf(fields, (ty) => ty.like.key);
+  return new Ty("struct", key, text, rest, shape);
 };
-
-/** Whether `type` is in the interned form already. */
-export const isTy = (type: object): type is Ty => keys.has(type as Ty);
 
 /** The indices below a size, as errors say them. */
 export const indicesBelow = (size: number): string =>
@@ -236,9 +205,6 @@ export const indicesBelow = (size: number): string =>
 /** Any whole number, whatever index type it has; also the number of a note, and that of a turn where nothing limits it. */
 export const ANY = fin(LARGEST);
 
-/** How often a type was read whose size varies. */
-let sizesRead = 0;
-
 /** The types that are being read. */
 const reading = new Set<object>();
 
@@ -246,36 +212,24 @@ const reading = new Set<object>();
 export const tyOf = (type: unknown): Ty => {
   const scalar = scalars.get(type);
   if (scalar) return scalar;
-  if (keys.has(type as Ty)) return type as Ty;
-  if (isSize(type)) return fin(type);
-  if (type instanceof SizeVar) {
-    ++sizesRead;
-    return fin(type.valueOf());
-  }
+  if (type instanceof Ty) return type;
+  if (isSize(type) || type instanceof SizeVar) return fin(type.valueOf());
   if (typeof type !== "object" || type === null || symbolicType(type))
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
-  let ty = known.get(type);
-  if (ty === undefined) {
-    if (reading.has(type))
-      throw TypeError("invalid type: it is a part of itself");
-    const before = sizesRead;
-    reading.add(type);
-    try {
-      if (ELEM in type && INDEX in type)
-        ty = vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]));
-      else
-        ty = structOf(
+  if (reading.has(type))
+    throw TypeError("invalid type: it is a part of itself");
+  reading.add(type);
+  try {
+    return ELEM in type && INDEX in type
+      ? vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]))
+      : structOf(
           Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
         );
-    } finally {
-      reading.delete(type);
-    }
-    // what has a size that varies is another type every time
-    if (sizesRead === before) known.set(type, ty);
+  } finally {
+    reading.delete(type);
   }
-  return ty;
 };
 
 /** The index type that a size is; `what` is what it is for. */
@@ -284,7 +238,7 @@ export const indexType = (size: unknown, what = "invalid type"): Ty => {
     throw TypeError(
       `${what}: expected a size first, as in iadd(n, i, j), got ${describe(size)}`,
     );
-  if (isSize(size) || size instanceof SizeVar || isTy(Object(size))) {
+  if (isSize(size) || size instanceof SizeVar || size instanceof Ty) {
     const ty = tyOf(size);
     if (ty.kind === "fin") return ty;
   }
@@ -351,7 +305,7 @@ export const VIEW = Symbol("view");
 /** The type of a symbolic value; undefined for any other object. */
 export const symbolicType = (x: object): Ty | undefined => {
   const { ty } = ((x as { [VIEW]?: object })[VIEW] ?? x) as { ty?: unknown };
-  return typeof ty === "object" && isTy(ty!) ? ty : undefined;
+  return ty instanceof Ty ? ty : undefined;
 };
 
 /** Whether `x` is an array, or a typed one. */

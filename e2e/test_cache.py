@@ -159,7 +159,7 @@ DAMAGE = """files.getAllKeys().onsuccess = (e) => {
         "result = 'something else';",
     ],
 )
-def test_a_damaged_file_is_thrown_away(visitor: Visitor, damage: str) -> None:
+def test_a_damaged_file_is_written_over(visitor: Visitor, damage: str) -> None:
     visitor.visit("nan")
     before = visitor.kept()
     visitor.database(DAMAGE % damage)

@@ -569,7 +569,7 @@ def test_sizes_that_calls_tell(node: Run) -> None:
     assert values == [[14, 32], [1, 2, 3], {"re": 5, "du": 2}, 9, True]
     assert messages == [
         "RangeError: argument 2 of dot: wrong array size: n is 2 elsewhere, and 3 here",
-        "TypeError: dot.at: expected a number for n, got undefined",
+        "TypeError: dot.at: n: expected a size, got undefined",
         "TypeError: f: the arguments do not tell the size n; use .at({ n })",
         "TypeError: the size n is known only in the body of a function that has it",
         "compile: dot has sizes that are not known: n; give them with .at({ n })",

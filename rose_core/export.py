@@ -71,7 +71,6 @@ def typescript() -> str:
     ]
     names = [*STRUCTURAL_NAMES, "end"]
     structural = [f"  {name.upper()} = {len(OPS) + k}," for k, name in enumerate(names)]
-    math_names = [f'"{op.wasm}"' for op in OPS if isinstance(op.wasm, str)]
     return (
         _HEAD
         + "/** Operations of the table, by name. */\nexport const enum OP {\n"
@@ -81,9 +80,7 @@ def typescript() -> str:
         + "\n".join(on_reals)
         + "\n};\n\n/** Structural opcodes of a recording. */\nexport const enum S {\n"
         + "\n".join(structural)
-        + "\n}\n\n/** Functions of `Math` that modules may import. */\nexport const MATH = ["
-        + ", ".join(math_names)
-        + "] as const;\n\n/** What may go wrong while a program runs, by code; notes come after these. */\n"
+        + "\n}\n\n/** What may go wrong while a program runs, by code; notes come after these. */\n"
         + "export const FAILURES = [\n"
         + "\n".join(f'  "{text}",' for text in TEXTS)
         + "\n] as const;\n\n/** What notes say. */\n"

@@ -121,9 +121,6 @@ export const enum S {
   END = 82,
 }
 
-/** Functions of `Math` that modules may import. */
-export const MATH = ["tan", "asin", "acos", "atan", "pow"] as const;
-
 /** What may go wrong while a program runs, by code; notes come after these. */
 export const FAILURES = [
   "a loop did not end within its limit of {x} turns",

@@ -26,6 +26,7 @@ import {
   partsOf,
   sizeOf,
   type Ty,
+  unlike,
 } from "../record/types";
 
 /**
@@ -67,9 +68,7 @@ const othersWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
   switch (ty.kind) {
     case "fin":
       return (x) => {
-        throw RangeError(
-          `expected ${indicesBelow(ty.size)}, got ${describe(x)}`,
-        );
+        throw unlike(x, indicesBelow(ty.size), "", RangeError);
       };
     case "vec":
       return vecWriter(ty, leaves);
@@ -184,9 +183,7 @@ const structWriter = (ty: Ty, leaves: readonly Leaf[]): Writer => {
     if (typeof x !== "object" || x === null) throw wrong(x, ty);
     const isOther = isArray(x) && x.length !== writers.length;
     if (isOther || !ty.order.every((name) => name in x))
-      throw TypeError(
-        `expected an object with ${ty.order.join(", ") || "no keys"}, got ${describe(x)}`,
-      );
+      throw unlike(x, `an object with ${ty.order.join(", ") || "no keys"}`);
     for (const [name, write] of writers)
       try {
         write((x as Record<string, unknown>)[name], at);

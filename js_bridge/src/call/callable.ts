@@ -202,12 +202,11 @@ class Callee {
     if (this.mayOverlap) {
       const { params } = data;
       const { buffer } = cells.memory;
-      const lies = (x: unknown, k: number): boolean =>
-        k < params.length && liesIn(x, params[k], buffer);
-      if (values.some(lies))
-        values = values.map((x, k) =>
-          lies(x, k) ? copyOf(x, params[k], buffer) : x,
-        );
+      values = values.map((x, k) =>
+        params[k] && liesIn(x, params[k], buffer)
+          ? copyOf(x, params[k], buffer)
+          : x,
+      );
     }
     this.put(values);
     this.returned[0] = this.go(this.enter);

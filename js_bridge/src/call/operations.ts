@@ -16,6 +16,18 @@ export const operations = (): Operation[] => {
   const table: Operation[] = [];
   for (const [name, code] of Object.entries(ON_REALS))
     table[code] = Math[name as "pow"];
+  // both are numbered in this order
+  const comparisons: Operation[] = [
+    (x, y) => +(x !== y),
+    (x, y) => +(x < y),
+    (x, y) => +(x <= y),
+    (x, y) => +(x === y),
+    (x, y) => +(x > y),
+    (x, y) => +(x >= y),
+  ];
+  comparisons.forEach((compare, k) => {
+    table[OP.neq + k] = table[OP.ineq + k] = compare;
+  });
   return Object.assign(table, {
     [OP.neg]: (x) => -x,
     [OP.sign]: (x) => Math.sign(x || 1 / x),
@@ -24,12 +36,6 @@ export const operations = (): Operation[] => {
     [OP.sub]: (x, y) => x - y,
     [OP.mul]: (x, y) => x * y,
     [OP.div]: (x, y) => x / y,
-    [OP.neq]: (x, y) => +(x !== y),
-    [OP.lt]: (x, y) => +(x < y),
-    [OP.leq]: (x, y) => +(x <= y),
-    [OP.eq]: (x, y) => +(x === y),
-    [OP.gt]: (x, y) => +(x > y),
-    [OP.geq]: (x, y) => +(x >= y),
     [OP.and]: (x, y) => x & y,
     [OP.or]: (x, y) => x | y,
     [OP.xor]: (x, y) => x ^ y,
@@ -43,11 +49,5 @@ export const operations = (): Operation[] => {
     [OP.narrow]: (x) => x,
     [OP.imod]: (x, y) => x % y,
     [OP.idiv]: (x, y) => Math.floor(x / y),
-    [OP.ineq]: (x, y) => +(x !== y),
-    [OP.ilt]: (x, y) => +(x < y),
-    [OP.ileq]: (x, y) => +(x <= y),
-    [OP.ieq]: (x, y) => +(x === y),
-    [OP.igt]: (x, y) => +(x > y),
-    [OP.igeq]: (x, y) => +(x >= y),
   } satisfies Record<number, Operation>);
 };

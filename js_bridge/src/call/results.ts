@@ -13,7 +13,6 @@ import {
 import { within } from "../record/recorder";
 import {
   count,
-  describe,
   isNamed,
   isReal,
   type Kind,
@@ -21,6 +20,7 @@ import {
   sizeOf,
   type Ty,
   vecOf,
+  unlike,
 } from "../record/types";
 
 /** Makes the value of its type in the leaves that has `at` others before it. */
@@ -226,9 +226,7 @@ const vecFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   return (out: any, at) => {
     if (!Array.isArray(out) && !typed.some((name) => isNamed(out, name))) {
       const kinds = ["an array", ...typed.map((name) => `a ${name}`)];
-      throw TypeError(
-        `expected ${kinds.join(" or ")} to fill, got ${describe(out)}`,
-      );
+      throw unlike(out, `${kinds.join(" or ")} to fill`);
     }
     if (out.length !== size)
       throw RangeError(
@@ -263,7 +261,7 @@ const structFiller = (ty: Ty, leaves: readonly Leaf[]): Filler => {
   );
   return (out, at) => {
     if (typeof out !== "object" || out === null)
-      throw TypeError(`expected an object to fill, got ${describe(out)}`);
+      throw unlike(out, "an object to fill");
     for (const [name, fill] of fields)
       try {
         fill(out, at);

@@ -19,7 +19,7 @@ import {
 } from "./evaluate";
 import { lookAhead, search } from "../known/known";
 import { giveBack, grow, takeMemory } from "./memory";
-import { MATH } from "../opcodes.gen";
+import { ON_REALS } from "../opcodes.gen";
 import { BOOLEAN, checkOptions, type Option } from "../record/options";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { instantiate } from "../core/probe";
@@ -139,7 +139,7 @@ const enter = async (
   if (given) grow(data.name, given, descriptor.pages);
   const cells = cellsOf(memory, given !== undefined);
   const functions: WebAssembly.ModuleImports = {};
-  for (const name of MATH) functions[name] = Math[name];
+  for (const name in ON_REALS) functions[name] = Math[name as "sin"];
   const notes = [
     ...said,
     ...descriptor.notes.map(([text, place]) => text + said[place]),

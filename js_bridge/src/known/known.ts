@@ -13,7 +13,7 @@ import { freezer, frozen, frozenFiles, indexAddress, isFrozen } from "./frozen";
 import { hash, recordingOf, same } from "./identity";
 import type { Program } from "./program";
 import { settings } from "../core/settings";
-import { database, discard, find } from "./store";
+import { database, find } from "./store";
 
 /** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
 export const lookAhead = (): void => {
@@ -135,7 +135,7 @@ const first = <T>(
  */
 const HEAD_START = 5;
 
-/** What the cache has, unless the file is frozen; what is no good there is thrown away. */
+/** What the cache has, unless the file is frozen; what is no good there is written over. */
 const kept = async (
   key: string,
   recording: Bytes,
@@ -144,7 +144,5 @@ const kept = async (
   // an index may name what is missing or damaged
   if ((await isFrozen(key, HEAD_START)) && (await frozen)) return undefined;
   const file = await find(key);
-  if (file === undefined || isOf(file, recording)) return file;
-  void discard(key);
-  return undefined;
+  return file && isOf(file, recording) ? file : undefined;
 };

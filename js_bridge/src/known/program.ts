@@ -25,30 +25,23 @@ export interface Program {
 
 /** The functions that `root` needs, callees first, and derivatives after what they are of. */
 const reachable = (root: FnData): FnData[] => {
-  const order: FnData[] = [];
-  const seen = new Set<FnData>();
-  const todo: FnData[] = [root];
+  const order = new Set<FnData>();
+  const opened = new Set<FnData>();
+  // depth first without recursion, as call chains can be long
+  const todo = [root];
   while (todo.length) {
-    // depth first without recursion, as call chains can be long
-    const stack: { f: FnData; next: number; needs: FnData[] }[] = [];
-    const enter = (f: FnData): void => {
-      if (seen.has(f)) return;
-      seen.add(f);
+    const f = todo[todo.length - 1];
+    if (opened.has(f)) {
+      todo.pop();
+      if (f.jvp && !order.has(f)) todo.unshift(f.jvp);
+      order.add(f);
+    } else {
+      opened.add(f);
       const needs = f.named ? [f.named.of] : (f.recording?.callees ?? []);
-      stack.push({ f, next: 0, needs });
-    };
-    enter(todo.pop()!);
-    while (stack.length) {
-      const top = stack[stack.length - 1];
-      if (top.next < top.needs.length) enter(top.needs[top.next++]);
-      else {
-        stack.pop();
-        order.push(top.f);
-        if (top.f.jvp) todo.push(top.f.jvp);
-      }
+      for (const g of [...needs].reverse()) todo.push(g);
     }
   }
-  return order;
+  return [...order];
 };
 
 /** What gives the numbers of types, and those of what they are made of before their own. */
@@ -114,7 +107,7 @@ export const programOf = (root: FnData): Program => {
   const entries = functions.map((f) => {
     const common = {
       name: f.name,
-      params: f.params.map((ty) => type(ty)),
+      params: f.params.map(type),
       ret: type(f.ret),
       remat: f.remat,
       jvp: f.jvp ? numbers.get(f.jvp) : -1,
@@ -153,7 +146,7 @@ export const programOf = (root: FnData): Program => {
       kind: "fn",
       opaque: f.isOpaque,
       sizes: [r.length / 3, extra.length, literals.length],
-      types: r.types.map((ty) => type(ty)),
+      types: r.types.map(type),
       captures: r.captures.map((x) => type(x.ty)),
       callees: r.callees.map((g) => numbers.get(g)),
       calls: r.takesVjp || r.hasControl ? "v" : r.callees.length ? "c" : "",

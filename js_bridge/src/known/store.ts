@@ -118,7 +118,7 @@ const total = (
 };
 
 /** Forget the file under `key`. */
-export const discard = (key: string): Promise<unknown> =>
+const discard = (key: string): Promise<unknown> =>
   transact("readwrite", (files, uses) =>
     total(uses, key, 0, (size) => {
       files.delete(key);

@@ -9,17 +9,7 @@ import { LARGEST } from "./largest";
 import { NO_COUNT, OP, S } from "../opcodes.gen";
 import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
-import {
-  ANY,
-  BOOL,
-  describe,
-  fin,
-  NULL,
-  REAL,
-  type Ty,
-  tyOf,
-  vecOf,
-} from "./types";
+import { ANY, BOOL, NULL, REAL, type Ty, tyOf, vecOf, unlike } from "./types";
 import { leavesOf, typeOf, wrap } from "./values";
 import { place } from "./where";
 
@@ -157,8 +147,10 @@ export const scan = (
   const turn = (state: unknown, i: unknown) => {
     const result = body(state, i);
     if (!Array.isArray(result) || result.length !== 2)
-      throw TypeError(
-        `the body of scan: expected an array of a state and a value, got ${describe(result)}`,
+      throw unlike(
+        result,
+        "an array of a state and a value",
+        "the body of scan",
       );
     return result as unknown as readonly [unknown, unknown];
   };
@@ -266,9 +258,7 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
     // told below
   }
   if (index?.kind !== "fin")
-    throw TypeError(
-      `${name}: expected a size, an index or a Real as the number of turns, got ${describe(n)}`,
-    );
+    throw unlike(n, "a size, an index or a Real as the number of turns", name);
   return [r.literal(index.size, ANY), index];
 };
 

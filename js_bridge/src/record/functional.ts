@@ -14,7 +14,6 @@ import {
 import { S } from "../opcodes.gen";
 import { recorder, Var } from "./recorder";
 import {
-  describe,
   dualOf,
   isReal,
   mapScalars,
@@ -23,6 +22,7 @@ import {
   type Ty,
   tyOf,
   typeOfCapture,
+  unlike,
 } from "./types";
 import { leavesOf, wrap } from "./values";
 
@@ -40,9 +40,7 @@ export const functional = (
   rule: (...args: any[]) => unknown,
 ): Fn => {
   if (!Array.isArray(functions))
-    throw TypeError(
-      `functional: expected an array of functions, got ${describe(functions)}`,
-    );
+    throw unlike(functions, "an array of functions", "functional");
   functionFor(body, "functional: what it computes");
   functionFor(rule, "functional: its derivative");
   const fs = functions.map((f) => dataOf(f, "functional"));

@@ -16,6 +16,7 @@ import {
   texts,
   type Ty,
   tyOf,
+  unlike,
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { leavesOf, typeOf, wrap } from "./values";
@@ -68,8 +69,7 @@ export const isFn = (f: unknown): f is Fn =>
 
 /** Throw unless `x` is a function; `what` is what it is for. */
 export const functionFor = (x: unknown, what: string): void => {
-  if (typeof x !== "function")
-    throw TypeError(`${what}: expected a function, got ${describe(x)}`);
+  if (typeof x !== "function") throw unlike(x, "a function", what);
 };
 
 /** What the bridge knows of `f`; throws if it is no function of ours. */
@@ -197,9 +197,7 @@ export const misfit = (
 /** The parameter types that an author gives; throws if they are no array. */
 const listed = (params: unknown, what: string): readonly unknown[] => {
   if (Array.isArray(params)) return params;
-  throw TypeError(
-    `${what}: expected an array of parameter types, got ${describe(params)}`,
-  );
+  throw unlike(params, "an array of parameter types", what);
 };
 
 export const types = (params: unknown, what: string): Ty[] =>
@@ -214,8 +212,7 @@ export const fn = (
   ret: unknown,
   body: (...args: any[]) => unknown,
 ): Fn => {
-  if (typeof body !== "function")
-    throw TypeError(`fn: expected a body, got ${describe(body)}`);
+  functionFor(body, "fn");
   const name = body.name || "f";
   const given = listed(params, "fn");
   const make = () => define(name, given.map(tyOf), tyOf(ret), body);

@@ -11,7 +11,6 @@ import { checkOptions, oneOf } from "./options";
 import { recorder } from "./recorder";
 import {
   count,
-  describe,
   isReal,
   numbersOf,
   over,
@@ -20,6 +19,7 @@ import {
   type Ty,
   Vec,
   vecOf,
+  unlike,
 } from "./types";
 
 /** The number of an argument, or several. */
@@ -107,9 +107,7 @@ export const hessian = (f: unknown, argnums: Argnums = 0): Fn =>
  */
 export const jet = (f: unknown, order: number): Fn => {
   if (!Number.isInteger(order) || order < 0 || order > 999)
-    throw RangeError(
-      `jet: expected an order from 0 to 999, got ${describe(order)}`,
-    );
+    throw unlike(order, "an order from 0 to 999", "jet", RangeError);
   const series = (ty: Ty): Ty => vecOf(order + 1, ty);
   return ofAnySize(
     f,
@@ -154,9 +152,7 @@ const numbersIn = (argnums: Argnums, what: string): readonly number[] => {
     numbers.every(Number.isInteger)
   )
     return numbers;
-  throw TypeError(
-    `${what}: expected the number of an argument, or some, got ${describe(argnums)}`,
-  );
+  throw unlike(argnums, "the number of an argument, or some", what);
 };
 
 /** The type of the arguments that a derivative is taken by, as one value. */

@@ -1,7 +1,7 @@
 // Options of constructs, and what is said of those that are wrong.
 
 import { LARGEST } from "./largest";
-import { describe } from "./types";
+import { unlike } from "./types";
 
 /** Whether a value is right for an option, and what is expected. */
 export type Option = readonly [isRight: (x: any) => boolean, expected: string];
@@ -33,9 +33,7 @@ export const checkOptions = (
   known: Readonly<Record<string, Option>>,
 ): void => {
   if (Object(options) !== options)
-    throw TypeError(
-      `${name}: expected an object of options, got ${describe(options)}`,
-    );
+    throw unlike(options, "an object of options", name);
   for (const [key, x] of Object.entries(options)) {
     if (!Object.hasOwn(known, key))
       throw TypeError(
@@ -43,8 +41,6 @@ export const checkOptions = (
       );
     const [isRight, expected] = known[key];
     if (x !== undefined && !isRight(x))
-      throw RangeError(
-        `${name}: expected ${key} to be ${expected}, got ${describe(x)}`,
-      );
+      throw unlike(x, `${key} to be ${expected}`, name, RangeError);
   }
 };

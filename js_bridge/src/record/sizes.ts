@@ -3,7 +3,7 @@
 // A function with such sizes in its parameters is made once for every set of sizes that it is called
 // with, so that its loops know their bounds like any other's.
 
-import { describe, ELEM, INDEX, indexType, SizeVar, Ty } from "./types";
+import { ELEM, INDEX, indexType, SizeVar, Ty } from "./types";
 
 /** Sizes by what they stand for. */
 export type Sizes = Map<SizeVar, number>;
@@ -67,13 +67,8 @@ export const namedSizes = (
         `${what}: there is no size ${name}, only ${names.join(", ")}`,
       );
   for (const size of wanted) {
-    const value = given?.[size.name];
-    if (typeof value !== "number")
-      throw TypeError(
-        `${what}: expected a number for ${size.name}, got ${describe(value)}`,
-      );
-    indexType(value, `${what}: ${size.name}`); // a proper size
-    sizes.set(size, value);
+    const { [size.name]: value } = given ?? {};
+    sizes.set(size, indexType(value, `${what}: ${size.name}`).size);
   }
   return sizes;
 };

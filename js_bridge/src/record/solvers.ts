@@ -16,7 +16,7 @@ import {
   WHOLE,
 } from "./options";
 import { recorder } from "./recorder";
-import { describe, REAL, type Ty, vecOf } from "./types";
+import { REAL, type Ty, vecOf, unlike } from "./types";
 import { typeOf } from "./values";
 import { place } from "./where";
 
@@ -61,9 +61,7 @@ const from = (
 ): unknown => {
   const ty = typeOf(recorder(), x0, `${name}: the start`);
   if (ty !== REAL && ty.elem !== REAL)
-    throw TypeError(
-      `${name}: expected a Real or a vector of Reals to start from, got ${describe(x0)}`,
-    );
+    throw unlike(x0, "a Real or a vector of Reals to start from", name);
   const data = functionOn(name, f, [ty], ret ?? ty);
   return solved(name, data, [ty], ty, [x0], options, known);
 };
@@ -138,9 +136,7 @@ export const odeint = (
   tangentTy(ty);
   const times = typeOf(r, ts, "odeint: the times");
   if (times.elem !== REAL || !times.size)
-    throw TypeError(
-      `odeint: expected a vector of Reals as the times, got ${describe(ts)}`,
-    );
+    throw unlike(ts, "a vector of Reals as the times", "odeint");
   const data = functionOn("odeint", f, [ty, REAL], ty);
   const ret = vecOf(times.size, ty);
   return solved("odeint", data, [ty, times], ret, [y0, ts], options, {

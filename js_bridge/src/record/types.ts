@@ -49,8 +49,7 @@ export class SizeVar {
 
 /** A size that is not known yet, for parameters such as `Vec(n, Real)`. */
 export const Size = (name = "n"): SizeVar => {
-  if (typeof name !== "string")
-    throw TypeError(`Size: expected a name, got ${describe(name)}`);
+  if (typeof name !== "string") throw unlike(name, "a name", "Size");
   return new SizeVar(name);
 };
 
@@ -89,9 +88,9 @@ export const sizesIn = (
     !seen.has(type)
   ) {
     seen.add(type);
-    if (INDEX in type) sizesIn(type[INDEX], found, seen);
-    if (ELEM in type) sizesIn(type[ELEM], found, seen);
-    for (const field of Object.values(type)) sizesIn(field, found, seen);
+    const { [INDEX]: index, [ELEM]: elem } = type as Record<symbol, unknown>;
+    for (const part of [index, elem, ...Object.values(type)])
+      sizesIn(part, found, seen);
   }
   return found;
 };
@@ -235,14 +234,12 @@ export const tyOf = (type: unknown): Ty => {
 /** The index type that a size is; `what` is what it is for. */
 export const indexType = (size: unknown, what = "invalid type"): Ty => {
   if (typeof size === "symbol" && !scalars.has(size))
-    throw TypeError(
-      `${what}: expected a size first, as in iadd(n, i, j), got ${describe(size)}`,
-    );
+    throw unlike(size, "a size first, as in iadd(n, i, j)", what);
   if (isSize(size) || size instanceof SizeVar || size instanceof Ty) {
     const ty = tyOf(size);
     if (ty.kind === "fin") return ty;
   }
-  throw TypeError(`${what}: expected a size, got ${describe(size)}`);
+  throw unlike(size, "a size", what);
 };
 
 /** `ty` with `f` of every scalar in its place. */
@@ -347,6 +344,15 @@ export const describe = (x: unknown): string => {
       return String(x);
   }
 };
+
+/** The mistake of giving `x` to `what`, if that has a name, for something that is expected. */
+export const unlike = (
+  x: unknown,
+  expected: string,
+  what = "",
+  Kind: ErrorConstructor = TypeError,
+): Error =>
+  Kind(`${what && `${what}: `}expected ${expected}, got ${describe(x)}`);
 
 /** Types as text, one after the other. */
 export const texts = (types: readonly Ty[]): string =>

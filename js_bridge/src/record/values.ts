@@ -18,7 +18,6 @@ import {
 } from "./recorder";
 import {
   BOOL,
-  describe,
   fin,
   isArray,
   NULL,
@@ -32,6 +31,7 @@ import {
   tyOf,
   vecOf,
   VIEW,
+  unlike,
 } from "./types";
 import { isIndex, placesOf } from "./updates";
 
@@ -107,7 +107,7 @@ export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
     return structOf(
       Object.entries(x).map(([key, y]) => [key, typeOf(r, y, what)]),
     );
-  throw TypeError(`${what}: expected a value, got ${describe(x)}`);
+  throw unlike(x, "a value", what);
 };
 
 /** Whether `x`, taken as a `ty`, has a tangent where that has one. */

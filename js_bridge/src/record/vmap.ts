@@ -2,7 +2,7 @@
 
 import { call } from "./calls";
 import { define, type Fn, ofAnySize } from "./functions";
-import { describe, Size, type Ty, tyOf, Vec, vecOf } from "./types";
+import { Size, type Ty, tyOf, Vec, vecOf, unlike } from "./types";
 import { vec } from "./vec";
 
 /** 0 for an argument of which there is one for every element, null for one that they share. */
@@ -26,9 +26,10 @@ export const vmap = (f: unknown, inAxes: InAxes = 0, size = "batch"): Fn => {
       !axes.every((axis) => axis === 0 || axis === null) ||
       !axes.includes(0)
     )
-      throw TypeError(
-        `vmap: expected 0, or for each of ${length} arguments 0 or null and not for all null, ` +
-          `got ${describe(inAxes)}`,
+      throw unlike(
+        inAxes,
+        `0, or for each of ${length} arguments 0 or null and not for all null`,
+        "vmap",
       );
     return items.map((item, k) => (axes[k] === 0 ? vector(item) : item));
   };

@@ -52,13 +52,6 @@ export interface Instance extends User {
   readonly cells: MemoryCells;
 }
 
-/** Leaves in a memory as it was once. */
-interface Leaves {
-  readonly bytes: Uint8Array;
-  readonly args: readonly Numbers[];
-  readonly results: readonly Numbers[];
-}
-
 type Enter = (...scalars: number[]) => number;
 
 /** Up to so many scalars are passed by `f`; to pass more is no faster than memory. */
@@ -78,7 +71,6 @@ class Callee {
   private readonly checks: readonly Check[];
   /** Whether its memory is its own, and stays as it is: nothing makes it grow or comes between. */
   private readonly isSteady: boolean;
-  private leaves: Leaves | undefined;
 
   constructor(
     private readonly data: Signature,
@@ -124,24 +116,9 @@ class Callee {
     }
     cells.refresh();
     ++cells.turn;
-    const { args } = this.leavesNow();
-    for (let k = 0; k < args.length; ++k) args[k].set(ins[k]);
+    instance.args.forEach((slot, k) => leafOf(slot, cells).set(ins[k]));
     this.go(instance.exports.r as Enter);
-    const { results } = this.leavesNow();
-    for (let k = 0; k < results.length; ++k) outs[k].set(results[k]);
-  }
-
-  /** The leaves in the memory as it is now. */
-  private leavesNow(): Leaves {
-    const { cells, instance, leaves } = this;
-    if (leaves?.bytes === cells.b) return leaves;
-    const arrays = (slots: readonly Slot[]): Numbers[] =>
-      slots.map((slot) => leafOf(slot, cells));
-    return (this.leaves = {
-      bytes: cells.b,
-      args: arrays(instance.args),
-      results: arrays(instance.results),
-    });
+    instance.results.forEach((slot, k) => outs[k].set(leafOf(slot, cells)));
   }
 
   private callMeanwhile(values: readonly unknown[]): unknown {

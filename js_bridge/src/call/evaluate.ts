@@ -55,8 +55,7 @@ export const takesDerivatives = (
 /** The result leaves of `f` for argument leaves. */
 export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
   if (!f.recording) return host(f, args);
-  const { rows, length, extra, literals, callees, types, results } =
-    f.recording;
+  const { rows, extra, literals, callees, types, results } = f.recording;
   const env: Value[] = [];
   const at = (id: number): any => (id < 0 ? literals[~id] : env[id]);
   /** Operands in the extra list. */
@@ -168,7 +167,7 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
     return (table ??= operations())[op](at(x), at(y));
   };
 
-  run(0, length / 3);
+  run(0, rows.length / 3);
   return results.map(at);
 };
 

@@ -69,9 +69,7 @@ export interface Loader {
   drafted: typeof drafted;
 }
 
-let started: Promise<Core> | undefined;
 let running: Core | MainCore | undefined;
-let loading: Promise<Loader> | undefined;
 
 /**
  * Load the core ahead of need; resolves when it can compile. `idle`: when the page has nothing else to
@@ -94,20 +92,24 @@ export const ready = async (
   await core();
 };
 
-/** The core, which is started now if it was not. */
-export const core = (): Promise<Core> => {
-  if (started === undefined) {
-    started = start();
-    freezer()?.(started);
-    fix(true);
-    // a failure is told by compile and ready, whichever the page awaits; the next may try again
-    started.catch(() => {
-      started = undefined;
-      fix(false);
-    });
-  }
-  return started;
+/** What `make` gives, the same every time; a failure is told to all who ask for it, and the next may try again. */
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () =>
+    (made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    }));
 };
+
+/** The core, which is started now if it was not. */
+export const core = once(() => {
+  const started = start();
+  freezer()?.(started);
+  fix(true);
+  started.catch(() => fix(false));
+  return started;
+});
 
 /** Whether the core is there. */
 export const isRunning = (): boolean => running !== undefined;
@@ -116,9 +118,7 @@ export const isRunning = (): boolean => running !== undefined;
 export const mainCore = (): MainCore => {
   if (running && "interpret" in running) return running;
   throw Error(
-    settings.core === "main"
-      ? "the core is not loaded yet: await ready() before interp"
-      : 'interp needs the core on this thread: configure({ core: "main" }), then await ready()',
+    'interp needs the core on this thread: await ready(), and before that configure({ core: "main" })',
   );
 };
 
@@ -144,11 +144,6 @@ const start = async (): Promise<Core> => {
 };
 
 /** What knows of workers and Python, and of drafts. */
-export const loader = (): Promise<Loader> => {
-  if (loading === undefined) {
-    const address = assetIn(settings.assets, "rose.worker.js");
-    loading = part<Loader>(address);
-    loading.catch(() => (loading = undefined)); // the next may try again
-  }
-  return loading;
-};
+export const loader = once(() =>
+  part<Loader>(assetIn(settings.assets, "rose.worker.js")),
+);

@@ -24,14 +24,14 @@ export class Frame {
     private readonly args: readonly Value[],
   ) {
     this.flat = walk.flat;
-    this.env = new Array(r.length / 3);
+    this.env = new Array(r.rows.length / 3);
     this.literals = walk.literalsOf(r);
   }
 
   /** What it gives. */
   results(): Value[] {
     const { r } = this;
-    this.run(0, r.length / 3);
+    this.run(0, r.rows.length / 3);
     return r.results.map((id) => this.at(id));
   }
 

@@ -63,12 +63,12 @@ const longest = ({ params, captures, ret }: FnData): number => {
 
 const ofRows = (f: FnData, known: Map<FnData, number>): number => {
   const r = f.recording!;
-  const { rows, length, extra, literals, callees, types } = r;
+  const { rows, extra, literals, callees, types } = r;
   const of = (callee: number): number => workOf(callees[callee], known);
   /** How often the rows of now are run, and those around the loops that they are in. */
   const times = [1];
   let sum = scalarsIn(r.literalTypes);
-  for (let k = 0; k < length; k += 3) {
+  for (let k = 0; k < rows.length; k += 3) {
     const [op, x] = [rows[k], rows[k + 1]];
     const turns = times[times.length - 1];
     // what is no operation has to be passed on

@@ -122,12 +122,9 @@ const begin = (request: Request): Making => {
 const first = <T>(
   searches: readonly (Promise<T | undefined> | undefined)[],
 ): Promise<T | undefined> =>
-  new Promise((resolve, reject) => {
-    const found = searches.map((search) =>
-      search?.then((x) => x && resolve(x)),
-    );
-    Promise.all(found).then(() => resolve(undefined), reject);
-  });
+  Promise.any(
+    searches.map(async (search) => (await search) ?? Promise.reject()),
+  ).catch(() => undefined);
 
 /**
  * Milliseconds that the index of what is frozen may take after the program is put together: to open the cache

@@ -145,7 +145,7 @@ export const programOf = (root: FnData): Program => {
       ...common,
       kind: "fn",
       opaque: f.isOpaque,
-      sizes: [r.length / 3, extra.length, literals.length],
+      sizes: [r.rows.length / 3, extra.length, literals.length],
       types: r.types.map(type),
       captures: r.captures.map((x) => type(x.ty)),
       callees: r.callees.map((g) => numbers.get(g)),

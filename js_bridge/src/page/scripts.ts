@@ -192,8 +192,7 @@ class Reader {
     types.forEach((ty) => r.type(ty));
     entry.callees.forEach((g) => r.callee(this.functions[g]));
     r.params = params.reduce((n, ty) => n + ty.leaves, 0);
-    r.rows = Int32Array.from(this.ints(3 * rows));
-    r.length = 3 * rows;
+    const written = Int32Array.from(this.ints(3 * rows));
     const start = this.int;
     this.ints(extra).forEach((x, k) => {
       const isNote = this.intNoteAt.has(start + k);
@@ -211,10 +210,10 @@ class Reader {
     r.captures.push(
       ...entry.captures.map((ty) => new Var(r, 0, this.types[ty], 0)),
     );
-    const opcodes = r.rows.filter((_, k) => k % 3 === 0);
+    const opcodes = written.filter((_, k) => k % 3 === 0);
     r.takesVjp = opcodes.includes(S.VJP);
     r.hasControl = opcodes.includes(S.COND) || opcodes.includes(S.LOOP);
-    r.close();
+    r.close(written);
     return r;
   }
 

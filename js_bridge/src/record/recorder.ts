@@ -134,9 +134,9 @@ export class Recorder {
   /** The function under construction. */
   static current: Recorder | undefined;
 
+  /** Longer than what is written to it, until the end of recording. */
   rows: Int32Array = new Int32Array(96);
-  /** Numbers written to `rows`. */
-  length = 0;
+  private length = 0;
   readonly extra: number[] = [];
   readonly literals: number[] = [];
   readonly literalTypes: Ty[] = [];
@@ -166,9 +166,9 @@ export class Recorder {
   /** How many leaves the declared parameters have. */
   params = 0;
 
-  /** The open blocks, outermost first. */
-  private open = [0];
-  private isOpen = [true];
+  /** The innermost block that is open. */
+  block = 0;
+  private readonly isOpen = [true];
   /** How many loops are open that never turn. */
   private idle = 0;
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
@@ -181,25 +181,16 @@ export class Recorder {
     readonly parent?: Recorder,
   ) {}
 
-  /** The innermost open block. */
-  get block(): number {
-    return this.open[this.open.length - 1];
-  }
-
   /** Append a row; its number is the id of its value. */
   row(op: number, x: number, y: number): number {
-    const n = this.length;
-    if (n + 3 > this.rows.length) {
-      const larger = new Int32Array(2 * this.rows.length);
-      larger.set(this.rows);
-      this.rows = larger;
-    }
-    const rows = this.rows;
-    rows[n] = op;
-    rows[n + 1] = x;
-    rows[n + 2] = y;
-    this.length = n + 3;
-    return n / 3;
+    const { length, rows } = this;
+    if (length === rows.length)
+      (this.rows = new Int32Array(2 * length)).set(rows);
+    this.rows[length] = op;
+    this.rows[length + 1] = x;
+    this.rows[length + 2] = y;
+    this.length += 3;
+    return length / 3;
   }
 
   /** Append a row with these operands in the extra list. */
@@ -214,9 +205,8 @@ export class Recorder {
    * in literals only.
    */
   literal(x: number, ty: Ty): number {
-    this.literals.push(x);
     this.literalTypes.push(ty);
-    return ~(this.literals.length - 1);
+    return ~(this.literals.push(x) - 1);
   }
 
   /** The id of the number of a note. */
@@ -331,38 +321,32 @@ export class Recorder {
    * id of the loop. If `record` throws, nothing of the loop is left.
    */
   loop(ty: Ty, record: (index: symbol) => readonly number[]): number {
+    const { block } = this;
     const { length } = this;
     const extra = this.extra.length;
-    const block = this.isOpen.length;
     const id = this.row(S.FOR, this.type(ty), 0);
-    this.open.push(block);
-    this.isOpen.push(true);
+    this.block = this.isOpen.push(true) - 1;
     if (!ty.size) ++this.idle;
     try {
-      const results = record(this.newIndex(id, ty));
-      this.end(block);
-      return this.rowOf(S.END, results);
+      return this.rowOf(S.END, record(this.newIndex(id, ty)));
     } catch (error) {
-      this.end(block);
       this.length = length;
       this.extra.length = extra;
       const { extraNotes } = this;
       while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
       throw error;
     } finally {
+      // what loops in it have left open, they have closed
+      this.isOpen[this.block] = false;
+      this.block = block;
       if (!ty.size) --this.idle;
     }
   }
 
-  private end(block: number): void {
-    while (this.open.pop() !== block);
-    this.isOpen.fill(false, block);
-  }
-
   /** The end of recording: symbolic values of this function are of no use any more. */
-  close(): void {
+  close(rows = this.rows.slice(0, this.length)): void {
+    this.rows = rows;
     this.isOpen.fill(false);
-    this.rows = this.rows.slice(0, this.length);
     this.indices.clear();
   }
 
@@ -447,7 +431,7 @@ export const invalid = (x: unknown, expected: string): Error =>
 const hint = (x: unknown): string => {
   if (typeof x === "symbol" && x.description?.startsWith(INDEX_NAME))
     return "; real(i) is its value, and ieq(n, i, j) compares indices";
-  const ty = typeof x === "object" && x !== null ? symbolicType(x) : undefined;
+  const ty = symbolicType(x);
   return ty?.kind === "vec"
     ? `; vec(${ty.size}, Real, (i) => …) does something with each element`
     : "";

@@ -299,9 +299,9 @@ export const typeOfCapture = (x: Ty | { readonly ty: Ty }): Ty =>
 /** Under which a symbolic vector or struct has what it stands for. */
 export const VIEW = Symbol("view");
 
-/** The type of a symbolic value; undefined for any other object. */
-export const symbolicType = (x: object): Ty | undefined => {
-  const { ty } = ((x as { [VIEW]?: object })[VIEW] ?? x) as { ty?: unknown };
+/** The type of a symbolic value; undefined for anything else. */
+export const symbolicType = (x: any): Ty | undefined => {
+  const ty: unknown = (x?.[VIEW] ?? x)?.ty;
   return ty instanceof Ty ? ty : undefined;
 };
 

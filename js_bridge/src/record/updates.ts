@@ -2,8 +2,8 @@
 
 import { add } from "./ops";
 import { recorder } from "./recorder";
-import { type Ty } from "./types";
-import { leavesOf, typeOfView, wrap } from "./values";
+import { symbolicType, type Ty } from "./types";
+import { leavesOf, wrap } from "./values";
 import { vec } from "./vec";
 
 /** What a symbolic vector can do. */
@@ -44,7 +44,7 @@ const placeOf = (
     set,
     add: (x: unknown): unknown => {
       const r = recorder();
-      const ty = typeOfView(v)!.elem!;
+      const ty = symbolicType(v)!.elem!;
       return set(sumOf(ty, v[i], wrap(r, ty, leavesOf(r, ty, x, "add"))));
     },
   };
@@ -52,8 +52,8 @@ const placeOf = (
     get(_, name) {
       if (!isIndex(name)) return Reflect.get(place, name);
       const inner = v[i] as Elements;
-      if (typeOfView(inner)?.kind !== "vec")
-        throw TypeError(`at: ${typeOfView(v)!.elem!.text} has no elements`);
+      if (symbolicType(inner)?.kind !== "vec")
+        throw TypeError(`at: ${symbolicType(v)!.elem!.text} has no elements`);
       return placeOf(inner, name, set);
     },
   });

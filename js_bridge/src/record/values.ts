@@ -19,6 +19,7 @@ import {
 import {
   BOOL,
   fin,
+  type Kind,
   isArray,
   NULL,
   numbersOf,
@@ -87,19 +88,13 @@ export const struct = <T>(fields: T): T => {
 export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
   present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
 
-/** The type of a symbolic vector or struct; undefined for anything else. */
-export const typeOfView = (x: unknown): Ty | undefined =>
-  typeof x === "object" && x !== null
-    ? (x as { [VIEW]?: View })[VIEW]?.ty
-    : undefined;
-
 /** The type that a value has by itself. */
 export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
   if (x === null) return NULL;
   if (typeof x === "number") return REAL;
   if (typeof x === "boolean") return BOOL;
   if (x === ZERO) return TAN;
-  const known = r.meaning(x)?.ty ?? symbolicType(Object(x));
+  const known = r.meaning(x)?.ty ?? symbolicType(x);
   if (known) return known;
   if (isArray(x))
     return vecOf(x.length, x.length ? typeOf(r, x[0], what) : REAL);
@@ -114,7 +109,7 @@ export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
 export const hasTangent = (ty: Ty, x: unknown): boolean => {
   if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
   if (ty === numbersOf(ty) || typeof x !== "object" || x === null) return false;
-  const given = typeOfView(x);
+  const given = symbolicType(x);
   if (given !== undefined) return given.like === ty.like;
   if (ty.kind !== "vec")
     return ty.fields.some(([name, field]) =>
@@ -143,9 +138,8 @@ const present = (view: View): unknown => {
 /** The current recorder, if a view may be used in it now; throws otherwise. */
 const inScope = ({ bundle, ty }: View): Recorder => {
   const r = recorder();
-  // any leaf will do to find out, and nothing is recorded for one that there is not
-  if (bundle.recorder !== r || !r.inScope(bundle.block))
-    r.reach(bundle.recorder, bundle.block, ty);
+  // nothing is recorded to find out
+  r.reach(bundle.recorder, bundle.block, ty);
   return r;
 };
 
@@ -177,10 +171,6 @@ const isForeign = (key: string | symbol): boolean =>
   typeof key === "symbol"
     ? /^Symbol\.|^nodejs\./.test(key.description ?? "")
     : key === "then" || key === "toJSON" || key === "constructor";
-
-const refusePrimitive = ({ ty }: View): never => {
-  throw noPrimitive(ty);
-};
 
 const refuseChange = ({ ty }: View): never => {
   throw TypeError(`a symbolic ${ty.text} cannot be changed; build a new one`);
@@ -222,7 +212,10 @@ const looks: ProxyHandler<View> = {
       inScope(view);
       return present(field);
     }
-    if (key === Symbol.toPrimitive) return () => refusePrimitive(view);
+    if (key === Symbol.toPrimitive)
+      return () => {
+        throw noPrimitive(ty);
+      };
     const isVec = ty.kind === "vec";
     const isList = isVec || ty.isTuple;
     if (isList) {
@@ -274,23 +267,20 @@ export const leavesOf = (
 
 /** As `leavesOf`, appended to `ids`. */
 const put = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
-  switch (ty.kind) {
-    case "real":
-      ids.push(realId(r, x));
-      return;
-    case "tan":
-      ids.push(tanId(r, x));
-      return;
-    case "bool":
-      ids.push(boolId(r, x));
-      return;
-    case "fin":
-      ids.push(indexId(r, ty, x));
-      return;
-    case "null":
-      if (x !== null) throw invalid(x, "null");
-      return;
-  }
+  const idOf = SCALARS[ty.kind];
+  if (idOf) ids.push(idOf(r, x));
+  else if (ty.kind === "fin") ids.push(indexId(r, ty, x));
+  else if (ty.kind !== "null") putParts(r, ty, x, ids);
+  else if (x !== null) throw invalid(x, "null");
+};
+
+const SCALARS: Partial<Record<Kind, typeof realId>> = {
+  real: realId,
+  tan: tanId,
+  bool: boolId,
+};
+
+const putParts = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
   if (x instanceof Var) throw r.refuse(x, ty.text);
   if (typeof x !== "object" || x === null) throw invalid(x, ty.text);
   const view = (x as { [VIEW]?: View })[VIEW];

@@ -129,7 +129,6 @@ MISTAKES = [
     ("configure({ core: 'worker' })", 'RangeError: configure: expected core to be "main", where there are no pages, got the string "worker"'),
     ("fn([Vec(0, Real)], Real, (v) => v[0])",
      "RangeError: invalid value: 0 is out of range, expected no index, since there are no elements"),
-    ("{ const knot = {}; knot.a = [Real, knot]; fn([knot], Real, () => 1); }", "TypeError: invalid type: it is a part of itself"),
     ("rose.functional(square, [Real], Real, (f, x) => f(x))", "TypeError: functional: expected an array of functions, got a function"),
     ("rose.functional([square], [Real], Real, (f, x) => f(x))", "TypeError: functional: its derivative: expected a function, got undefined"),
 ]  # fmt: skip
@@ -292,7 +291,7 @@ def test_closures_out_of_place(node: Run) -> None:
     assert evaluate(node, body) == [
         "ReferenceError: calling inner: variable is out of scope: this Real belongs to the function outer; "
         "pass it as an argument",
-        "TypeError: inner.jvp: inner uses values of the function outer around it, of which a custom derivative "
+        "ReferenceError: inner.jvp: inner uses values of the function outer around it, of which a custom derivative "
         "knows nothing; pass them as arguments, or use functional",
         "inner uses values of the function outer around it, so it can be called only there",
     ]
@@ -355,8 +354,8 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         "TypeError: the condition of cond: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: invalid type: a function; expected Real, Vec(3, Real), a size or the like",
         "TypeError: fori: invalid type: a symbolic Real; expected Real, Vec(3, Real), a size or the like",
-        "RangeError: fori: it cannot turn -1 times, expected a whole number from 0 to 2147483647",
-        "RangeError: fori: it cannot turn NaN times, expected a whole number from 0 to 2147483647",
+        "TypeError: fori: expected a size, an index or a Real as the number of turns, got -1",
+        "TypeError: fori: expected a size, an index or a Real as the number of turns, got NaN",
         "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, "
         "and ieq(n, i, j) compares indices",
         "TypeError: isub: invalid value: expected an index below 2147483648, got undefined; a return or an argument "

@@ -324,8 +324,8 @@ def test_mistakes(node: Run) -> None:
         "TypeError: functional: expected a function made with fn or opaque, got a function",
         "TypeError: functional: expected a result of Reals, got Bool",
         "TypeError: the tangent of functional: variable type mismatch: expected Tan, got Real",
-        "ReferenceError: functional uses values of the function f around it; "
-        "pass them as arguments of the functional",
+        "ReferenceError: functional uses values of the function f around it, "
+        "which have to be arguments of the functional",
     ]
 
 

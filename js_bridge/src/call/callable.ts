@@ -160,7 +160,7 @@ class Callee {
     cells.refresh();
     if (this.args.stale)
       throw Error(
-        `${data.name}.run: the memory has grown, so what ${data.name}.args was before is not in it; read it again`,
+        `${data.name}.run: the memory has grown, so ${data.name}.args has to be read again`,
       );
     for (let k = 0; k < this.checks.length; ++k) this.checks[k](cells);
     this.go(this.instance.exports.r as Enter);

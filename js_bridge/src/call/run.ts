@@ -23,7 +23,7 @@ import { ON_REALS } from "../opcodes.gen";
 import { BOOLEAN, checkOptions, type Option } from "../record/options";
 import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { instantiate } from "../core/probe";
-import { checkStandsAlone, type Program, programOf } from "../known/program";
+import { type Program, programOf } from "../known/program";
 import { readerOf } from "./results";
 import { settings } from "../core/settings";
 import type { Ty } from "../record/types";
@@ -208,7 +208,7 @@ export const interp = (f: unknown): ((...args: unknown[]) => unknown) => {
 };
 
 const byRows = (data: FnData) => {
-  checkStandsAlone(data);
+  data.checkStandsAlone();
   return (row: Float64Array) =>
     rowOf(evaluate(data, leavesOf(data.params, row), runHost));
 };

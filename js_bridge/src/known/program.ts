@@ -75,18 +75,9 @@ const typeRow = (ty: Ty, number: (ty: Ty) => number): unknown => {
   }
 };
 
-/** Throw if `root` is of use only in the function around it. */
-export const checkStandsAlone = (root: FnData): void => {
-  if (root.around !== undefined)
-    throw TypeError(
-      `${root.name} uses values of the function ${root.around} around it, ` +
-        "so it can be called only there",
-    );
-};
-
 /** Put together the program whose entry is `root`. */
 export const programOf = (root: FnData): Program => {
-  checkStandsAlone(root);
+  root.checkStandsAlone();
   const functions = reachable(root);
   const numbers = new Map(functions.map((f, k) => [f, k]));
   const types: Ty[] = [];

@@ -9,7 +9,17 @@ import { LARGEST } from "./largest";
 import { NO_COUNT, OP, S } from "../opcodes.gen";
 import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
-import { ANY, BOOL, NULL, REAL, type Ty, tyOf, vecOf, unlike } from "./types";
+import {
+  ANY,
+  BOOL,
+  fin,
+  NULL,
+  REAL,
+  type Ty,
+  tyOf,
+  vecOf,
+  unlike,
+} from "./types";
 import { leavesOf, typeOf, wrap } from "./values";
 import { place } from "./where";
 
@@ -241,25 +251,21 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
     const id = r.use(n, REAL);
     return [r.check(OP.index, id, LARGEST, name, NO_COUNT), ANY];
   }
-  if (typeof n === "symbol") {
-    // one that is not checked yet, as `iadd(n, i, 1)`: it may turn as often as there are indices
-    const index = r.looseOf(n)?.index;
-    const v = r.indexOf(n, index && fin(Math.min(index.size + 1, LARGEST)));
-    if (v) return [r.use(v, v.ty), index ?? v.ty];
+  // one that is not checked yet, as `iadd(n, i, 1)`, may turn as often as there are indices
+  const index = r.meaning(n)?.ty;
+  if (index) {
+    const v = r.indexOf(n, fin(Math.min(index.size + 1, LARGEST)))!;
+    return [r.use(v, v.ty), index];
   }
-  if (typeof n === "number" && !(Number.isInteger(n) && n >= 0 && n < LARGEST))
-    throw RangeError(
-      `${name}: it cannot turn ${n} times, expected a whole number from 0 to ${LARGEST - 1}`,
-    );
-  let index;
+  let size;
   try {
-    index = tyOf(n);
+    size = tyOf(n);
   } catch {
     // told below
   }
-  if (index?.kind !== "fin")
+  if (size?.kind !== "fin" || size === ANY)
     throw unlike(n, "a size, an index or a Real as the number of turns", name);
-  return [r.literal(index.size, ANY), index];
+  return [r.literal(size.size, ANY), size];
 };
 
 /** Turns between the states that are kept where their number is not known: right for a million. */

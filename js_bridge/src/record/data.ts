@@ -127,9 +127,13 @@ export class FnData {
     return this.recording?.captures ?? [];
   }
 
-  /** The name of a function whose values it uses, if there is one. */
-  get around(): string | undefined {
-    return this.captures.find((x) => x instanceof Var)?.recorder.name;
+  /** Throw if it uses values of a function around it; `what` is it for, and the advice what else to do. */
+  checkStandsAlone(advice = "so it can be called only there", what = ""): void {
+    const around = this.captures.find((x) => x instanceof Var)?.recorder.name;
+    if (around !== undefined)
+      throw ReferenceError(
+        `${what}${this.name} uses values of the function ${around} around it, ${advice}`,
+      );
   }
 }
 

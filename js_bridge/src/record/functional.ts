@@ -95,11 +95,8 @@ export const functional = (
     const ids = y.flatMap((id, k) => [dy[k], id]);
     return wrap(r, dualOf(result), ids);
   });
-  for (const { around } of [whole, whole.jvp])
-    if (around !== undefined)
-      throw ReferenceError(
-        `${name} uses values of the function ${around} around it; pass them as arguments of the functional`,
-      );
+  for (const f of [whole, whole.jvp])
+    f.checkStandsAlone("which have to be arguments of the functional");
   return makeFn(
     define(name, declared, result, () => {
       const r = recorder();

@@ -162,12 +162,11 @@ const makeGeneric = (
 export const makeFn = (data: FnData): Fn =>
   present(data, (rule, what) => {
     const given = dataOf(rule, what);
-    for (const { around, name } of [data, given])
-      if (around !== undefined)
-        throw TypeError(
-          `${what}: ${name} uses values of the function ${around} around it, ` +
-            "of which a custom derivative knows nothing; pass them as arguments, or use functional",
-        );
+    for (const f of [data, given])
+      f.checkStandsAlone(
+        "of which a custom derivative knows nothing; pass them as arguments, or use functional",
+        `${what}: `,
+      );
     const { params, ret } = data;
     data.fault = misfit(what, given, params.map(dualOf), dualOf(ret));
     data.jvp = data.fault ? undefined : given;

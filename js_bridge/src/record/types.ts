@@ -75,23 +75,14 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
 
 /** The sizes in a type as an author writes it that are not known now. */
 export const sizesIn = (
-  type: unknown,
+  type: any,
   found = new Set<SizeVar>(),
-  seen = new Set<unknown>(),
 ): Set<SizeVar> => {
   if (type instanceof SizeVar) {
     if (type.value === undefined) found.add(type);
-  } else if (
-    typeof type === "object" &&
-    type !== null &&
-    !(type instanceof Ty) &&
-    !seen.has(type)
-  ) {
-    seen.add(type);
-    const { [INDEX]: index, [ELEM]: elem } = type as Record<symbol, unknown>;
-    for (const part of [index, elem, ...Object.values(type)])
-      sizesIn(part, found, seen);
-  }
+  } else if (Object(type) === type && !(type instanceof Ty))
+    for (const part of [type[INDEX], type[ELEM], ...Object.values(type)])
+      sizesIn(part, found);
   return found;
 };
 
@@ -204,9 +195,6 @@ export const indicesBelow = (size: number): string =>
 /** Any whole number, whatever index type it has; also the number of a note, and that of a turn where nothing limits it. */
 export const ANY = fin(LARGEST);
 
-/** The types that are being read. */
-const reading = new Set<object>();
-
 /** The interned form of a type; throws if `type` is none. */
 export const tyOf = (type: unknown): Ty => {
   const scalar = scalars.get(type);
@@ -217,18 +205,11 @@ export const tyOf = (type: unknown): Ty => {
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
-  if (reading.has(type))
-    throw TypeError("invalid type: it is a part of itself");
-  reading.add(type);
-  try {
-    return ELEM in type && INDEX in type
-      ? vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]))
-      : structOf(
-          Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
-        );
-  } finally {
-    reading.delete(type);
-  }
+  return ELEM in type && INDEX in type
+    ? vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]))
+    : structOf(
+        Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
+      );
 };
 
 /** The index type that a size is; `what` is what it is for. */

@@ -4,9 +4,7 @@ import { copyOf, liesIn, plain } from "./alias";
 import { type Argument, argumentsOf, putArguments } from "./arguments";
 import {
   type Leaf,
-  leafOf,
   type MemoryCells,
-  type Numbers,
   rowCells,
   type Slot,
   startOf,
@@ -52,16 +50,16 @@ export interface Instance extends User {
   readonly cells: MemoryCells;
 }
 
-type Enter = (...scalars: number[]) => number;
+export type Enter = (...scalars: number[]) => number;
 
 /** Up to so many scalars are passed by `f`; to pass more is no faster than memory. */
 const MOST_PASSED = 4;
 
 /** What a compiled function does. */
-class Callee {
+export class Callee {
   readonly args: Views;
   readonly result: Views;
-  private readonly cells: MemoryCells;
+  readonly cells: MemoryCells;
   private readonly enter: () => number;
   private readonly inputs: readonly Argument[];
   /** What `f` returns, if its result is a scalar. */
@@ -73,8 +71,8 @@ class Callee {
   private readonly isSteady: boolean;
 
   constructor(
-    private readonly data: Signature,
-    private readonly instance: Instance,
+    readonly data: Signature,
+    readonly instance: Instance,
   ) {
     const { args, results, exports, cells, callsHost } = instance;
     this.cells = cells;
@@ -105,20 +103,6 @@ class Callee {
     if (this.cells.busy) return this.callMeanwhile(values);
     this.compute(values);
     return valueOf(this.output);
-  }
-
-  /** Run on leaves that lie elsewhere, and put the results where others lie. */
-  relayed(ins: readonly Numbers[], outs: readonly Numbers[]): void {
-    const { cells, instance } = this;
-    if (cells.busy) {
-      this.meanwhile(() => this.relayed(ins, outs));
-      return;
-    }
-    cells.refresh();
-    ++cells.turn;
-    instance.args.forEach((slot, k) => leafOf(slot, cells).set(ins[k]));
-    this.go(instance.exports.r as Enter);
-    instance.results.forEach((slot, k) => outs[k].set(leafOf(slot, cells)));
   }
 
   private callMeanwhile(values: readonly unknown[]): unknown {
@@ -199,7 +183,7 @@ class Callee {
   }
 
   /** Enter the module. */
-  private go(enter: Enter): number {
+  go(enter: Enter): number {
     const { cells, instance } = this;
     if (instance.callsHost) cells.busy = instance;
     try {
@@ -211,7 +195,7 @@ class Callee {
   }
 
   /** Do something while a function waits for an opaque one: what it has in the memory will be there again. */
-  private meanwhile<T>(action: () => T): T {
+  meanwhile<T>(action: () => T): T {
     const { cells } = this;
     const waiting = cells.busy!;
     const top = waiting.exports.t as WebAssembly.Global | undefined;
@@ -256,13 +240,15 @@ const empty = (memory: Partial<WebAssembly.Memory> | undefined): void => {
   else if (memory) structuredClone(0, { transfer: [memory.buffer!] });
 };
 
-/** A compiled function, and what has another instance take the place of the one that it has. */
+/** A compiled function, and what it is at present: a draft's place another instance takes. */
 export interface Held {
   readonly compiled: Compiled;
-  /** Whether it did: not if it was disposed of. */
-  replace(by: Entered): boolean;
-  /** Whether it was not disposed of. */
-  isWanted(): boolean;
+  /** Undefined when it was disposed of. */
+  callee: Callee | undefined;
+  /** The draft that does the work, or whose memory somebody has views of. */
+  draft: Draft | undefined;
+  /** Its memory, if that is its own. */
+  own: WebAssembly.Memory | undefined;
 }
 
 /** An instance, and its memory, to be given back, if that is its own. */
@@ -282,31 +268,24 @@ const NO_DRAFT = Promise.resolve(true);
 /** The callable of a function. `settled`: of a draft, whether its module has come. */
 export const callable = (
   { name, params, ret }: Signature,
-  { instance: first, own }: Entered,
+  { instance, own }: Entered,
   settled = NO_DRAFT,
 ): Held => {
   const data = { name, params, ret }; // which holds on to nothing that was recorded
-  let callee: Callee | undefined = new Callee(data, first);
-  let draft = isDraft(first) ? first : undefined;
   const there = (): Callee => {
-    if (callee === undefined) throw Error(`${data.name} was disposed of`);
-    return callee;
+    if (held.callee === undefined) throw Error(`${name} was disposed of`);
+    return held.callee;
   };
   const compiled = ((...values: unknown[]): unknown =>
     there().call(values)) as Compiled;
-  const dispose = (): void => {
-    if (callee === undefined) return;
-    const { isViewed } = callee;
-    callee = undefined;
-    // what an opaque function disposes of in its call comes to an end first
-    if (isViewed && !draft?.cells.busy) empty(draft?.cells.memory ?? own);
-    draft = undefined;
-    if (own === undefined) return;
-    giveBack(own);
-    own = undefined; // which lives as long as who has the function, else
+  const held: Held = {
+    compiled,
+    callee: new Callee(data, instance),
+    draft: isDraft(instance) ? instance : undefined,
+    own,
   };
   Object.defineProperties(compiled, {
-    name: { value: data.name },
+    name: { value: name },
     into: {
       value: (out: unknown, ...values: unknown[]) => there().into(out, values),
     },
@@ -315,22 +294,14 @@ export const callable = (
     run: { value: () => there().run() },
     settled: { value: settled },
   });
-  makeDisposable(compiled, dispose);
-  const replace = (by: Entered): boolean => {
-    if (callee === undefined) {
-      if (by.own) giveBack(by.own);
-      return false;
-    }
-    own = by.own;
-    const next = new Callee(data, by.instance);
-    // views of what a draft has in memory stay what they are
-    if (callee.isViewed && draft)
-      draft.relay((ins, outs) => next.relayed(ins, outs));
-    else {
-      callee = next;
-      draft = undefined; // which has much memory
-    }
-    return true;
-  };
-  return { compiled, replace, isWanted: () => callee !== undefined };
+  makeDisposable(compiled, () => {
+    const { callee, draft, own } = held;
+    // what an opaque function disposes of in its call comes to an end first
+    if (callee?.isViewed && !draft?.cells.busy)
+      empty(draft?.cells.memory ?? own);
+    if (own) giveBack(own);
+    // which live as long as who has the function, else
+    held.callee = held.draft = held.own = undefined;
+  });
+  return held;
 };

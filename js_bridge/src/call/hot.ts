@@ -20,7 +20,6 @@ export interface Hot {
 
 interface Edit {
   readonly f: unknown;
-  overtaken(): void;
   start(work: Promise<boolean> | boolean): void;
 }
 
@@ -58,7 +57,7 @@ export const hot = (options?: CompileOptions): Hot => {
   };
   makeDisposable(call, () => {
     isOver = true;
-    waiting?.overtaken();
+    waiting?.start(false);
     waiting = undefined;
     current?.dispose();
   });
@@ -68,8 +67,8 @@ export const hot = (options?: CompileOptions): Hot => {
       value: (f: unknown): Promise<boolean> =>
         new Promise((start) => {
           if (isOver) throw Error("hot: it was disposed of");
-          waiting?.overtaken();
-          waiting = { f, start, overtaken: () => start(false) };
+          waiting?.start(false);
+          waiting = { f, start };
           if (!isBusy) void work();
         }),
     },

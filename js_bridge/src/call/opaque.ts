@@ -1,8 +1,7 @@
 // Opaque functions as what calls them sees them: with numbers and addresses, or with numbers in a row.
 
-import { type Writer, writerOf, wrong } from "./arguments";
+import { writerOf, wrong } from "./arguments";
 import {
-  type Cells,
   type Kind,
   type Leaf,
   type MemoryCells,
@@ -11,7 +10,7 @@ import {
 } from "./cells";
 import type { FnData } from "../record/data";
 import { within } from "../record/recorder";
-import { type Reader, readerOf } from "./results";
+import { readerOf } from "./results";
 import { partsOf, REAL, sizeOf, type Ty } from "../record/types";
 
 /** A leaf of an opaque function's call: kind, count, number of the argument, whether that is an address. */
@@ -48,16 +47,15 @@ export const hostImport = (
   };
   const from = args.map(leafOf);
   const to = results.map(leafOf);
-  const readers = readersOf(f, from);
-  const write = writerOf(f.ret, to);
+  const run = runner(f, from, to);
   return (...given) => {
     cells.refresh();
     scalars.f.set(given.slice(0, args.length));
     locate(args, from, given);
-    const result = run(f, readers);
-    cells.refresh();
-    locate(results, to, given); // now: the host may have called this very function
-    putResult(f, write, result);
+    run(() => {
+      cells.refresh();
+      locate(results, to, given); // now: the host may have called this very function
+    });
     return returned.f[0];
   };
 };
@@ -72,25 +70,27 @@ const locate = (
     if (inMemory) leaves[k].start = given[position] >>> SHIFT[kind];
   });
 
-const readersOf = (f: FnData, leaves: readonly Leaf[]): Reader[] =>
-  partsOf(f.params, leaves).map((own, k) => readerOf(f.params[k], own));
-
-/** What an opaque function gives for arguments that lie there. */
-const run = (f: FnData, readers: readonly Reader[]): unknown =>
-  f.host!(...readers.map((read) => read(0)));
-
-const putResult = (f: FnData, write: Writer, result: unknown): void => {
-  try {
-    write(result, 0);
-  } catch (error) {
-    throw within(error, `the result of ${f.name}`);
-  }
+/** Runs an opaque function on what lies in some leaves, and puts what it gives into others, once they are `ready`. */
+const runner = (f: FnData, from: readonly Leaf[], to: readonly Leaf[]) => {
+  const parts = partsOf(f.params, from);
+  const readers = parts.map((own, k) => readerOf(f.params[k], own));
+  const write = writerOf(f.ret, to);
+  return (ready: () => void): void => {
+    const result = f.host!(...readers.map((read) => read(0)));
+    ready();
+    try {
+      write(result, 0);
+    } catch (error) {
+      throw within(error, `the result of ${f.name}`);
+    }
+  };
 };
 
 /** Leaves of values of some types in a row of numbers, which is another one every time. */
 export class Row {
   readonly leaves: readonly Leaf[];
   readonly length: number;
+  private readonly cells = rowCells(new Float64Array(0));
 
   constructor(types: readonly Ty[]) {
     let start = 0;
@@ -99,32 +99,29 @@ export class Row {
       .map((leaf) => {
         const at = start;
         start += sizeOf(leaf);
-        return { cells: NOWHERE, start: at };
+        return { cells: this.cells, start: at };
       });
     this.length = start;
   }
 
   /** Let the leaves be in this row. */
   use(row: Float64Array = new Float64Array(this.length)): Float64Array {
-    const cells = rowCells(row);
-    for (const leaf of this.leaves) leaf.cells = cells;
+    Object.assign(this.cells, rowCells(row));
     return row;
   }
 }
-
-const NOWHERE: Cells = rowCells(new Float64Array(0));
 
 /** An opaque function from the numbers of its arguments, in a row, to those of its result. */
 export const rowHost = (f: FnData): ((bytes: Uint8Array) => Float64Array) => {
   const args = new Row(f.params);
   const result = new Row([f.ret]);
-  const readers = readersOf(f, args.leaves);
-  const write = writerOf(f.ret, result.leaves);
+  const run = runner(f, args.leaves, result.leaves);
   return (bytes) => {
     args.use(new Float64Array(bytes.slice().buffer));
-    const value = run(f, readers);
-    const row = result.use();
-    putResult(f, write, value);
+    let row!: Float64Array;
+    run(() => {
+      row = result.use();
+    });
     return row;
   };
 };

@@ -4,7 +4,7 @@ import { SIGNAL, soon, unless } from "./abort";
 import { plain } from "./alias";
 import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
 import { argumentsOf, putArguments } from "./arguments";
-import { callable, type Compiled, type Entered } from "./callable";
+import { callable, Callee, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells, type Slot } from "./cells";
 import { isRunning, loader, mainCore } from "../core/core";
 import { freezer } from "../known/frozen";
@@ -115,7 +115,7 @@ export const compile = async (
 const PATIENCE = 100;
 
 /** What drafts need of the bridge, of which the page's own has to be taken. */
-const TOOLS = { MemoryCells, callable, hostImport };
+const TOOLS = { Callee, MemoryCells, callable, giveBack, hostImport };
 
 export type Tools = typeof TOOLS;
 

@@ -1,7 +1,14 @@
 // Drafts: what a function is run by until its compiled code is there.
 
 import { unless } from "../call/abort";
-import type { Compiled, Entered, Instance } from "../call/callable";
+import type {
+  Callee,
+  Compiled,
+  Enter,
+  Entered,
+  Held,
+  Instance,
+} from "../call/callable";
 import {
   type Kind,
   leafOf,
@@ -19,12 +26,9 @@ import { scalarsIn, workOf } from "./work";
 
 /** A draft, in the form of an instance of a module. */
 export interface Draft extends Instance {
-  /** Have others do the work from now on; whoever has views of the draft's memory keeps them. */
-  relay(to: Relayed): void;
+  /** Have `to` do the work from now on; whoever has views of the draft's memory keeps them. */
+  relay(to: Callee): void;
 }
-
-/** Fills the leaves of results from those of arguments. */
-type Relayed = (ins: readonly Numbers[], outs: readonly Numbers[]) => void;
 
 /** What takes and does more than so much is compiled sooner than a draft is of use. */
 const MOST = 1_500_000;
@@ -48,20 +52,35 @@ export const drafted = (
   signal?.throwIfAborted();
   if (instance === undefined) return undefined;
   const done = inTurn(async () => {
-    if (!isWanted()) return false;
+    if (!held.callee) return false;
     try {
-      return replace(await work());
+      return replaced(held, await work(), tools);
     } catch (error) {
       if (!signal?.aborted) complain(f, (error as Error).message);
       return false;
     }
   });
-  const { compiled, replace, isWanted } = tools.callable(
-    f,
-    { instance },
-    unless(signal, done).catch(() => false),
-  );
-  return compiled;
+  const settled = unless(signal, done).catch(() => false);
+  const held = tools.callable(f, { instance }, settled);
+  return held.compiled;
+};
+
+/** Whether another instance has taken a draft's place: not if that was disposed of. */
+const replaced = (held: Held, by: Entered, tools: Tools): boolean => {
+  const { callee, draft } = held;
+  if (!callee) {
+    if (by.own) tools.giveBack(by.own);
+    return false;
+  }
+  held.own = by.own;
+  const next = new tools.Callee(callee.data, by.instance);
+  // views of what a draft has in memory stay what they are
+  if (callee.isViewed && draft) draft.relay(next);
+  else {
+    held.callee = next;
+    held.draft = undefined; // which has much memory
+  }
+  return true;
 };
 
 let said: string | undefined;
@@ -193,7 +212,22 @@ const instance = (
     callsHost,
     exports: { f: run, r: run },
     relay(to) {
-      work = () => to(ins, outs);
+      work = () => relayed(to, ins, outs);
     },
   };
+};
+
+/** Run a function on leaves that lie elsewhere, and put the results where others lie. */
+const relayed = (
+  to: Callee,
+  ins: readonly Numbers[],
+  outs: readonly Numbers[],
+): void => {
+  const { cells, instance } = to;
+  if (cells.busy) return to.meanwhile(() => relayed(to, ins, outs));
+  cells.refresh();
+  ++cells.turn;
+  instance.args.forEach((slot, k) => leafOf(slot, cells).set(ins[k]));
+  to.go(instance.exports.r as Enter);
+  instance.results.forEach((slot, k) => outs[k].set(leafOf(slot, cells)));
 };

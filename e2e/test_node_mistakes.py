@@ -347,15 +347,15 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
     assert messages[16:] == [
         "RangeError: the result of f: iadd: 7 to 11 is out of range, expected an index from 0 to 4",
         "TypeError: the state that the body of fori gives: invalid value: expected Real, got true",
-        "TypeError: fori: expected a size, an index or a Real as the number of turns, got true",
+        "TypeError: fori: expected a size, got true",
         'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',
         "TypeError: the test of whileLoop: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: expected a function, got 1",
         "TypeError: the condition of cond: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: invalid type: a function; expected Real, Vec(3, Real), a size or the like",
         "TypeError: fori: invalid type: a symbolic Real; expected Real, Vec(3, Real), a size or the like",
-        "TypeError: fori: expected a size, an index or a Real as the number of turns, got -1",
-        "TypeError: fori: expected a size, an index or a Real as the number of turns, got NaN",
+        "TypeError: fori: expected a size, got -1",
+        "TypeError: fori: expected a size, got NaN",
         "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, "
         "and ieq(n, i, j) compares indices",
         "TypeError: isub: invalid value: expected an index below 2147483648, got undefined; a return or an argument "

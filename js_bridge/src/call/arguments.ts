@@ -5,13 +5,7 @@
 // loop over numbers sees one kind of array only: engines keep that fast.
 
 import type { Cells, Leaf, Numbers } from "./cells";
-import {
-  areNumbers,
-  type Column,
-  columnOf,
-  fieldsOf,
-  type Row,
-} from "./columns";
+import { type Column, columnOf, fieldsOf, type Row } from "./columns";
 import type { Signature } from "../record/data";
 import { Var, within } from "../record/recorder";
 import {
@@ -265,14 +259,11 @@ const putRecord = (
 
 /** An argument of a function, as calls put it into its leaves. */
 export class Argument {
-  readonly leaf: Leaf;
-  /** How many numbers it has, if it is a short vector of them; else -1. */
-  readonly size: number;
+  readonly column: Column | undefined;
   readonly write: Writer;
 
   constructor(ty: Ty, leaves: readonly Leaf[]) {
-    this.leaf = leaves[0];
-    this.size = areNumbers(ty) && ty.size <= FEW ? ty.size : -1;
+    this.column = columnOf(ty, leaves);
     this.write = writerOf(ty, leaves);
   }
 }
@@ -286,9 +277,13 @@ export const argumentsOf = (
   return types.map((ty, k) => new Argument(ty, parts[k]));
 };
 
-/** Put `x` into its leaves. Short vectors of numbers, which most calls have, go in right here. */
-const put = ({ size, leaf, write }: Argument, x: unknown): void => {
-  if (size < 0 || !putRow(leaf.cells, leaf.start, x, size)) write(x, 0);
+/** Put `x` into its leaves. Vectors of numbers, which most calls have, go in right here. */
+const put = ({ column, write }: Argument, x: unknown): void => {
+  if (
+    column?.kind !== "vec" ||
+    !putRow(column.leaf.cells, column.leaf.start, x, column.size)
+  )
+    write(x, 0);
 };
 
 /** Put the arguments of a call of `f` into its leaves; throws what is wrong with which. */

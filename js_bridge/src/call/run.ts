@@ -75,7 +75,7 @@ export const compile = async (
   const { memory: given, signal } = options;
   signal?.throwIfAborted();
   const data = dataOf(f, "compile");
-  lookAhead();
+  lookAhead().catch(() => {}); // without one there is no error
   const program = programOf(data);
   const wanted = search(program, given ? "shared" : "imported");
   const work = async (): Promise<Entered> => {

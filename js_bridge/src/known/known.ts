@@ -15,14 +15,13 @@ import type { Program } from "./program";
 import { settings } from "../core/settings";
 import { database, find } from "./store";
 
-/** Ask for what a search needs, which takes its time: while it comes, a program can be put together. */
-export const lookAhead = (): void => {
-  const files = Promise.resolve(frozenFiles());
-  // the cache, if nothing is frozen; without one there is no error
-  if (settings.cache)
-    files
-      .then((found) => (found?.size ? undefined : database()))
-      .catch(() => {});
+/**
+ * Ask for what a search needs, which takes its time: while it comes, a program can be put together. It is the cache,
+ * if nothing is frozen.
+ */
+export const lookAhead = async (): Promise<void> => {
+  const files = await frozenFiles();
+  if (settings.cache && !files?.size) await database();
 };
 
 /** Look for a program. */

@@ -101,7 +101,7 @@ export const programOf = (root: FnData): Program => {
       params: f.params.map(type),
       ret: type(f.ret),
       remat: f.remat,
-      jvp: f.jvp ? numbers.get(f.jvp) : -1,
+      jvp: numbers.get(f.jvp!) ?? -1,
       fault: f.fault,
     };
     const r = f.recording;

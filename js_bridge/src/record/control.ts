@@ -13,12 +13,13 @@ import {
   ANY,
   BOOL,
   fin,
+  indexType,
   NULL,
   REAL,
   type Ty,
   tyOf,
-  vecOf,
   unlike,
+  vecOf,
 } from "./types";
 import { leavesOf, typeOf, wrap } from "./values";
 import { place } from "./where";
@@ -257,14 +258,7 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
     const v = r.indexOf(n, fin(Math.min(index.size + 1, LARGEST)))!;
     return [r.use(v, v.ty), index];
   }
-  let size;
-  try {
-    size = tyOf(n);
-  } catch {
-    // told below
-  }
-  if (size?.kind !== "fin" || size === ANY)
-    throw unlike(n, "a size, an index or a Real as the number of turns", name);
+  const size = indexType(n, name);
   return [r.literal(size.size, ANY), size];
 };
 

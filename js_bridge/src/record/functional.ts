@@ -58,11 +58,9 @@ export const functional = (
   /** The given functions, with these values for what they use from around them. */
   const bound = (values: readonly Var[]): Fn[] => {
     let at = 0;
-    return fs.map((f) => {
-      const start = at;
-      at += f.captures.length;
-      return makeFn(f.with(values.slice(start, at)));
-    });
+    return fs.map((f) =>
+      makeFn(f.with(values.slice(at, (at += f.captures.length)))),
+    );
   };
   // the parameters of a recording are its first rows, one for each leaf
   const whole = define(name, all, result, (...args) => {

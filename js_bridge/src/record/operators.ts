@@ -90,7 +90,7 @@ export const jacobian = (
   });
   return ofAnySize(f, "jacobian", (data) => {
     const ty = selected(data, argnums, "jacobian");
-    const ret = over(needReals(data.ret, resultOf(data, "jacobian")), ty);
+    const ret = over(realsOf(data, "jacobian"), ty);
     return data.derive("jacobian", data.params, ret, { argnums, ...options });
   });
 };
@@ -98,7 +98,7 @@ export const jacobian = (
 /** The Hessian of `f`: in place of every Real of its gradient, the gradient of that. */
 export const hessian = (f: unknown, argnums: Argnums = 0): Fn =>
   derived("hessian", f, argnums, (data, ty) =>
-    over(needReals(data.ret, resultOf(data, "jacobian")), over(ty, ty)),
+    over(realsOf(data, "jacobian"), over(ty, ty)),
   );
 
 /**
@@ -182,12 +182,13 @@ export const needReal = ({ name, ret }: FnData, what: string, ty: Ty): Ty => {
 };
 
 /** `ty`, if it is of Reals, be they none, and of no tangents, which have no place in derivatives. */
-export const needReals = (ty: Ty, what: string): Ty => {
+const needReals = (ty: Ty, what: string): Ty => {
   if (ty === numbersOf(ty) && ty.leafTypes.some(isReal)) return ty;
   throw TypeError(
     `${what}: expected a type with Reals in it, and no tangents, got the type ${ty.text}`,
   );
 };
 
-export const resultOf = ({ name }: FnData, what: string): string =>
-  `${what}: the result of ${name}`;
+/** The type of what `f` gives, if that is of Reals. */
+export const realsOf = ({ name, ret }: FnData, what: string): Ty =>
+  needReals(ret, `${what}: the result of ${name}`);

@@ -1,7 +1,6 @@
 // Options of constructs, and what is said of those that are wrong.
 
-import { LARGEST } from "./largest";
-import { unlike } from "./types";
+import { isSize, unlike } from "./types";
 
 /** Whether a value is right for an option, and what is expected. */
 export type Option = readonly [isRight: (x: any) => boolean, expected: string];
@@ -10,10 +9,7 @@ export const BOOLEAN: Option = [(x) => x === !!x, "true or false"];
 
 export const NUMBER: Option = [Number.isFinite, "a number"];
 
-const isWhole = (x: unknown): x is number =>
-  Number.isInteger(x) && (x as number) >= 0 && (x as number) < LARGEST;
-
-export const WHOLE: Option = [isWhole, "a whole number"];
+export const WHOLE: Option = [isSize, "a whole number"];
 
 export const oneOf = (words: readonly string[]): Option => [
   (x) => words.includes(x),
@@ -22,7 +18,7 @@ export const oneOf = (words: readonly string[]): Option => [
 
 /** How many turns reverse mode goes back to a state that it kept. */
 export const CHECKPOINT: Option = [
-  (x) => x === "none" || x === "revolve" || (isWhole(x) && x > 0),
+  (x) => x === "none" || x === "revolve" || (isSize(x) && x > 0),
   '"none", "revolve" or a number of turns',
 ];
 

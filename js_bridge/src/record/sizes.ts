@@ -10,14 +10,12 @@ export type Sizes = Map<SizeVar, number>;
 
 /** Run `action` with these sizes known. */
 export const withSizes = <T>(sizes: Sizes, action: () => T): T => {
-  const before = [...sizes.keys()].map((size) => size.value);
+  const before = [...sizes.keys()].map((size) => [size, size.value] as const);
   for (const [size, value] of sizes) size.value = value;
   try {
     return action();
   } finally {
-    [...sizes.keys()].forEach((size, k) => {
-      size.value = before[k];
-    });
+    for (const [size, value] of before) size.value = value;
   }
 };
 

@@ -3,13 +3,7 @@
 import { SIGNAL } from "../call/abort";
 import { dataOf, type Fn, makeFn } from "./functions";
 import { toldOf } from "../known/known";
-import {
-  type Argnums,
-  needReal,
-  needReals,
-  resultOf,
-  selected,
-} from "./operators";
+import { type Argnums, needReal, realsOf, selected } from "./operators";
 import { checkOptions } from "./options";
 import { programOf } from "../known/program";
 import { fieldOf, NULL, REAL, type Ty, vecOf } from "./types";
@@ -57,7 +51,7 @@ const sparse = async (
   const data = dataOf(f, what);
   const ty = selected(data, argnums, what);
   if (what === "sparseHessian") needReal(data, what, ty);
-  needReals(data.ret, resultOf(data, what));
+  realsOf(data, what);
   const written = [...data.params, data.ret].map(orderOf);
   const elements = (ret: Ty) =>
     data.derive(what, data.params, ret, { argnums, written });

@@ -61,8 +61,9 @@ export const ELEM = Symbol.for("elem");
 /** What the descriptions of symbolic indices begin with; after it comes the size. */
 export const INDEX_NAME = "index below ";
 
-const isSize = (x: unknown): x is number =>
-  typeof x === "number" && Number.isInteger(x) && x >= 0 && x <= LARGEST;
+/** Whether `x` is a whole number that can be a size. */
+export const isSize = (x: any): x is number =>
+  Number.isInteger(x) && x >= 0 && x < LARGEST;
 
 /** The type of vectors from the index type `index`, a size, to `elem`. */
 export const Vec = (index: unknown, elem: unknown): unknown => {
@@ -214,13 +215,12 @@ export const tyOf = (type: unknown): Ty => {
 
 /** The index type that a size is; `what` is what it is for. */
 export const indexType = (size: unknown, what = "invalid type"): Ty => {
-  if (typeof size === "symbol" && !scalars.has(size))
-    throw unlike(size, "a size first, as in iadd(n, i, j)", what);
   if (isSize(size) || size instanceof SizeVar || size instanceof Ty) {
     const ty = tyOf(size);
     if (ty.kind === "fin") return ty;
   }
-  throw unlike(size, "a size", what);
+  const first = typeof size === "symbol" ? " first, as in iadd(n, i, j)" : "";
+  throw unlike(size, `a size${first}`, what);
 };
 
 /** `ty` with `f` of every scalar in its place. */

@@ -150,11 +150,13 @@ const putScalars = (
   kind: Kind,
   size: number,
 ): number => {
-  for (; k < array.length; ++k) {
-    const x = array[k];
-    if (!isRight(x, kind, size)) break;
-    scalars[start + k] = kind === "real" ? x : +x | 0;
-  }
+  const { length } = array;
+  if (kind === "real")
+    while (k < length && typeof array[k] === "number")
+      scalars[start + k] = array[k++];
+  else
+    while (k < length && isRight(array[k], kind, size))
+      scalars[start + k] = +array[k++] | 0;
   return k;
 };
 

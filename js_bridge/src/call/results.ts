@@ -90,11 +90,13 @@ const vecReader = (ty: Ty, leaves: readonly Leaf[]): Reader => {
       return found;
     };
   }
+  const row = column?.row;
   const read = readerOf(ty.elem!, leaves);
   return (at) => {
     const first = at * size;
     const found = copied.slice();
-    for (let i = 0; i < size; ++i) found[i] = read(first + i);
+    for (let i = 0; i < size; ++i)
+      found[i] = row ? recordFrom(row, first + i) : read(first + i);
     return found;
   };
 };

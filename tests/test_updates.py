@@ -44,12 +44,13 @@ from rose_core import (
 )
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
-from rose_core.language.ir import ACCUM
+from rose_core.language.ir import ACCUM, SET
 from rose_core.language.parse import parse
 from rose_core.language.types import Array
 from rose_core.optimise.sunk import sunk
 from rose_core.wasm.encode import MEMORY_COPY
 from rose_core.wasm.program import Program
+from rose_core.wasm.reuse import Overwriting, Updates
 
 V4, V9 = Vec(4, Real), Vec(9, Real)
 
@@ -313,6 +314,18 @@ def test_a_row_of_what_is_changed():
     ):
         for x in (0.5, 2.5):
             same(changed(step), [[1, 2, 3], [4, 5, 6], [7, 8, 9]], x)
+
+
+def test_who_reads_an_array_by_many_ways_reads_it_once():
+    def body(v, w, x):
+        v = first = v.set(0, x)
+        for k in range(12):
+            v = select(x > k, V4, select(x < k, V4, v, w), select(x < 2 * k, V4, w, v))
+        return first.set(1, x)[2] + v[3]
+
+    root = Expansion(fn([V4, V4, Real], Real, body).func).root
+    updates = Updates(root, Overwriting([]))
+    assert len(updates.users(next(v for v, ins in enumerate(root.code) if ins[0] == SET))) < 50
 
 
 def test_rows_that_a_matrix_is_made_of():

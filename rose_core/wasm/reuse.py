@@ -74,9 +74,10 @@ class Updates:
         """What reads ``v``, under any name, as instructions of its block; `_NEVER` for what comes last."""
         found = self._users.get(v)
         if found is None:
-            found = self._users[v] = [*self._direct().get(v, ())]
+            known = dict.fromkeys(self._direct().get(v, ()))
             for u in self._names_of(v):  # who reads a part reads the whole
-                found += [self._outside(w, u, v) for w in self.users(u)]
+                known |= dict.fromkeys(self._outside(w, u, v) for w in self.users(u))
+            found = self._users[v] = [*known]
         return found
 
     def _names_of(self, v: int) -> list[int]:

@@ -25,8 +25,8 @@ _ieq = index_operation("ieq")
 class Sparse:
     """A matrix of derivatives of which most elements are always zero.
 
-    Reals count in the order in which they are written: arguments by number, fields as declared, elements
-    from the first on.
+    Reals count in the order in which they are written: arguments as ``argnums`` has them, fields as
+    declared, elements from the first on.
     """
 
     rows: list[int]

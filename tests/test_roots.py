@@ -325,6 +325,14 @@ def line_of(f):
     return f.__code__.co_firstlineno
 
 
+def test_unknowns_in_other_units():
+    """A step that is short for one of them is long for another."""
+    f = fn([Real], V2, lambda a: root(lambda x: [x[0] - 1e10 * a, x[1] * x[1] - 1e-10 * a], [1e10, 1.0]))
+    assert same(f, 1.0) == pytest.approx([1e10, 1e-5], rel=1e-12, abs=0.0)
+    f = fn([Real], V2, lambda a: root(lambda x: [x[0] - a, sin(x[1]) * a], [0.0, 1.0]))
+    assert same(f, 1e10) == pytest.approx([1e10, 0.0], rel=1e-12, abs=1e-12)
+
+
 def test_singular_systems():
     body = lambda a: root(lambda x: x * x + a, 0.0)  # noqa: E731
     f = fn([Real], Real, body)

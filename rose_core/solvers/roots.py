@@ -21,6 +21,7 @@ from rose_core.tracing.trace import index_operation, operation
 from rose_core.tracing.where import Construct
 
 _lt, _leq, _gt, _and, _or, _not, _eq = map(operation, ("lt", "leq", "gt", "and", "or", "not", "eq"))
+_abs, _max = map(operation, ("abs", "max"))
 _ieq = index_operation("ieq")
 
 _SHORTEST = 2.0**-30
@@ -34,9 +35,9 @@ relative to the argument, is no longer than this, or there is no root nearby."""
 def root(f: object, x0: object, *, tolerance: float = 1e-12, limit: int = 100) -> Any:
     """``x`` with ``f(x) = 0``, near ``x0``: a Real, or a vector of as many as ``f`` gives.
 
-    By Newton's method, whose steps are shortened where they lead astray, until a step is no longer than
-    ``tolerance`` relative to ``x``. The derivative with respect to all that ``f`` uses from around it is that
-    of the root, to any order; ``x0`` has none.
+    By Newton's method, whose steps are shortened where they lead astray, until a step changes no number by
+    more than ``tolerance``, relative to itself. The derivative with respect to all that ``f`` uses from
+    around it is that of the root, to any order; ``x0`` has none.
 
     It is an error, found when it runs, if a matrix of derivatives is singular, or no root is found in
     ``limit`` steps.
@@ -121,12 +122,11 @@ def function_on(name: str, f: object, params: list[Type], ret: Type) -> Function
 
 def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, limit: int) -> Any:
     """Newton's method with steps that make the largest component of ``f`` smaller."""
-    state = Struct({"x": t, "y": t, "step": REAL, "shorter": BOOL})
+    state = Struct({"x": t, "y": t, "step": REAL, "rests": BOOL, "shorter": BOOL})
     point = Struct({"part": REAL, "x": t, "y": t})
 
     def test(s: Any) -> Any:
-        ends = _or(_leq(s.step, tolerance * norm(t, s.x)), _eq(norm(t, s.y), 0.0))
-        return _and(s.shorter, _not(ends))
+        return _and(s.shorter, _not(_or(s.rests, _eq(norm(t, s.y), 0.0))))
 
     def turn(s: Any) -> dict[str, Any]:
         step = _step(t, f, s.x, s.y)
@@ -145,17 +145,21 @@ def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, li
         def chosen(new: Any, old: Any) -> Any:
             return combined(t, lambda a, b: select(shorter, a, b), new, old)
 
+        x = chosen(end.x, s.x)
+        # one number may be in much smaller units than another
+        excess = combined(t, lambda d, x: _max(_abs(d) - tolerance * _abs(x), 0.0), step, x)
         return {
-            "x": chosen(end.x, s.x),
+            "x": x,
             "y": chosen(end.y, s.y),
             "step": norm(t, step),
+            "rests": _eq(norm(t, excess), 0.0),
             "shorter": shorter,
         }
 
-    start = {"x": x0, "y": f(x0), "step": float("inf"), "shorter": True}
+    start = {"x": x0, "y": f(x0), "step": float("inf"), "rests": False, "shorter": True}
     end: Any = turns_while(state, start, test, turn, limit)
     size = norm(t, end.y)
-    found = _or(_not(test(end)), _eq(size, 0.0))
+    found = _or(_or(_not(test(end)), _eq(size, 0.0)), _leq(end.step, tolerance * norm(t, end.x)))
     stalled = _and(_not(end.shorter), _not(_eq(size, 0.0)))
     near = _leq(end.step, _STALLED * (1 + norm(t, end.x)))
     regular = _not(_and(_and(stalled, _not(_eq(end.step, end.step))), _lt(size, float("inf"))))

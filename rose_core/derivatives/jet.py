@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rose_core.derivatives.activity import varying_state
+from rose_core.derivatives.activity import taking_part, varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.series import Arithmetic, Series
 from rose_core.language.builder import Builder
@@ -266,9 +266,7 @@ class _Sweep(Replay):
 
     def jet_of(self, f: Func, varying: Sequence[bool]) -> Jet:
         """The series of ``f`` for these arguments; an accumulator takes part as soon as any does."""
-        if any(varying):
-            varying = [x or isinstance(t, Ref) for x, t in zip(varying, f.params, strict=True)]
-        return self.jets(f, tuple(varying), self.order)
+        return self.jets(f, taking_part(f, varying), self.order)
 
     def passed(self, jet: Jet, args: Sequence[int], params: Sequence[Type]) -> Ids:
         """What to pass for these arguments, which are the last that the function takes."""

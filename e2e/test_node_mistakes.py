@@ -129,6 +129,7 @@ MISTAKES = [
     ("configure({ core: 'worker' })", 'RangeError: configure: expected core to be "main", where there are no pages, got the string "worker"'),
     ("fn([Vec(0, Real)], Real, (v) => v[0])",
      "RangeError: invalid value: 0 is out of range, expected no index, since there are no elements"),
+    ("{ const knot = {}; knot.a = [Real, knot]; fn([knot], Real, () => 1); }", "TypeError: invalid type: it is a part of itself"),
     ("rose.functional(square, [Real], Real, (f, x) => f(x))", "TypeError: functional: expected an array of functions, got a function"),
     ("rose.functional([square], [Real], Real, (f, x) => f(x))", "TypeError: functional: its derivative: expected a function, got undefined"),
 ]  # fmt: skip

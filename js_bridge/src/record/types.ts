@@ -196,8 +196,13 @@ export const indicesBelow = (size: number): string =>
 /** Any whole number, whatever index type it has; also the number of a note, and that of a turn where nothing limits it. */
 export const ANY = fin(LARGEST);
 
+/** How many types are inside of each other at most, but for one that is inside of itself. */
+const DEEPEST = 200;
+
 /** The interned form of a type; throws if `type` is none. */
-export const tyOf = (type: unknown): Ty => {
+export const tyOf = (type: unknown): Ty => typeAt(type, 0);
+
+const typeAt = (type: unknown, depth: number): Ty => {
   const scalar = scalars.get(type);
   if (scalar) return scalar;
   if (type instanceof Ty) return type;
@@ -206,10 +211,15 @@ export const tyOf = (type: unknown): Ty => {
     throw TypeError(
       `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
+  if (++depth > DEEPEST)
+    throw TypeError("invalid type: it is a part of itself");
   return ELEM in type && INDEX in type
-    ? vecOf(tyOf(type[INDEX]).size, tyOf(type[ELEM]))
+    ? vecOf(tyOf(type[INDEX]).size, typeAt(type[ELEM], depth))
     : structOf(
-        Object.entries(type).map(([name, field]) => [name, tyOf(field)]),
+        Object.entries(type).map(([name, field]) => [
+          name,
+          typeAt(field, depth),
+        ]),
       );
 };
 

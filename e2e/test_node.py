@@ -27,6 +27,31 @@ NAMES = (
 Run = Callable[[str], str]
 
 
+def test_long_chains_of_calls_leave_python_alive(node: Run) -> None:
+    """Interpreted and compiled, and let go of again: engines have little room on their stacks."""
+    body = """
+        const { Real, add, cond, fn, grad, interp, compile, lt, sin } = rose;
+        const chain = (step) => {
+            let f = fn([Real], Real, (x) => sin(x));
+            for (let k = 0; k < 2500; ++k) {
+                const g = f;
+                f = fn([Real], Real, (x) => step(g, x));
+            }
+            return grad(f);
+        };
+        const steps = [
+            (g, x) => add(g(x), 1),
+            (g, x) => cond(lt(x, 9), Real, () => add(g(x), 1), () => x),
+        ];
+        const found = [];
+        for (const step of [...steps, steps[1]]) {
+            const f = chain(step);
+            found.push(interp(f)(0), (await compile(f))(0));
+        }
+        return found;"""
+    assert evaluate(node, body) == [1] * 6
+
+
 def evaluate(node: Run, body: str) -> object:
     """What ``body`` returns, as JSON, with the module as ``rose``."""
     code = f"""

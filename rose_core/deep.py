@@ -3,7 +3,8 @@
 The passes follow calls by recursion, and authors may chain thousands. Frames of Python code take no
 space on the machine's stack, so Python's limit can be lifted while they run. That is true of functions and
 methods that are called by name and position: not inside of the making of an object, nor by ``f(*args)``.
-Neither is it true of the freeing of an object that frees another; so what calls goes before what it calls.
+Neither is it true of the freeing of an object that frees another; so what calls goes before what it calls, or
+is `Chained`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 
 @contextmanager
@@ -28,6 +29,28 @@ def deep_recursion(deepest: int = 1_000_000) -> Iterator[None]:
 
 
 _LOCK = RLock()
+
+
+class Chained:
+    """What is freed before what it has, and not around that, of which there may be long chains."""
+
+    __slots__ = ()
+    _left: ClassVar[list[object]] = []
+    """What those that were freed had; while there is any, someone is freeing that."""
+
+    def give_up(self) -> object:
+        """What it has that may have another one of its kind; it does not have that any more."""
+        raise NotImplementedError
+
+    def __del__(self) -> None:
+        left = self._left
+        if left:
+            left.append(self.give_up())
+            return
+        left += None, self.give_up()
+        while len(left) > 1:
+            left.pop()
+        left.clear()
 
 
 def empty(known: dict[Any, Any]) -> None:

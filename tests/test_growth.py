@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from functools import partial
@@ -275,6 +276,43 @@ def test_large_programs_run() -> None:
 def effort(f) -> int:
     """Calls of functions that compiling takes."""
     return calls_in(lambda: Program(Known().expanded(f.func)))
+
+
+def choices_in_choices(n: int):
+    """Functions of which each calls the one before it where something holds."""
+    f = fn([Real], Real, sin)
+    for _ in range(n):
+        f = (lambda g: fn([Real], Real, lambda x: cond(lt(x, 9.0), Real, lambda: g(x) + 1.0, lambda: x)))(f)
+    return f
+
+
+def test_what_derivatives_are_made_with_goes_at_once() -> None:
+    """And not when Python looks for what refers to itself, which is in the middle of something else."""
+    f = grad(choices_in_choices(5))
+    gc.collect()
+    with deep_recursion():
+        Expansion(f.func)
+    assert gc.collect() == 0
+
+
+def test_chains_are_freed_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in another would take space on the machine's stack, of which a browser gives little."""
+    depths: list[int] = []
+    give_up = Func.give_up
+
+    def noted(self):
+        frame, depth = sys._getframe(), 0
+        while frame := frame.f_back:
+            depth += 1
+        depths.append(depth)
+        return give_up(self)
+
+    f = choices_in_choices(100)
+    monkeypatch.setattr(Func, "give_up", noted)
+    del f
+    gc.collect()
+    assert len(depths) > 200
+    assert max(depths) - min(depths) < 10
 
 
 def calls_in(work) -> int:

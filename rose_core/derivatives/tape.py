@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from itertools import count
 
+from rose_core.deep import Chained
 from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
@@ -114,7 +115,7 @@ Asked = tuple["Transposed", dict[int, int], set[Request]]
 """A derivative, what it keeps, and the backward functions it has."""
 
 
-class Transposed:
+class Transposed(Chained):
     """A function in reverse: its forward function, and backward functions as they are needed.
 
     ``body`` is what is transposed: ``func`` itself, or its custom derivative, in which every real leaf
@@ -162,6 +163,9 @@ class Transposed:
         """The results of the forward function that are there for the tape of another one (`align`)."""
         self.done: dict[Request, Backward] = {}
         """The backward functions so far."""
+
+    def give_up(self) -> object:
+        return self.__dict__.pop("_lin", None)
 
     def run(self) -> None:
         """Make the forward function: not inside of the making of the object, see `deep.py`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from rose_core.derivatives.updates import chains, overwriting, replaced
 from rose_core.language.ir import INDEX, SET
@@ -26,7 +27,7 @@ class Versions:
 
     def __init__(self, reverse: Cotangents, restored: Sequence[int]) -> None:
         lin = reverse.lin
-        self.reverse = reverse
+        self.reverse: Cotangents = proxy(reverse)  # which has this: a cycle would stay for some time
         self.overwritten = {lin.overwritten[v] for v in overwriting(lin.func)} if restored else set()
         """What updates write over, which is kept."""
         self.first: list[int] = []

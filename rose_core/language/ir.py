@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rose_core.deep import Chained
 from rose_core.language.ops import OPS, TABLE_END
 from rose_core.language.types import (
     BOOL,
@@ -141,7 +142,7 @@ Extent = tuple[int, int]
 """Numbers of instructions and of results."""
 
 
-class Func:
+class Func(Chained):
     """A function: its signature, its body, and what is known about it from outside."""
 
     __slots__ = (
@@ -196,6 +197,10 @@ class Func:
         """The order up to which a jet goes."""
         self.memo: dict[object, object] = {}
         """What passes have made of this function."""
+
+    def give_up(self) -> object:
+        callees, self.callees = self.callees, []
+        return callees
 
     @property
     def extent(self) -> Extent:

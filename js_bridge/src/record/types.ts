@@ -78,12 +78,15 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
 export const sizesIn = (
   type: any,
   found = new Set<SizeVar>(),
+  seen = new Set(),
 ): Set<SizeVar> => {
   if (type instanceof SizeVar) {
     if (type.value === undefined) found.add(type);
-  } else if (Object(type) === type && !(type instanceof Ty))
+  } else if (Object(type) === type && !(type instanceof Ty || seen.has(type))) {
+    seen.add(type);
     for (const part of [type[INDEX], type[ELEM], ...Object.values(type)])
-      sizesIn(part, found);
+      sizesIn(part, found, seen);
+  }
   return found;
 };
 

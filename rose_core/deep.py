@@ -2,9 +2,9 @@
 
 The passes follow calls by recursion, and authors may chain thousands. Frames of Python code take no
 space on the machine's stack, so Python's limit can be lifted while they run. That is true of functions and
-methods that are called by name and position: not inside of the making of an object, nor by ``f(*args)``.
-Neither is it true of the freeing of an object that frees another; so what calls goes before what it calls, or
-is `Chained`.
+methods that are called by name and position: not inside of the making of an object, or of a generator, nor
+by ``f(*args)``. Neither is it true of the freeing of an object that frees another; so what calls goes before
+what it calls, or is `Chained`.
 """
 
 from __future__ import annotations

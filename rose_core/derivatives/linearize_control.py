@@ -111,11 +111,10 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
     taken = lin.choices.get(key)
     if taken is None:
         room = min(lin.room, _MOST_IN_SIDE)
-        first, second = (
-            lin.derivatives.transposed(f, varies, room, is_part=True)
-            for f, varies in zip(site.functions, varying, strict=True)
-        )
-        taken = lin.choices[key] = TakenSide((first, second))
+        derived: list[Transposed] = []
+        for f, varies in zip(site.functions, varying, strict=True):  # no generator: see `deep.py`
+            derived.append(lin.derivatives.transposed(f, varies, room, is_part=True))
+        taken = lin.choices[key] = TakenSide((derived[0], derived[1]))
     lin.control[v] = taken
     sides = taken.sides
     passed = [

@@ -374,7 +374,7 @@ class Builder:
         """Turn ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
         if count < 0:  # one type for all that are known
             count = self.const(self.pool[~count][0], COUNT)
-        number = self.specs.setdefault(spec, len(self.specs))
+        number = self.specs.setdefault(spec, len(self.func.specs))
         if number == len(self.func.specs):
             self.func.specs.append(spec)
         functions = (body, test) if test else (body,)

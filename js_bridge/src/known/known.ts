@@ -139,6 +139,5 @@ const kept = async (
 ): Promise<Bytes | undefined> => {
   // an index may name what is missing or damaged
   if ((await isFrozen(key, HEAD_START)) && (await frozen)) return undefined;
-  const file = await find(key);
-  return file && isOf(file, recording) ? file : undefined;
+  return find(key, (file) => isOf(file, recording));
 };

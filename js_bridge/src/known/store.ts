@@ -74,8 +74,11 @@ const transact = async <T>(
   });
 };
 
-/** The file kept under `key`, which counts as a use of it; undefined if there is none. */
-export const find = async (key: string): Promise<Bytes | undefined> => {
+/** The file kept under `key` if it is the one wanted, which counts as a use of it; else undefined. */
+export const find = async (
+  key: string,
+  isWanted: (file: Bytes) => boolean,
+): Promise<Bytes | undefined> => {
   try {
     const answer = transact("readonly", (files) => files.get(key)).then(
       (file: unknown = null) => {
@@ -85,7 +88,8 @@ export const find = async (key: string): Promise<Bytes | undefined> => {
     );
     const file = await soon(answer, patience);
     if (file === undefined) patience = 0;
-    if (!(file instanceof Uint8Array)) return undefined;
+    if (!(file instanceof Uint8Array && isWanted(file as Bytes)))
+      return undefined;
     transact("readwrite", (_, uses) => touch(uses, key)).catch(() => {});
     return file as Bytes;
   } catch {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 from recordings import Writer
@@ -11,6 +12,8 @@ N = 40
 TYPES = ["real", N, ["vec", N, 0], 4, ["vec", 4, 0], 1 << 31, "bool", ["vec", N, 4]]
 PARAMS = [VECTOR, MATRIX]
 KINDS = [REAL, SIZE, VECTOR, FOUR, SHORT, ANY, BOOL, MATRIX]
+POINT = [[math.sin(3 * k) for k in range(N)], [[math.cos(k + 7 * j) for j in range(4)] for k in range(N)]]
+"""Of the vector and the matrix."""
 
 
 class Copy:

@@ -4,7 +4,21 @@ import math
 from collections.abc import Callable
 
 import pytest
-from random_copies import ANY, FOUR, KINDS, MATRIX, PARAMS, REAL, SHORT, SIZE, TYPES, VECTOR, N, Program
+from random_copies import (
+    ANY,
+    FOUR,
+    KINDS,
+    MATRIX,
+    PARAMS,
+    POINT,
+    REAL,
+    SHORT,
+    SIZE,
+    TYPES,
+    VECTOR,
+    N,
+    Program,
+)
 from recordings import Writer, recording
 
 from rose_core.derivatives.expand import Expansion
@@ -14,8 +28,6 @@ from rose_core.language.interp import call
 from rose_core.language.ir import COND, FOR, LOOP, Func
 from rose_core.recording import reroll
 from rose_core.wasm.program import Program as Wasm
-
-POINT = [[math.sin(3 * k) for k in range(N)], [[math.cos(k + 7 * j) for j in range(4)] for k in range(N)]]
 
 
 def built(functions: list[Writer], results: list[int], rows: int = 100) -> tuple[Func, Func]:

@@ -1,10 +1,9 @@
 """Choices between the same functions share the derivatives of these, whatever is asked of each."""
 
-import math
 from random import Random
 
 import pytest
-from random_copies import FOUR, KINDS, MATRIX, PARAMS, REAL, SHORT, SIZE, TYPES, VECTOR, N
+from random_copies import FOUR, KINDS, MATRIX, PARAMS, POINT, REAL, SHORT, SIZE, TYPES, VECTOR
 from recordings import Writer, recording
 
 from rose_core.derivatives import linearize
@@ -14,7 +13,6 @@ from rose_core.language.check import check
 from rose_core.language.ir import Func, callees_first
 from rose_core.wasm.program import Program
 
-POINT = [[math.sin(3 * k) for k in range(N)], [[math.cos(k + 7 * j) for j in range(4)] for k in range(N)]]
 GRADIENT, RESULTS = len(TYPES), len(TYPES) + 1
 
 

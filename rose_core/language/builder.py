@@ -69,6 +69,7 @@ class Builder:
         """``neg`` → its operand."""
         self.callees: dict[Func, int] = {}
         self.specs = {spec: k for k, spec in enumerate(func.specs)}
+        """How loops turn → its place in ``Func.specs``."""
         self.written: dict[int, tuple[int, dict[int, int]]] = {}
         """The last of several ``SET`` at constants so far → the array before these, and the elements."""
         self.open = [0]

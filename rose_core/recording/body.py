@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import add
 from typing import Any
 
@@ -107,7 +108,7 @@ class Body(Straight):
             x, y = rows[3 * at + 1 : 3 * at + 3]
             numbers.append(self.callees[extra[x]])
             args.append([self.value(k) for k in extra[x + 1 : x + y]])
-            literals.append(self.recording.literals(numbers[-1], b, args[-1], self.passed.get(at, {})))
+            literals.append(self.recording.literals(numbers[-1:], b, args[-1], self.passed.get(at, {})))
         size = fin(len(row.calls))
         totals = [b.accum(self._start(total)) for _, total in row.totals]
         turn = Turn(b, b.open_for(size), size)
@@ -180,9 +181,6 @@ class Body(Straight):
                 return values[row - x.back]
             return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
 
-        def literal(of: Sequence[float], t: Type) -> int:
-            return self._pick_number(turn, of, t)
-
         for row, (op, operands) in enumerate(repeat.rows):
             args = [operand(row, x) for x in operands]
             if row in sums:
@@ -192,7 +190,7 @@ class Body(Straight):
                 values.append(operation(b, op, args))
             else:
                 head, functions = repeat.heads[row]
-                called = [*self._called(b, op, head, args, functions, literal)]
+                called = [*self._called(b, op, head, args, functions, partial(self._pick_number, turn))]
                 values.append(structure(b, op, head, self.types, args, called))
         return values
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import functools
 import json
 import struct
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -48,7 +48,7 @@ from rose_core.operators.sparse import Sparse
 from rose_core.recording.body import Body
 from rose_core.recording.named import declare, make
 from rose_core.recording.overlap import join, reached
-from rose_core.recording.share import REAL_COLUMN, Column, Entry, Shape, calls, key_of, share
+from rose_core.recording.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
 from rose_core.tracing.where import elsewhere
 
 _SIMPLE_TYPES = {"unit": UNIT, "bool": BOOL, "real": REAL, "tan": TAN}
@@ -67,6 +67,10 @@ def types_of(rows: Sequence[Any]) -> list[Type]:
         else:
             types.append(Struct({name: types[t] for name, t in zip(row[1], row[2], strict=True)}))
     return types
+
+
+Literal = Callable[[Sequence[float], Type], int]
+"""Gives the value of a literal from those that it is in the turns of a loop, and its type."""
 
 
 class Recording:
@@ -227,7 +231,7 @@ class Recording:
         f = Func(entry.name, entry.params, entry.ret)
         b = Builder(f)
         args = [b.param(t) for t in entry.leaves]
-        call = b.call(shared, [*args, *self.literals(entry.number, b, args)])
+        call = b.call(shared, [*args, *self.literals([entry.number], b, args)])
         f.blocks[0].results = [b.get(call, k) for k in range(len(shared.result_types))]
         return f
 
@@ -246,31 +250,35 @@ class Recording:
         entry = self._entries.get(number)
         return len(entry.leaves) if entry else len(self.function(number).params)
 
-    def columns(self, numbers: Sequence[int], inner: int = 0) -> Iterator[tuple[Column, Sequence[float]]]:
-        """The columns of these functions, of one shape, and the values that each has in them."""
+    def literals(
+        self,
+        numbers: Sequence[int],
+        b: Builder,
+        args: Sequence[int],
+        known: Mapping[int, int] = MappingProxyType({}),
+        inner: int = 0,
+        literal: Literal | None = None,
+    ) -> list[int]:
+        """The values of a function's columns when it is called on ``args``, but for those ``known``.
+
+        It may be several of one shape, of which each is called in a turn of a loop: ``literal`` gives the
+        value of a column then.
+        """
         instances = [self._instances.get(number) for number in numbers]
         first = instances[0]
-        if first and not _picks(first.shape, inner):
-            values = zip(*[instance.values for instance in instances if instance], strict=True)
-            yield from zip(first.shape.columns, values, strict=True)
-
-    def literals(
-        self, number: int, b: Builder, args: Sequence[int], known: Mapping[int, int] = MappingProxyType({})
-    ) -> list[int]:
-        """The values of a function's columns when it is called on ``args``, but for those ``known``."""
-        instance = self._instances.get(number)
-        if instance is None:
+        if first is None or _picks(first.shape, inner):
             return []
         found = []
-        for j, (column, value) in enumerate(zip(instance.shape.columns, instance.values, strict=True)):
+        values = zip(*[instance.values for instance in instances if instance], strict=True)
+        for j, (column, of) in enumerate(zip(first.shape.columns, values, strict=True)):
             if j in known:
                 found.append(known[j])
             elif column.param == REAL_COLUMN:
-                found.append(b.real(value))
+                found.append(literal(of, REAL) if literal else b.real(of[0]))
             else:
                 array = args[column.param]  # type: ignore[index]
                 index = b.func.type_of(array).index  # type: ignore[attr-defined]
-                found.append(b.index(array, b.const(int(value), index)))
+                found.append(b.index(array, literal(of, index) if literal else b.const(int(of[0]), index)))
         return found
 
     def _build(self, shape: Shape) -> None:

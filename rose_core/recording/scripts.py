@@ -115,7 +115,7 @@ def imports_more(texts: Sequence[str]) -> bool:
     return any(importlib.util.find_spec(name) is None for name in roots - set(sys.modules))
 
 
-def _told(heard: Sequence[warnings.WarningMessage]) -> list[str]:
+def _warnings(heard: Sequence[warnings.WarningMessage]) -> list[str]:
     """Warnings by their places, each once; those that are about no script are left to Python."""
     found: dict[str, None] = {}
     for warning in heard:
@@ -156,7 +156,7 @@ def functions_of(texts: Sequence[str]) -> str:
             "noteAt": program.note_at,
             "intNoteAt": program.int_note_at,
             "exports": {name: program.numbers[f] for name, f in found.items()},
-            "warnings": _told(heard),
+            "warnings": _warnings(heard),
             "open": {
                 name: [size.name for size in f.sizes] for name, f in public.items() if isinstance(f, Generic)
             },

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VJP, Func, is_real
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
-from rose_core.language.types import BOOL, REAL, Type
+from rose_core.language.types import BOOL, Type
 from rose_core.recording.rows import CALLED, END, HEADS, operands_of
-from rose_core.recording.share import REAL_COLUMN
 from rose_core.recording.turn import Called, given, operation, structure
 
 if TYPE_CHECKING:
-    from rose_core.recording.record import Recording
+    from rose_core.recording.record import Literal, Recording
     from rose_core.recording.share import Shape
 
 _PLAIN = [set(op.ins) == {"R"} and op.out == "R" for op in OPS]
@@ -145,7 +144,7 @@ class Straight:
         args = [value(k) for k in operands_of(op, x, y, self.extra)]
         if op == CALL:
             number = self.callees[self.extra[x]]
-            literals = self.recording.literals(number, b, args, self.passed.get(position, {}))
+            literals = self.recording.literals([number], b, args, self.passed.get(position, {}))
             return b.call(self.recording.callee(number), [*args, *literals])
         if op == VJP:
             return b.vjp(self.recording.function(self.callees[self.extra[x]]), args)
@@ -155,11 +154,7 @@ class Straight:
             return structure(b, op, (x if op == FOR else y,), self.types, args)
         listed = self.extra[x : x + HEADS.get(op, 0)]
         functions, head = [[k] for k in listed[: CALLED.get(op, 0)]], listed[CALLED.get(op, 0) :]
-
-        def literal(values: Sequence[float], t: Type) -> int:
-            return self._literal(values[0], t)
-
-        called = [*self._called(b, op, head, args, functions, literal)]
+        called = [*self._called(b, op, head, args, functions)]
         return structure(b, op, head, self.types, args, called)
 
     def _called(
@@ -169,22 +164,15 @@ class Straight:
         head: Sequence[int],
         args: Sequence[int],
         functions: Sequence[Sequence[int]],
-        literal: Callable[[Sequence[float], Type], int],
+        literal: Literal | None = None,
     ) -> Iterator[Called]:
-        """The functions that a row calls, in its copies if it has any.
+        """The functions that a row calls, in its copies if there are any.
 
-        ``literal`` gives the value of a literal, from those that it is in the copies, and its type.
+        ``literal``: as `Recording.literals` has it.
         """
         recording = self.recording
         numbers = [[self.callees[k] for k in of] for of in functions if of[0] >= 0]
         arity = recording.arity(numbers[0][0]) if numbers else 0
         for of, (passed, inner) in zip(numbers, given(op, head, args, arity), strict=False):
-            literals = []
-            for column, values in recording.columns(of, inner):
-                if column.param == REAL_COLUMN:
-                    literals.append(literal(values, REAL))
-                else:
-                    vector = passed[column.param]  # type: ignore[index]
-                    index = b.func.type_of(vector).index  # type: ignore[attr-defined]
-                    literals.append(b.index(vector, literal(values, index)))
+            literals = recording.literals(of, b, passed, inner=inner, literal=literal)
             yield Called(recording.callee(of[0], inner), literals)

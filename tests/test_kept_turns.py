@@ -75,7 +75,9 @@ PROGRAMS = {
     "loops in a loop": (lambda x: fori(N, Real, 0.1, lambda i, s: 0.2 * s + x[i] * turned([x[i], s])), False),
     "a loop that tests": (lambda x: turned(x, limit=99), True),
     "a loop in one that tests": (
-        lambda x: while_loop(Real, x[0], lambda s: s > -1.0, lambda s: 0.1 * turned(x) - 0.9 + s, limit=9),
+        lambda x: while_loop(
+            Real, x[0], lambda s: s > -1.0, lambda s: 0.1 * turned([s, x[0]]) - 0.9 + s, limit=9
+        ),
         True,
     ),
     "a loop in a side": (lambda x: choice(x, N), False),

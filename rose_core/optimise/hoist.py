@@ -48,7 +48,7 @@ def hoisted(f: Func) -> Func:
     key = "hoisted", f.extent
     found = f.memo.get(key)
     if found is None:
-        found = f.memo[key] = _moved(f) if any(_Loop(f, v, f.home).fits() for v in inner) else f
+        found = f.memo[key] = _moved(f) if any(Loop(f, v, f.home).fits() for v in inner) else f
     assert isinstance(found, Func)
     return found
 
@@ -72,16 +72,12 @@ def _homes(f: Func) -> list[int]:
     """The block that each instruction belongs to."""
     code, home = f.code, f.home
     found = list(home)
-    users: dict[int, list[int]] = {}
-    for v, ins in enumerate(code):
-        for x in operands(ins, f.blocks):
-            if x >= 0 and code[x][0] == ACCUM:
-                users.setdefault(x, []).append(v)
+    users = users_of_accumulators(f)
     # what an instruction needs has lower numbers, and so have the blocks around a block
     for v, ins in enumerate(code):
         op = ins[0]
         if op == FOR and home[v]:
-            loop = _Loop(f, v, found)
+            loop = Loop(f, v, found)
             if loop.fits() and loop.is_alone(users):
                 for r in (v, *loop.accumulators):
                     found[r] = loop.target
@@ -95,12 +91,23 @@ def _homes(f: Func) -> list[int]:
     return found
 
 
-class _Loop:
+def users_of_accumulators(f: Func) -> dict[int, list[int]]:
+    """By accumulator, the instructions that add to it or read it."""
+    users: dict[int, list[int]] = {}
+    for v, ins in enumerate(f.code):
+        for x in operands(ins, f.blocks):
+            if x >= 0 and f.code[x][0] == ACCUM:
+                users.setdefault(x, []).append(v)
+    return users
+
+
+class Loop:
     """A loop, and where it may be."""
 
     def __init__(self, f: Func, v: int, home: list[int]) -> None:
         """``v``: the loop; ``home``: where the instructions before it are."""
         self.f = f
+        self.id = v
         self.home = home
         blocks, number = f.blocks, f.code[v][1]
         inside = {number}
@@ -119,18 +126,15 @@ class _Loop:
         self.accumulators = {x for x in given if isinstance(f.types[x], Ref)}
         """What it adds to."""
         starts = [f.code[x][1] for x in self.accumulators if f.code[x][0] == ACCUM]
-        needed = [*(given - self.accumulators), *(x for x in starts if x >= 0)]
-        self.target = max((home[x] for x in needed), default=0)
+        self.needed = [*(given - self.accumulators), *(x for x in starts if x >= 0)]
+        """What it is computed of."""
+        self.target = max((home[x] for x in self.needed), default=0)
         """The outermost block in which there is all that it needs."""
 
     def fits(self) -> bool:
         """Whether it could do the same there, once."""
-        f, code = self.f, self.f.code
-        if self.target == self.here or not self.is_finished:
-            return False
-        if not all(cannot_fail(f, code[w]) for w in self.content):
-            return False
-        if any(code[r][0] != ACCUM or self.home[r] != self.here for r in self.accumulators):
+        f = self.f
+        if self.target == self.here or not self.may_move():
             return False
         around = self.here
         while around > self.target:
@@ -139,6 +143,13 @@ class _Loop:
                 return False  # it would not run at all
             around = f.blocks[around].parent
         return True
+
+    def may_move(self) -> bool:
+        """Whether it does nothing but give values, and add to accumulators beside it."""
+        f = self.f
+        if not self.is_finished or not all(cannot_fail(f, f.code[w]) for w in self.content):
+            return False
+        return all(f.code[r][0] == ACCUM and self.home[r] == self.here for r in self.accumulators)
 
     def is_alone(self, users: Mapping[int, Sequence[int]]) -> bool:
         """Whether nothing else adds to what it adds to; ``users``: what uses each accumulator."""

@@ -9,17 +9,39 @@ gets more numbers than before: a loop that varies by one number alone is to stay
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, opcodes, operands
-from rose_core.language.ops import FAILS, TABLE_END, code
+from rose_core.language.ir import (
+    ACCUM,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    RESOLVE,
+    SET,
+    VEC,
+    ZEROS,
+    Func,
+    LoopSite,
+    is_real,
+    opcodes,
+    operands,
+)
+from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replacing, copied
-from rose_core.language.types import BOOL, REAL, UNIT
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
+from rose_core.optimise.hoist import Loop, cannot_fail, hoisted, users_of_accumulators
 from rose_core.optimise.inline import Verbatim, stays
 
 _NEG = code("neg")
+_RUN = frozenset((FOR, LOOP, COND, CALL))
+"""Instructions that are more than one operation; their results are those of ``GET``."""
+_STRUCTURAL = frozenset((INDEX, VEC, SET, ZEROS, GET, RESOLVE, LOOP, COND, CALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +49,10 @@ class _Given:
     """The body of a loop with values as its last arguments, and without arguments that it does not need."""
 
     body: Func
+    source: Func
+    """The original body, with the loops in it where they could be."""
     values: list[int]
-    """What these are in the original body."""
+    """What these are there."""
     kept: list[int]
     """The arguments that it still has, counted from the first after the state."""
 
@@ -50,7 +74,7 @@ def outside(f: Func) -> Func:
 def _given(body: Func, carries: int) -> _Given | None:
     key = "given values", carries, body.extent
     if key not in body.memo:
-        body.memo[key] = None if stays(body) else _made(body, carries)
+        body.memo[key] = None if stays(body) else _made(hoisted(body), carries)
     found = body.memo[key]
     assert found is None or isinstance(found, _Given)
     return found
@@ -58,27 +82,41 @@ def _given(body: Func, carries: int) -> _Given | None:
 
 def _made(body: Func, carries: int) -> _Given | None:
     """The body of a loop with what it computes of its arguments alone as arguments, if there is anything."""
-    fixed: set[int] = set()
+    same = _Same(body, carries)
     used = {x for x in body.results if x >= 0}
-    """By what is not the same in all turns."""
-    for v, ins in enumerate(body.code):
-        given = [x for x in operands(ins, body.blocks) if x >= 0]
-        is_same = ins[1] > carries if ins[0] == PARAM else ins[0] < TABLE_END and ins[0] not in FAILS
-        if is_same and fixed.issuperset(given):
-            fixed.add(v)
-        else:
-            used.update(given)
-    values = [v for v in sorted(fixed & used) if _is_worth_it(body, v)]
-    if not values:
-        return None
-    needed = _needed(body, (fixed & used).difference(values))
-    params = [v for v in fixed if body.code[v][0] == PARAM]
-    dropped = {v for v in params if v not in needed}
-    if sum(body.types[v] is REAL for v in values) > sum(body.types[v] is REAL for v in dropped):
+    """By what stays in the body."""
+    stay: set[int] = set()
+    """Of what is the same, vectors, elements and so on, which cost nothing to make again."""
+    for v in reversed(range(len(body.code))):
+        if v in same.values:
+            if same.may_be_given(v) or v not in used:
+                continue
+            stay.add(v)
+        if v not in same.inside:
+            used.update(x for x in operands(body.code[v], body.blocks) if x >= 0)
+    wanted = [v for v in sorted(same.values & used) if same.may_be_given(v)]
+    of_loops = [v for v in wanted if v in same.of_loops]
+    for values in ([v for v in wanted if v in same.of_loops or _is_worth_it(body, v)], of_loops):
+        found = _with(same, values, stay | same.needed(set(wanted).difference(values)))
+        if found:
+            return found
+    return None
+
+
+def _with(same: _Same, values: list[int], needed: Collection[int]) -> _Given | None:
+    """The body with these values as arguments, and with what it still needs; None if it gets too much."""
+    body, carries = same.body, same.carries
+    without = same.values.difference(needed)
+    dropped = [v for v in without if body.code[v][0] == PARAM]
+    counted = values
+    if any(map(_is_vector, (*body.result_types, *(body.types[v] for v in dropped)))):
+        counted = [v for v in values if v not in same.of_loops]
+    is_more = sum(body.types[v] is REAL for v in counted) > sum(body.types[v] is REAL for v in dropped)
+    if not values or is_more or any(_is_vector(body.types[v]) for v in counted):
         return None
     numbers = {body.code[v][1] for v in dropped}
     kept = [k for k in range(len(body.params) - 1 - carries) if k + 1 + carries not in numbers]
-    return _Given(given_values(body, values, fixed - needed), values, kept)
+    return _Given(given_values(body, values, without), body, values, kept)
 
 
 def _is_worth_it(body: Func, v: int) -> bool:
@@ -86,16 +124,72 @@ def _is_worth_it(body: Func, v: int) -> bool:
     return body.code[v][0] not in (PARAM, _NEG) and body.types[v] in (REAL, BOOL)
 
 
-def _needed(body: Func, ids: Collection[int]) -> set[int]:
-    """These values, and all that they are computed of."""
-    found: set[int] = set()
-    stack = [x for x in ids if x >= 0]
-    while stack:
-        v = stack.pop()
-        if v not in found:
-            found.add(v)
-            stack += [x for x in operands(body.code[v], body.blocks) if x >= 0]
-    return found
+def _is_vector(t: Type) -> bool:
+    return isinstance(t, Array) and is_real(t)
+
+
+class _Same:
+    """What is the same in all turns of a loop, in the outermost block of its body."""
+
+    def __init__(self, body: Func, carries: int) -> None:
+        self.body = body
+        self.carries = carries
+        self.values: set[int] = set()
+        self.of_loops: set[int] = set()
+        """For which a loop or a function is run: they are always better computed once."""
+        self.inside: set[int] = set()
+        """What is inside of these loops."""
+        self._needs: dict[int, Collection[int]] = {}
+        """What each value is computed of; an accumulator, the loop that adds to it."""
+        users = users_of_accumulators(body)
+        has_tangents = any(scalar_of(t) is TAN for t in body.params)
+        for v in body.blocks[0].order:
+            ins = body.code[v]
+            if ins[0] == PARAM:
+                if ins[1] > carries:
+                    self._add(v, ())
+            elif ins[0] < TABLE_END or not has_tangents:
+                if ins[0] == FOR:
+                    self._add_loop(Loop(body, v, body.home), users)
+                elif self._is_same(ins):
+                    self._add(v, [x for x in operands(ins, body.blocks) if x >= 0])
+
+    def may_be_given(self, v: int) -> bool:
+        """Whether it can be an argument: a number that is computed, or what comes of a loop or a call."""
+        op = self.body.code[v][0]
+        return op == PARAM or op < TABLE_END or (v in self.of_loops and op not in _RUN and op != ACCUM)
+
+    def needed(self, ids: Iterable[int]) -> set[int]:
+        """These values, and all that they are computed of."""
+        found: set[int] = set()
+        stack = list(ids)
+        while stack:
+            v = stack.pop()
+            if v not in found:
+                found.add(v)
+                stack += self._needs[v]
+        return found
+
+    def _is_same(self, ins: tuple[int, ...]) -> bool:
+        op, body = ins[0], self.body
+        if op == INDEX and ins[1] in self.of_loops:
+            return False  # the body gets the array
+        can_be = op < TABLE_END or op in _STRUCTURAL
+        given = [x for x in operands(ins, body.blocks) if x >= 0]
+        return can_be and cannot_fail(body, ins) and self.values.issuperset(given)
+
+    def _add(self, v: int, needs: Collection[int]) -> None:
+        self.values.add(v)
+        self._needs[v] = needs
+        if self.body.code[v][0] in _RUN or not self.of_loops.isdisjoint(needs):
+            self.of_loops.add(v)
+
+    def _add_loop(self, loop: Loop, users: Mapping[int, Sequence[int]]) -> None:
+        if loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
+            self._add(loop.id, [*loop.needed, *loop.accumulators])
+            self.inside |= loop.content
+            for r in loop.accumulators:
+                self._add(r, [loop.id])
 
 
 def given_values(body: Func, values: Sequence[int], without: Collection[int] = ()) -> Func:
@@ -134,22 +228,16 @@ class _Moving(Verbatim):
             return
         b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
-        values = ahead(b, site.body, site.spec.carries, args, made.values)
+        values = ahead(b, made.source, site.spec.carries, args, made.values)
         args = [*(args[k] for k in made.kept), *values]
         self.env[v] = b.loop(site.spec, self.env[site.count], made.body, state, args, site.test, test_args)
 
 
 def ahead(b: Builder, body: Func, carries: int, args: Sequence[int], values: Sequence[int]) -> list[int]:
     """Values of a loop's body that are the same in all turns, computed of the loop's arguments ``args``."""
-    env: dict[int, int] = {}
-
-    def value(x: int) -> int:
-        return env[x] if x >= 0 else b.const(*body.pool[~x])
-
-    for v in sorted(_needed(body, values)):
-        op, *given = body.code[v]
-        is_param = op == PARAM
-        env[v] = (
-            args[given[0] - carries - 1] if is_param else b.op(op, *map(value, given), type=body.types[v])
-        )
-    return [value(x) for x in values]
+    needed = _Same(body, carries).needed(v for v in values if v >= 0)
+    replay = Verbatim(body, b, [0] * (1 + carries) + [*args])
+    for v in body.blocks[0].order:
+        if v in needed:
+            replay.instruction(v)
+    return [replay.env[x] for x in values]

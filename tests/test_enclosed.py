@@ -8,13 +8,16 @@ import pytest
 
 from rose_core import (
     Bool,
+    Dual,
     Real,
     Vec,
     compile,
     cond,
+    cos,
     exp,
     fn,
     fori,
+    grad,
     inspect,
     interp,
     opaque,
@@ -81,6 +84,27 @@ def test_loops_in_loops() -> None:
     f = fn([Real], Real, lambda x: nested(2, x))
     assert calls(f) == 0
     check(f, 0.2)
+
+
+def test_short_sides_of_many_choices() -> None:
+    """Which are one function, as they differ in nothing."""
+
+    def clipped(x, c):
+        return cond(x > c, Real, lambda: sin(x) * x - cos(c * x) + c / (x + 3.0), lambda: 0.5 * x)
+
+    f = fn([V], Real, lambda x: clipped(clipped(x[0], 0.1) + x[1], 0.2) * clipped(x[2], 0.3))
+    assert "call $otherwise" not in inspect(f).wat
+    for x in (X, [-x for x in X]):
+        check(f, x)
+        check(grad(f), x)
+
+
+def test_what_is_called_too_stays_a_function() -> None:
+    half = fn([Real], Real, lambda x: 0.5 * x)
+    half.jvp = fn([Dual], Dual, lambda d: {"re": half(d.re), "du": 3.0 * d.du})
+    f = fn([V], Real, lambda x: half(x[0]) + cond(x[1] > 0.0, Real, lambda: half(x[1]), lambda: 0.5 * x[2]))
+    check(f, X)
+    check(grad(f), X)
 
 
 def test_deep_nests_end_somewhere() -> None:

@@ -1,7 +1,8 @@
 """Bodies of loops and sides of choices that are written where they are run, in place of a call.
 
 To call a function takes as long as a few operations, which small ones would notice at every turn. So those
-that only one loop or choice has, and no other call, become part of the function around it.
+that only one loop or choice has, and no other call, become part of the function around it. The shortest are
+written wherever they are run.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import COND, INDEX, LOOP, PARAM, Func, callees, opcodes
-from rose_core.wasm.layout import has_tape, has_tapes
+from rose_core.language.ir import CALL, COND, INDEX, LOOP, PARAM, Func, callees, opcodes
+from rose_core.language.ops import TABLE_END
+from rose_core.wasm.layout import has_tape, has_tapes, is_memory
 from rose_core.wasm.lower_control import takes_memory
 
+_SHORTEST = 6
+"""The most instructions of what may be written several times."""
 _LARGEST = 200
 """The most instructions: what does more does not notice that it is called."""
 
@@ -29,11 +33,13 @@ class Enclosed:
     zeros: int
     data: dict[int, int]
     demand: Demand | None
+    """None for what may be written several times, as to write uses it up."""
 
 
 def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
     """Function → the one that it is written in, of these: each stands before those that it calls."""
     owners = Counter(g for f in order for g in f.callees)
+    called = {f.callees[ins[1]] for f in order for ins in f.code if ins[0] == CALL}
     found: dict[Func, Func] = {}
     depth: dict[Func, int] = {}
     outermost: dict[Func, Func] = {}
@@ -42,10 +48,12 @@ def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
         if opcodes(f).isdisjoint((LOOP, COND)):
             continue
         whole = outermost.get(f, f)
-        for g in _run(f):
+        for g, uses in _run(f).items():
             size = len(g.code)
-            if (
-                owners[g] == 1
+            if g not in called and is_short(g):
+                found[g] = f
+            elif (
+                owners[g] == uses == 1
                 and depth.get(f, 0) < _DEEPEST
                 and size <= _LARGEST
                 and added[whole] + size <= _MOST
@@ -57,16 +65,22 @@ def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
     return found
 
 
-def _run(f: Func) -> Iterator[Func]:
-    """What the loops and choices of ``f`` run, as far as nothing else in it runs that."""
+def _run(f: Func) -> dict[Func, int]:
+    """What the loops and choices of ``f`` run, and how often it stands in ``f``."""
     uses: Counter[int] = Counter()
-    inside: list[int] = []
+    inside: dict[int, None] = {}
     for ins in f.code:
         numbers = callees(ins)
         uses.update(numbers)
         if ins[0] in (LOOP, COND):
-            inside += numbers
-    return (f.callees[k] for k in dict.fromkeys(inside) if uses[k] == 1)
+            inside |= dict.fromkeys(numbers)
+    return {f.callees[k]: uses[k] for k in inside}
+
+
+def is_short(f: Func) -> bool:
+    """Whether it is hardly longer than a call of it, and is operations on numbers only."""
+    plain = len(f.code) <= _SHORTEST and all(ins[0] == PARAM or ins[0] < TABLE_END for ins in f.code)
+    return plain and f.host is None and not any(map(is_memory, (*f.params, *f.result_types)))
 
 
 def _is_plain(f: Func) -> bool:

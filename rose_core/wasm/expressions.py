@@ -221,6 +221,16 @@ class Expressions:
         self.local_count += 1
         return self.local_count - 1
 
+    def kinds_from(self, first: int) -> str:
+        """The types of the local variables from number ``first`` on."""
+        kinds, missing = "", self.local_count - first
+        for count, kind in reversed(self.runs):
+            if not missing:
+                break
+            kinds = kind * min(count, missing) + kinds
+            missing -= min(count, missing)
+        return kinds
+
     def keep(self, v: int, is_int: bool) -> bytes:
         """Code that stores ``v`` in a local variable, which is its own until its last use."""
         home = self.func.home[v]

@@ -204,8 +204,7 @@ class Body(Calls):
             self.updates.overwriting, enclosed.demand, Around(self, args, places),
         )  # fmt: skip
         self.frame_end, self.local_count = body.frame_end, body.local_count
-        kinds = "".join(kind * count for count, kind in self.runs)
-        for n, kind in enumerate(kinds[len(kinds) - self.local_count + first :], first):
+        for n, kind in enumerate(self.kinds_from(first), first):
             if kind in "fi":
                 self.free[-1][kind == "i"].append(n)
         return body.out[0]

@@ -14,7 +14,7 @@ from rose_core.language.types import Array
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm import encode
-from rose_core.wasm.enclosed import Enclosed, calls, enclosed
+from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
 from rose_core.wasm.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.layout import (
@@ -97,7 +97,8 @@ class Program:
                     constants += bytes(known[content] - first - len(constants)) + content
                 data[f][v] = known[content]
         for f in inside:
-            callees[f] = (-1, Enclosed(zeros_at, data[f], called.demands.pop(f, None)))
+            demand = called.demands.pop(f, None)
+            callees[f] = (-1, Enclosed(zeros_at, data[f], None if is_short(f) else demand))
         segments = [
             (at, content) for at, content in ((0, library.data), (first, bytes(constants))) if content
         ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rose_core.deep import deep_recursion
-from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call as run
+from rose_core.recording.again import expanded
 from rose_core.tracing.functions import Function, closed
 from rose_core.tracing.values import build, flatten_args
 from rose_core.wasm.program import Program
@@ -24,7 +24,7 @@ def compile(f: Function) -> Callable[..., object]:
     """
     func = closed(f, "compile")
     with deep_recursion():
-        program = Program(Expansion(func).root)
+        program = Program(expanded(func))
     instance = instantiate(program)
 
     def compiled(*args: object) -> object:
@@ -38,7 +38,7 @@ def interp(f: Function) -> Callable[..., object]:
     """``f`` run by the interpreter: slow, and by definition right."""
     func = closed(f, "interp")
     with deep_recursion():
-        root = Expansion(func).root
+        root = expanded(func)
 
     def interpreted(*args: object) -> object:
         leaves = flatten_args(args, func.param_types, func.name)

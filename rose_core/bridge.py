@@ -26,6 +26,7 @@ from rose_core.language.interp import call as run
 from rose_core.language.ir import Func
 from rose_core.language.types import Type, shape_of
 from rose_core.operators.sparse import Sparse
+from rose_core.recording.again import noted
 from rose_core.recording.record import Recording
 from rose_core.recording.scripts import functions_of, imports_more, look_again
 from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of
@@ -148,7 +149,7 @@ def _about(matrix: Sparse) -> dict[str, object]:
 
 
 def _recording(header: str, ints: bytes, reals: bytes, whole: bool = True) -> Recording:
-    parts = header, _view(ints, "i"), _numbers(reals, "d")
+    parts = json.loads(header), _view(ints, "i"), _numbers(reals, "d")
     try:
         return Recording(*parts, known=_known, whole=whole)
     except Outdated:
@@ -214,16 +215,9 @@ def interpret_recording(
         run = next(remaining)
         return lambda *leaves: _leaves(f.result_types, _numbers(run(to_js(_row(leaves))), "d"))
 
-    literals = _numbers(reals, "d")
-    for k in note_at:
-        literals[k] = note(notes[int(literals[k])])
-    rows = array("i", _view(ints, "i"))
-    for k in int_note_at:
-        rows[k] = 1 + note(notes[rows[k] - 1])
     recording = Recording(
-        header,
-        memoryview(rows),
-        literals,
+        json.loads(header),
+        *noted(_view(ints, "i"), _numbers(reals, "d"), notes, note_at, int_note_at),
         host,
         lambda text, place: note(text + notes[place]),
         whole=False,

@@ -8,6 +8,7 @@ from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import Func
 from rose_core.language.text import show_program
+from rose_core.recording.again import expanded
 from rose_core.tracing.functions import Function, closed
 from rose_core.wasm.program import Program
 from rose_core.wasm.wat import wat
@@ -32,12 +33,17 @@ def inspect(f: Function) -> Inspection:
     Raises:
         DerivativeError, SizeError: as `compile` does.
     """
-    return inspection_of(closed(f, "inspect"))
+    func = closed(f, "inspect")
+    with deep_recursion():
+        return _shown(func, expanded(func))
 
 
 def inspection_of(func: Func) -> Inspection:
-    """`inspect`, for a function that stands alone."""
+    """`inspect`, for a function that is made of a recording."""
     with deep_recursion():
-        root = Expansion(func).root
-        module = Program(root, "imported").bytes
-        return Inspection(show_program(func), show_program(root, rules=False), wat(module), len(module))
+        return _shown(func, Expansion(func).root)
+
+
+def _shown(func: Func, root: Func) -> Inspection:
+    module = Program(root, "imported").bytes
+    return Inspection(show_program(func), show_program(root, rules=False), wat(module), len(module))

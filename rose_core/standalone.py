@@ -16,11 +16,11 @@ from typing import Any
 
 from rose_core import errors
 from rose_core.deep import deep_recursion
-from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
+from rose_core.recording.again import expanded
 from rose_core.tracing.values import build, flatten_args
 from rose_core.wasm import encode
 from rose_core.wasm.layout import Slot, kind_of
@@ -37,7 +37,7 @@ def to_file(func: Func, name: str) -> bytes:
         ValueError: it calls a function that runs Python, which a file does not hold.
     """
     with deep_recursion():
-        program = Program(Expansion(func).root)
+        program = Program(expanded(func))
     if program.hosts:
         host = program.hosts[0].name
         raise ValueError(f"{func.name} calls {host}, which runs Python; a file cannot hold that")

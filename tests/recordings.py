@@ -81,4 +81,4 @@ def recording(
 ) -> Recording:
     """The program of these functions, the last of which is the entry."""
     header, ints, reals = sent(types, functions, results)
-    return Recording(header, memoryview(ints).cast("i"), reals, whole=whole)
+    return Recording(json.loads(header), memoryview(ints).cast("i"), reals, whole=whole)

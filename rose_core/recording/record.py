@@ -23,7 +23,7 @@ from index ``x`` on, ``y`` of them:
 ``SET``      extra: array, index, element
 ===========  ==============================================================
 
-A program is a header (JSON: types, how many notes there are, and per function its name, signature,
+A program is a header (of JSON: types, how many notes there are, and per function its name, signature,
 results, derivative or what is wrong with it, the types and functions that its rows refer to by number,
 how it calls (``"c"``, ``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions
 in a row (rows, extra, types of literals), and their literals' values in a row. A literal is used once, so
@@ -34,7 +34,6 @@ the same rows. A function may be named instead, with its options and what it is 
 from __future__ import annotations
 
 import functools
-import json
 import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -78,7 +77,7 @@ class Recording:
 
     def __init__(
         self,
-        header: str,
+        program: Mapping[str, Any],
         ints: memoryview,
         reals: Sequence[float],
         host: Callable[[Func], Callable[..., list[Any]]] | None = None,
@@ -86,15 +85,13 @@ class Recording:
         known: Known | None = None,
         whole: bool = True,
     ) -> None:
-        """``host`` gives what an opaque function runs, asked in their order, if they are to be run here.
-
-        ``note`` gives the number of a note that the core itself has: what it says, before the note of that
-        number. Otherwise they follow upon the program's, in ``notes``. ``known`` has the functions of
-        earlier programs. ``whole``: where functions compute much of the same, make them one
-        (`recording.overlap`).
+        """``program`` is the header. ``host`` gives what an opaque function runs, asked in their order, if
+        they are to be run here. ``note`` gives the number of a note that the core itself has: what it says,
+        before the note of that number. Otherwise they follow upon the program's, in ``notes``. ``known`` has
+        the functions of earlier programs. ``whole``: where functions compute much of the same, make them
+        one (`recording.overlap`).
         """
         self.known = known
-        program = json.loads(header)
         rows = program["functions"]
         self.notes: list[tuple[str, int]] = []
         self._given_note = note

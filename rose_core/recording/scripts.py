@@ -142,10 +142,12 @@ def functions_of(texts: Sequence[str]) -> str:
     found: dict[str, Func] = {
         name: f.func for name, f in public.items() if isinstance(f, Function) and not f.captures
     }
-    try:
-        program = serialize(list(found.values()))
-    except TypeError as error:
-        raise ScriptError(str(error)) from None
+    program = serialize(list(found.values()))
+    if program.opaque:
+        raise ScriptError(
+            f"the function {program.opaque[0].name} is opaque: it runs Python, which is not there when a "
+            "page calls it; define it with fn, or in JavaScript"
+        )
     return json.dumps(
         {
             "types": program.types,

@@ -53,6 +53,8 @@ class Serialized:
     """Which of ``ints`` are numbers of notes, plus 1."""
     numbers: dict[Func, int] = field(default_factory=dict)
     """By function, its place in ``functions``."""
+    opaque: list[Func] = field(default_factory=list)
+    """Those that run Python, in their order."""
     _type_numbers: dict[Type, int] = field(default_factory=dict)
     _note_numbers: dict[int, int] = field(default_factory=dict)
 
@@ -84,11 +86,7 @@ class Serialized:
 
 
 def serialize(roots: Sequence[Func]) -> Serialized:
-    """The functions that ``roots`` need, callees first, and derivatives after what they are of.
-
-    Raises:
-        TypeError: one of them is opaque, so that it runs Python.
-    """
+    """The functions that ``roots`` need, callees first, and derivatives after what they are of."""
     program = Serialized()
     for f in _needed(roots):
         program.numbers[f] = len(program.numbers)
@@ -124,11 +122,6 @@ def _needed(roots: Sequence[Func]) -> Iterator[Func]:
 
 def _entry(program: Serialized, f: Func) -> dict[str, Any]:
     """What a header says of a function; its numbers are appended to those of the program."""
-    if f.host:
-        raise TypeError(
-            f"the function {f.name} is opaque: it runs Python, which is not there when a page calls it; "
-            "define it with fn, or in JavaScript"
-        )
     common: dict[str, Any] = {
         "name": f.name,
         "params": [program.type(t) for t in f.param_types],
@@ -136,6 +129,9 @@ def _entry(program: Serialized, f: Func) -> dict[str, Any]:
         "remat": f.remat,
         "jvp": program.numbers[f.jvp] if f.jvp else -1,
     }
+    if f.host:
+        program.opaque.append(f)
+        return {**common, "kind": "opaque", "pure": not f.effects}
     if f.origin:
         by, of = f.origin
         options = {"order": f.order} if by == "jet" else {}

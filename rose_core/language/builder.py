@@ -52,6 +52,11 @@ _ADD, _MUL, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "neg", "select", 
 _COMMUTES = [op.commutes for op in OPS]
 
 
+def _key(value: float, type: Type) -> tuple[object, ...]:
+    """What tells a zero or a NaN from other constants."""
+    return ("nan", type) if value else (value, type, math.copysign(1.0, value))
+
+
 class Builder:
     """Appends instructions to a function, folding, sharing and hoisting them as they come.
 
@@ -79,16 +84,24 @@ class Builder:
 
     def const(self, value: float, type: Type) -> int:
         """The id of a constant; ``-0.0`` and ``0.0`` are two, all NaNs are one."""
-        key: tuple[object, ...] = (value, type)
-        if value == 0:
-            key = (value, type, math.copysign(1.0, value))
-        elif value != value:
-            key = ("nan", type)
+        key = (value, type) if value and value == value else _key(value, type)
         v = self.consts.get(key)
         if v is None:
             self.pool.append((value, type))
             v = self.consts[key] = ~(len(self.pool) - 1)
         return v
+
+    def take(self, pool: Sequence[tuple[float, Type]]) -> list[int]:
+        """The ids of another function's constants here, in their order."""
+        if self.pool:
+            return [self.const(value, type) for value, type in pool]
+        self.pool += pool
+        ids = range(-1, -len(pool) - 1, -1)
+        self.consts.update(zip(pool, ids, strict=True))
+        for (value, type), v in zip(pool, ids, strict=True):
+            if not value or value != value:
+                self.consts[_key(value, type)] = v
+        return list(ids)
 
     def real(self, value: float) -> int:
         return self.const(value, REAL)
@@ -182,8 +195,7 @@ class Builder:
         params = len(func.params)
         if not func.straight or self.pool or func.code[:params] != self.code:
             return False
-        for value, type in func.pool:
-            self.const(value, type)
+        self.take(func.pool)
         self.code += func.code[params:]
         self.types += func.types[params:]
         self.home += func.home[params:]

@@ -62,7 +62,11 @@ class Replay:
 
     def constants(self) -> list[int]:
         """The constants in ``b``, in their order."""
-        return [self.b.const(value, self.type(t)) for value, t in self.func.pool]
+        pool = self.func.pool
+        types = {t: self.type(t) for t in {t for _, t in pool}}
+        if any(t is not other for t, other in types.items()):
+            pool = [(value, types[t]) for value, t in pool]
+        return self.b.take(pool)
 
     def type(self, t: Type) -> Type:
         """The type a value of type ``t`` has in the copy."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VJP, Func, is_real
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
-from rose_core.language.types import BOOL, Type
+from rose_core.language.types import BOOL, REAL, Type
 from rose_core.recording.rows import CALLED, END, HEADS, operands_of
 from rose_core.recording.turn import Called, given, operation, structure
 
@@ -76,9 +76,11 @@ class Straight:
     def _make_literals(self, numbers: Iterable[int]) -> None:
         """Give literals their values, as far as no parameter is in their place."""
         values, kinds, types, env = self.entry.values, self.entry.kinds, self.types, self.env
+        const = self.b.const
         for number in numbers:
             if number not in self.literal_params:
-                env[~number] = self._literal(values[number], types[kinds[number]])
+                value, t = values[number], types[kinds[number]]
+                env[~number] = const(value, REAL) if t is REAL else self._literal(value, t)
 
     def _literal(self, value: float, t: Type) -> int:
         """A literal as its type has it; one of an array type fills the array."""

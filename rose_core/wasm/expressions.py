@@ -19,7 +19,7 @@ from rose_core.language.demand import Demand
 from rose_core.language.indices import MOST
 from rose_core.language.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import Fin, Type, is_tape
+from rose_core.language.types import REAL, Fin, Type, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.encode import (
     END,
@@ -117,12 +117,11 @@ class Expressions:
         """The code of a check → its opcode, and its known operands."""
         self.loops = [0]
         """The blocks being written, outermost first."""
-        constants = [self._constant(value, t, zeros) for value, t in func.pool]
         self.expr: list[bytes | None] = [None] * len(func.code)
         """Code that pushes a value, once there is one; for what lives in memory, the base of its address."""
-        self.expr += [place.base for place in reversed(constants)]
-        self.offset: dict[int, int] = {~k: place.offset for k, place in enumerate(constants)}
-        """What to add to the base."""
+        self.expr += [self._constant(value, t) for value, t in reversed(func.pool)]
+        self.offset = {~k: zeros for k, (_, t) in enumerate(func.pool) if t is not REAL and is_memory(t)}
+        """What to add to the base; nothing where there is nothing. Constant arrays are zeros."""
         self.left = self.demand.uses
         """The uses of each value whose statements are not complete."""
         self.local_of = [-1] * len(func.code)
@@ -155,10 +154,12 @@ class Expressions:
     # -- places ------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _constant(value: object, t: Type, zeros: int) -> Place:
+    def _constant(value: float, t: Type) -> bytes:
+        if t is REAL:
+            return f64_const(value)
         if is_memory(t):
-            return Place(BASE, zeros)  # constant arrays are zeros
-        return Place(f64_const(value) if letter(t) == "f" else i32_const(int(value)), 0)  # type: ignore[arg-type, call-overload]
+            return BASE
+        return f64_const(value) if letter(t) == "f" else i32_const(int(value))
 
     def reserve(self, size: int) -> Place:
         """Room in the frame."""

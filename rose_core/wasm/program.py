@@ -38,7 +38,7 @@ from rose_core.wasm.runtime import TOP, Runtime
 
 PAGE = 65536
 
-_PACK = {"f": "<d", "i": "<i", "b": "<?"}
+_FORMATS = {"f": "d", "i": "i", "b": "?"}
 
 
 def _suffix(op: Op) -> bytes:
@@ -212,8 +212,8 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
             if is_memory(t.elem):
                 found[v] = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
             else:
-                pack = _PACK[kind_of(t)]
-                found[v] = b"".join(struct.pack(pack, f.pool[~x][0]) for x in ins[1:])
+                numbers = [f.pool[~x][0] for x in ins[1:]]
+                found[v] = struct.pack(f"<{len(numbers)}{_FORMATS[kind_of(t)]}", *numbers)
     needed = set(f.results)
     for v, ins in enumerate(f.code):
         if v not in found:

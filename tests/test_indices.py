@@ -178,6 +178,19 @@ def test_neighbours_on_the_left():
     assert both(g, [1, 2, 3, 4, 5]) == [-1, 0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("at", [lambda i: -1 * i + 11, lambda i: 2 * (i * -1) + 22, lambda i: 11 + i * -1])
+def test_backwards_by_a_product(at):
+    """What is read, and what is added to, alone and in rows."""
+    V = Vec(23, Real)
+    f = fn([V], Vec(12, Real), lambda v: vec(12, Real, lambda i: v[at(i)] * v[i]))
+    g = fn([V], V, lambda v: vjp(f)(v).grad([k + 1.0 for k in range(12)]))
+    v = [k - 2.5 for k in range(23)]
+    assert both(f, v) == [v[at(i)] * v[i] for i in range(12)]
+    both(g, v)
+    rows = fn([Vec(23, V)], V, lambda m: vec(23, Real, lambda j: sum(12, lambda i: m[at(i)][j] * m[i][j])))
+    both(rows, [[j - x for x in v] for j in range(23)])
+
+
 def test_products_that_are_too_large():
     """For any index, they are as good as none: also where only their remainder is wanted."""
     f = fn([100000], 256, lambda i: imod(256, imul(100000, i, 1103515245)))

@@ -458,7 +458,10 @@ class Expressions:
         return self._scaled(self.expr[ins[1]], factor * step) + load(kind, offset + constant * step)
 
     def affine(self, v: int) -> tuple[int, int, int] | None:
-        """The index ``v`` as index of a loop × factor + constant, if it is that: id, factor, constant."""
+        """The index ``v`` as index of a loop × factor + constant, if it is that: id, factor, constant.
+
+        Neither is negative: both are in addresses, of which the parts are added up without a sign.
+        """
         ins = self.func.code[v]
         if ins[0] == IDX:
             return v, 1, 0
@@ -473,6 +476,8 @@ class Expressions:
         if of is None:
             return None
         value = int(self.func.pool[~y][0])
+        if value < 0:
+            return None
         i, factor, constant = of
         return (i, factor, constant + value) if ins[0] == _IADD else (i, factor * value, constant * value)
 

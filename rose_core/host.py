@@ -78,13 +78,18 @@ class Instance:
             if convention.returns:
                 return results[0]
             for t, address, x in zip(f.result_types, args[len(order) :], results, strict=True):
-                instance.write(address, pack(Slot(t, address), x))
+                instance._put(Slot(t, address), x)
             return None
 
         return call
 
     def _fetch(self, slot: Slot) -> object:
         return unpack(slot, self.read(slot.address, size_of(slot.leaf)))
+
+    def _put(self, slot: Slot, x: object) -> None:
+        data = pack(slot, x)
+        if data:
+            self.write(slot.address, data)
 
     def __call__(self, args: Sequence[object]) -> list[object]:
         """The result leaves of the program on argument leaves."""
@@ -108,9 +113,7 @@ class Instance:
             if slot.passed:
                 scalars.append(x)
             else:
-                data = pack(slot, x)
-                if data:
-                    self.write(slot.address, data)
+                self._put(slot, x)
         returned = self.enter(scalars)
         return [
             convert(slot.leaf, returned)

@@ -40,6 +40,13 @@ def test_a_function_that_is_not_used_any_more_is_freed() -> None:
     assert there() is None
 
 
+def test_an_opaque_function_gives_nothing() -> None:
+    """Vectors of no numbers, in both directions."""
+    none = Vec(0, Real)
+    f = opaque([none], Vec(3, none), lambda v: [v] * 3)
+    assert compile(fn([none], Vec(3, none), f))([]) == [[], [], []]
+
+
 @pytest.mark.parametrize("has_tape", [False, True])
 def test_an_opaque_function_calls_who_has_called_it(has_tape: bool) -> None:
     """What was being computed is in memory, and still there when that call ends, with or without an error."""

@@ -147,9 +147,12 @@ def _empty(shape: tuple[int, ...]) -> list[object]:
     return [_empty(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
+_CONVERSIONS: dict[str, Callable[[Any], object]] = {"f": float, "i": int, "b": bool}
+
+
 def convert(leaf: Type, x: object) -> object:
-    """A scalar as the engine gave it."""
-    return bool(x) if kind_of(leaf) == "b" else x
+    """A scalar as the engine gave it: JavaScript tells neither Bools nor whole Reals from indices."""
+    return _CONVERSIONS[kind_of(leaf)](x)
 
 
 class _Wasmtime(Instance):
@@ -229,9 +232,14 @@ class _JavaScript(Instance):
         self._memory = exports.m
         self._top = getattr(exports, "t", None)
         self._view = js.Uint8Array
+        self._numbers, self._single = js.Float64Array, js.Array.new(1)
+        self._gives_real = any(slot.passed and kind_of(slot.leaf) == "f" for slot in program.results)
 
     def enter(self, scalars: list[Any]) -> object:
-        return self._f(*scalars)
+        if not self._gives_real:
+            return self._f(*scalars)
+        # through an array, since Python would get a whole number, and of -0 not the sign
+        return self._numbers.from_(self._single, self._f.bind(None, *scalars)).to_py()[0]
 
     def write(self, address: int, data: bytes) -> None:
         self._view.new(self._memory.buffer, address, len(data)).assign(data)

@@ -17,5 +17,9 @@ def gradient(v: R2) -> R2:
 seen = []
 probe = opaque([Real], Real, lambda x: seen.append(x) or x)
 double = compile(fn([Real], Real, lambda x: probe(x) + x))
+whole = compile(fn([Real], Real, lambda x: -x))
 
-[compile(gradient)([2, 3]), interp(gradient)([2, 3]), double(4.5), seen]
+[
+    [compile(gradient)([2, 3]), interp(gradient)([2, 3]), double(4.5)],
+    repr([double(3), whole(0), whole(1.5), seen]),
+]

@@ -21,6 +21,9 @@ from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of, size
 
 _FORMAT = {"f": "d", "i": "i", "b": "?"}
 
+_ADDRESS = (1 << 32) - 1
+"""A mask: engines give addresses with a sign."""
+
 
 class Module(Protocol):
     """What of a `Program` is needed to run it."""
@@ -73,12 +76,12 @@ class Instance:
             leaves: list[Any] = [None] * len(f.params)
             for k, x in zip(order, args, strict=False):  # the rest is where results go
                 t = f.params[k]
-                leaves[k] = instance._fetch(Slot(t, x)) if is_memory(t) else convert(t, x)
+                leaves[k] = instance._fetch(Slot(t, x & _ADDRESS)) if is_memory(t) else convert(t, x)
             results = run(*leaves)
             if convention.returns:
                 return results[0]
             for t, address, x in zip(f.result_types, args[len(order) :], results, strict=True):
-                instance._put(Slot(t, address), x)
+                instance._put(Slot(t, address & _ADDRESS), x)
             return None
 
         return call

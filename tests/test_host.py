@@ -10,6 +10,7 @@ import pytest
 
 from rose_core import Real, Vec, compile, fn, opaque, scan, sum, vec, while_loop
 from rose_core.host import instantiate
+from rose_core.wasm import program
 from rose_core.wasm.program import Program
 
 V3 = Vec(3, Real)
@@ -45,6 +46,15 @@ def test_an_opaque_function_gives_nothing() -> None:
     none = Vec(0, Real)
     f = opaque([none], Vec(3, none), lambda v: [v] * 3)
     assert compile(fn([none], Vec(3, none), f))([]) == [[], [], []]
+
+
+def test_an_opaque_function_far_up_in_memory(monkeypatch) -> None:
+    """Addresses of arguments and results have 32 bits, of which none is a sign."""
+    interface = program._interface
+    monkeypatch.setattr(program, "_interface", lambda root, first: interface(root, first + (1 << 31)))
+    plus = opaque([Real, V3], V3, lambda x, v: [x + y for y in v])
+    f = compile(fn([V3], V3, lambda v: plus(v[0], vec(3, Real, lambda i: 2 * v[i]))))
+    assert f([1.0, 2.0, 3.0]) == [3.0, 5.0, 7.0]
 
 
 @pytest.mark.parametrize("has_tape", [False, True])

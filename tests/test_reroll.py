@@ -3,18 +3,26 @@
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from recordings import Writer, recording
 
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
+from rose_core.language import types
 from rose_core.language.interp import call
-from rose_core.language.ir import FOR, LOOP, Func
+from rose_core.language.ir import FOR, INDEX, LOOP, Func
+from rose_core.language.ops import code
 from rose_core.recording import copies, reroll
+from rose_core.recording.rows import Rows
+from rose_core.recording.share import Entry
+from rose_core.recording.totals import Columns, totals
+from rose_core.recording.typed import Typed
 from rose_core.wasm.program import Program
 
 REAL, SIZE, VEC = range(3)
+ADD, SELECT = map(code, ("add", "select"))
 N = 400
 TYPES = ["real", N, ["vec", N, 0]]
 V = [math.sin(3 * k) for k in range(N)]
@@ -491,6 +499,54 @@ def test_looking_for_loops_takes_time_in_proportion(columns) -> None:
 
     assert work(16000) < 16000 * 40
     assert work(16000) < 6 * work(4000)
+
+
+class Counted(list[int]):
+    """A list that counts the items that are looked at."""
+
+    seen = 0
+
+    def __getitem__(self, k):
+        found = super().__getitem__(k)
+        self.seen += len(found) if isinstance(k, slice) else 1
+        return found
+
+
+def entry_of(body: Callable[[Writer, int], int]) -> Entry:
+    f = Writer("f", [VEC], REAL, [REAL, SIZE, VEC])
+    result = body(f, f.row("param", 0))
+    (entry,) = recording(TYPES, [f], [[result]])._entries.values()
+    return entry
+
+
+def test_types_of_chains_are_found_out_once() -> None:
+    """A choice has the type of the one before, and so has that."""
+
+    def chain(f: Writer, v: int) -> int:
+        x = read(f, v, 0)
+        for k in range(1, N):
+            x = f.rows_of("select", f.row("lt", read(f, v, k), f.literal(0, 0)), x, read(f, v, k))
+        return x
+
+    entry = replace(entry_of(chain), extra=Counted(entry_of(chain).extra))
+    rows = Typed(entry)
+    assert {rows.type_of(k) for k, op in enumerate(rows.ops) if op == SELECT} == {types.REAL}
+    assert entry.extra.seen < 3 * N
+
+
+def test_totals_are_looked_for_in_time_in_proportion() -> None:
+    """Of a column the first two are added over and over."""
+
+    def pairs(f: Writer, v: int) -> int:
+        terms = [read(f, v, k) for k in range(N)]
+        return added(f, N * terms[:2] + terms)
+
+    rows = Rows(entry_of(pairs))
+    adds = [k for k, op in enumerate(rows.ops) if op == ADD]
+    column = Counted(x for x, op in enumerate(rows.ops) if op == INDEX)
+    (found,) = totals(rows, adds[0], adds[-1] + 1, Columns([column]), lambda *_: True)
+    assert (found.start, found.at) == (adds[-N], adds[-1])
+    assert column.seen < 10 * N
 
 
 def test_steps_of_which_each_gives_something_else(columns, monkeypatch) -> None:

@@ -29,7 +29,7 @@ class Columns:
     """Columns of loops, each as the rows that are its turns."""
 
     def __init__(self, columns: Iterable[Sequence[int]] = ()) -> None:
-        self.rows: list[Sequence[int]] = []
+        self.rows: list[array[int]] = []
         self._number: dict[int, int] = {}
         """The first and the second row of a column → its number."""
         for column in columns:
@@ -37,11 +37,14 @@ class Columns:
 
     def add(self, column: Sequence[int]) -> None:
         self._number.update(dict.fromkeys(column[:2], len(self.rows)))
-        self.rows.append(column)
+        self.rows.append(array("i", column))
 
     def number(self, row: int) -> int:
         """Of which column a row is the first or the second turn; -1 if of none."""
         return self._number.get(row, -1)
+
+
+_none = array("i")
 
 
 def totals(
@@ -60,14 +63,14 @@ def totals(
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)
         number = columns.number(terms[at])
-        turns = columns.rows[number] if number >= 0 else ()
+        turns = columns.rows[number] if number >= 0 else _none
         first: int | None = sums[at]
         if turns and turns[0] == first and from_nothing:
             first = None
         skipped = int(first is None)
-        # a look at two of them, before there is a list of all
-        goes_on = [*terms[at : at + 2]] == [*turns[skipped : skipped + 2]]
-        column = array("i", turns[skipped:] if goes_on else ())
+        # a look at two of them, before one at all
+        goes_on = terms[at : at + 2] == turns[skipped : skipped + 2]
+        column = turns[skipped:] if goes_on else _none
         last = at + len(column) - 1
         if (
             column

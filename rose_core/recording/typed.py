@@ -27,37 +27,43 @@ class Typed(Rows):
     def __init__(self, entry: Entry, callee: Callable[..., Func] | None = None) -> None:
         super().__init__(entry)
         self.callee = callee
+        self._types: dict[int, Type | None] = {}
+        """Those that were asked for, of rows that have them from others, of which there are long chains."""
 
     def type_of(self, x: int) -> Type | int:
         """The type of a row or literal; where that does not tell, what no other row has."""
         if x < 0:
             return self.entry.types[self.entry.kinds[~x]]
-        extra, row = self.entry.extra, x
-        within: list[Type | None] = []
-        """From outside in: the index type of a vector of it, or None for an element of it."""
-        while row >= 0:
+        t = self._known_type(x)
+        return x if t is None else t
+
+    def _known_type(self, row: int) -> Type | None:
+        """The type of a row; None where that does not tell."""
+        known, extra = self._types, self.entry.extra
+        way: list[int] = []
+        """Rows that are what the next one is, or an element of it, or a vector of it."""
+        while row >= 0 and row not in known:
             op, at = self.ops[row], self.xs[row]
             if op == _SELECT:
-                row = extra[at + 1]
+                after = extra[at + 1]
             elif op == SET:
-                row = extra[at]
-            elif op in (ACCUM, RESOLVE):
-                row = at
-            elif op == INDEX:
-                within.append(None)
-                row = at
+                after = extra[at]
+            elif op in (ACCUM, RESOLVE, INDEX):
+                after = at
             elif op == GET and self.ops[at] == END:
-                within.append(self.entry.types[self.xs[self._loops[at]]])
-                row = extra[self.xs[at] + self.ys[row]]
+                after = extra[self.xs[at] + self.ys[row]]
             else:
                 break
-        t = self._own_type(row)
-        for index in reversed(within):
-            if index is not None and t is not None:
-                t = array(index, t)
-            else:
+            way.append(row)
+            row = after
+        t = known[row] if row in known else self._own_type(row)
+        for row in reversed(way):
+            if t is not None and self.ops[row] == INDEX:
                 t = t.elem if isinstance(t, Array) else None
-        return x if t is None else t
+            elif t is not None and self.ops[row] == GET:
+                t = array(self.entry.types[self.xs[self._loops[self.xs[row]]]], t)
+            known[row] = t
+        return t
 
     def _own_type(self, row: int) -> Type | None:
         entry = self.entry

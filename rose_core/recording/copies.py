@@ -7,14 +7,16 @@ recording.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, zip_longest
 from typing import NamedTuple
 
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.ops import BINARY_END, FAILS, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array
+from rose_core.recording.failing import may_fail
 from rose_core.recording.rows import CALLED, END, HEADS
 from rose_core.recording.totals import Total
 from rose_core.recording.typed import Typed
@@ -42,6 +44,10 @@ _NO_VALUES = frozenset((FOR, END, ACCUM, ADD_TO, *CALLED))
 
 _BY_SIZE = frozenset(k for k, op in enumerate(OPS) if op.sized or op.name == "idiv")
 """Operations on an index whose further operands are a size, and a note."""
+
+
+_MUST_END = 3
+"""Which of the numbers of a loop with a state says whether it must end."""
 
 
 class Carry(NamedTuple):
@@ -311,13 +317,36 @@ class Copies(Typed):
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if any(self.ops[start + row] in _NO_VALUES for row in repeat.used):
             return None
-        if repeat.carries:
-            return self._with_last(repeat)
-        if not repeat.sums and not self._keep_used(repeat):
+        if not repeat.carries and not repeat.sums and not self._keep_used(repeat):
             return None
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
-        return repeat
+        found = self._with_last(repeat) if repeat.carries else repeat
+        return None if found is None or self._fails_in_vain(found) else found
+
+    def _fails_in_vain(self, repeat: Repeat) -> bool:
+        """Whether something may fail in a turn in which nobody needs it."""
+        done = [*repeat.used, *(carry.row for carry in repeat.carries)]
+        for row in _with_needs(repeat, done):
+            if self._may_fail(repeat, row):
+                needed = self._needed[repeat.start + row : repeat.end : repeat.length]
+                if not all(needed[copy] for copy in repeat.live):
+                    return True
+        return False
+
+    @cached_property
+    def _needed(self) -> bytearray:
+        return self.needed(lambda k: self.callee is None or self.callee(k).effects)
+
+    def _may_fail(self, repeat: Repeat, row: int) -> bool:
+        """Whether a row of a copy may fail, or go on for long."""
+        op = repeat.rows[row][0]
+        if op not in CALLED:
+            return op in FAILS
+        numbers, called = repeat.heads[row]
+        if op == LOOP and (numbers[_MUST_END] or called[1][0] >= 0):
+            return True
+        return self.callee is None or any(may_fail(self.callee(k)) for k, *_ in called if k >= 0)
 
     @staticmethod
     def _keep_used(repeat: Repeat) -> bool:
@@ -353,6 +382,24 @@ class Copies(Typed):
                 at = repeat.start + row
                 repeat.last += [(at + copy * repeat.length, known[row, copy]) for copy in copies]
         return repeat
+
+
+def _with_needs(repeat: Repeat, rows: Iterable[int]) -> set[int]:
+    """These rows of a copy and what they need of it."""
+    adds: dict[int, list[int]] = {}
+    """Accumulator → what is added to it."""
+    for row, (op, operands) in enumerate(repeat.rows):
+        if op == ADD_TO:
+            adds.setdefault(row - operands[0].back, []).append(row)
+    found: set[int] = set()
+    waiting = [*rows]
+    while waiting:
+        row = waiting.pop()
+        if row not in found:
+            found.add(row)
+            waiting += adds.get(row, ())
+            waiting += [row - x.back for x in repeat.rows[row][1] if x.back]
+    return found
 
 
 def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:

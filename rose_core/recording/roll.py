@@ -50,9 +50,12 @@ def plan(
     rows = entry.rows.tolist()
     if rows[0::3].count(CALL) < FEWEST:
         return None
+    columns = Rows(entry)
+    needed = columns.needed(effects.__contains__)
     alike: dict[object, list[int]] = {}
     for k, which, args in calls(entry):
-        if (key := same(entry.callees[which], args)) is not None:
+        # in a loop, what nobody needs would be done, too, and might fail
+        if needed[k] and (key := same(entry.callees[which], args)) is not None:
             alike.setdefault(key, []).append(k)
     if max(map(len, alike.values()), default=0) < FEWEST:
         return None
@@ -65,7 +68,7 @@ def plan(
     found = {row[0]: Row(row) for row in groups.values() if len(row) >= FEWEST}
     if not found:
         return None
-    return _order(levels, found, _add_up(Rows(entry), levels, [*found.values()]))
+    return _order(levels, found, _add_up(columns, levels, [*found.values()]))
 
 
 def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:

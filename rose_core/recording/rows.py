@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rose_core.language.ir import (
     ACCUM,
@@ -32,6 +32,8 @@ HEADS = {VEC: 1, CALL: 1, VJP: 1, COND: 3, LOOP: 7}
 
 CALLED = {CALL: 1, COND: 2, LOOP: 2}
 """How many of these are of functions, which stand first; -1 for none."""
+
+_CALLING = {**CALLED, VJP: 1}
 
 _RESULT = 1 << 62
 
@@ -79,3 +81,21 @@ class Rows:
                     last.setdefault(v, k)
         self._seen = min(self._seen, end)
         return last
+
+    def needed(self, has_effects: Callable[[int], bool]) -> bytearray:
+        """For each row whether results need it, or it has an effect, as callees may, by their number."""
+        ops, extra, needed = self.ops, self.entry.extra, bytearray(len(self.ops))
+        for v in self.entry.results:
+            if v >= 0:
+                needed[v] = 1
+        for k in range(len(ops) - 1, -1, -1):
+            op, x, y = ops[k], self.xs[k], self.ys[k]
+            if op == ADD_TO:
+                needed[k] |= needed[x]
+            elif op in _CALLING:
+                needed[k] |= any(g >= 0 and has_effects(g) for g in extra[x : x + _CALLING[op]])
+            if needed[k]:
+                for v in operands_of(op, x, y, extra):
+                    if v >= 0:
+                        needed[v] = 1
+        return needed

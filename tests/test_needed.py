@@ -1,0 +1,78 @@
+"""What may fail is done in a loop that is found again only where it was to be done."""
+
+from random import Random
+
+import pytest
+
+from rose_core import Real, Vec, compile, cond, cos, fn, index, interp, sin
+from rose_core.language.ir import FOR, LOOP
+from rose_core.recording.again import again
+from rose_core.tracing.functions import Function
+
+N = 400
+W = [0.5 + 0.01 * k for k in range(N)]
+
+
+def loops(f: Function) -> int:
+    return sum(ins[0] in (FOR, LOOP) for ins in again(f.func).code)
+
+
+def values(odd: list[int]) -> list[float]:
+    """Indices, but for these."""
+    return [1000.0 if k in odd else float(k) for k in range(N)]
+
+
+@pytest.mark.parametrize(("odd", "count"), [([], 2), ([N // 3], 6), ([0, N - 1], 6), (list(range(N)), 2)])
+def test_a_loop_has_no_turns_that_fail_in_vain(odd: list[int], count: int) -> None:
+    """Of some copies one of two results is used, and the other is not defined; or of all of them."""
+
+    @fn
+    def f(v: Vec(N, Real), w: Vec(N, Real)) -> Real:
+        rows = [(w[index(N, v[k])] * 2, sin(v[k]) * cos(v[k])) for k in range(N)]
+        total = 0.0
+        for _, y in rows:
+            total = total + y
+        for k, (x, _) in enumerate(rows):
+            if k not in odd:
+                total = total + x
+        return total
+
+    assert 1 <= loops(f) <= count
+    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+def test_steps_of_which_the_last_makes_an_index_in_vain(is_used: bool) -> None:
+    @fn
+    def f(v: Vec(N, Real), w: Vec(N, Real)) -> Real:
+        s, i = v[0], index(N, v[1])
+        for k in range(N):
+            s = sin(s * w[i]) + w[k]
+            i = index(N, v[k])
+        return s * w[i] if is_used else s
+
+    assert loops(f) == 1
+    odd = [] if is_used else [N - 1]
+    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+
+
+def test_a_row_of_calls_has_those_that_are_needed() -> None:
+    @fn
+    def picked(x: Real, w: Vec(N, Real)) -> Real:
+        return cond(x > 5, Real, lambda: w[index(N, x)] * 2, lambda: w[index(N, x + 1)])
+
+    odd = [20, 31]
+
+    @fn
+    def f(v: Vec(N, Real), w: Vec(N, Real)) -> Real:
+        random = Random(0)
+        total = 0.0
+        for k in range(80):
+            x = picked(v[k], w)
+            for _ in range(random.randrange(4)):
+                total = random.choice([sin, cos])(total)
+            total = total * 0.5 if k in odd else total + x
+        return total
+
+    assert loops(f) == 1
+    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)

@@ -1,10 +1,11 @@
-"""What may fail is done in a loop that is found again only where it was to be done."""
+"""Loops that are found again do no harm where nobody needs what may fail, or has an infinite derivative."""
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
-from rose_core import Real, Vec, compile, cond, cos, fn, index, interp, sin
+from rose_core import Real, Vec, compile, cond, cos, fn, grad, index, interp, sin, sqrt, struct
 from rose_core.language.ir import FOR, LOOP
 from rose_core.recording.again import again
 from rose_core.tracing.functions import Function
@@ -39,6 +40,35 @@ def test_a_loop_has_no_turns_that_fail_in_vain(odd: list[int], count: int) -> No
 
     assert 1 <= loops(f) <= count
     assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+
+
+@fn
+def complex_root(x: Real) -> struct(re=Real, im=Real):
+    return {"re": sqrt(x), "im": sin(x) + cos(x)}
+
+
+def parts(x):
+    root = complex_root(x)
+    return root.re, root.im
+
+
+@pytest.mark.parametrize("parts", [lambda x: (sqrt(x) * 2, sin(x) + cos(x)), parts])
+@pytest.mark.parametrize("odd", [[N // 3], [N - 1], [0, 7]])
+def test_an_infinite_derivative_of_what_is_not_used_is_none(odd: list[int], parts: Callable) -> None:
+    @fn
+    def f(v: Vec(N, Real)) -> Real:
+        rows = [parts(v[k]) for k in range(N)]
+        total = 0.0
+        for _, y in rows:
+            total = total + y
+        for k, (x, _) in enumerate(rows):
+            if k not in odd:
+                total = total + x
+        return total
+
+    point = [0.0 if k in odd else w for k, w in enumerate(W)]
+    assert 1 <= loops(f) <= 8
+    assert list(compile(grad(f))(point)) == pytest.approx(interp(grad(f))(point), rel=1e-14)
 
 
 @pytest.mark.parametrize("is_used", [False, True])

@@ -14,9 +14,9 @@ from itertools import accumulate, zip_longest
 from typing import NamedTuple
 
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC
-from rose_core.language.ops import BINARY_END, FAILS, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array
-from rose_core.recording.failing import may_fail
+from rose_core.recording.harm import HARMFUL, is_harmful
 from rose_core.recording.rows import CALLED, END, HEADS
 from rose_core.recording.totals import Total
 from rose_core.recording.typed import Typed
@@ -322,13 +322,13 @@ class Copies(Typed):
         if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
             return None
         found = self._with_last(repeat) if repeat.carries else repeat
-        return None if found is None or self._fails_in_vain(found) else found
+        return None if found is None or self._does_harm(found) else found
 
-    def _fails_in_vain(self, repeat: Repeat) -> bool:
-        """Whether something may fail in a turn in which nobody needs it."""
+    def _does_harm(self, repeat: Repeat) -> bool:
+        """Whether something does harm in a turn in which nobody needs it."""
         done = [*repeat.used, *(carry.row for carry in repeat.carries)]
         for row in _with_needs(repeat, done):
-            if self._may_fail(repeat, row):
+            if self._is_harmful(repeat, row):
                 needed = self._needed[repeat.start + row : repeat.end : repeat.length]
                 if not all(needed[copy] for copy in repeat.live):
                     return True
@@ -338,15 +338,17 @@ class Copies(Typed):
     def _needed(self) -> bytearray:
         return self.needed(lambda k: self.callee is None or self.callee(k).effects)
 
-    def _may_fail(self, repeat: Repeat, row: int) -> bool:
-        """Whether a row of a copy may fail, or go on for long."""
-        op = repeat.rows[row][0]
+    def _is_harmful(self, repeat: Repeat, row: int) -> bool:
+        """Whether a row of a copy does harm where nobody needs it."""
+        op, operands = repeat.rows[row]
+        if op == GET:  # of what a call gives, the derivative may be infinite
+            op = repeat.rows[row := row - operands[0].back][0]
         if op not in CALLED:
-            return op in FAILS
+            return op in HARMFUL
         numbers, called = repeat.heads[row]
         if op == LOOP and (numbers[_MUST_END] or called[1][0] >= 0):
             return True
-        return self.callee is None or any(may_fail(self.callee(k)) for k, *_ in called if k >= 0)
+        return self.callee is None or any(is_harmful(self.callee(k)) for k, *_ in called if k >= 0)
 
     @staticmethod
     def _keep_used(repeat: Repeat) -> bool:

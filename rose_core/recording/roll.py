@@ -52,11 +52,16 @@ def plan(
         return None
     columns = Rows(entry)
     needed = columns.needed(effects.__contains__)
+    asked: dict[int, set[int]] = {}
+    """Call → the numbers of its results that are needed."""
+    for k, (op, x, y) in enumerate(zip(columns.ops, columns.xs, columns.ys, strict=True)):
+        if op == GET and needed[k]:
+            asked.setdefault(x, set()).add(y)
     alike: dict[object, list[int]] = {}
     for k, which, args in calls(entry):
-        # in a loop, what nobody needs would be done, too, and might fail
-        if needed[k] and (key := same(entry.callees[which], args)) is not None:
-            alike.setdefault(key, []).append(k)
+        # a loop computes what nobody needs, too, which may fail or have an infinite derivative
+        if k in asked and (key := same(entry.callees[which], args)) is not None:
+            alike.setdefault((key, *sorted(asked[k])), []).append(k)
     if max(map(len, alike.values()), default=0) < FEWEST:
         return None
     levels, loops = _levels(entry, rows, effects)

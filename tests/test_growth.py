@@ -15,21 +15,26 @@ from rose_core import (
     Dual,
     Real,
     Vec,
+    and_,
     compile,
     cond,
     fn,
     fori,
     gt,
+    ieq,
     interp,
     jet,
     jvp,
     lt,
+    not_,
     opaque,
+    or_,
     select,
     sin,
     vec,
     vjp,
     while_loop,
+    xor,
 )
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
@@ -202,6 +207,11 @@ def test_choices_deep_in_each_other_need_no_stack() -> None:
     f = fn([Real], Real, lambda x: x * 1.5)
     for k in range(1000):
         f = choice(f, k)
+    with_little_stack(f)
+
+
+def with_little_stack(f) -> None:
+    """Compile ``f``, or end the process."""
     done = []
 
     def work() -> None:
@@ -214,6 +224,70 @@ def test_choices_deep_in_each_other_need_no_stack() -> None:
     threading.stack_size(size)
     thread.join()
     assert done
+
+
+def test_what_a_turn_calls_needs_no_stack() -> None:
+    def longer(g, k: int):
+        def body(x):
+            y = g(x) + g(x + k)
+            for _ in range(30):
+                y = sin(y) * k
+            return y
+
+        return fn([Real], Real, body)
+
+    f = fn([Real], Real, lambda x: x * 1.5)
+    for k in range(1000):
+        f = longer(f, k)
+    with_little_stack(fn([Real], Real, lambda x: fori(300, Real, x, lambda i, s: s * 0.5 + f(x))))
+
+
+def pairs(condition):
+    """The gradient by what is infinite of two that are one, for pairs but those of a condition on indices."""
+
+    def row(v, i):
+        return rose_sum(8, lambda j: select(condition(i, j), Real, 0.0, 1 / (v[i] - v[j])))
+
+    return gradient(fn([Vec(8, Real)], Real, lambda v: rose_sum(8, lambda i: row(v, i))), 8)
+
+
+def test_long_conditions_on_indices_need_no_stack() -> None:
+    def condition(i, j):
+        found = ieq(8, i, j)
+        for k in range(1000):
+            found = or_(found, and_(ieq(8, i, k % 8), xor(found, ieq(8, j, k // 8 % 8))))
+        return found
+
+    with_little_stack(pairs(condition))
+
+
+def test_conditions_on_indices_are_written_once() -> None:
+    def condition(i, j):
+        found = ieq(8, i, j)
+        for k in range(20):
+            found = or_(and_(found, ieq(8, i, k % 8)), and_(not_(found), ieq(8, j, 3 * k % 8)))
+        return found
+
+    assert len(Expansion(pairs(condition).func).root.code) < 300
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_choices_by_indices_grow_with_their_number(is_first: bool) -> None:
+    n = 1000
+
+    def tables(count: int):
+        def term(v, i):
+            conditions = [ieq(n, i, k) for k in range(count)] if is_first else []
+            found = 0.0
+            for k in reversed(range(count)):
+                is_here = conditions[k] if is_first else ieq(n, i, k)
+                found = select(is_here, Real, (k + 1) / (v[i] - k * k), found)
+            return found
+
+        return gradient(fn([Vec(n, Real)], Real, lambda v: rose_sum(n, lambda i: term(v, i))), n)
+
+    sizes = [len(Expansion(tables(count).func).root.code) for count in (50, 100, 150)]
+    assert sizes[2] - sizes[1] <= 1.1 * (sizes[1] - sizes[0]), sizes
 
 
 def unrolled(n: int):

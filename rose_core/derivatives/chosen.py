@@ -110,6 +110,10 @@ class _Harmless(Replacing):
         super().__init__(func, b, args)
         self.chosen = chosen
         """What may have an infinite derivative → where its value matters."""
+        self.choice = {ins[1]: v for v, ins in enumerate(func.code) if ins[0] == _SELECT}
+        """Condition → the last choice by it."""
+        self.told: dict[int, int] = {}
+        """Conditions and indices that are computed ahead."""
 
     def instead(self, v: int) -> int | None:
         if v not in self.chosen:
@@ -123,12 +127,17 @@ class _Harmless(Replacing):
     def _is_in(self, cases: Cases) -> int:
         """Whether it is one of these cases."""
         found = self.b.const(False, BOOL)
-        for case in sorted(map(sorted, cases)):
+        # the outermost choices first: what is inside of them has these in common
+        for case in sorted(sorted(case, key=self._depth) for case in cases):
             holds = self.b.const(True, BOOL)
             for condition in case:
                 holds = self.b.binary(_AND, holds, self._holds(condition), BOOL)
             found = self.b.binary(_OR, found, holds, BOOL)
         return found
+
+    def _depth(self, condition: tuple[int, bool]) -> tuple[int, bool]:
+        p, side = condition
+        return -self.choice[p], side
 
     def _holds(self, condition: tuple[int, bool]) -> int:
         p, side = condition
@@ -140,4 +149,9 @@ class _Harmless(Replacing):
         op, *given = self.func.code[v] if v >= 0 else (IDX,)
         if op == PARAM:
             return self.args[given[0]]
-        return self.env[v] if op == IDX else self.b.op(op, *map(self._told, given), type=self.func.types[v])
+        if op == IDX:
+            return self.env[v]
+        if v not in self.told:
+            args = [self._told(x) for x in given]  # `map` would use the machine's stack
+            self.told[v] = self.b.op(op, *args, type=self.func.types[v])
+        return self.told[v]

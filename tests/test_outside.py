@@ -20,6 +20,7 @@ from rose_core import (
     gt,
     imod,
     interp,
+    lt,
     opaque,
     sin,
     vec,
@@ -129,6 +130,30 @@ STAYS = {
 @pytest.mark.parametrize("turn", STAYS.values(), ids=STAYS)
 def test_what_is_not(turn, monkeypatch) -> None:
     agrees(simulation(turn), wave(N), 0.3, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda s, x, turn: fori(s, Real, s, lambda k, y: turn(y, x)),
+        lambda s, x, turn: while_loop(Real, s, lambda y: lt(y, x[0] * 3), lambda y: turn(y, x)),
+    ],
+    ids=["counted", "while"],
+)
+@pytest.mark.parametrize(
+    "turn",
+    [
+        lambda y, x: y + rose.sqrt(x[0]) * rose.sqrt(x[1]),
+        lambda y, x: y + total(N, lambda i: rose.sqrt(x[i])),
+        lambda y, x: y + norm(x) * fori(9, Real, x[0], lambda k, z: z + rose.sqrt(x[1] * x[2])),
+    ],
+    ids=["number", "sum", "loop"],
+)
+def test_what_no_turn_computes_has_no_part_in_the_derivative(loop, turn) -> None:
+    """Though it would be infinite."""
+    f = fn([Real, V], Real, lambda s, x: loop(s, x, turn))
+    assert compile(grad(f))(0, [0] * N) == 1
+    assert compile(grad(f, 1))(0, [0] * N) == [0] * N
 
 
 def test_what_runs_python_runs_in_every_turn() -> None:

@@ -4,7 +4,8 @@ The builder puts an operation into the outermost loop ``FOR`` that has its opera
 state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on the way
 back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It never
 gets more numbers than before: a loop that varies by one number alone is to stay so
-(`derivatives.linearize_control`).
+(`derivatives.linearize_control`). If there may be no turn, what may have an infinite derivative stays, too:
+times the cotangent 0 that would be no number.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from rose_core.language.ir import (
     ZEROS,
     Func,
     LoopSite,
+    callees,
     is_real,
     opcodes,
     operands,
 )
-from rose_core.language.ops import TABLE_END, code
+from rose_core.language.ops import REGULAR, TABLE_END, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
 from rose_core.optimise.hoist import Loop, cannot_fail, hoisted, users_of_accumulators
@@ -65,24 +67,30 @@ def outside(f: Func) -> Func:
     found = f.memo.get(key)
     if found is None:
         sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-        bodies = {v: made for v, site in sites.items() if (made := _given(site.body, site.spec.carries))}
+        bodies = {v: made for v, site in sites.items() if (made := _given(site, _has_turns(f, site)))}
         found = f.memo[key] = copied(f, lambda b, args: _Moving(f, b, args, bodies)) if bodies else f
     assert isinstance(found, Func)
     return found
 
 
-def _given(body: Func, carries: int) -> _Given | None:
-    key = "given values", carries, body.extent
+def _has_turns(f: Func, site: LoopSite) -> bool:
+    """Whether a loop is known to turn at least once."""
+    return not site.test and site.count < 0 and f.pool[~site.count][0] > 0
+
+
+def _given(site: LoopSite, has_turns: bool) -> _Given | None:
+    body, carries = site.body, site.spec.carries
+    key = "given values", carries, has_turns, body.extent
     if key not in body.memo:
-        body.memo[key] = None if stays(body) else _made(hoisted(body), carries)
+        body.memo[key] = None if stays(body) else _made(hoisted(body), carries, has_turns)
     found = body.memo[key]
     assert found is None or isinstance(found, _Given)
     return found
 
 
-def _made(body: Func, carries: int) -> _Given | None:
+def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:
     """The body of a loop with what it computes of its arguments alone as arguments, if there is anything."""
-    same = _Same(body, carries)
+    same = _Same(body, carries, has_turns)
     used = {x for x in body.results if x >= 0}
     """By what stays in the body."""
     stay: set[int] = set()
@@ -131,9 +139,10 @@ def _is_vector(t: Type) -> bool:
 class _Same:
     """What is the same in all turns of a loop, in the outermost block of its body."""
 
-    def __init__(self, body: Func, carries: int) -> None:
+    def __init__(self, body: Func, carries: int, has_turns: bool = True) -> None:
         self.body = body
         self.carries = carries
+        self.has_turns = has_turns
         self.values: set[int] = set()
         self.of_loops: set[int] = set()
         """For which a loop or a function is run: they are always better computed once."""
@@ -176,7 +185,10 @@ class _Same:
             return False  # the body gets the array
         can_be = op < TABLE_END or op in _STRUCTURAL
         given = [x for x in operands(ins, body.blocks) if x >= 0]
-        return can_be and cannot_fail(body, ins) and self.values.issuperset(given)
+        return can_be and self._may_move(ins) and self.values.issuperset(given)
+
+    def _may_move(self, ins: tuple[int, ...]) -> bool:
+        return cannot_fail(self.body, ins) and (self.has_turns or _is_regular(self.body, ins))
 
     def _add(self, v: int, needs: Collection[int]) -> None:
         self.values.add(v)
@@ -185,11 +197,30 @@ class _Same:
             self.of_loops.add(v)
 
     def _add_loop(self, loop: Loop, users: Mapping[int, Sequence[int]]) -> None:
-        if loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
+        may_move = loop.may_move() and all(self._may_move(self.body.code[w]) for w in loop.content)
+        if may_move and loop.is_alone(users) and self.values.issuperset(loop.needed):
             self._add(loop.id, [*loop.needed, *loop.accumulators])
             self.inside |= loop.content
             for r in loop.accumulators:
                 self._add(r, [loop.id])
+
+
+def _is_regular(f: Func, ins: tuple[int, ...]) -> bool:
+    """Whether an instruction has no infinite derivative anywhere."""
+    found = ins[0] not in REGULAR or ins[1 + REGULAR[ins[0]][0]] < 0
+    for k in callees(ins):  # no generator: see `deep.py`
+        found = found and _all_regular(f.callees[k])
+    return found
+
+
+def _all_regular(f: Func) -> bool:
+    found = f.memo.get("regular")
+    if found is None:
+        found = not f.jvp
+        for ins in f.code:
+            found = found and _is_regular(f, ins)
+        f.memo["regular"] = found
+    return bool(found)
 
 
 def given_values(body: Func, values: Sequence[int], without: Collection[int] = ()) -> Func:

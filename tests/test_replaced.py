@@ -15,11 +15,16 @@ from rose_core import (
     fn,
     fori,
     grad,
+    iadd,
     interp,
+    jacobian,
     not_,
     or_,
+    real,
+    scan,
     select,
     struct,
+    sum,
     value_and_grad,
 )
 from rose_core import cond as choice
@@ -87,3 +92,21 @@ def test_searches(name) -> None:
         for result in (compiled(v, a), interp(both)(v, a)):
             assert (result.value, result.grad) == (x, slope)
         assert compiled_second(v, a) == [2.0 if k == 3 == at else 0.0 for k in range(N)]
+
+
+def test_the_third_derivative_in_reverse() -> None:
+    """A loop that goes back through a backward loop leaves or replaces its state, too, and adds to others."""
+
+    def body(v):
+        def turn(s, i):
+            return select(v[i] > 0.5, Real, 1.5, s), s * v[i] * v[i] * v[i]
+
+        _, ys = scan(N, Real, v[0], turn)
+        return sum(N, lambda i: ys[i] * ys[i])
+
+    def slope(f):
+        return fn([V], Real, lambda v: sum(N, lambda i: grad(f)(v)[i] * real(iadd(N + 1, i, 1))))
+
+    twice = slope(slope(fn([V], Real, body)))
+    v = [0.9, -0.2, 0.7, 0.1, 0.3, 0.6, -0.4]
+    assert compile(grad(twice))(v) == pytest.approx(compile(jacobian(twice, mode="forward"))(v))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
 from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
 from rose_core.language.builder import Builder
@@ -105,6 +106,8 @@ def _way(site: LoopSite) -> Way | None:
     """How to find what is left after the last turn of a loop, if that is from one of the turns."""
     spec, body = site.spec, site.body
     if site.test or spec.checkpoint or spec.down or len(body.results) != spec.carries or body.effects:
+        return None
+    if not may_run_again(body):
         return None
     assert isinstance(spec.index, Fin)
     if spec.index.size < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):

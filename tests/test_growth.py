@@ -22,6 +22,7 @@ from rose_core import (
     fori,
     gt,
     ieq,
+    index,
     interp,
     jet,
     jvp,
@@ -40,6 +41,7 @@ from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.known import Known
+from rose_core.derivatives.tape import Transposed
 from rose_core.language.ir import Func
 from rose_core.language.text import show
 from rose_core.recording import record
@@ -152,6 +154,29 @@ def test_choices_in_each_other_stay_short(program, heights, derive) -> None:
     """The derivative of a side is made as often as that stands in the program, not as it may be taken."""
     sizes = [measure(derive(program(height)))[0] for height in heights]
     assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
+
+
+def test_loops_find_out_once_which_arrays_go_along(monkeypatch) -> None:
+    """However deep they are in each other: of each one more backward function is made, to look at."""
+    vector = Vec(20, Real)
+    state = {"v": vector, "x": Real}
+
+    def nest(depth: int, v, x):
+        if not depth:
+            return sin(x)
+
+        def turn(i, s):
+            means = rose_sum(20, lambda j: s.v[j] * 0.05)
+            return {"v": s.v.set(index(20, 2), means + s.x), "x": nest(depth - 1, v, s.x)}
+
+        last = fori(50, state, {"v": v, "x": x}, turn)
+        return last.x + last.v[2]
+
+    made = []
+    make = Transposed._make
+    monkeypatch.setattr(Transposed, "_make", lambda self, request: made.append(0) or make(self, request))
+    Expansion(gradient(fn([vector], Real, lambda v: nest(8, v, v[0])), 20).func)
+    assert len(made) < 60
 
 
 def test_what_is_run_again_for_want_of_a_tape() -> None:

@@ -71,6 +71,8 @@ class Turns:
         """Which of them carry tangents."""
         self.kept_carries = sum(at >= 0 for at in body.result_at[:carries])
         """The leaves of the state in the forward pass, which does not know tangents."""
+        self.restored: dict[object, set[int]] = {}
+        """By what the body is asked for: the leaves of the state whose updates it takes back."""
 
     @property
     def parts(self) -> Sequence[Transposed]:

@@ -204,13 +204,19 @@ def _back(
     """
     asked = {k for k in restorable(site) if turns.body.updated(k) == 1 + k}
     needed = {k for k in asked if _result(reverse, v, turns.position(k)) in reverse.versions.result}
-    restored = {k for k in asked if k in needed or is_worth_it(site, k)}
+    limits = _limits(reverse, site)
+    key = results, refs, limits, *sorted(needed)
+    # loops around this one ask again for the same, and those around them again: it is found out once
+    restored = turns.restored.get(key)
+    if restored is None:
+        restored = {k for k in asked if k in needed or is_worth_it(site, k)}
     while True:
         before = turns.body.asked() if restored - needed else []
-        back = turns.body.backward(results, refs, _limits(reverse, site), tuple(sorted(restored)))
+        back = turns.body.backward(results, refs, limits, tuple(sorted(restored)))
         if restored <= needed | back.demanded:
+            turns.restored[key] = restored
             return back, tuple(sorted(restored))
-        restored &= needed | back.demanded
+        restored = restored & (needed | back.demanded)
         turns.body.forget(before)
 
 

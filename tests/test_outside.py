@@ -18,13 +18,16 @@ from rose_core import (
     fori,
     grad,
     gt,
+    ilt,
     imod,
     interp,
     lt,
     opaque,
+    select,
     sin,
     vec,
     while_loop,
+    xor,
 )
 from rose_core import sum as total
 from rose_core.derivatives import expand
@@ -154,6 +157,21 @@ def test_what_no_turn_computes_has_no_part_in_the_derivative(loop, turn) -> None
     f = fn([Real, V], Real, lambda s, x: loop(s, x, turn))
     assert compile(grad(f))(0, [0] * N) == 1
     assert compile(grad(f, 1))(0, [0] * N) == [0] * N
+
+
+@pytest.mark.parametrize("op", [rose.sqrt, lambda x: 1 / x], ids=["sqrt", "div"])
+@pytest.mark.parametrize(
+    "choice",
+    [lambda j, k, m: xor(ilt(N, j, k), ilt(N, j, m)), lambda j, k, m: ilt(N, k, m)],
+    ids=["by the turn", "for all turns"],
+)
+def test_what_no_index_chooses_has_no_part_in_the_derivative(op, choice) -> None:
+    def turn(j, s, x, k, m):
+        return s.set(j, 0.5 * s[3] + select(choice(j, k, m), Real, op(x) * s[j], s[0]))
+
+    f = fn([Real, V, N, N], Real, lambda x, v, k, m: norm(fori(N, V, v, lambda j, s: turn(j, s, x, k, m))))
+    assert compile(grad(f))(0, wave(N), 4, 4) == 0
+    assert compile(grad(f))(0.3, wave(N), 2, 4) != 0
 
 
 def test_what_runs_python_runs_in_every_turn() -> None:

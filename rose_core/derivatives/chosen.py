@@ -33,21 +33,28 @@ _MOST_CASES = 4
 
 def by_choices(f: Func) -> Func:
     """``f``, in which what indices do not choose has no infinite derivative."""
-    used = opcodes(f)
-    if _SELECT not in used or used.isdisjoint(REGULAR) or stays_as_it_is(f):
+    if stays_as_it_is(f):
         return f
     key = "choices", f.extent
     found = f.memo.get(key)
     if found is None:
-        conditions = _of_indices(f)
-        by_indices = any(ins[0] == _SELECT and ins[1] in conditions for ins in f.code)
-        chosen = dict(_chosen(f, conditions)) if by_indices else {}
+        chosen = chosen_by_indices(f)
         found = f.memo[key] = copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
     assert isinstance(found, Func)
     return found
 
 
-def _of_indices(f: Func) -> set[int]:
+def chosen_by_indices(f: Func) -> Mapping[int, Cases]:
+    """What may have an infinite derivative and is not always needed, with the cases in which it is."""
+    used = opcodes(f)
+    if _SELECT not in used or used.isdisjoint(REGULAR):
+        return {}
+    conditions = of_indices(f)
+    by_indices = any(ins[0] == _SELECT and ins[1] in conditions for ins in f.code)
+    return dict(_chosen(f, conditions)) if by_indices else {}
+
+
+def of_indices(f: Func) -> set[int]:
     """Indices, and conditions on these alone, that cannot fail."""
     found: set[int] = set()
     for v, ins in enumerate(f.code):

@@ -4,8 +4,8 @@ The builder puts an operation into the outermost loop ``FOR`` that has its opera
 state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on the way
 back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It never
 gets more numbers than before: a loop that varies by one number alone is to stay so
-(`derivatives.linearize_control`). If there may be no turn, what may have an infinite derivative stays, too:
-times the cotangent 0 that would be no number.
+(`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no turn or
+indices choose it (`derivatives.chosen`): times the cotangent 0 that would be no number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rose_core.derivatives.chosen import chosen_by_indices, of_indices
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -104,7 +105,7 @@ def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:
             used.update(x for x in operands(body.code[v], body.blocks) if x >= 0)
     wanted = [v for v in sorted(same.values & used) if same.may_be_given(v)]
     of_loops = [v for v in wanted if v in same.of_loops]
-    for values in ([v for v in wanted if v in same.of_loops or _is_worth_it(body, v)], of_loops):
+    for values in ([v for v in wanted if v in same.of_loops or same.is_worth_it(v)], of_loops):
         found = _with(same, values, stay | same.needed(set(wanted).difference(values)))
         if found:
             return found
@@ -127,11 +128,6 @@ def _with(same: _Same, values: list[int], needed: Collection[int]) -> _Given | N
     return _Given(given_values(body, values, without), body, values, kept)
 
 
-def _is_worth_it(body: Func, v: int) -> bool:
-    """Whether it is more than an argument, or the sign of one, or an index."""
-    return body.code[v][0] not in (PARAM, _NEG) and body.types[v] in (REAL, BOOL)
-
-
 def _is_vector(t: Type) -> bool:
     return isinstance(t, Array) and is_real(t)
 
@@ -143,6 +139,9 @@ class _Same:
         self.body = body
         self.carries = carries
         self.has_turns = has_turns
+        self.of_indices = of_indices(body)
+        """By these derivatives tell what is chosen."""
+        self.chosen = chosen_by_indices(body)
         self.values: set[int] = set()
         self.of_loops: set[int] = set()
         """For which a loop or a function is run: they are always better computed once."""
@@ -160,13 +159,18 @@ class _Same:
             elif ins[0] < TABLE_END or not has_tangents:
                 if ins[0] == FOR:
                     self._add_loop(Loop(body, v, body.home), users)
-                elif self._is_same(ins):
+                elif v not in self.chosen and self._is_same(ins):
                     self._add(v, [x for x in operands(ins, body.blocks) if x >= 0])
 
     def may_be_given(self, v: int) -> bool:
         """Whether it can be an argument: a number that is computed, or what comes of a loop or a call."""
         op = self.body.code[v][0]
         return op == PARAM or op < TABLE_END or (v in self.of_loops and op not in _RUN and op != ACCUM)
+
+    def is_worth_it(self, v: int) -> bool:
+        """Whether it is more than an argument, or the sign of one, or what indices alone make."""
+        is_more = self.body.code[v][0] not in (PARAM, _NEG) and v not in self.of_indices
+        return is_more and self.body.types[v] in (REAL, BOOL)
 
     def needed(self, ids: Iterable[int]) -> set[int]:
         """These values, and all that they are computed of."""

@@ -5,7 +5,7 @@ state is a function of its own, in which ``a / b`` of two arguments is computed 
 back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It never
 gets more numbers than before: a loop that varies by one number alone is to stay so
 (`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no turn or
-indices choose it (`derivatives.chosen`): times the cotangent 0 that would be no number.
+indices choose it (`optimise.cases`): times the cotangent 0 that would be no number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rose_core.derivatives.chosen import chosen_by_indices, of_indices
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -38,6 +37,7 @@ from rose_core.language.ir import (
 from rose_core.language.ops import REGULAR, TABLE_END, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
+from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.hoist import Loop, cannot_fail, hoisted, users_of_accumulators
 from rose_core.optimise.inline import Verbatim, stays
 

@@ -7,6 +7,7 @@ CPython here, what it emits in the page, on numbers that are made up; all must g
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -38,7 +39,7 @@ Recorded = Mapping[str, Any]
 def read(recorded: Recorded) -> Func:
     ints = memoryview(bytes(recorded["ints"])).cast("i")
     reals = memoryview(bytes(recorded["reals"])).cast("d").tolist()
-    return Recording(recorded["header"], ints, reals).root
+    return Recording(json.loads(recorded["header"]), ints, reals).root
 
 
 def as_ever(recorded: Recorded) -> dict[str, object]:

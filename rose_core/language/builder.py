@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from rose_core.language import simplify
+from rose_core.language import simplify, tables
 from rose_core.language.indices import MOST
 from rose_core.language.ir import (
     ACCUM,
@@ -82,7 +83,7 @@ class Builder:
 
     # -- constants ---------------------------------------------------------------------------------
 
-    def const(self, value: float, type: Type) -> int:
+    def const(self, value: Any, type: Type) -> int:
         """The id of a constant; ``-0.0`` and ``0.0`` are two, all NaNs are one."""
         key = (value, type) if value and value == value else _key(value, type)
         v = self.consts.get(key)
@@ -91,7 +92,7 @@ class Builder:
             v = self.consts[key] = ~(len(self.pool) - 1)
         return v
 
-    def take(self, pool: Sequence[tuple[float, Type]]) -> list[int]:
+    def take(self, pool: Sequence[tuple[Any, Type]]) -> list[int]:
         """The ids of another function's constants here, in their order."""
         if self.pool:
             return [self.const(value, type) for value, type in pool]
@@ -253,8 +254,27 @@ class Builder:
         """``[x, …]``; all elements of a vector in their order are that vector."""
         if not elems:  # of which type, its operands do not tell
             return self._append((VEC,), type, 0)
+        if len(elems) >= tables.FEWEST and (content := self._numbers(elems, type)):
+            return self.data(content, type)
         whole = self._whole(elems, type)
         return self.pure((VEC, *elems), type) if whole is None else whole
+
+    def data(self, content: bytes, type: Type) -> int:
+        """A vector of these numbers, which are as in memory."""
+        return self.pure((VEC, self.const(content, type)), type)
+
+    def _numbers(self, elems: Sequence[int], type: Type) -> bytes:
+        """The numbers of a vector of constants, or of vectors of constants; none of another."""
+        assert isinstance(type, Array)
+        if tables.is_number(type.elem):
+            return tables.packed([self.pool[~x][0] for x in elems], type.elem) if max(elems) < 0 else b""
+        found = []
+        for x in elems:
+            content = tables.numbers_of(self.func, x) if x >= 0 else None
+            if content is None:
+                return b""
+            found.append(content)
+        return b"".join(found)
 
     def _whole(self, elems: Sequence[int], type: Type) -> int | None:
         """The vector that has just these elements, if there is one."""
@@ -281,7 +301,7 @@ class Builder:
                 made = self._updated(v)
                 ins = self.code[made]
             if i < 0 and ins[0] == VEC:
-                return ins[1 + int(self.pool[~i][0])]
+                return self._element(made, int(self.pool[~i][0]))
             if ins[0] != SET or not (ins[2] == i or (ins[2] < 0 and i < 0)):
                 break
             if ins[2] == i:
@@ -299,6 +319,16 @@ class Builder:
         type = self.types[v]
         assert isinstance(type, Array)
         return self.pure(key, type.elem)
+
+    def _element(self, v: int, k: int) -> int:
+        content, t = tables.table_of(self.func, v), self.types[v]
+        if content is None:
+            return self.code[v][1 + k]
+        assert isinstance(t, Array)
+        found = tables.part(content, k, t.size)
+        if isinstance(t.elem, Array):
+            return self.data(found, t.elem)
+        return self.const(tables.number(found, t.elem), t.elem)
 
     def _updated(self, row: int) -> int:
         """The update that made a row, if it was put back; else the row."""
@@ -409,7 +439,8 @@ class Builder:
         type = self.func.type_of(v)
         if x >= 0 and self.code[x] == (INDEX, v, i):
             return v
-        if v >= 0 and i < 0 and self.code[v][0] == VEC and len(self.code[v]) <= _SMALL:
+        small = v >= 0 and i < 0 and self.code[v][0] == VEC and len(self.code[v]) <= _SMALL
+        if small and tables.table_of(self.func, v) is None:
             elems = list(self.code[v][1:])
             elems[int(self.pool[~i][0])] = x
             return self.vec(elems, type)

@@ -40,6 +40,7 @@ from rose_core.language.ir import (
     result_type,
 )
 from rose_core.language.ops import OPS, TABLE_END
+from rose_core.language.tables import size, table_of
 from rose_core.language.types import (
     BOOL,
     REAL,
@@ -241,6 +242,11 @@ class _Checker:
             t = f.types[v]
             self.require(isinstance(t, Array), "its type is no array", v)
             assert isinstance(t, Array)
+            content = table_of(self.f, v)
+            if content is not None:
+                self.require(self.f.pool[~ins[1]][1] == t, "its table is of another type", v)
+                self.require(len(content) == size(t), "its table is of another size", v)
+                return t
             if isinstance(t.index, Fin):
                 self.require(len(ins) - 1 == t.size, f"expected {t.size} elements", v)
             for x in ins[1:]:

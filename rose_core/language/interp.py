@@ -37,6 +37,7 @@ from rose_core.language.ir import (
     zero_of,
 )
 from rose_core.language.ops import OPS, TABLE_END
+from rose_core.language.tables import nested, table_of
 from rose_core.language.types import Array, Type, is_tape
 
 
@@ -64,7 +65,9 @@ def add_at(container: list[Any], at: int, x: Any) -> None:
 
 
 def filled(value: object, t: Type) -> object:
-    """The constant of type ``t``, an array being filled with ``value``."""
+    """The constant of type ``t``: an array is filled with ``value``, or has its numbers, if it is a table."""
+    if isinstance(value, bytes):
+        return nested(value, t)
     if is_tape(t):
         return []
     return [filled(value, t.elem) for _ in range(t.size)] if isinstance(t, Array) else value
@@ -110,7 +113,7 @@ def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args:
         elif op == PARAM:
             env[v] = args[ins[1]]
         elif op in (VEC, TUPLE):
-            env[v] = [env[x] for x in ins[1:]]
+            env[v] = [env[x] for x in ins[1:]] if table_of(f, v) is None else env[ins[1]]
         elif op == INDEX:
             env[v] = env[ins[1]][env[ins[2]]]
         elif op in (GET, MEMBER):

@@ -166,8 +166,9 @@ class Func(Chained):
         self.types: list[Type] = []
         self.home: list[int] = []
         self.blocks = [Block(-1, -1, UNIT)]
-        self.pool: list[tuple[float, Type]] = []
-        """Constants: value and type. The constant of an array type is filled with its value."""
+        self.pool: list[tuple[Any, Type]] = []
+        """Constants: value and type. The constant of an array type is filled with its value, a number, or is
+        the one operand of a ``VEC``, and has all numbers as bytes (`language.tables`)."""
         self.callees: list[Func] = []
         self.specs: list[Spec] = []
         """How its loops turn; ``LOOP`` instructions refer to them by number."""

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from rose_core.language.ir import (
     ACCUM,
@@ -46,6 +47,7 @@ from rose_core.language.ir import (
     result_type,
 )
 from rose_core.language.ops import OPS, TABLE_END, UNARY_END
+from rose_core.language.tables import nested, table_of
 from rose_core.language.types import (
     BOOL,
     REAL,
@@ -383,7 +385,7 @@ class _Printer:
             return f"{amp}{name} {x}" if isinstance(inner, Pair) else f"{amp}{x}.{name}"
         given = [self.value(x) for x in ins[1:]]
         if op == VEC:
-            return f"[{', '.join(given)}]"
+            return f"[{', '.join(given)}]" if table_of(self.f, v) is None else given[0]
         if op == TUPLE:
             t = f.types[v]
             if isinstance(t, Struct):
@@ -435,8 +437,17 @@ class _Printer:
         return f"{operands[0]} {op.symbol} {operands[1]}"
 
 
+def _listed(value: Any, t: Type) -> str:
+    """The numbers of a table."""
+    if not isinstance(t, Array):
+        return literal(value, t)
+    return f"[{', '.join(_listed(x, t.elem) for x in value)}]"
+
+
 def literal(value: object, t: Type) -> str:
     """A constant."""
+    if isinstance(value, bytes):
+        return _listed(nested(value, t), t)
     if t is UNIT:
         return "()"
     if t is BOOL:

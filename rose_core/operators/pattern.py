@@ -43,6 +43,7 @@ from rose_core.language.ir import (
     zero_of,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.tables import table_of
 from rose_core.language.types import Array, Type, is_tape
 
 _SELECT = code("select")
@@ -286,7 +287,7 @@ class _Run:
         if op == PARAM:
             env[v] = self.args[ins[1]]
         elif op == VEC:
-            env[v] = [env[x] for x in ins[1:]]
+            env[v] = [env[x] for x in ins[1:]] if table_of(func, v) is None else env[ins[1]]
         elif op == INDEX:
             env[v] = self.sets.element(env[ins[1]], env[ins[2]], func.types[v])
         elif op == GET:

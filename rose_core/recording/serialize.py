@@ -27,6 +27,7 @@ from rose_core.language.ir import (
     LoopSite,
 )
 from rose_core.language.ops import BINARY_END, FAILS, OPS, UNARY_END
+from rose_core.language.tables import nested, table_of
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Scalar, Struct, Type, leaves
 from rose_core.recording.rows import END
 
@@ -203,13 +204,20 @@ class _Body:
         """The id of a value; constants are written anew for every use."""
         return self.ids[v] if v >= 0 else self._constant(*self.f.pool[~v])
 
-    def _constant(self, value: float, t: Type) -> int:
+    def _constant(self, value: Any, t: Type) -> int:
+        if isinstance(value, bytes):
+            return self._table(nested(value, t), t)
         if not isinstance(t, Array):
             self.literals.append((float(value), self._type(t)))
             return ~(len(self.literals) - 1)
         self._row(FOR, self._type(t.index))
         loop = self._row_of(END, [self._constant(value, t.elem)])
         return self._row(GET, loop, 0)
+
+    def _table(self, value: Any, t: Type) -> int:
+        if not isinstance(t, Array):
+            return self._constant(value, t)
+        return self._row_of(VEC, [self._type(t), *(self._table(x, t.elem) for x in value)])
 
     def _all(self, ids: Sequence[int]) -> list[int]:
         return [self._id(v) for v in ids]
@@ -233,6 +241,8 @@ class _Body:
             (block,) = operands
             self._block(block)
             return self._row_of(END, self._all(self.f.blocks[block].results))
+        if op == VEC and table_of(self.f, v) is not None:
+            return self._id(operands[0])
         if op == VEC:
             return self._row_of(VEC, [self._type(self.f.types[v]), *self._all(operands)])
         if op in (CALL, VJP):

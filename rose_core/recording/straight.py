@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rose_core.language import tables
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VJP, Func, is_real
+from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VEC, VJP, Func, is_real
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
-from rose_core.language.types import BOOL, REAL, Type
+from rose_core.language.types import BOOL, REAL, Array, Fin, Type
 from rose_core.recording.rows import CALLED, END, HEADS, operands_of
 from rose_core.recording.turn import Called, given, operation, structure
 
@@ -23,7 +24,8 @@ _SIMPLE = [op.out == "B" or op.out == "R" for op in OPS]
 _COMMUTES = [op.commutes for op in OPS]
 
 PENDING = -(1 << 62)
-"""In place of the value of a row: the element of a loop's column that it is has not been asked for yet."""
+"""In place of the value of a row that has not been asked for yet: an element of a loop's column, or a vector
+of literals; and in place of these."""
 
 
 class Straight:
@@ -63,22 +65,61 @@ class Straight:
         self.literal_params = literals
         self.turns: dict[int, tuple[int, int]] = {}
         """Row that became a turn of a loop → the loop's column, and which turn; it may be `PENDING`."""
+        self.data = self._data()
+        """Rows that are vectors of literals → these, in ``extra``, and the type of the vector."""
+        self.only_data = {~k for at, _ in self.data.values() for k in self.extra[at]}
+        """The numbers of these literals, which nothing else uses."""
+
+    def _data(self) -> dict[int, tuple[slice, Array]]:
+        rows, extra, params, found = self.entry.rows, self.extra, self.literal_params, {}
+        for position, op in enumerate(rows[0::3].tolist()):
+            if op == VEC:
+                x, y = rows[3 * position + 1 : 3 * position + 3]
+                t, at = self.types[extra[x]], slice(x + 1, x + y)
+                assert isinstance(t, Array)
+                is_data = y > 1 and max(extra[at]) < 0 and tables.is_number(t.elem)
+                if is_data and not (params and any(~k in params for k in extra[at])):
+                    found[position] = at, t
+        return found
 
     def value(self, x: int) -> int:
         """The value of a row or literal."""
         v = self.env[x]
         if v == PENDING:
+            v = self.env[x] = self._asked(x)
+        return v
+
+    def _asked(self, x: int) -> int:
+        """A value that is `PENDING`."""
+        if x in self.turns:
             column, turn = self.turns[x]
             size = self.func.type_of(column).index  # type: ignore[attr-defined]
-            v = self.env[x] = self.b.index(column, self.b.const(turn, size))
-        return v
+            return self.b.index(column, self.b.const(turn, size))
+        if x in self.data:
+            at, t = self.data[x]
+            if t.size < tables.FEWEST:
+                return self.b.vec([self.value(k) for k in self.extra[at]], t)
+            return self.b.data(self._numbers(x), t)
+        return self._literal(self.entry.values[~x], self.types[self.entry.kinds[~x]])
+
+    def _numbers(self, row: int) -> bytes:
+        """The numbers of a vector of literals."""
+        at, t = self.data[row]
+        numbers = [self.entry.values[~k] for k in self.extra[at]]
+        return tables.packed([int(x) for x in numbers] if isinstance(t.elem, Fin) else numbers, t.elem)
+
+    def _is_table(self, rows: Sequence[int]) -> bool:
+        """Whether a vector of these rows is one of vectors of literals, and not short."""
+        return len(rows) >= tables.FEWEST and self.data.keys() >= {*rows}
 
     def _make_literals(self, numbers: Iterable[int]) -> None:
         """Give literals their values, as far as no parameter is in their place."""
         values, kinds, types, env = self.entry.values, self.entry.kinds, self.types, self.env
         const = self.b.const
         for number in numbers:
-            if number not in self.literal_params:
+            if number in self.only_data:
+                env[~number] = PENDING
+            elif number not in self.literal_params:
                 value, t = values[number], types[kinds[number]]
                 env[~number] = const(value, REAL) if t is REAL else self._literal(value, t)
 
@@ -140,6 +181,10 @@ class Straight:
             return self.params[x]
         if op == INDEX:
             return b.index(value(x), value(y))
+        if position in self.data:
+            return PENDING
+        if op == VEC and self._is_table(rows := self.extra[x + 1 : x + y]):
+            return b.data(b"".join(map(self._numbers, rows)), self.types[self.extra[x]])
         if op == GET and x in self.rolled:
             loop, turn = self.rolled[x]
             return b.index(b.get(loop, y), turn)

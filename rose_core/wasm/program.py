@@ -5,11 +5,10 @@ Functions are lowered callers first, because a function's frame stands above tho
 
 from __future__ import annotations
 
-import struct
-
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import OPS, Op
+from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
@@ -37,8 +36,6 @@ from rose_core.wasm.reuse import Overwriting
 from rose_core.wasm.runtime import TOP, Runtime
 
 PAGE = 65536
-
-_FORMATS = {"f": "d", "i": "i", "b": "?"}
 
 
 def _suffix(op: Op) -> bytes:
@@ -82,8 +79,9 @@ class Program:
         imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
-        filled = (t for f in order for k, (_, t) in enumerate(f.pool) if not is_unwritten(f, ~k))
-        zeros = max((size_of(t) for t in filled if is_memory(t)), default=0)
+        arrays = [(f, k, t) for f in order for k, (_, t) in enumerate(f.pool) if is_memory(t)]
+        filled = (t for f, k, t in arrays if not (is_unwritten(f, ~k) or isinstance(f.pool[k][0], bytes)))
+        zeros = max(map(size_of, filled), default=0)
         zeros_at = aligned(len(library.data))
         first = address = aligned(zeros_at + zeros)
         constants = bytearray()
@@ -209,11 +207,10 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
         if ins[0] == VEC and all(x < 0 or x in found for x in ins[1:]):
             t = f.types[v]
             assert isinstance(t, Array)
-            if is_memory(t.elem):
-                found[v] = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
-            else:
-                numbers = [f.pool[~x][0] for x in ins[1:]]
-                found[v] = struct.pack(f"<{len(numbers)}{_FORMATS[kind_of(t)]}", *numbers)
+            content = numbers_of(f, v)
+            if content is None:
+                content = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
+            found[v] = content
     needed = set(f.results)
     for v, ins in enumerate(f.code):
         if v not in found:

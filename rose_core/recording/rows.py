@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 from rose_core.language.ir import (
     ACCUM,
@@ -34,6 +35,17 @@ CALLED = {CALL: 1, COND: 2, LOOP: 2}
 """How many of these are of functions, which stand first; -1 for none."""
 
 _CALLING = {**CALLED, VJP: 1}
+
+_HAVE_X, _HAVE_Y, _PARAMS, _OTHERS = (
+    bytes(map(holds, range(256)))
+    for holds in (
+        lambda op: op < BINARY_END or op == INDEX,
+        lambda op: UNARY_END <= op < BINARY_END or op == INDEX,
+        lambda op: op == PARAM,
+        lambda op: op >= BINARY_END and op not in (INDEX, PARAM),
+    )
+)
+"""By opcode, whether ``x`` and ``y`` are operands; which are parameters, and which have others."""
 
 _RESULT = 1 << 62
 
@@ -84,6 +96,8 @@ class Rows:
 
     def needed(self, has_effects: Callable[[int], bool]) -> bytearray:
         """For each row whether results need it, or it has an effect, as callees may, by their number."""
+        if self._are_all_used():
+            return bytearray(b"\1") * len(self.ops)
         ops, extra, needed = self.ops, self.entry.extra, bytearray(len(self.ops))
         for v in self.entry.results:
             if v >= 0:
@@ -99,3 +113,15 @@ class Rows:
                     if v >= 0:
                         needed[v] = 1
         return needed
+
+    def _are_all_used(self) -> bool:
+        """Whether each row is an operand or a result, so that the last that is not needed would be none."""
+        ops, extra, count = self.ops, self.entry.extra, len(self.ops)
+        if ACCUM in ops:
+            return False  # what is added to it is not used by that
+        used = {*self.entry.results}
+        for operands, having in ((self.xs, _HAVE_X), (self.ys, _HAVE_Y), (range(count), _PARAMS)):
+            used.update(compress(operands, ops.translate(having)))
+        for k in compress(range(count), ops.translate(_OTHERS)):
+            used.update(operands_of(ops[k], self.xs[k], self.ys[k], extra))
+        return used.issuperset(range(count))

@@ -6,7 +6,6 @@ interpreter does.
 
 from __future__ import annotations
 
-import struct
 import sys
 from collections.abc import Callable, Sequence
 from threading import RLock
@@ -16,10 +15,9 @@ from weakref import finalize, ref
 from rose_core.errors import FAIL, Notes, failure
 from rose_core.language.ir import Func
 from rose_core.language.ops import OPS
-from rose_core.language.types import Type, shape_of
+from rose_core.language.tables import flattened, nested
+from rose_core.language.types import Type
 from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of, size_of
-
-_FORMAT = {"f": "d", "i": "i", "b": "?"}
 
 _ADDRESS = (1 << 32) - 1
 """A mask: engines give addresses with a sign."""
@@ -87,10 +85,10 @@ class Instance:
         return call
 
     def _fetch(self, slot: Slot) -> object:
-        return unpack(slot, self.read(slot.address, size_of(slot.leaf)))
+        return nested(self.read(slot.address, size_of(slot.leaf)), slot.leaf)
 
     def _put(self, slot: Slot, x: object) -> None:
-        data = pack(slot, x)
+        data = flattened(x, slot.leaf)
         if data:
             self.write(slot.address, data)
 
@@ -119,35 +117,9 @@ class Instance:
                 self._put(slot, x)
         returned = self.enter(scalars)
         return [
-            convert(slot.leaf, returned)
-            if slot.passed
-            else unpack(slot, self.read(slot.address, size_of(slot.leaf)))
+            convert(slot.leaf, returned) if slot.passed else self._fetch(slot)
             for slot in self.program.results
         ]
-
-
-def pack(slot: Slot, x: object) -> bytes:
-    """A leaf's value as it stands in memory."""
-    flat = [x]
-    for _ in shape_of(slot.leaf):
-        flat = [y for row in flat for y in row]  # type: ignore[attr-defined]
-    return struct.pack(f"<{len(flat)}{_FORMAT[kind_of(slot.leaf)]}", *flat)
-
-
-def unpack(slot: Slot, data: bytes) -> object:
-    """The inverse of `pack`."""
-    kind, shape = kind_of(slot.leaf), shape_of(slot.leaf)
-    if not data:
-        return _empty(shape)
-    count = len(data) // struct.calcsize(_FORMAT[kind])
-    flat: list[object] = list(struct.unpack(f"<{count}{_FORMAT[kind]}", data))
-    for n in reversed(shape):
-        flat = [flat[i : i + n] for i in range(0, len(flat), n)]
-    return flat[0]
-
-
-def _empty(shape: tuple[int, ...]) -> list[object]:
-    return [_empty(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
 _CONVERSIONS: dict[str, Callable[[Any], object]] = {"f": float, "i": int, "b": bool}

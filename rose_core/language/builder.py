@@ -328,7 +328,7 @@ class Builder:
         found = tables.part(content, k, t.size)
         if isinstance(t.elem, Array):
             return self.data(found, t.elem)
-        return self.const(tables.number(found, t.elem), t.elem)
+        return self.const(tables.nested(found, t.elem), t.elem)
 
     def _updated(self, row: int) -> int:
         """The update that made a row, if it was put back; else the row."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rose_core.language.ir import VEC, Func
-from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Type
+from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Type, scalar_of, shape_of
 
 FEWEST = 16
 """The fewest elements of a vector that becomes a table; shorter ones may become local variables."""
@@ -58,20 +58,28 @@ def part(content: bytes, k: int, size: int) -> bytes:
     return content[k * step : (k + 1) * step]
 
 
-def number(content: bytes, t: Type) -> float:
-    """The one number in ``content``, of a scalar type."""
-    found: float
-    (found,) = struct.unpack(f"<{_format(t)}", content)
-    return found
-
-
 def nested(content: bytes, t: Type) -> Any:
-    """The value of type ``t`` with these numbers, in lists."""
-    if not isinstance(t, Array):
-        return number(content, t)
-    if isinstance(t.elem, Array):
-        return [nested(part(content, k, t.size), t.elem) for k in range(t.size)]
-    return list(struct.unpack(f"<{t.size}{_format(t.elem)}", content))
+    """The value of type ``t`` with these numbers: an array in lists. The inverse of `flattened`."""
+    shape = shape_of(t)
+    if not content:
+        return _empty(shape)
+    letter = _format(scalar_of(t))
+    flat: list[Any] = list(struct.unpack(f"<{len(content) // struct.calcsize(letter)}{letter}", content))
+    for n in reversed(shape):
+        flat = [flat[i : i + n] for i in range(0, len(flat), n)]
+    return flat[0]
+
+
+def flattened(x: Any, t: Type) -> bytes:
+    """The numbers of a value of type ``t``, as they are in memory."""
+    flat = [x]
+    for _ in shape_of(t):
+        flat = [y for row in flat for y in row]
+    return packed(flat, scalar_of(t))
+
+
+def _empty(shape: tuple[int, ...]) -> list[Any]:
+    return [_empty(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
 def _format(t: Type) -> str:

@@ -97,12 +97,11 @@ class Builder:
         if self.pool:
             return [self.const(value, type) for value, type in pool]
         self.pool += pool
-        ids = range(-1, -len(pool) - 1, -1)
-        self.consts.update(zip(pool, ids, strict=True))
-        for (value, type), v in zip(pool, ids, strict=True):
-            if not value or value != value:
-                self.consts[_key(value, type)] = v
-        return list(ids)
+        ids = [*range(-1, -len(pool) - 1, -1)]
+        for constant, v in zip(pool, ids, strict=True):
+            value = constant[0]
+            self.consts[constant if value and value == value else _key(*constant)] = v
+        return ids
 
     def real(self, value: float) -> int:
         return self.const(value, REAL)

@@ -18,7 +18,7 @@ from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
 from rose_core.optimise.inline import Verbatim, stays
-from rose_core.optimise.outside import ahead
+from rose_core.optimise.outside import Same
 from rose_core.optimise.ranges import Assuming, Range, Term, range_of, starts_from_zero
 from rose_core.optimise.unchanged import Unchanged, unchanged
 
@@ -92,12 +92,13 @@ def over_range(
     b: Builder, spec: Spec, body: Func, count: int, state: Sequence[int], args: Sequence[int], found: Range
 ) -> int:
     """The loop over the turns in which something happens, on a state and arguments."""
+    same = Same(body, spec.carries)
 
     def innermost(op: int, end: int, bounds: Sequence[tuple[Term, int]]) -> int:
         for bound, more in bounds:
             x = b.const(more, COUNT)
             for change, ids in ((_IADD, bound.plus), (_ISUB, bound.minus)):
-                for y in ahead(b, body, spec.carries, args, ids):
+                for y in same.ahead(b, args, ids):
                     x = b.binary(change, x, y, COUNT)
             end = b.binary(op, end, x, COUNT)
         return end
@@ -106,7 +107,7 @@ def over_range(
     low, high = innermost(_IMAX, zero, found.low), innermost(_IMIN, count, found.high)
     count = b.binary(_IMAX, b.binary(_ISUB, high, low, COUNT) if found.low else high, zero, COUNT)
     t = b.func.type_of(count)
-    for condition, p in zip(found.when, ahead(b, body, spec.carries, args, found.when), strict=True):
+    for condition, p in zip(found.when, same.ahead(b, args, found.when), strict=True):
         sides = (count, b.const(0, t)) if found.assumed[condition] else (b.const(0, t), count)
         count = b.ternary(_SELECT, p, *sides, t)
     numbers = spec.index

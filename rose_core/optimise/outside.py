@@ -52,8 +52,8 @@ class _Given:
     """The body of a loop with values as its last arguments, and without arguments that it does not need."""
 
     body: Func
-    source: Func
-    """The original body, with the loops in it where they could be."""
+    same: Same
+    """What is the same in all turns of the original body."""
     values: list[int]
     """What these are there."""
     kept: list[int]
@@ -91,7 +91,7 @@ def _given(site: LoopSite, has_turns: bool) -> _Given | None:
 
 def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:
     """The body of a loop with what it computes of its arguments alone as arguments, if there is anything."""
-    same = _Same(body, carries, has_turns)
+    same = Same(body, carries, has_turns)
     used = {x for x in body.results if x >= 0}
     """By what stays in the body."""
     stay: set[int] = set()
@@ -112,7 +112,7 @@ def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:
     return None
 
 
-def _with(same: _Same, values: list[int], needed: Collection[int]) -> _Given | None:
+def _with(same: Same, values: list[int], needed: Collection[int]) -> _Given | None:
     """The body with these values as arguments, and with what it still needs; None if it gets too much."""
     body, carries = same.body, same.carries
     without = same.values.difference(needed)
@@ -125,14 +125,14 @@ def _with(same: _Same, values: list[int], needed: Collection[int]) -> _Given | N
         return None
     numbers = {body.code[v][1] for v in dropped}
     kept = [k for k in range(len(body.params) - 1 - carries) if k + 1 + carries not in numbers]
-    return _Given(given_values(body, values, without), body, values, kept)
+    return _Given(given_values(body, values, without), same, values, kept)
 
 
 def _is_vector(t: Type) -> bool:
     return isinstance(t, Array) and is_real(t)
 
 
-class _Same:
+class Same:
     """What is the same in all turns of a loop, in the outermost block of its body."""
 
     def __init__(self, body: Func, carries: int, has_turns: bool = True) -> None:
@@ -183,6 +183,15 @@ class _Same:
                 stack += self._needs[v]
         return found
 
+    def ahead(self, b: Builder, args: Sequence[int], values: Sequence[int]) -> list[int]:
+        """These of its values, computed of the loop's arguments ``args``."""
+        needed = self.needed(v for v in values if v >= 0)
+        replay = Verbatim(self.body, b, [0] * (1 + self.carries) + [*args])
+        for v in self.body.blocks[0].order:
+            if v in needed:
+                replay.instruction(v)
+        return [replay.env[x] for x in values]
+
     def _is_same(self, ins: tuple[int, ...]) -> bool:
         op, body = ins[0], self.body
         if op == INDEX and ins[1] in self.of_loops:
@@ -201,8 +210,9 @@ class _Same:
             self.of_loops.add(v)
 
     def _add_loop(self, loop: Loop, users: Mapping[int, Sequence[int]]) -> None:
-        may_move = loop.may_move() and all(self._may_move(self.body.code[w]) for w in loop.content)
-        if may_move and loop.is_alone(users) and self.values.issuperset(loop.needed):
+        code = self.body.code
+        is_regular = self.has_turns or all(_is_regular(self.body, code[w]) for w in loop.content)
+        if is_regular and loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
             self._add(loop.id, [*loop.needed, *loop.accumulators])
             self.inside |= loop.content
             for r in loop.accumulators:
@@ -263,16 +273,6 @@ class _Moving(Verbatim):
             return
         b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
-        values = ahead(b, made.source, site.spec.carries, args, made.values)
+        values = made.same.ahead(b, args, made.values)
         args = [*(args[k] for k in made.kept), *values]
         self.env[v] = b.loop(site.spec, self.env[site.count], made.body, state, args, site.test, test_args)
-
-
-def ahead(b: Builder, body: Func, carries: int, args: Sequence[int], values: Sequence[int]) -> list[int]:
-    """Values of a loop's body that are the same in all turns, computed of the loop's arguments ``args``."""
-    needed = _Same(body, carries).needed(v for v in values if v >= 0)
-    replay = Verbatim(body, b, [0] * (1 + carries) + [*args])
-    for v in body.blocks[0].order:
-        if v in needed:
-            replay.instruction(v)
-    return [replay.env[x] for x in values]

@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 
-from rose_core import Real, Vec, compile, cond, cos, fn, grad, index, interp, sin, sqrt, struct
+from rose_core import Real, Vec, compile, cond, cos, fn, grad, index, sin, sqrt, struct
 from rose_core.language.ir import FOR, LOOP
 from rose_core.recording.again import again
 from rose_core.tracing.functions import Function
+from tests.test_serialize import straight
 
 N = 400
 W = [0.5 + 0.01 * k for k in range(N)]
@@ -23,6 +24,17 @@ def values(odd: list[int]) -> list[float]:
     return [1000.0 if k in odd else float(k) for k in range(N)]
 
 
+def added(rows, odd: list[int]):
+    """The sum of all second results, and of the first results but of these rows."""
+    total = 0.0
+    for _, y in rows:
+        total = total + y
+    for k, (x, _) in enumerate(rows):
+        if k not in odd:
+            total = total + x
+    return total
+
+
 @pytest.mark.parametrize(("odd", "count"), [([], 2), ([N // 3], 6), ([0, N - 1], 6), (list(range(N)), 2)])
 def test_a_loop_has_no_turns_that_fail_in_vain(odd: list[int], count: int) -> None:
     """Of some copies one of two results is used, and the other is not defined; or of all of them."""
@@ -30,16 +42,10 @@ def test_a_loop_has_no_turns_that_fail_in_vain(odd: list[int], count: int) -> No
     @fn
     def f(v: Vec(N, Real), w: Vec(N, Real)) -> Real:
         rows = [(w[index(N, v[k])] * 2, sin(v[k]) * cos(v[k])) for k in range(N)]
-        total = 0.0
-        for _, y in rows:
-            total = total + y
-        for k, (x, _) in enumerate(rows):
-            if k not in odd:
-                total = total + x
-        return total
+        return added(rows, odd)
 
     assert 1 <= loops(f) <= count
-    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+    assert compile(f)(values(odd), W) == straight(f, values(odd), W)
 
 
 @fn
@@ -58,17 +64,11 @@ def test_an_infinite_derivative_of_what_is_not_used_is_none(odd: list[int], part
     @fn
     def f(v: Vec(N, Real)) -> Real:
         rows = [parts(v[k]) for k in range(N)]
-        total = 0.0
-        for _, y in rows:
-            total = total + y
-        for k, (x, _) in enumerate(rows):
-            if k not in odd:
-                total = total + x
-        return total
+        return added(rows, odd)
 
     point = [0.0 if k in odd else w for k, w in enumerate(W)]
     assert 1 <= loops(f) <= 8
-    assert list(compile(grad(f))(point)) == pytest.approx(interp(grad(f))(point), rel=1e-14)
+    assert list(compile(grad(f))(point)) == pytest.approx(straight(grad(f), point), rel=1e-14)
 
 
 @pytest.mark.parametrize("is_used", [False, True])
@@ -83,7 +83,7 @@ def test_steps_of_which_the_last_makes_an_index_in_vain(is_used: bool) -> None:
 
     assert loops(f) == 1
     odd = [] if is_used else [N - 1]
-    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+    assert compile(f)(values(odd), W) == straight(f, values(odd), W)
 
 
 def test_a_row_of_calls_has_those_that_are_needed() -> None:
@@ -105,4 +105,4 @@ def test_a_row_of_calls_has_those_that_are_needed() -> None:
         return total
 
     assert loops(f) == 1
-    assert compile(f)(values(odd), W) == interp(f)(values(odd), W)
+    assert compile(f)(values(odd), W) == straight(f, values(odd), W)

@@ -35,7 +35,16 @@ def plain(monkeypatch):
         monkeypatch.setattr(Builder, "_whole", lambda *_: None)
         monkeypatch.setattr(program, "unrolled", lambda f: f)
         monkeypatch.setattr(program, "enclosed", lambda _: {})
-        for name in ("guarded", "bounded", "outside", "narrowed", "by_choices", "by_nearest", "fused"):
+        for name in (
+            "common",
+            "guarded",
+            "bounded",
+            "outside",
+            "narrowed",
+            "by_choices",
+            "by_nearest",
+            "fused",
+        ):
             monkeypatch.setattr(expand, name, lambda f: f)
         monkeypatch.setattr(lower, "windows", lambda *_: {})
         monkeypatch.setattr(lower, "in_lanes", lambda *_: None)

@@ -30,6 +30,7 @@ from rose_core.language.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, call
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded
+from rose_core.optimise.common import common
 from rose_core.optimise.fused import fused
 from rose_core.optimise.guarded import guarded
 from rose_core.optimise.hoist import hoisted
@@ -58,7 +59,7 @@ class Expansion:
         self._transposed: dict[Key, Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[tuple[Func, Extent], Func] = {}
-        root = in_line(root)
+        root = common(in_line(root))
         self._count_sites(root)
         self.mixed = False
         """Whether the reverse derivative of a function with tangents in its signature is taken."""

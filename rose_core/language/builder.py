@@ -165,7 +165,7 @@ class Builder:
         key = (op, a, b, c)
         if op == _SELECT:
             return self.pure(key, type or self.func.type_of(b))
-        if self._never_turns():
+        if self.never_turns():
             return self.effect(key, type)  # type: ignore[arg-type]
         # what is checked already is not checked again on behalf of another line
         v = self.table.get(key[:3])
@@ -238,9 +238,9 @@ class Builder:
 
     def failing(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
         """As `pure`, for what may fail: in a loop without turns, that stays there."""
-        return self.effect(key, type) if self._never_turns() else self.pure(key, type, operands_from)
+        return self.effect(key, type) if self.never_turns() else self.pure(key, type, operands_from)
 
-    def _never_turns(self) -> bool:
+    def never_turns(self) -> bool:
         """Whether an open loop has no turns."""
         return any(self.blocks[k].size == _NEVER for k in self.open)
 

@@ -7,7 +7,7 @@ kind of instruction; unchanged, it inlines the function it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -78,8 +78,12 @@ class Replay:
         return [self.env[v] for v in self.func.results]
 
     def block(self, number: int) -> None:
+        self.sequence(self.func.blocks[number].order)
+
+    def sequence(self, ids: Iterable[int]) -> None:
+        """Emit these instructions."""
         code, types, env, b = self.func.code, self.func.types, self.env, self.b
-        for v in self.func.blocks[number].order:
+        for v in ids:
             ins = code[v]
             op = ins[0]
             if op < UNARY_END:

@@ -264,7 +264,7 @@ class Copies:
     """
 
     def __init__(
-        self, chosen: Callable[[Func], bool], name: str = "in line", small: Container[Func] = ()
+        self, chosen: Callable[[Func], object], name: str = "in line", small: Container[Func] = ()
     ) -> None:
         self.chosen = chosen
         self.name = name
@@ -279,10 +279,14 @@ class Copies:
         made = f.memo[self.name]
         assert isinstance(made, _Copy)
         if made.copy is None:
-            made.copy = self._derived(f) if f.origin else copied(f, lambda b, args: _InLine(f, b, args, self))
+            made.copy = self._derived(f) if f.origin else copied(f, lambda b, args: self.replay(f, b, args))
             if f.jvp:
                 made.copy.jvp = self.of(f.jvp)
         return made.copy
+
+    def replay(self, f: Func, b: Builder, args: Sequence[int]) -> Replay:
+        """What makes a copy of ``f``."""
+        return _InLine(f, b, args, self)
 
     def _derived(self, f: Func) -> Func:
         """The place-holder ``f`` as that of the derivative of a copy."""
@@ -301,7 +305,7 @@ class Copies:
         found = self.versions.get(f)
         if found is None:
             self.versions[f] = 0  # of a rule that calls what it is the derivative of
-            inside: list[tuple[bool, bool, int]] = []
+            inside: list[tuple[object, bool, int]] = []
             if not (f.host or f.fault or f.opaque or f.instance):
                 inside += [(self.chosen(g), g in self.small, self._version(g)) for g in f.callees]
                 inside += [(False, False, self._version(g)) for g in derived(f)]
@@ -321,7 +325,7 @@ class Copies:
 class _Copy:
     """A function with others in line."""
 
-    inside: list[tuple[bool, bool, int]]
+    inside: list[tuple[object, bool, int]]
     """Which of its callees are, which are bodies of loops that are written out, and their versions."""
     rule: Func | None
     """The derivative that its author gave it, who may give it another one."""

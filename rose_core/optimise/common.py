@@ -1,0 +1,293 @@
+"""What the calls of a function have in common, computed before them, before anything is differentiated.
+
+A function of two shapes measures both in every call, forward and in reverse. Called for all pairs of some, it
+measures each of these again and again: there are more pairs of arguments than arguments. So what a function
+computes of arguments that are the same in several calls is computed by the caller, once for each of these
+arguments, and given to what is left of the function (`_Rest`). It is worth that if it is much, and little has
+to be given (`LEAST`, `FOR_EACH`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, callees_first, operands
+from rose_core.language.ops import EFFORT, FAILS, TABLE_END, code
+from rose_core.language.replay import Replay
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, scalar_of
+from rose_core.optimise.cases import chosen_by_indices, of_indices
+from rose_core.optimise.hoist import cannot_fail
+from rose_core.optimise.inline import Copies, Verbatim, stays
+
+LEAST = 10
+"""The least effort that is saved in a call, in additions."""
+
+FOR_EACH = 3
+"""The least effort that is saved for each number more that is given."""
+
+MOST_ROUNDS = 3
+"""How often calls are looked at: those that are computed before others may have something in common, too."""
+
+_OF_A_CALL = 20
+"""About the effort of a call."""
+
+_NEG = code("neg")
+_VARIES = -1
+"""In place of the bits of the arguments that a value is computed of: it has to be computed in the call."""
+
+
+def common(root: Func) -> Func:
+    """``root`` and what it calls, with what calls of one function have in common before these calls."""
+    for _ in range(MOST_ROUNDS):
+        rests = {f: rest for f, calls in _all_calls(root).items() if (rest := _rest(f, calls))}
+        if not rests:
+            break
+        root = _Copies(rests).of(root)
+    return root
+
+
+class _Calls:
+    """The calls of one function, each as often as the loops turn that it is in."""
+
+    def __init__(self) -> None:
+        self.args: list[Sequence[object]] = []
+        """Caller and arguments."""
+        self.turns: list[Sequence[int]] = []
+        """How often each call runs, and how often each of its arguments is computed."""
+        self.number = 0
+        self._computed: dict[int, int] = {}
+        self._shared: dict[int, bool] = {_VARIES: False}
+
+    def add(self, caller: Func, args: Sequence[int], home: int) -> None:
+        """A call of ``args`` in this block of its caller."""
+        turns = _turns(caller, home)
+        if turns:
+            pool = caller.pool
+            self.args.append([caller, *[x if x >= 0 else pool[~x] for x in args]])
+            homes = [caller.home_of(x) for x in args]
+            self.turns.append([turns, *[_turns(caller, h) if h else 1 for h in homes]])
+            self.number += turns
+
+    def computed(self, args: int) -> int:
+        """How often the callers compute what depends on some arguments: bit ``k + 1`` is argument ``k``."""
+        found = self._computed.get(args)
+        if found is None:
+            which = [k for k in range(1, args.bit_length()) if args >> k & 1]
+            turns = {
+                (given[0], *[given[k] for k in which]): max([n[k] for k in which], default=1)
+                for given, n in zip(self.args, self.turns, strict=True)
+            }
+            found = self._computed[args] = sum(turns.values())
+        return found
+
+    def have_in_common(self, args: int) -> bool:
+        """Whether what depends on these is computed half as often by the callers, at most."""
+        found = self._shared.get(args)
+        if found is None:
+            found = self._shared[args] = 2 * self.computed(args) <= self.number
+        return found
+
+
+def _turns(f: Func, block: int) -> int:
+    found = 1
+    while block:
+        size = f.blocks[block].size
+        found *= size.size if isinstance(size, Fin) else 1
+        block = f.blocks[block].parent
+    return found
+
+
+def _all_calls(root: Func) -> dict[Func, _Calls]:
+    """Those of functions that are long enough and are called more than once."""
+    found: dict[Func, _Calls] = defaultdict(_Calls)
+    for f in callees_first(root):
+        long = [len(g.code) > LEAST and not stays(g) for g in f.callees]
+        if any(long):
+            for v, ins in enumerate(f.code):
+                if ins[0] == CALL and long[ins[1]]:
+                    found[f.callees[ins[1]]].add(f, ins[2:], f.home[v])
+    return {f: calls for f, calls in found.items() if calls.number > 1}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is left of a function whose calls have something in common."""
+
+    func: Func
+    """With values as its last parameters, and without parameters that it does not need."""
+    kept: list[int]
+    """The parameters that it still has."""
+    values: list[int]
+    """What it gets besides."""
+    before: list[int]
+    """The instructions that compute these."""
+
+
+def _rest(f: Func, calls: _Calls) -> _Rest | None:
+    """What is left of ``f``, if these calls have enough in common."""
+    if not any(calls.have_in_common(2 << k) for k in range(len(f.params))):
+        return None
+    args = _args_of_values(f, calls)
+    given, stay = _parts(f, args)
+    before = [v for v in f.blocks[0].order if args[v] != _VARIES and v not in stay]
+    dropped = [v for v in before if f.code[v][0] == PARAM]
+    more = sum(f.types[v] is REAL for v in given) - sum(f.types[v] is REAL for v in dropped)
+    effort: Counter[int] = Counter()
+    for v in before:
+        effort[args[v]] += _effort(f, v)
+    saved = sum([each * (calls.number - calls.computed(of)) for of, each in effort.items()])
+    if saved < max(LEAST, FOR_EACH * more) * calls.number:
+        return None
+    key = "rest", tuple(given), f.extent
+    found = f.memo.get(key)
+    if found is None:
+        without = {f.code[v][1] for v in dropped}
+        kept = [k for k in range(len(f.params)) if k not in without]
+        found = f.memo[key] = _Rest(_without(f, before, kept, given), kept, given, _needed(f, given))
+    assert isinstance(found, _Rest)
+    return found
+
+
+def _args_of_values(f: Func, calls: _Calls) -> list[int]:
+    """Of which arguments that calls have in common each value is computed, as bits, or `_VARIES`.
+
+    Constants are at the end, where their ids are indices.
+    """
+    found = [_VARIES] * len(f.code) + [0] * len(f.pool)
+    by_tangents = any(scalar_of(t) is TAN for t in f.params)
+    chosen = chosen_by_indices(f) if _has_indices(f) else {}
+    for v in f.blocks[0].order:
+        ins = f.code[v]
+        op = ins[0]
+        if op < TABLE_END:
+            args = found[ins[1]]
+            for x in ins[2:]:
+                args |= found[x]
+            if args == _VARIES or op in FAILS or v in chosen:
+                continue
+        elif op == PARAM:
+            args = 2 << ins[1]
+        elif op in (INDEX, VEC, CALL, GET) and not by_tangents and _may_move(f, ins):
+            args = 0
+            for x in operands(ins, f.blocks):
+                args |= found[x]
+        else:
+            continue
+        if op == PARAM or calls.have_in_common(args):
+            found[v] = args
+    return found
+
+
+def _has_indices(f: Func) -> bool:
+    return len(f.blocks) > 1 or any(isinstance(t, Fin) for t in f.params)
+
+
+def _may_move(f: Func, ins: tuple[int, ...]) -> bool:
+    if ins[0] == CALL and f.callees[ins[1]].host:
+        return not f.callees[ins[1]].effects
+    return cannot_fail(f, ins)
+
+
+def _parts(f: Func, args: Sequence[int]) -> tuple[list[int], set[int]]:
+    """What the rest gets, and what it computes although it need not.
+
+    That is what is one operation away from what it has anyway, and all that is no number, and the conditions
+    that tell what indices choose.
+    """
+    used = {x for x in f.results if x >= 0}
+    conditions = of_indices(f) if _has_indices(f) else ()
+    given: set[int] = set()
+    stay: set[int] = set()
+    for v in reversed(range(len(f.code))):
+        ins = f.code[v]
+        if args[v] != _VARIES:
+            if v not in used:
+                continue
+            if _may_be_given(f, v) and v not in conditions:
+                given.add(v)
+                continue
+            stay.add(v)
+        used.update(operands(ins, f.blocks))
+    for v in sorted(given):
+        if f.code[v][0] < TABLE_END and all(x < 0 or x in given or x in stay for x in f.code[v][1:]):
+            given.remove(v)
+            stay.add(v)
+    return sorted(given), stay
+
+
+def _may_be_given(f: Func, v: int) -> bool:
+    op = f.code[v][0]
+    is_computed = (op < TABLE_END and op != _NEG) or (op == GET and f.code[f.code[v][1]][0] == CALL)
+    return is_computed and f.types[v] in (REAL, BOOL)
+
+
+def _effort(f: Func, v: int) -> int:
+    op = f.code[v][0]
+    return EFFORT[op] if op < TABLE_END else _OF_A_CALL if op == CALL else 0
+
+
+def _needed(f: Func, values: Iterable[int]) -> list[int]:
+    """These values, and all that they are computed of, in order."""
+    found = set(values)
+    for v in reversed(f.blocks[0].order):
+        if v in found:
+            found.update(operands(f.code[v], f.blocks))
+    return [v for v in f.blocks[0].order if v in found]
+
+
+def _without(f: Func, before: Iterable[int], kept: Iterable[int], given: Iterable[int]) -> Func:
+    """A copy of ``f`` without what is computed before, which has these values as its last parameters."""
+    copy = Func(f.name, [], UNIT)
+    copy.effects = f.effects
+    b = Builder(copy)
+    args = [0] * len(f.params)
+    for k in kept:
+        args[k] = b.param(f.params[k])
+    replay = _Without(f, b, args, set(before))
+    for v in given:
+        replay.env[v] = b.param(f.types[v])
+    copy.blocks[0].results = replay.run()
+    return copy
+
+
+class _Without(Verbatim):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], without: set[int]) -> None:
+        super().__init__(func, b, args)
+        self.without = without
+
+    def block(self, number: int) -> None:
+        order = self.func.blocks[number].order
+        self.sequence(order if number else [v for v in order if v not in self.without])
+
+
+class _Copies(Copies):
+    """Functions that compute before their calls what these have in common."""
+
+    def __init__(self, rests: dict[Func, _Rest]) -> None:
+        super().__init__(rests.get, "common")
+        self.rests = rests
+
+    def replay(self, f: Func, b: Builder, args: Sequence[int]) -> Replay:
+        return _Caller(f, b, args, self)
+
+
+class _Caller(Verbatim):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: _Copies) -> None:
+        super().__init__(func, b, args)
+        self.copies = copies
+
+    def function(self, f: Func) -> Func:
+        return self.copies.of(f)
+
+    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
+        given = [self.env[a] for a in args]
+        rest = self.copies.rests.get(callee)
+        if rest and not self.b.never_turns():
+            before = _Caller(callee, self.b, given, self.copies)
+            before.sequence(rest.before)
+            given = [*[given[k] for k in rest.kept], *[before.env[w] for w in rest.values]]
+            callee = rest.func
+        self.env[v] = self.b.call(self.copies.of(callee), given)

@@ -288,10 +288,16 @@ def prefix(f: Writer, v: int) -> int:
 
 
 @pytest.mark.parametrize("body", [power, prefix, pure_fibonacci])
-def test_what_is_no_loop_stays(body, monkeypatch) -> None:
-    f, _ = build(body)
-    assert loops(f) == 0
-    assert call(f, [V]) == call(straight(body, monkeypatch)[0], [V])
+def test_short_steps_are_a_loop_where_they_are_many(body, monkeypatch) -> None:
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert loops(build(body)[0]) == 0
+    monkeypatch.setattr(reroll, "FEWEST_ROWS_OF_ONE", 200)
+    f, g = build(body)
+    assert loops(f) > 0
+    assert len(f.code) < 60
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted[1:])), nan_ok=True)
 
 
 @pytest.mark.parametrize(

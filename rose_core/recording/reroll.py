@@ -33,8 +33,8 @@ FEWEST_LARGE_COPIES = 6
 FEWEST_ROWS_OF_STEPS = 512
 """Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
 
-FEWEST_OPERATIONS = 2
-"""Of a step; a product of as many factors has powers in it that are computed once."""
+FEWEST_ROWS_OF_ONE = 2048
+"""The same where a step is one operation: fewer have powers in them that are computed once."""
 
 LONGEST = 2048
 """The most rows of a copy."""
@@ -239,7 +239,8 @@ class _Search(Copies):
             return size >= FEWEST_ROWS or self._goes_on(loop)
         copy = self.tokens[loop.start : loop.start + loop.length]
         copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
-        return size >= FEWEST_ROWS_OF_STEPS and len(copy) - copy.count(INDEX) >= FEWEST_OPERATIONS
+        is_one = len(copy) - copy.count(INDEX) < 2
+        return size >= (FEWEST_ROWS_OF_ONE if is_one else FEWEST_ROWS_OF_STEPS)
 
     def _goes_on(self, loop: Repeat) -> bool:
         """Whether copies take what the turns of a loop give, which would have to be kept for them."""

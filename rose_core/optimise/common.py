@@ -9,7 +9,7 @@ to be given (`LEAST`, `FOR_EACH`).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -52,11 +52,11 @@ def common(root: Func) -> Func:
 class _Calls:
     """The calls of one function, each as often as the loops turn that it is in."""
 
-    def __init__(self) -> None:
-        self.args: list[Sequence[object]] = []
-        """Caller and arguments."""
-        self.turns: list[Sequence[int]] = []
-        """How often each call runs, and how often each of its arguments is computed."""
+    def __init__(self, params: int) -> None:
+        self.columns: list[list[object]] = [[] for _ in range(1 + params)]
+        """The callers, and each of the arguments."""
+        self.turns: dict[int, list[int]] = {}
+        """A call in a loop → how often each of these is computed."""
         self.number = 0
         self._computed: dict[int, int] = {}
         self._shared: dict[int, bool] = {_VARIES: False}
@@ -65,21 +65,22 @@ class _Calls:
         """A call of ``args`` in this block of its caller."""
         turns = _turns(caller, home)
         if turns:
-            pool = caller.pool
-            self.args.append([caller, *[x if x >= 0 else pool[~x] for x in args]])
-            homes = [caller.home_of(x) for x in args]
-            self.turns.append([turns, *[_turns(caller, h) if h else 1 for h in homes]])
+            if home:
+                self.turns[len(self.columns[0])] = [1, *[_turns(caller, caller.home_of(x)) for x in args]]
+            given = [caller, *[x if x >= 0 else caller.pool[~x] for x in args]]
+            for column, x in zip(self.columns, given, strict=True):
+                column.append(x)
             self.number += turns
 
     def computed(self, args: int) -> int:
         """How often the callers compute what depends on some arguments: bit ``k + 1`` is argument ``k``."""
         found = self._computed.get(args)
         if found is None:
-            which = [k for k in range(1, args.bit_length()) if args >> k & 1]
-            turns = {
-                (given[0], *[given[k] for k in which]): max([n[k] for k in which], default=1)
-                for given, n in zip(self.args, self.turns, strict=True)
-            }
+            which = [0, *[k for k in range(1, args.bit_length()) if args >> k & 1]]
+            given = [*zip(*[self.columns[k] for k in which], strict=True)]
+            turns = dict.fromkeys(given, 1)
+            for call, of_args in self.turns.items():
+                turns[given[call]] = max([of_args[k] for k in which])
             found = self._computed[args] = sum(turns.values())
         return found
 
@@ -102,13 +103,16 @@ def _turns(f: Func, block: int) -> int:
 
 def _all_calls(root: Func) -> dict[Func, _Calls]:
     """Those of functions that are long enough and are called more than once."""
-    found: dict[Func, _Calls] = defaultdict(_Calls)
+    found: dict[Func, _Calls] = {}
     for f in callees_first(root):
         long = [len(g.code) > LEAST and not stays(g) for g in f.callees]
         if any(long):
             for v, ins in enumerate(f.code):
                 if ins[0] == CALL and long[ins[1]]:
-                    found[f.callees[ins[1]]].add(f, ins[2:], f.home[v])
+                    g = f.callees[ins[1]]
+                    if g not in found:
+                        found[g] = _Calls(len(g.params))
+                    found[g].add(f, ins[2:], f.home[v])
     return {f: calls for f, calls in found.items() if calls.number > 1}
 
 

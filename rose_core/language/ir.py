@@ -266,16 +266,19 @@ class Func(Chained):
 def operands(ins: tuple[int, ...], blocks: Sequence[Block]) -> Sequence[int]:
     """The ids of the values that an instruction uses."""
     op = ins[0]
-    if op in (PARAM, IDX):
-        return ()
-    if op == FOR:
-        return blocks[ins[1]].results
-    if op in (GET, MEMBER, REF_MEMBER):
-        return ins[1:2]
-    return ins[_OPERANDS_FROM.get(op, 1) :]
+    return blocks[ins[1]].results if op == FOR else ins[_OPERANDS[op]]
 
 
-_OPERANDS_FROM = {CALL: 2, VJP: 2, COND: 4, LOOP: 4}
+_OPERANDS = [slice(1, None)] * (ZEROS + 1)
+"""Where instructions have them, but for loops ``FOR``."""
+for _at, _ops in (
+    (slice(0), (PARAM, IDX)),
+    (slice(1, 2), (GET, MEMBER, REF_MEMBER)),
+    (slice(2, None), (CALL, VJP)),
+    (slice(4, None), (COND, LOOP)),
+):
+    for _op in _ops:
+        _OPERANDS[_op] = _at
 
 
 def path_of(f: Func, r: int) -> tuple[list[int], int]:

@@ -16,8 +16,13 @@ F64, I32, I64, V128, EMPTY = 0x7C, 0x7F, 0x7E, 0x7B, 0x40
 _TYPES = {"f": F64, "i": I32, "l": I64, "v": V128}
 
 
+_BYTE = [bytes([n]) for n in range(0x80)]
+
+
 def uint(n: int) -> bytes:
     """An unsigned LEB128 integer."""
+    if n <= 0x7F:
+        return _BYTE[n]
     out = bytearray()
     while n > 0x7F:
         out.append(n & 0x7F | 0x80)
@@ -89,7 +94,7 @@ def call(n: int) -> bytes:
 
 
 def memarg(align: int, offset: int) -> bytes:
-    return bytes([align]) + uint(offset)
+    return _BYTE[align] + uint(offset)
 
 
 LOAD = {"f": (0x2B, 3), "i": (0x28, 2), "l": (0x29, 3), "b": (0x2D, 0)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from builtins import compile as compile_text
+from copy import copy
+from dataclasses import asdict, dataclass
 
 import pytest
 
@@ -111,6 +113,21 @@ def test_structs_and_nesting() -> None:
     assert result.first == {"x": 4, "y": 3}
     assert result.sizes == [[1, 4], [3, 8]]
     assert result.shape == shape
+
+
+def test_copies_of_symbolic_values_are_these() -> None:
+    """As `dataclasses.asdict` makes them."""
+
+    @dataclass
+    class State:
+        at: object
+        sides: object
+        rest: object
+
+    t = struct(at=Real, sides=Vec(2, Real), rest=Point)
+    f = fn([t], t, lambda s: asdict(State(copy(s.at) + 1, s.sides, s.rest)))
+    given = {"at": 1.0, "sides": [2.0, 3.0], "rest": {"x": 4.0, "y": 5.0}}
+    assert same(f, given) == {**given, "at": 2.0}
 
 
 def test_a_struct_with_some_fields_anew() -> None:

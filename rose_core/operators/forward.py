@@ -7,6 +7,7 @@ from typing import Any
 
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import REAL, TAN, Array, Struct, Type, dual, numbers, replace_scalar, scalar_of
+from rose_core.tracing.declare import elements, fields_of
 from rose_core.tracing.functions import Capture, Function, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.trace import Value, zero
@@ -60,10 +61,9 @@ def has_tangent(t: Type, x: object) -> bool:
     if isinstance(x, Value):
         return x._type == t
     if isinstance(t, Struct):
-        fields: Any = x if isinstance(x, dict) else getattr(x, "__dict__", {})
+        fields = fields_of(x) or {}
         return any(has_tangent(u, fields.get(name)) for name, u in t.fields.items())
-    elements: Any = x if hasattr(x, "__len__") and hasattr(x, "__getitem__") else ()
-    return isinstance(t, Array) and any(has_tangent(t.elem, elements[k]) for k in range(len(elements)))
+    return isinstance(t, Array) and any(has_tangent(t.elem, elem) for elem in elements(x) or ())
 
 
 def _derivative(g: Func, key: str, typed: Callable[[Type], Type]) -> Func:

@@ -12,7 +12,17 @@ from typing import Any
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
 from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
-from rose_core.tracing.declare import LARGEST, as_type, describe, exact, is_vector, number, truth, whole
+from rose_core.tracing.declare import (
+    LARGEST,
+    as_type,
+    describe,
+    elements,
+    exact,
+    fields_of,
+    number,
+    truth,
+    whole,
+)
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import Size
@@ -278,8 +288,8 @@ def type_of(x: object, what: str) -> Type:
         return BOOL
     if number(x) is not None:
         return REAL
-    if isinstance(x, dict):
-        return Struct({name: type_of(y, what) for name, y in x.items()})
-    if is_vector(x) and len(x):
-        return array(fin(len(x)), type_of(x[0], what))
+    if elems := None if hasattr(x, "_fields") else elements(x):
+        return array(fin(len(elems)), type_of(elems[0], what))
+    if (fields := fields_of(x)) is not None and not callable(x):
+        return Struct({name: type_of(y, what) for name, y in fields.items()})
     raise TypeError(f"{what}: expected a value, got {describe(x)}")

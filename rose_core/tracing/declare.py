@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import sys
-from collections.abc import Sequence
-from typing import Any, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rose_core.language.types import UNIT, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
@@ -80,12 +81,25 @@ def annotated(t: object, scope: dict[str, object]) -> object:
 
 def number(x: object) -> float | None:
     """``x`` as a Real, of whatever library it is; None if it is no number, or a complex one."""
-    if isinstance(x, complex) or truth(x) is not None or not hasattr(x, "__float__"):
+    if isinstance(x, (bool, complex)) or _kind(x) in _NO_NUMBERS or not hasattr(x, "__float__") or _shape(x):
         return None
     try:
         return float(x)
-    except (TypeError, ValueError, OverflowError):  # an array, or an int that is too large
+    except (TypeError, ValueError, OverflowError):  # a symbolic value, or an int that is too large
         return None
+
+
+_NO_NUMBERS = ("b", "c", "S", "U")
+"""The kinds of Bools, complex numbers and texts, all of which libraries make floats of."""
+
+
+def _kind(x: object) -> str | None:
+    return getattr(getattr(x, "dtype", None), "kind", None)
+
+
+def _shape(x: object) -> tuple[int, ...]:
+    found = getattr(x, "shape", ())
+    return found if isinstance(found, tuple) else ()
 
 
 def whole(x: object) -> int | None:
@@ -107,13 +121,34 @@ def exact(x: object) -> object:
 
 def truth(x: object) -> bool | None:
     """``x`` as a Bool, of whatever library it is; None if it is none."""
-    is_bool = isinstance(x, bool) or (getattr(getattr(x, "dtype", None), "kind", "") == "b" and not x.shape)  # type: ignore[attr-defined]
+    is_bool = isinstance(x, bool) or (_kind(x) == "b" and not _shape(x))
     return bool(x) if is_bool else None
 
 
-def is_vector(x: object) -> TypeGuard[Sequence[Any]]:
-    """Whether ``x`` has elements by number, of whatever library it is."""
-    return hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict))
+def elements(x: object) -> Sequence[Any] | None:
+    """The elements of ``x`` by number, of whatever library it is; None if it has none.
+
+    Arrays and series give them all at once as numbers of Python, in their order whatever they call them.
+    """
+    if isinstance(x, (list, tuple)):
+        return x
+    if not hasattr(x, "__len__") or not hasattr(x, "__getitem__") or isinstance(x, (str, bytes, Mapping)):
+        return None
+    if not hasattr(x, "tolist"):
+        return [x[i] for i in range(len(x))]
+    found = x.tolist()
+    return found if isinstance(found, list) else None  # a number is what an array without dimensions gives
+
+
+def fields_of(x: object) -> Mapping[Any, Any] | None:
+    """The fields of ``x`` by name: of a mapping, a named tuple, or an object; None if it has none."""
+    if isinstance(x, (dict, Mapping)):
+        return x
+    if isinstance(x, tuple):
+        return dict(zip(x._fields, x, strict=True)) if hasattr(x, "_fields") else None
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
+    return getattr(x, "__dict__", None)
 
 
 def mismatch(t: Type, x: object) -> str:

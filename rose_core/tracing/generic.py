@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rose_core.errors import counted
-from rose_core.language.types import Array, Struct, Type
-from rose_core.tracing.declare import describe, index_type
+from rose_core.language.types import Array, Struct
+from rose_core.tracing.declare import describe, elements, fields_of, index_type
 from rose_core.tracing.sizes import OpenVec, Size, known
 from rose_core.tracing.trace import Value
 
@@ -88,9 +88,8 @@ class Generic:
             elem: object
             if isinstance(x, Array):
                 size, elem = x.size, x.elem
-            elif not isinstance(x, Type) and hasattr(x, "__len__") and hasattr(x, "__getitem__"):
-                size = len(x)
-                elem = x[0] if size and not isinstance(x, dict) else None
+            elif (elems := elements(x)) is not None:
+                size, elem = len(elems), elems[0] if elems else None
             else:
                 return
             i = t.index
@@ -98,8 +97,8 @@ class Generic:
                 raise ValueError(f"{what}: {i.name} is {found[i]} elsewhere, and {size} here")
             self._infer(t.elem, elem, found, what)
         elif isinstance(t, dict):
-            fields = x.fields if isinstance(x, Struct) else x
-            if isinstance(fields, dict):
+            fields = x.fields if isinstance(x, Struct) else fields_of(x)
+            if fields is not None:
                 for name, field in t.items():
                     self._infer(field, fields.get(name), found, f"{what}.{name}")
 

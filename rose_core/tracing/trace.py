@@ -22,8 +22,9 @@ from rose_core.tracing.declare import (
     LARGEST,
     as_type,
     describe,
+    elements,
     exact,
-    is_vector,
+    fields_of,
     mismatch,
     number,
     truth,
@@ -122,6 +123,12 @@ class Value:
     # operators stand here, and not with scalars, so that vectors and structs are refused by name
 
     __hash__ = object.__hash__
+
+    def __copy__(self) -> Value:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Value:
+        return self  # it never changes, and a copy would belong to a copy of the function
 
     def __neg__(self) -> Var:
         return neg(self)
@@ -466,26 +473,21 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
                 raise IndexError(f"{what}: {i} is out of range, expected 0 <= i < {t.size}")
             return [b.const(i, t)]
     elif isinstance(t, Array):
-        if is_vector(x):
-            return _lift_vec(trace, x, t, what)
-    elif isinstance(t, Struct):
-        fields = x if isinstance(x, dict) else getattr(x, "__dict__", None)
-        if fields is not None:
-            if fields.keys() != t.fields.keys():
-                got, expected = ", ".join(sorted(map(str, fields.keys()))), ", ".join(sorted(t.fields))
-                raise TypeError(f"{what}: expected a struct with the fields {expected}, got {got}")
-            return [
-                v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")
-            ]
+        if (elems := elements(x)) is not None:
+            return _lift_vec(trace, elems, t, what)
+    elif isinstance(t, Struct) and (fields := fields_of(x)) is not None:
+        if fields.keys() != t.fields.keys():
+            got, expected = ", ".join(sorted(map(str, fields.keys()))), ", ".join(sorted(t.fields))
+            raise TypeError(f"{what}: expected a struct with the fields {expected}, got {got}")
+        return [v for name, u in t.sorted_fields() for v in lift(trace, fields[name], u, f"{what}.{name}")]
     raise TypeError(f"{what}: {mismatch(t, x)}")
 
 
-def _lift_vec(trace: Trace, x: Any, t: Array, what: str) -> list[int]:
-    if len(x) != t.size:
-        raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(x)}")
-    elems = [lift(trace, x[i], t.elem, f"{what}[{i}]") for i in range(t.size)]
-    types = leaves(t)
-    return [trace.builder.vec([e[k] for e in elems], types[k]) for k in range(len(types))]
+def _lift_vec(trace: Trace, elems: Sequence[Any], t: Array, what: str) -> list[int]:
+    if len(elems) != t.size:
+        raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(elems)}")
+    ids = [lift(trace, x, t.elem, f"{what}[{i}]") for i, x in enumerate(elems)]
+    return [trace.builder.vec([row[k] for row in ids], u) for k, u in enumerate(leaves(t))]
 
 
 def _ids(x: object) -> list[int]:

@@ -1,0 +1,101 @@
+"""Values of other libraries, and what Python itself has for records."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType, SimpleNamespace
+from typing import NamedTuple
+
+import pytest
+
+from rose_core import Real, Size, Vec, compile, fn, grad, interp, scan, struct, sum, vec
+
+n = Size("n")
+
+
+class Series:
+    """A vector whose elements have other names than their numbers; an array, if it has dimensions."""
+
+    def __init__(self, *values: object, shape: tuple[int, ...] | None = None) -> None:
+        self.values = values
+        self.dtype: object = None
+        self.shape = (len(values),) if shape is None else shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, i: int) -> object:
+        return self.values[-1 - i]
+
+    def __float__(self) -> float:
+        return self.values[0]
+
+    def tolist(self) -> object:
+        return list(self.values) if self.shape else self.values[0]
+
+
+def test_arrays_and_series_of_other_libraries() -> None:
+    weighed = fn([Vec(3, Real)], Real, lambda v: v[0] - v[2] + vec(2, Real, Series(7.0, 5.0))[0])
+    of_any_size = fn([Vec(n, Real)], Real, lambda v: v[0] * n)
+    for by in (compile, interp):
+        assert by(weighed)(Series(1.0, 2.0, 4.0)) == by(weighed)([1, 2.0, 4]) == 4.0
+        assert by(fn([Real], Real, lambda x: of_any_size(Series(x, 2, 3))))(5.0) == 15.0
+        assert by(fn([Real], Real, lambda x: x * 2))(Series(4.0, shape=())) == 8.0
+    with pytest.raises(TypeError, match=r"argument 1 of <?f.*expected \[3\]Real, got Series"):
+        compile(weighed)(Series(4.0, shape=()))
+    with pytest.raises(TypeError, match="expected Real, got Series"):
+        compile(fn([Real], Real, lambda x: x))(Series(4.0))
+
+
+@pytest.mark.parametrize("kind", ["b", "c", "S", "U"])
+def test_what_other_libraries_make_floats_of(kind: str) -> None:
+    x = Series(1.0, shape=())
+    x.dtype = SimpleNamespace(kind=kind)
+    with pytest.raises(TypeError, match="expected Real, got Series"):
+        compile(fn([Real], Real, lambda x: x))(x)
+
+
+@dataclass(slots=True)
+class Slots:
+    x: object
+    y: object
+
+    @property
+    def more(self) -> object:
+        return self.x
+
+
+@dataclass
+class Plain:
+    x: object
+    y: object
+
+    @cached_property
+    def more(self) -> object:
+        return self.x
+
+
+class Named(NamedTuple):
+    x: object
+    y: object
+
+
+RECORDS = [Slots, Plain, Named, lambda x, y: MappingProxyType({"x": x, "y": y})]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_records_of_python(record) -> None:
+    """Values with fields, wherever a struct is expected, or the type is not said."""
+    pair, many = struct(x=Real, y=Real), struct(x=Vec(n, Real), y=Real)
+    product = fn([pair], Real, lambda p: p.x * p.y)
+    of_any_size = fn([many], Real, lambda p: sum(p.x) * p.y)
+    swapped = fn([Real, Real], pair, lambda x, y: record(y, x))
+    turns = fn([Real], Vec(2, pair), lambda x: scan(2, Real, x, lambda s, i: (s + 1, record(s, 3)))[1])
+    both = fn([Real, Real], Real, lambda x, y: of_any_size(record([x, x, y], y)) + product(record(x, y)))
+    kept = record(2.0, 5.0)
+    if isinstance(kept, Plain):
+        assert kept.more == 2.0  # which is no field
+    for by in (compile, interp):
+        assert by(product)(kept) == 10.0
+        assert by(swapped)(2, 5) == {"x": 5.0, "y": 2.0}
+        assert by(turns)(1)[1] == {"x": 2.0, "y": 3.0}
+        assert by(grad(both))(2, 5) == 15.0

@@ -27,7 +27,7 @@ from rose_core.standalone import load
 from rose_core.tracing.control import checkpoint, cond, fori, scan, while_loop
 from rose_core.tracing.declare import Vec, struct
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import Function, fn, opaque, select, sum, vec, vjp
+from rose_core.tracing.functions import Function, extreme, fn, opaque, select, sum, vec, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.infix import ExpressionError, expr
 from rose_core.tracing.sizes import Size
@@ -53,7 +53,8 @@ __version__ = "0.1.0"
 abs, sign, ceil, floor, trunc, sqrt = map(operation, "abs sign ceil floor trunc sqrt".split())
 sin, cos, tan, asin, acos, atan, atan2 = map(operation, "sin cos tan asin acos atan atan2".split())
 sinh, cosh, tanh, exp, expm1, log, log1p = map(operation, "sinh cosh tanh exp expm1 log log1p".split())
-log2, log10, pow, cbrt, hypot, min, max = map(operation, "log2 log10 pow cbrt hypot min max".split())
+log2, log10, pow, cbrt, hypot = map(operation, "log2 log10 pow cbrt hypot".split())
+min, max = map(extreme, ("min", "max"))
 neg, add, sub, mul, div = map(operation, "neg add sub mul div".split())
 neq, lt, leq, eq, gt, geq = map(operation, "neq lt leq eq gt geq".split())
 not_, and_, or_, iff, xor = map(operation, "not and or iff xor".split())

@@ -74,7 +74,7 @@ def test_python_s_own_sum() -> None:
     f = fn([Vec(3, Real)], Real, lambda v: rose.sum(v) * rose.sum(x * x for x in v) + rose.sum([1, 2]))
     assert compile(f)(v) == interp(f)(v) == 7 * 21 + 3
     assert rose.sum(range(4)) == 6
-    started = fn([Real], Real, lambda x: rose.sum([x, x], 1.0) + rose.sum((x for _ in "ab"), x))
+    started = fn([Real], Real, lambda x: rose.sum([x, x], 1.0) + rose.sum((x for _ in "ab"), start=x))
     assert compile(started)(2.0) == 11.0
     long = fn([Vec(1000, Real)], Real, rose.sum)
     assert len(long.func.code) < 10
@@ -135,6 +135,14 @@ def test_a_struct_with_some_fields_anew() -> None:
     assert same(f, {"x": 1, "y": 2}) == {"x": 2, "y": 2}
     Odd = struct({"keys": Real, "x": Real})
     assert same(fn([Odd], Real, lambda s: s.keys * s.x), {"keys": 3, "x": 5}) == 15
+
+
+def test_structs_are_gone_through_as_dicts_are() -> None:
+    f = fn([Point], Real, lambda p: sum(v for k, v in p.items() if k != "y") + sum(p.values()))
+    assert same(f, {"x": 1, "y": 2}) == 4.0
+    assert same(fn([Point], Real, lambda p: p.x if "x" in p and "z" not in p else 0), {"x": 1, "y": 2}) == 1.0
+    own = fn([struct(items=Real, values=Real)], Real, lambda p: p.items - p.values)
+    assert same(own, {"items": 5, "values": 3}) == 2.0
 
 
 @pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])

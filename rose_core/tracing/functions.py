@@ -9,6 +9,7 @@ import builtins
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from rose_core.errors import counted
@@ -25,7 +26,9 @@ from rose_core.tracing.trace import (
     VecValue,
     check_scope,
     current,
+    iadd,
     lift,
+    operation,
     this_thread,
     wrap,
     zero,
@@ -74,16 +77,17 @@ def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[ob
     return wrap(trace, [b.get(loop, k) for k in range(len(ids))], array(size, t))
 
 
-def sum(index: object, body: Callable[[Var], object] | None = None) -> Any:
+def sum(index: object, body: Callable[[Var], object] | None = None, *, start: object = None) -> Any:
     """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents.
 
     Without a body the sum of a vector's elements, or what Python's own ``sum`` gives, from a start too.
     """
-    if body is None and isinstance(index, VecValue):
+    if body is None and start is None and isinstance(index, VecValue):
         return sum(len(index), index.__getitem__)
     if not callable(body):
-        if body is None or hasattr(index, "__iter__"):
-            return builtins.sum(index, 0 if body is None else body)  # type: ignore[call-overload]
+        start = body if start is None else start
+        if start is None or hasattr(index, "__iter__"):
+            return builtins.sum(index, 0 if start is None else start)  # type: ignore[call-overload]
         raise TypeError(f"sum: expected a function of the index, got {describe(body)}")
     trace = current()
     b = trace.builder
@@ -100,6 +104,33 @@ def sum(index: object, body: Callable[[Var], object] | None = None) -> Any:
     vec(index, UNIT, add_term)
     total, t = totals[0]
     return Var(trace, b.resolve(total), t)
+
+
+def extreme(name: str) -> Callable[..., Any]:
+    """``max`` or ``min``: of Reals as many as there are, of a vector's, or of those that something gives.
+
+    Where there are neither symbols nor floats, it is Python's own.
+    """
+    of_two, own = operation(name), getattr(builtins, name)
+
+    def function(*args: Any, **options: Any) -> Any:
+        values = args
+        if len(args) == 1:
+            (v,) = args
+            if isinstance(v, VecValue) and len(v) > 2 and not options:
+                from rose_core.tracing.control import fori
+
+                return fori(len(v) - 1, REAL, v[0], lambda i, x: of_two(x, v[iadd(len(v), i, 1)]))
+            if isinstance(v, Var):
+                raise TypeError(f"{name}: expected two Reals or more, or a vector, got {describe(v)}")
+            values = tuple(v)
+            args = (values,)
+        if "key" in options or not any(isinstance(x, (Value, float)) for x in values):
+            return own(*args, **options)
+        return reduce(of_two, values)
+
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 # -- functions ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from threading import local
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -108,8 +109,8 @@ class Value:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a symbolic value has no truth value while its function is traced; "
-            "use select or cond, and & | ~ in place of and, or, not"
+            "a symbolic value has no truth value while its function is traced; use select or cond, "
+            "& | ~ in place of and, or, not, (a < x) & (x < b) for a < x < b, and min and max of rose_core"
         )
 
     def __float__(self) -> NoReturn:
@@ -183,6 +184,15 @@ class Value:
 
     def __divmod__(self, other: int) -> tuple[Var, Var]:
         return self // other, self % other
+
+    def __floor__(self) -> Var:
+        return apply(ops.by_name["floor"], self)
+
+    def __ceil__(self) -> Var:
+        return apply(ops.by_name["ceil"], self)
+
+    def __trunc__(self) -> Var:
+        return apply(ops.by_name["trunc"], self)
 
     def __eq__(self, other: object) -> Var:  # type: ignore[override]
         return _compare(self, other, "eq")
@@ -265,7 +275,10 @@ class Loose(Var):
 
 
 class VecValue(Value):
-    """A symbolic vector: indexed by ints and symbolic indices, iterated, unpacked, measured with len."""
+    """A symbolic vector: indexed by ints and symbolic indices, sliced, iterated, unpacked, measured with len.
+
+    ``m[i, j]`` is ``m[i][j]``; the bounds of a slice are ints.
+    """
 
     __slots__ = ("ids",)
 
@@ -285,7 +298,11 @@ class VecValue(Value):
     def __len__(self) -> int:
         return self._type.size  # type: ignore[attr-defined, no-any-return]
 
-    def __getitem__(self, i: object) -> object:
+    def __getitem__(self, i: object) -> Any:
+        if isinstance(i, tuple):
+            return reduce(operator.getitem, i, self)
+        if isinstance(i, slice):
+            return self._slice(range(len(self))[i])
         trace, ids = current(), use(self)
         t = self._type
         assert isinstance(t, Array)
@@ -314,6 +331,14 @@ class VecValue(Value):
         from rose_core.tracing.updates import Updates
 
         return Updates(self)
+
+    def _slice(self, at: range) -> object:
+        """The vector of the elements with these numbers."""
+        from rose_core.tracing.functions import vec
+
+        t = self._type
+        assert isinstance(t, Array)
+        return vec(len(at), t.elem, lambda k: self[iadd(t.index, imul(_ANY, k, at.step), at.start)])
 
     def _position(self, trace: Trace, i: object) -> int:
         t = self._type
@@ -348,8 +373,10 @@ class StructValue(Value):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_fields":
             raise AttributeError(name)
-        if name == "keys" and name not in self._fields:  # what ``{**s, "x": 1}`` asks for
-            return self._fields.keys
+        if (
+            name in ("keys", "values", "items") and name not in self._fields
+        ):  # as of the dict that it is outside
+            return getattr(self._fields, name)
         return self[name]
 
     def __getitem__(self, name: str | int) -> object:
@@ -358,6 +385,9 @@ class StructValue(Value):
         except KeyError:
             keys = ", ".join(self._fields)
             raise AttributeError(f"this struct has no field {name!r}; its fields are {keys}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._fields
 
     def __iter__(self) -> Iterator[object]:
         numbers = [str(k) for k in range(len(self._fields))]

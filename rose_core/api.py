@@ -27,8 +27,8 @@ def compile(f: Function) -> Callable[..., object]:
         program = Program(expanded(func))
     instance = instantiate(program)
 
-    def compiled(*args: object) -> object:
-        return build(instance(flatten_args(args, func.param_types, func.name)), func.ret)
+    def compiled(*args: object, **named: object) -> object:
+        return build(instance(flatten_args(f.ordered(args, named), func.param_types, func.name)), func.ret)
 
     compiled.__name__ = compiled.__qualname__ = func.name
     return compiled
@@ -40,8 +40,8 @@ def interp(f: Function) -> Callable[..., object]:
     with deep_recursion():
         root = expanded(func)
 
-    def interpreted(*args: object) -> object:
-        leaves = flatten_args(args, func.param_types, func.name)
+    def interpreted(*args: object, **named: object) -> object:
+        leaves = flatten_args(f.ordered(args, named), func.param_types, func.name)
         with deep_recursion():
             return build(run(root, leaves), func.ret)
 

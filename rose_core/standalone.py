@@ -21,7 +21,7 @@ from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.recording.again import expanded
-from rose_core.tracing.values import build, flatten_args
+from rose_core.tracing.values import build, flatten_args, ordered
 from rose_core.wasm import encode
 from rose_core.wasm.layout import Slot, kind_of
 from rose_core.wasm.program import Program
@@ -116,6 +116,7 @@ class _File:
         self.bytes = data
         self.name: str = about["name"]
         self.params = [type_from_json(t) for t in about["params"]]
+        self.names: list[str] = about["names"]
         self.ret = type_from_json(about["ret"])
         params = [leaf for t in self.params for leaf in leaves(t)]
         self.args = _slots(params, about["args"])
@@ -168,8 +169,9 @@ def load(file: str | Path | bytes) -> Callable[..., object]:
     found = _File(data)
     instance = instantiate(found)
 
-    def loaded(*args: object) -> object:
-        return build(instance(flatten_args(args, found.params, found.name)), found.ret)
+    def loaded(*args: object, **named: object) -> object:
+        given = ordered(found.name, found.names, {}, args, named)
+        return build(instance(flatten_args(given, found.params, found.name)), found.ret)
 
     loaded.__name__ = loaded.__qualname__ = found.name
     return loaded

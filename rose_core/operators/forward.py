@@ -44,10 +44,11 @@ class _Forward(Function):
         super().__init__(func, captures)
         self._of = of
 
-    def __call__(self, *args: object) -> object:
+    def __call__(self, *given: object, **named: object) -> object:
+        args = self.ordered(given, named)
         captured = (c[0].func.type_of(c[1]) for c in self.captures if isinstance(c, tuple))
-        given = zip(self.func.param_types, args, strict=False)
-        if any(scalar_of(t) is TAN for t in captured) or any(has_tangent(t, x) for t, x in given):
+        typed = zip(self.func.param_types, args, strict=False)
+        if any(scalar_of(t) is TAN for t in captured) or any(has_tangent(t, x) for t, x in typed):
             return super().__call__(*args)
         return on_numbers(self._of)(*args)
 
@@ -72,6 +73,7 @@ def _derivative(g: Func, key: str, typed: Callable[[Type], Type]) -> Func:
     if not isinstance(func, Func):
         params = [typed(dual(t)) for t in g.param_types]
         func = g.memo[key] = Func(f"jvp_{g.name}", params, typed(dual(g.ret)))
+        func.param_names = list(g.param_names)
         func.derive_jvp(g)
     return func
 

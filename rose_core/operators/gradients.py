@@ -191,6 +191,7 @@ def derived(
         while len(names) < len(params):
             names.append(unused("direction", names))
         made.func.param_names = names
+        made.defaults = f.defaults
     return made
 
 

@@ -183,6 +183,7 @@ def checkpoint(f: Function | Generic) -> Any:
     marked.func.name = marked.__name__ = function.func.name
     marked.func.remat = True
     marked.func.param_names = list(function.func.param_names)
+    marked.defaults = function.defaults
     return marked
 
 

@@ -33,7 +33,7 @@ from rose_core.tracing.trace import (
     wrap,
     zero,
 )
-from rose_core.tracing.values import build, flatten
+from rose_core.tracing.values import build, flatten, ordered
 
 
 def select(p: object, *choice: object) -> object:
@@ -147,6 +147,8 @@ class Function:
         self.func = func
         self.captures = captures
         """Values of enclosing functions that it uses, which are passed to it after its arguments."""
+        self.defaults: dict[str, object] = {}
+        """The arguments that a call need not give, by the names of their parameters."""
         self._jvp: Function | None = None
         self.__name__ = func.name
 
@@ -157,10 +159,14 @@ class Function:
         params = ", ".join(map(str, self.func.param_types))
         return f"<fn {self.func.name}({params}) -> {self.func.ret}>"
 
-    def __call__(self, *args: object) -> object:
+    def __call__(self, *args: object, **named: object) -> object:
         trace = current()
-        call = trace.builder.call(self.func, lift_args(trace, self, args))
+        call = trace.builder.call(self.func, lift_args(trace, self, self.ordered(args, named)))
         return _results(trace, self.func, call)
+
+    def ordered(self, args: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
+        """The arguments of a call, in which some may be given by name, in their order."""
+        return ordered(self.func.name, self.func.param_names, self.defaults, args, named)
 
     def around(self) -> str:
         """The name of a function whose values it uses."""
@@ -244,7 +250,8 @@ def fn(*args: object) -> Any:
     name = getattr(body, "__name__", "f")
     name = "f" if name == "<lambda>" else name
     if sizes := sizes_in(params):
-        return Generic(name, params, tuple(sizes), lambda: _trace(name, params, ret, body))
+        names, defaults = _parameters(body, len(params))
+        return Generic(name, params, tuple(sizes), lambda: _trace(name, params, ret, body), names, defaults)
     return _trace(name, params, ret, body)
 
 
@@ -270,19 +277,40 @@ def _trace(name: str, written: Sequence[object], result: object, body: Callable[
     finally:
         traces.pop()
         trace.closed = True
-    code = getattr(body, "__code__", None)
-    if code is not None and code.co_argcount == len(params):
-        func.param_names = list(code.co_varnames[: len(params)])
-    return Function(func, trace.captures)
+    made = Function(func, trace.captures)
+    func.param_names, made.defaults = _parameters(body, len(params))
+    return made
+
+
+_ANY_NUMBER = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
+def _undecorated(body: Any) -> Any:
+    """The function that ``body`` passes all arguments on to, if a decorator has made it so."""
+    while inspect.isfunction(body) and hasattr(body, "__wrapped__") and body.__code__.co_flags & _ANY_NUMBER:
+        body = body.__wrapped__
+    return body
+
+
+def _parameters(body: Callable[..., object], count: int) -> tuple[list[str], dict[str, object]]:
+    """The names of the parameters of ``body``, if it has so many, and the defaults of the last ones."""
+    own: Any = _undecorated(body)
+    code = getattr(own, "__code__", None)
+    if code is None or code.co_argcount != count:
+        return [], {}
+    names = list(code.co_varnames[:count])
+    given = own.__defaults__ or ()
+    return names, dict(zip(names[count - len(given) :], given, strict=True))
 
 
 def _signature(body: Callable[..., object], local: Mapping[str, object]) -> tuple[list[object], object]:
     """The types in a function's annotations; ``local`` are the names where it is defined."""
+    body = _undecorated(body)
     if not inspect.isfunction(body):
         raise TypeError(f"@fn: expected a function with annotations, got {describe(body)}")
     written = dict(body.__annotations__)
     code = body.__code__
-    if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if code.co_kwonlyargcount or code.co_flags & _ANY_NUMBER:
         raise TypeError(f"@fn: {body.__name__} can only have parameters by position, each with its type")
     scope = {**body.__globals__, **local}
 
@@ -396,8 +424,9 @@ def vjp(f: Function | Generic) -> Callable[..., Pullback]:
     if not isinstance(f, Generic):
         function_of(f, "vjp")
 
-    def pullback(*args: object) -> Pullback:
+    def pullback(*given: object, **named: object) -> Pullback:
         trace = current()
+        args = f.ordered(given, named)
         g = f.at_args(args) if isinstance(f, Generic) else f
         return Pullback(trace, g.func, lift_args(trace, g, args))
 

@@ -6,6 +6,7 @@ So their loops know their bounds like any other function's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rose_core.errors import counted
@@ -13,6 +14,7 @@ from rose_core.language.types import Array, Struct
 from rose_core.tracing.declare import describe, elements, fields_of, index_type
 from rose_core.tracing.sizes import OpenVec, Size, known
 from rose_core.tracing.trace import Value
+from rose_core.tracing.values import ordered
 
 if TYPE_CHECKING:
     from rose_core.tracing.functions import Function
@@ -22,12 +24,20 @@ class Generic:
     """A function of which some sizes are not known yet; called, it finds them in the arguments."""
 
     def __init__(
-        self, name: str, params: Sequence[object], sizes: Sequence[Size], make: Callable[[], Function]
+        self,
+        name: str,
+        params: Sequence[object],
+        sizes: Sequence[Size],
+        make: Callable[[], Function],
+        names: Sequence[str] = (),
+        defaults: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self.__name__ = name
         self.params = params
         """The parameters' types as the author wrote them."""
         self.sizes = sizes
+        self.names, self.defaults = names, defaults
+        """The parameters' names, and arguments that a call need not give."""
         self._make = make
         self._instances: dict[tuple[int, ...], Function] = {}
         self._jvp: Generic | None = None
@@ -38,8 +48,13 @@ class Generic:
     def __repr__(self) -> str:
         return f"<fn {self.__name__} of any {', '.join(size.name for size in self.sizes)}>"
 
-    def __call__(self, *args: object) -> object:
-        return self.at_args(args)(*args)
+    def __call__(self, *args: object, **named: object) -> object:
+        given = self.ordered(args, named)
+        return self.at_args(given)(*given)
+
+    def ordered(self, args: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
+        """The arguments of a call, in which some may be given by name, in their order."""
+        return ordered(self.__name__, self.names, self.defaults, args, named)
 
     def at(self, **sizes: int) -> Function:
         """The function at these sizes, given by name."""

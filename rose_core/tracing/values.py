@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rose_core.errors import counted
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
@@ -90,6 +90,36 @@ def build(values: Sequence[object], t: Type) -> object:
         count = len(leaves(t.fst))
         return build(values[:count], t.fst), build(values[count:], t.snd)
     return None if t is UNIT else values[0]
+
+
+def ordered(
+    what: str,
+    names: Sequence[str],
+    defaults: Mapping[str, object],
+    args: Sequence[object],
+    named: Mapping[str, object],
+) -> Sequence[object]:
+    """The arguments of a call of ``what``, whose parameters have these names, in their order.
+
+    Those that are missing by default, if they have one; what remains is told where the others are taken.
+
+    Raises:
+        TypeError: a name is none of a parameter, or of one that has its argument.
+    """
+    if not named and (len(args) >= len(names) or not defaults):
+        return args
+    found = dict(zip(names, args, strict=False))
+    for name, x in named.items():
+        if name not in names:
+            known = f"its parameters are {', '.join(names)}" if names else "its parameters have no names"
+            raise TypeError(f"{what} has no parameter {name}; {known}")
+        if name in found:
+            raise TypeError(f"{what} got two arguments for {name}")
+        found[name] = x
+    found = {**defaults, **found}
+    if missing := [name for name in names if name not in found]:
+        raise TypeError(f"{what} got no argument for {', '.join(missing)}")
+    return [*(found[name] for name in names), *args[len(names) :]]
 
 
 def flatten_args(args: Sequence[object], types: Sequence[Type], name: str) -> list[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 
 import pytest
 
@@ -141,3 +142,38 @@ def test_rules_of_authors() -> None:
     )
     f = fn([V], Real, lambda x: total(N, lambda i: twice(x[i]) * real(i)))
     assert compile(grad(f))(NUMBERS) == [2.0 * k for k in range(N)]
+
+
+SHORT_ROWS = [[k / 4, -0.0, k] for k in range(20)]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, lambda row: array("d", row)])
+def test_data_of_python_is_traced_as_a_whole(kind) -> None:
+    """There is no constant for each number, and no vector for each row."""
+    rows = kind(map(kind, SHORT_ROWS)) if kind in (list, tuple) else [kind(row) for row in SHORT_ROWS]
+    f = fn([20, 3], Real, lambda i, j: vec(20, Vec(3, Real), rows)[i][j] + vec(20, Real, range(20))[i])
+    assert len(f.func.pool) == 2 and len(f.func.code) < 10
+    for by in (compile, interp):
+        assert by(f)(7, 0) == 8.75 and by(f)(7, 2) == 14.0
+    g = fn([20], Real, lambda i: vec(20, Real, [-0.0, math.inf, math.nan, *range(17)])[i])
+    assert math.copysign(1, compile(g)(0)) == -1 and compile(g)(1) == math.inf and math.isnan(compile(g)(2))
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "message"),
+    [
+        ([1.0], ValueError, r"vec\[3\]: expected 2 elements, got 1"),
+        ([1.0, True], TypeError, r"vec\[3\]\[1\]: expected Real, got bool"),
+        ([1.0, 10**400], TypeError, r"vec\[3\]\[1\]: expected Real, got int"),
+        (5.0, TypeError, r"vec\[3\]: expected \[2\]Real, got float"),
+    ],
+)
+def test_what_is_wrong_with_data(row, error, message) -> None:
+    rows = [[1.0, 2.0]] * 3 + [row] + [[1.0, 2.0]] * 16
+    with pytest.raises(error, match=message):
+        fn([20], Real, lambda i: vec(20, Vec(2, Real), rows)[i][0])
+
+
+def test_data_with_a_symbol_in_it() -> None:
+    f = fn([Real, Vec(2, Real), 20], Real, lambda x, v, i: vec(20, Vec(2, Real), [v, [x, 1]] * 10)[i][1])
+    assert compile(f)(3, [4, 5], 2) == interp(f)(3, [4, 5], 2) == 5.0

@@ -10,15 +10,30 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from itertools import chain
 from threading import local
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rose_core.errors import NO_INDEX, OUT_OF_RANGE, counted
-from rose_core.language import ops
+from rose_core.language import ops, tables
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
 from rose_core.language.ops import Op
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, fin, leaves
+from rose_core.language.types import (
+    BOOL,
+    REAL,
+    TAN,
+    UNIT,
+    Array,
+    Fin,
+    Pair,
+    Struct,
+    Type,
+    fin,
+    leaves,
+    scalar_of,
+    shape_of,
+)
 from rose_core.tracing.declare import (
     LARGEST,
     as_type,
@@ -516,8 +531,26 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
 def _lift_vec(trace: Trace, elems: Sequence[Any], t: Array, what: str) -> list[int]:
     if len(elems) != t.size:
         raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(elems)}")
+    if content := _table(elems, t):
+        return [trace.builder.data(content, t)]
     ids = [lift(trace, x, t.elem, f"{what}[{i}]") for i, x in enumerate(elems)]
     return [trace.builder.vec([row[k] for row in ids], u) for k, u in enumerate(leaves(t))]
+
+
+def _table(elems: Sequence[Any], t: Array) -> bytes | None:
+    """The numbers of long data, as they are in memory, without a value for each; nothing of other vectors."""
+    if len(elems) < tables.FEWEST or scalar_of(t) is not REAL:
+        return None
+    numbers = elems
+    for size in shape_of(t)[1:]:
+        rows = [() if isinstance(row, Value) else elements(row) or () for row in numbers]
+        if any(len(row) != size for row in rows):
+            return None
+        numbers = [*chain.from_iterable(rows)]
+    try:
+        return tables.packed([*map(float, numbers)], REAL) if {*map(type, numbers)} <= {float, int} else None
+    except OverflowError:  # an int is too large
+        return None
 
 
 def _ids(x: object) -> list[int]:

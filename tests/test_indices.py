@@ -315,6 +315,17 @@ def test_an_index_is_one_of_more_elements(turns, term, plain):
     assert both(slope, V) == pytest.approx(differences(f, V))
 
 
+def test_a_sum_as_an_index_of_another_size():
+    """It is checked for the size that it gets, and not for that of its parts, which nobody has written."""
+    f = fn([Vec(4, Real)], Real, lambda v: sum(3, lambda i: v[index(4, i + 1)] * v[index(2, i * 2 // 3)]))
+    g = fn([Vec(2, Real), 5], Real, lambda v, i: v[index(2, i - 3)])
+    for by in (compile, interp):
+        assert by(f)([1.0, 2.0, 4.0, 8.0]) == 2 * 1 + 4 * 1 + 8 * 2
+        assert by(g)([5.0, 7.0], 4) == 7.0
+        with pytest.raises(RunError, match=r"index: -1 is out of range, expected a whole number from 0 to 1"):
+            by(g)([5.0, 7.0], 2)
+
+
 def test_what_is_too_large_for_more_elements():
     f, line = fn([Vec(3, Real)], Real, lambda v: sum(3, lambda i: v[i + 1])), here()
     assert both(f, [1.0] * 3) == f"iadd: 3 is out of range, expected a whole number from 0 to 2 {line}"

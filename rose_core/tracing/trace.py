@@ -752,7 +752,8 @@ def index(size: object, x: object) -> Var:
     t = _index_type(size, "index")
     trace = current()
     if isinstance(x, Var) and isinstance(x._type, Fin):
-        return _narrowed(trace, use(x)[0], t, 0, x._type.size - 1, "index")
+        v, low, high = _whole_number(trace, x, "index")
+        return _narrowed(trace, v, t, low, high, "index")
     if not isinstance(x, Value):
         (v,) = lift(trace, exact(x), t, "index")
         return Var(trace, v, t)

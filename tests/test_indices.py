@@ -326,6 +326,33 @@ def test_a_sum_as_an_index_of_another_size():
             by(g)([5.0, 7.0], 2)
 
 
+CHOSEN = {
+    "clamped": (lambda v, i: v[select(i > 0, 3, i - 1, 0)], lambda i: V[max(i - 1, 0)]),
+    "of no type": (lambda v, i: v[select(i > 0, i - 1, 2)], lambda i: V[i - 1]),
+    "two": (lambda v, i: v[select(i > 1, i - 2, i + 1)], lambda i: V[(i + 1) % 3]),
+    "in each other": (
+        lambda v, i: v[select(i > 0, select(i > 1, i - 2, i - 1), i + 2)], lambda i: V[[2, 0, 0][i]]),
+    "summed": (lambda v, i: v[select(i > 0, i - 2, 0) + 1], lambda i: V[[1, 0, 1][i]]),
+    "in a function": (
+        lambda v, i: fn([Real], Real, lambda x: x * v[select(i > 0, i - 1, 2)])(2.0), lambda i: 2 * V[i - 1]),
+    "a number": (lambda v, i: real(select(i > 0, i * 4, -1)) * v[0], lambda i: V[0] * (4 * i or -1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("term, plain", CHOSEN.values(), ids=CHOSEN)
+def test_of_two_indices_that_is_checked_which_is_chosen(term, plain):
+    f = fn([Vec(3, Real)], Real, lambda v: sum(3, lambda i: term(v, i) * v[i]))
+    assert both(f, V) == builtins.sum(plain(i) * V[i] for i in range(3))
+    slope = fn([Vec(3, Real)], Vec(3, Real), lambda v: vjp(f)(v).grad(1))
+    assert both(slope, V) == pytest.approx(differences(f, V))
+
+
+def test_a_chosen_index_out_of_range():
+    f, line = fn([Vec(3, Real), 3], Real, lambda v, i: v[select(i > 0, 0, i - 1)]), here()
+    assert both(f, V, 1) == V[0]
+    assert both(f, V, 0) == f"select: -1 is out of range, expected a whole number from 0 to 2 {line}"
+
+
 def test_what_is_too_large_for_more_elements():
     f, line = fn([Vec(3, Real)], Real, lambda v: sum(3, lambda i: v[i + 1])), here()
     assert both(f, [1.0] * 3) == f"iadd: 3 is out of range, expected a whole number from 0 to 2 {line}"

@@ -20,11 +20,13 @@ from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import sizes_in
 from rose_core.tracing.trace import (
+    Loose,
     Trace,
     Value,
     Var,
     VecValue,
     check_scope,
+    chosen,
     current,
     iadd,
     lift,
@@ -49,6 +51,8 @@ def select(p: object, *choice: object) -> object:
     t = as_type(choice[0])
     trace = current()
     (c,) = lift(trace, p, BOOL, "select")
+    if isinstance(t, Fin) and any(isinstance(x, Loose) for x in choice[1:]):
+        return chosen(trace, c, t, choice[1], choice[2])
     a, b = lift(trace, choice[1], t, "select"), lift(trace, choice[2], t, "select")
     code = ops.code("select")
     ids = [trace.builder.ternary(code, c, x, y, u) for x, y, u in zip(a, b, leaves(t), strict=True)]

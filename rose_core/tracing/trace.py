@@ -744,6 +744,14 @@ def _as_index(trace: Trace, v: int, t: Fin) -> int:
 iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))
 
 
+def chosen(trace: Trace, p: int, t: Fin, x: object, y: object) -> Var:
+    """One of two indices or whole numbers, to be an index of type ``t``: only that one is checked."""
+    (a, low_a, high_a), (b, low_b, high_b) = (_whole_number(trace, z, "select") for z in (x, y))
+    a, b = (v if trace.func.type_of(v) is _ANY else _as_index(trace, v, _ANY) for v in (a, b))
+    v = trace.builder.ternary(ops.code("select"), p, a, b, _ANY)
+    return _narrowed(trace, v, t, min(low_a, low_b), max(high_a, high_b), "select")
+
+
 def index(size: object, x: object) -> Var:
     """The number ``x`` (a Real, or an index of any type) as an index below ``size``.
 

@@ -347,6 +347,11 @@ def test_of_two_indices_that_is_checked_which_is_chosen(term, plain):
     assert both(slope, V) == pytest.approx(differences(f, V))
 
 
+def test_of_indices_of_two_types():
+    f = fn([2, 3], Real, lambda i, j: vec(3, Real, V)[select(i < j, i, j)] + select(i < j, 1, 2))
+    assert [[both(f, i, j) for j in range(3)] for i in range(2)] == [[3, 2, 2], [3, 4, 3]]
+
+
 def test_a_chosen_index_out_of_range():
     f, line = fn([Vec(3, Real), 3], Real, lambda v, i: v[select(i > 0, 0, i - 1)]), here()
     assert both(f, V, 1) == V[0]

@@ -137,6 +137,14 @@ def test_a_struct_with_some_fields_anew() -> None:
     assert same(fn([Odd], Real, lambda s: s.keys * s.x), {"keys": 3, "x": 5}) == 15
 
 
+def test_a_selection_finds_its_type_out() -> None:
+    pair = fn([Real], Vec(2, Real), lambda x: select(x > 0, [x, 1], [0, x]))
+    assert same(pair, 2.0) == [2.0, 1.0] and same(pair, -2.0) == [0.0, -2.0]
+    point = fn([Point], Point, lambda p: select(select(p.x > 0, True, False), {"x": 1, "y": p.x}, p))
+    assert same(point, {"x": 2, "y": 3}) == {"x": 1.0, "y": 2.0}
+    assert same(fn([Real], Real, lambda x: select(x > 0, 1, 2)), 0.0) == 2.0
+
+
 def test_structs_are_gone_through_as_dicts_are() -> None:
     f = fn([Point], Real, lambda p: sum(v for k, v in p.items() if k != "y") + sum(p.values()))
     assert same(f, {"x": 1, "y": 2}) == 4.0

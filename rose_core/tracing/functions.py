@@ -41,11 +41,10 @@ from rose_core.tracing.values import build, flatten, ordered
 def select(p: object, *choice: object) -> object:
     """``select(p, T, a, b)``: ``a`` where ``p`` holds, else ``b``, both of type ``T``.
 
-    ``select(p, a, b)`` finds the type out, where one of the two is symbolic.
+    ``select(p, a, b)`` finds the type out: that of the symbolic one of the two, of indices the larger type.
     """
     if len(choice) == 2:
-        known = next((x._type for x in choice if isinstance(x, Value)), REAL)
-        choice = (known, *choice)
+        choice = (_common(*choice), *choice)
     if len(choice) != 3:
         raise TypeError("select takes a Bool, a type and two values")
     t = as_type(choice[0])
@@ -57,6 +56,16 @@ def select(p: object, *choice: object) -> object:
     code = ops.code("select")
     ids = [trace.builder.ternary(code, c, x, y, u) for x, y, u in zip(a, b, leaves(t), strict=True)]
     return wrap(trace, ids, t)
+
+
+def _common(a: object, b: object) -> Type:
+    """The type of two values, of which an author says none."""
+    from rose_core.tracing.control import type_of
+
+    known = [x._type for x in (a, b) if isinstance(x, Value)]
+    if len(known) == 2 and isinstance(known[0], Fin) and isinstance(known[1], Fin):
+        return max(known, key=lambda t: t.size)  # type: ignore[attr-defined]
+    return known[0] if known else type_of(a, "select")
 
 
 def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[object]) -> object:

@@ -92,7 +92,7 @@ def test_structs_are_taken_apart_by_name_and_tuples_in_order() -> None:
         return u * v
 
     assert compile(product)(2.0, 3.0) == 6.0
-    with pytest.raises(TypeError, match="by the names of its fields, which are grad, value"):
+    with pytest.raises(TypeError, match="by the names of its fields, which are value, grad"):
         fn([Real], Real, lambda x: max(both(x, x)))
 
 
@@ -149,6 +149,8 @@ def test_structs_are_gone_through_as_dicts_are() -> None:
     f = fn([Point], Real, lambda p: sum(v for k, v in p.items() if k != "y") + sum(p.values()))
     assert same(f, {"x": 1, "y": 2}) == 4.0
     assert same(fn([Point], Real, lambda p: p.x if "x" in p and "z" not in p else 0), {"x": 1, "y": 2}) == 1.0
+    t = struct(b=Real, a=Real)
+    assert same(fn([t], Vec(2, Real), lambda p: [*p.values()]), {"a": 1, "b": 2}) == [2.0, 1.0]
     own = fn([struct(items=Real, values=Real)], Real, lambda p: p.items - p.values)
     assert same(own, {"items": 5, "values": 3}) == 2.0
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, TypedDict
 
 import pytest
 
-from rose_core import Real, Size, Vec, compile, fn, grad, interp, scan, struct, sum, vec
+from rose_core import Bool, Real, Size, Vec, compile, fn, grad, interp, scan, struct, sum, vec
 
 n = Size("n")
 
@@ -99,3 +99,55 @@ def test_records_of_python(record) -> None:
         assert by(swapped)(2, 5) == {"x": 5.0, "y": 2.0}
         assert by(turns)(1)[1] == {"x": 2.0, "y": 3.0}
         assert by(grad(both))(2, 5) == 15.0
+
+
+@dataclass
+class Body:
+    mass: float
+    moves: bool
+    kinds: ClassVar[int] = 2
+
+    @property
+    def weight(self) -> float:
+        return 10 * self.mass
+
+
+class Place(NamedTuple):
+    x: float
+    v: Vec(2, Real)
+
+
+@dataclass
+class Planet(Body):
+    at: "Place" = Place(0.0, [0.0, 0.0])  # noqa: RUF009
+
+
+class Typed(TypedDict):
+    i: 2
+    x: float
+
+
+def test_classes_of_python_as_types() -> None:
+    """They make the values, too, in functions and outside."""
+
+    @fn
+    def moved(planet: Planet, more: Typed) -> Planet:
+        x, v = planet.at.x, planet.at.v
+        return Planet(planet.mass * 2, more.i == 1, Place(x + v[more.i], [more.x, x]))
+
+    moon = Planet(0.5, True, Place(1.0, [2.0, 3.0]))
+    result = {"mass": 1.0, "moves": True, "at": {"x": 4.0, "v": [7.0, 1.0]}}
+    for by in (compile, interp):
+        assert by(moved)(moon, {"i": 1, "x": 7}) == result
+    mass = fn([Vec(2, Planet)], float, lambda v: sum(p.mass * p.mass for p in v))
+    assert [p.mass for p in compile(grad(mass))([moon, moon])] == [1.0, 1.0]
+    assert fn([bool, Place], struct(Place), lambda p, x: x).func.param_types == [
+        Bool,
+        struct(x=Real, v=Vec(2, Real)),
+    ]
+
+
+@pytest.mark.parametrize("of", [int, str, list, object, type("Empty", (), {})])
+def test_classes_that_are_no_types(of: type) -> None:
+    with pytest.raises(TypeError, match=f"expected a type such as Real.*{of.__name__}"):
+        fn([of], Real, lambda x: 1.0)

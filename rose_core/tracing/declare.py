@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rose_core.language.types import UNIT, Fin, Struct, Type, array, fin
+from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
 
 LARGEST = 2**31
@@ -17,6 +17,9 @@ LARGEST = 2**31
 
 def as_type(t: object) -> Type:
     """The type an author means: a Rose type, a size ``n`` for the indices below it, a dict for a struct.
+
+    Of Python's own, ``float`` and ``bool`` are Real and Bool, and a class with types of its fields, such as a
+    dataclass or a named tuple, is a struct.
 
     Raises:
         TypeError: ``t`` is none of these.
@@ -37,6 +40,11 @@ def as_type(t: object) -> Type:
             if not isinstance(name, str):
                 raise TypeError(f"the name of a struct's field must be a string, not {name!r}")
         return Struct({name: as_type(field) for name, field in t.items()})
+    if isinstance(t, type):
+        if t in (float, bool):
+            return REAL if t is float else BOOL
+        if fields := _annotations(t, vars(sys.modules[t.__module__])):
+            return as_type(fields)
     advice = (
         "; of several values the type is a dict, {'x': Real, 'n': 3}" if isinstance(t, (tuple, list)) else ""
     )
@@ -62,8 +70,7 @@ def struct(fields: object = None, /, **named: object) -> Any:
     """A struct type, from a dict, from keywords, or as a decorator from a class's annotations."""
     if isinstance(fields, type):
         here = sys._getframe(1)
-        scope = {**here.f_globals, **here.f_locals}
-        fields = {name: annotated(field, scope) for name, field in fields.__annotations__.items()}
+        fields = _annotations(fields, {**here.f_globals, **here.f_locals})
     elif fields is None:
         fields = named
     if isinstance(fields, dict) and sizes_in(fields):
@@ -72,6 +79,16 @@ def struct(fields: object = None, /, **named: object) -> Any:
     if not isinstance(t, Struct):
         raise TypeError(f"expected the fields of a struct, got {describe(fields)}")
     return t
+
+
+def _annotations(of: type, scope: dict[str, object]) -> dict[str, object]:
+    """The types of a class's fields, of those too that it inherits."""
+    if dataclasses.is_dataclass(of):
+        found = {field.name: field.type for field in dataclasses.fields(of)}
+    else:
+        bases = [getattr(base, "__annotations__", {}) for base in reversed(of.__mro__)]
+        found = {name: t for written in bases for name, t in written.items()}
+    return {name: annotated(t, scope) for name, t in found.items()}
 
 
 def annotated(t: object, scope: dict[str, object]) -> object:

@@ -475,7 +475,7 @@ def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:
             count = len(leaves(types[name]))
             fields[name] = wrap(trace, ids[at : at + count], types[name])
             at += count
-        return StructValue(trace, fields, t)
+        return StructValue(trace, {name: fields[name] for name in types}, t)
     return None if t is UNIT else Var(trace, ids[0], t)
 
 

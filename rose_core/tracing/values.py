@@ -10,7 +10,10 @@ from rose_core.tracing.declare import elements, fields_of, mismatch, number, tru
 
 
 class Record(dict):  # type: ignore[type-arg]
-    """A struct's value: a dict whose items are attributes too; the name of a field may be a number."""
+    """A struct's value: a dict whose items are attributes too; the name of a field may be a number.
+
+    What dicts have by themselves stays what it is: a field ``items`` is ``r["items"]``.
+    """
 
     __slots__ = ()
 

@@ -197,6 +197,39 @@ def test_tuples(node: Run) -> None:
     ]
 
 
+def test_tuples_and_vectors_stand_for_each_other(node: Run) -> None:
+    """Where they have as many elements, of the same types: as arrays of elements do, of which both look like one."""
+    body = """
+        const { Real, Size, Vec, add, fn, grad, jvp, mul, sub, sum } = rose;
+        const n = Size("n"), T = [Real, Real], R2 = Vec(2, Real);
+        const norm = fn([R2], Real, ([x, y]) => add(mul(x, x), y));
+        const squares = fn([Vec(n, Real)], Real, (v) => sum(n, (i) => mul(v[i], v[i])));
+        const less = fn([T], Real, ([x, y]) => sub(x, y));
+        const product = fn([Real, Real], Real, (x, y) => mul(x, mul(y, y)));
+        const ruled = fn([T], Real, ([x, y]) => norm([x, y]));
+        ruled.jvp = fn([[rose.Dual, rose.Dual]], rose.Dual, (t) => jvp(norm)(t));
+        attempt(() => fn([[Real, Real, Real]], Real, (t) => norm(t)));
+        attempt(() => fn([[Real, rose.Bool]], Real, (t) => norm(t)));
+        attempt(() => fn([{ x: Real, y: Real }], Real, (s) => norm(s)));
+        return [
+            await same(fn([T], Real, (t) => norm(t)), [2, 3]),
+            await same(fn([T], Real, (t) => squares(t)), [2, 3]),
+            await same(fn([R2], Real, (v) => less(v)), [2, 3]),
+            await same(fn([R2], T, (v) => v), [2, 3]),
+            await same(fn([Real, Real], Real, (x, y) => norm(grad(product, [0, 1])(x, y))), 2, 3),
+            await same(fn([[T, T]], Vec(2, R2), (t) => t), [[1, 2], [3, 4]]),
+            await same(grad(ruled), [2, 3]),
+            messages,
+        ];"""
+    *values, messages = evaluate(node, body)
+    assert values == [7, 13, -1, [2, 3], 93, [[1, 2], [3, 4]], [4, 1]]
+    assert messages == [
+        "RangeError: argument 1 of f: wrong array size: expected 2 elements for Vec(2, Real), got 3",
+        "TypeError: argument 1 of f[1]: variable type mismatch: expected Real, got Bool",
+        "TypeError: argument 1 of f: variable type mismatch: expected Vec(2, Real), got { x: Real, y: Real }",
+    ]
+
+
 def test_the_order_of_fields_is_everybodys_own(node: Run) -> None:
     """What somebody else has defined of the same fields makes no difference, and neither has another type."""
     body = """
@@ -478,6 +511,32 @@ def test_sums_and_extremes_by_reduce(node: Run) -> None:
         const f = fn([Vec(4, Real)], Vec(4, Real), (v) => [add, mul, max, min].map((op) => v.reduce(op)));
         return same(f, [3, -1, 4, 2]);"""
     assert evaluate(node, body) == [8, -24, 4, -1]
+
+
+def test_functions_as_callbacks(node: Run) -> None:
+    """Methods of arrays give an index and the array besides, which nobody asks for: to compiled functions, too."""
+    body = """
+        const { Real, Size, Vec, add, compile, fn, interp, mul, real, sub } = rose;
+        const n = Size("n"), M = Vec(3, Vec(2, Real)), R3 = Vec(3, Real);
+        const first = fn([Vec(2, Real)], Real, (v) => add(v[0], 1));
+        const last = fn([Vec(n, Real)], Real, (v) => v.at(-1));
+        const less = fn([Real, Real], Real, (x, y) => sub(x, y));
+        const weighted = fn([Real, 3], Real, (x, i) => mul(x, real(i)));
+        const rows = [[1, 2], [3, 4], [5, 6]];
+        const all = [
+            await same(fn([M], R3, (m) => m.map(first)), rows),
+            await same(fn([M], R3, (m) => m.map(last)), rows),
+            await same(fn([R3], Real, (v) => v.reduce(less)), [1, 2, 4]),
+            await same(fn([R3], R3, (v) => v.map(weighted)), [1, 2, 4]),
+            rows.map(await compile(first)), rows.map(interp(first)),
+            [...Float64Array.of(1, 2).map(await compile(fn([Real], Real, (x) => mul(x, 3))))],
+        ];
+        const f = await compile(first);
+        for (const call of [() => f([1, 2], 0), () => f([1, 2], [1]), () => f([1, 2], "0", [[1, 2]])]) attempt(call);
+        return [all, messages];"""
+    values, messages = evaluate(node, body)
+    assert values == [[2, 4, 6], [2, 4, 6], -5, [0, 2, 8], [2, 4, 6], [2, 4, 6], [3, 6]]
+    assert messages == [f"TypeError: f takes 1 argument, got {k}" for k in (2, 2, 3)]
 
 
 def test_captures_first_used_in_a_loop_without_turns(node: Run) -> None:

@@ -41,8 +41,8 @@ export const copyOf = (
         buffer,
       ),
     );
-  // whether its own, or accessors of its class; what has not all of them is refused later
-  return fields.every(([name]) => name in x)
+  // whether its own, or accessors of its class; what has not all of them, or is no array, is refused later
+  return !elem && fields.every(([name]) => name in x)
     ? Object.fromEntries(
         fields.map(([name, field]) => [
           name,

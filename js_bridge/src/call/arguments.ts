@@ -9,6 +9,7 @@ import { type Column, columnOf, fieldsOf, type Row } from "./columns";
 import type { Signature } from "../record/data";
 import { Var, within } from "../record/recorder";
 import {
+  areEnough,
   count,
   describe,
   indicesBelow,
@@ -294,7 +295,7 @@ export const putArguments = (
   into: readonly Argument[],
   args: ArrayLike<unknown>,
 ): void => {
-  if (args.length !== into.length)
+  if (args.length !== into.length && !areEnough(args, into.length))
     throw TypeError(
       `${f.name} takes ${count(into.length, "argument")}, got ${args.length}`,
     );

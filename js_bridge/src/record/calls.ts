@@ -3,16 +3,16 @@
 import { S } from "../opcodes.gen";
 import type { FnData } from "./data";
 import { type Recorder, recorder, Var, within } from "./recorder";
-import { count, TAN, type Ty } from "./types";
+import { areEnough, count, TAN, type Ty } from "./types";
 import { hasTangent, leavesOf, wrap } from "./values";
 
-/** The leaves of the arguments of a call. */
+/** The leaves of the arguments of a call, of which methods of arrays may give more. */
 export const liftArgs = (
   r: Recorder,
   { name, params }: Pick<FnData, "name" | "params">,
   args: readonly unknown[],
 ): number[] => {
-  if (args.length !== params.length)
+  if (!areEnough(args, params.length))
     throw TypeError(
       `${name} takes ${count(params.length, "argument")}, got ${args.length}`,
     );

@@ -100,7 +100,7 @@ export const atArgs = (
   if (known instanceof FnData) return known;
   const { name, params, sizes: wanted } = known;
   const sizes: Sizes = new Map();
-  args.forEach((x, k) => {
+  args.slice(0, params.length).forEach((x, k) => {
     const what = `argument ${k + 1} of ${name}`;
     const ty = typeOf(recorder(), x, what);
     try {

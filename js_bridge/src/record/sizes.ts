@@ -29,9 +29,10 @@ export interface Inference {
 export const inferSizes = (type: unknown, ty: Ty, sizes: Inference): void => {
   if (typeof type !== "object" || type === null || type instanceof Ty) return;
   if (INDEX in type && ELEM in type) {
-    if (ty.kind !== "vec") return;
-    bind(type[INDEX], ty.size, sizes);
-    inferSizes(type[ELEM], ty.elem!, sizes);
+    const elem = ty.isTuple ? ty.fields[0][1] : ty.elem;
+    if (!elem) return;
+    bind(type[INDEX], ty.size || ty.order.length, sizes);
+    inferSizes(type[ELEM], elem, sizes);
   } else
     for (const [name, field] of ty.fields)
       inferSizes((type as Record<string, unknown>)[name], field, sizes);

@@ -303,6 +303,20 @@ export const symbolicType = (x: any): Ty | undefined => {
 export const isArray = (x: unknown): x is ArrayLike<unknown> =>
   Array.isArray(x) || (ArrayBuffer.isView(x) && !(x instanceof DataView));
 
+/** Whether so many arguments are given, or more where methods of arrays give an index and the array besides. */
+export const areEnough = (
+  given: ArrayLike<unknown>,
+  count: number,
+): boolean => {
+  const { length } = given;
+  return (
+    length === count ||
+    (length > count &&
+      typeof given[length - 2] === "number" &&
+      isArray(given[length - 1]))
+  );
+};
+
 /** Whether `x` is a typed array of this name, be it of another window. */
 export const isNamed = (x: unknown, name: string): x is Float64Array =>
   ArrayBuffer.isView(x) && (x as Float64Array)[Symbol.toStringTag] === name;

@@ -18,6 +18,7 @@ import {
 } from "./recorder";
 import {
   BOOL,
+  describe,
   fin,
   type Kind,
   isArray,
@@ -110,7 +111,7 @@ export const hasTangent = (ty: Ty, x: unknown): boolean => {
   if (ty === TAN) return x === ZERO || (x instanceof Var && x.ty === TAN);
   if (ty === numbersOf(ty) || typeof x !== "object" || x === null) return false;
   const given = symbolicType(x);
-  if (given !== undefined) return given.like === ty.like;
+  if (given !== undefined) return given !== numbersOf(given);
   if (ty.kind !== "vec")
     return ty.fields.some(([name, field]) =>
       hasTangent(field, (x as Record<string, unknown>)[name]),
@@ -284,7 +285,7 @@ const putParts = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
   if (x instanceof Var) throw r.refuse(x, ty.text);
   if (typeof x !== "object" || x === null) throw invalid(x, ty.text);
   const view = (x as { [VIEW]?: View })[VIEW];
-  if (view !== undefined) liftView(r, ty, view, ids);
+  if (view !== undefined) liftView(r, ty, x as Iterable<unknown>, view, ids);
   else if (ty.kind === "vec") liftArray(r, ty, x, ids);
   else liftObject(r, ty, x as Record<string, unknown>, ids);
 };
@@ -292,11 +293,16 @@ const putParts = (r: Recorder, ty: Ty, x: unknown, ids: number[]): void => {
 const liftView = (
   r: Recorder,
   ty: Ty,
+  x: Iterable<unknown>,
   { bundle, at, ty: given }: View,
   ids: number[],
 ): void => {
-  if (given.like !== ty.like)
+  if (given.like !== ty.like) {
+    // a tuple may be a vector, and the other way round
+    if (ty.elem ? given.isTuple : ty.isTuple && given.elem)
+      return put(r, ty, [...x], ids);
     throw r.refuse(new Var(bundle.recorder, 0, given, bundle.block), ty.text);
+  }
   r.reach(bundle.recorder, bundle.block, ty);
   for (let k = 0; k < ty.leaves; ++k)
     ids.push(bundle.leaf(r, at + k, ty.leafTypes[k]));
@@ -335,7 +341,7 @@ const liftObject = (
     !ty.fields.every(([name]) => Object.hasOwn(x, name))
   )
     throw TypeError(
-      `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || "none"}`,
+      `wrong struct keys: expected ${ty.order.join(", ") || "none"}, got ${given.join(", ") || describe(x)}`,
     );
   for (const [name, field] of ty.fields)
     ids.push(...leavesOf(r, field, x[name], `.${name}`));

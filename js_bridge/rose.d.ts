@@ -306,7 +306,7 @@ export interface Func<P extends readonly unknown[], R> extends Differentiable<
   Func<Duals<P>, DualOf<R>>
 > {
   (...args: Values<P>): Symbolic<R>;
-  readonly [signature]: readonly [P, R];
+  readonly [signature]: readonly [readonly [...P], R];
 }
 
 /** A function with sizes that are not known yet: a call tells them, or `at` does. */
@@ -315,7 +315,7 @@ export interface GenericFunc<
   R,
 > extends Differentiable<GenericFunc<Duals<P>, DualOf<R>>> {
   (...args: Values<P>): Symbolic<R>;
-  readonly [sizes]: readonly [P, R];
+  readonly [sizes]: readonly [readonly [...P], R];
   /** The function at these sizes, by name. */
   at(sizes: { readonly [N in SizeNames<P>]: number }): Func<Known<P>, Known<R>>;
 }
@@ -387,12 +387,33 @@ export type DualOf<T> = T extends Unsaid
 
 type Duals<P extends readonly unknown[]> = { [K in keyof P]: DualOf<P[K]> };
 
+/** `T` with numbers in place of tangents. */
+export type NumbersOf<T> = T extends Unsaid
+  ? T
+  : T extends Tans
+    ? Reals
+    : T extends Scalars | Size
+      ? T
+      : T extends Vecs<infer K, infer V>
+        ? Vecs<K, NumbersOf<V>>
+        : { [K in keyof T]: NumbersOf<T[K]> };
+
+/** The forward derivative of a function, to be called with numbers for tangents, too, where it gives such. */
+type Forward<P extends readonly unknown[], R> = Func<P, R> &
+  ((...args: Values<NumbersOf<P>>) => Symbolic<NumbersOf<R>>);
+
+/** The same of one with sizes that are not known yet. */
+type GenericForward<P extends readonly unknown[], R> = GenericFunc<P, R> &
+  ((...args: Values<NumbersOf<P>>) => Symbolic<NumbersOf<R>>);
+
 /** The forward derivative of `f`: the same function on dual numbers. */
 export declare const jvp: {
-  <P extends readonly unknown[], R>(f: Func<P, R>): Func<Duals<P>, DualOf<R>>;
+  <P extends readonly unknown[], R>(
+    f: Func<P, R>,
+  ): Forward<Duals<P>, DualOf<R>>;
   <P extends readonly unknown[], R>(
     f: GenericFunc<P, R>,
-  ): GenericFunc<Duals<P>, DualOf<R>>;
+  ): GenericForward<Duals<P>, DualOf<R>>;
   <A extends readonly unknown[], B>(
     f: Fn & ((...args: A) => B),
   ): Fn & ((...args: SymbolicDuals<A>) => SymbolicDual<B>);
@@ -627,16 +648,18 @@ type ElementOf<B> = B extends readonly (infer E)[]
     : never
   : never;
 
-/** The view of an ordinary value of type `B`. */
-export type ViewOf<B> = B extends null
-  ? null
-  : B extends boolean
-    ? Uint8Array
-    : B extends number
-      ? Float64Array | Int32Array
-      : [ElementOf<B>] extends [never]
-        ? { readonly [K in keyof B]: ViewOf<B[K]> }
-        : ViewOf<ElementOf<B>>;
+/** The view of an ordinary value of type `B`, or of what is taken for one, of which an array says what it is. */
+export type ViewOf<B> = unknown extends B
+  ? View
+  : [B] extends [null]
+    ? null
+    : [B] extends [boolean]
+      ? Uint8Array
+      : [B] extends [number]
+        ? Float64Array | Int32Array
+        : [ElementOf<B>] extends [never]
+          ? { readonly [K in keyof B]: ViewOf<B[K]> }
+          : ViewOf<ElementOf<B>>;
 
 /** A typed array for all numbers of vectors of vectors, row by row. */
 type Rows<B> = [ElementOf<B>] extends [never]
@@ -670,7 +693,7 @@ export interface Compiled<A extends readonly unknown[], B> {
    * older views empty: that which was given to `compile`, and in a first call that of a function with a loop
    * whose number of turns is not known. Any call of a function that has the same memory writes over them.
    */
-  readonly args: readonly View[];
+  readonly args: { readonly [K in keyof A]: ViewOf<A[K]> };
   /** The result in memory. */
   readonly result: ViewOf<B>;
   /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */

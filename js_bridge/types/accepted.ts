@@ -266,6 +266,25 @@ gives<{ re: number; du: number }>()(interp(directional)({ re: 3, du: 1 }), {
   re: 9,
   du: 12,
 });
+const along = fn([R3, R3], Real, (v, w) => {
+  const { ret, grad } = vjp(f)(v);
+  const ways = vec(3, { re: Real, du: Real }, (i) => ({ re: v[i], du: w[i] }));
+  const { du } = jvp(f)(ways);
+  is<Real>()(du);
+  is<Real>()(jvp(f)([{ re: 1, du: 1 }, ways[1], ways[2]]).re);
+  return sub(du, mul(grad(1)[0], mul(w[0], sub(ret, ret))));
+});
+gives<number>()(interp(along)([2, 3, 0], [0, 1, 1]), 6);
+const secondSlope = fn([Real], Real, (x) => {
+  const cubed = fn([Real], Real, (y) => mul(y, mul(y, y)));
+  const x2 = { re: { re: x, du: 1 }, du: { re: 1, du: 0 } };
+  return jvp(jvp(cubed))(x2).du.du;
+});
+gives<number>()(interp(secondSlope)(2), 12);
+/** Parameters may be said as a tuple that could be changed. */
+const slopeOf = (g: Func<[Reals], Reals>) => grad(g);
+gives<number>()(interp(slopeOf(secondSlope))(2), 6);
+gives<number[]>()([1, 2].map(await compile(secondSlope)), [6, 12]);
 const tangents = fn([Vec(2, Tan)], Tan, ([s, t]) => add(s, t));
 gives<number>()(interp(tangents)([1, 2]), 3);
 
@@ -374,6 +393,11 @@ gives<readonly [Numbers, readonly [Numbers, Uint8Array]]>()(all.run(), [
   Float64Array.of(1, 2, 3, 4),
   [Float64Array.of(5, 6), Uint8Array.of(1, 0)],
 ]);
+const inPlace = await compile(several);
+inPlace.args[0].set([4, 3, 2, 1]);
+inPlace.args[1][1].fill(1);
+is<readonly [Numbers, Uint8Array]>()(inPlace.args[1]);
+gives<Numbers>()(inPlace.run()[0], Float64Array.of(4, 3, 2, 1));
 gives<void>()(compiled.dispose(), undefined);
 const draft = await compile(f, { draft: true });
 gives<boolean>()(await draft.settled, true);
@@ -663,6 +687,28 @@ const tripled = functional(
 );
 is<Func<readonly [Reals, typeof R2], typeof R2>>()(tripled);
 gives<number[]>()(interp(tripled)(2, [3, 4]), [6, 4]);
+
+const lengths = fn(
+  [
+    [R2, R2],
+    [Real, Real],
+  ],
+  R3,
+  (pair, point) => {
+    const length = fn([R2], Real, ([x, y]) => add(mul(x, x), mul(y, y)));
+    return [...pair.map(length), length(point)];
+  },
+);
+gives<number[]>()(
+  interp(lengths)(
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    [5, 6],
+  ),
+  [5, 25, 61],
+);
 
 // ---- functions of which only the call is known ----
 

@@ -183,6 +183,31 @@ def test_what_an_opaque_function_gives_is_checked(node: Run) -> None:
     assert messages == [f"TypeError: the result of host: expected Real, got {x}" for x in told for _ in "ab"]
 
 
+def test_what_an_opaque_function_throws_comes_through(node: Run) -> None:
+    """By compiled code and by the interpreter, also where derivatives are taken; and what one of them catches does not."""
+    body = """
+        const { Dual, Real, Vec, compile, fn, grad, index, interp, mul, opaque } = rose;
+        class Mine extends Error {}
+        const kinds = [new Mine("one\\ntwo"), "text", undefined];
+        const strict = opaque([Real], Real, (x) => { if (x in kinds) throw kinds[x]; return x; });
+        strict.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: strict(re), du }));
+        const f = grad(fn([Real], Real, (x) => mul(strict(x), x)));
+        const thrown = [];
+        for (const g of [interp(f), await compile(f)])
+            for (const k of kinds.keys())
+                try { g(k); } catch (error) { thrown.push(error === kinds[k]); }
+        const tried = opaque([Real], Real, (x) => { try { return x === 9 ? again(0) : strict(x); } catch { return 7; } });
+        tried.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: tried(re), du }));
+        const h = grad(fn([Real, Vec(3, Real)], Real, (x, v) => v[index(3, tried(x))]), 1);
+        const again = (x) => interp(f)(x);
+        attempt(() => interp(h)(9, [1, 2, 3]));
+        return [thrown, interp(f)(4), messages];"""
+    thrown, value, [message] = evaluate(node, body)
+    assert thrown == [True] * 6
+    assert value == 8
+    assert message.startswith("RangeError: index: 7 cannot be an index")
+
+
 def test_a_wrong_derivative_is_told_of_when_it_is_needed(node: Run) -> None:
     body = """
         const { Dual, Real, Vec, compile, fn, interp, jvp, mul, opaque, sin, vjp } = rose;

@@ -267,13 +267,25 @@ class PythonCore implements MainCore {
     const { header, ints, reals, notes, noteAt, intNoteAt } = program;
     const number = ++this.programs;
     const { bridge } = this;
+    /** What opaque functions have thrown, which Python would tell in its own words, until it has come through. */
+    const thrown: unknown[] = [];
+    const noted =
+      (host: RowHost): RowHost =>
+      (row) => {
+        try {
+          return host(row);
+        } catch (error) {
+          thrown.push(error);
+          throw error;
+        }
+      };
     said(() =>
       bridge.interpret_recording(
         number,
         header,
         bytesOf(ints),
         bytesOf(reals),
-        hosts,
+        hosts.map(noted),
         notes,
         noteAt,
         intNoteAt,
@@ -281,7 +293,12 @@ class PythonCore implements MainCore {
     );
     return {
       run: (args) => {
-        const result = said(() => bridge.interpret(number, bytesOf(args)));
+        let result: PyProxy;
+        try {
+          result = said(() => bridge.interpret(number, bytesOf(args)));
+        } catch (error) {
+          throw thrown.length ? thrown.pop() : error;
+        }
         const bytes = result.toJs() as Uint8Array;
         result.destroy();
         return new Float64Array(bytes.slice().buffer);

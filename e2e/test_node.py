@@ -565,9 +565,12 @@ def test_elements_are_read_one_by_one(node: Run) -> None:
             return add(s, add(x, y));
         });
         const g = fn([Vec(n, Real), Vec(n, P)], Real, (v, w) => { const [x, y] = v; const [t] = w[1]; return add(add(x, y), t); });
+        fn([Vec(2 ** 30, Real)], Real, (v) => add(v.slice(5, 7).reduce(add), v.slice(-1)[0]));
+        const h = fn([Vec(n, Real)], Real, (v) => [v.slice(-2), v.slice(7, 8), v.slice(n)].flat().reduce(add));
         const ones = Array(n).fill(1);
-        return [await same(f, ones), await same(g, ones, ones.map(() => [1, [1, 1]])), await rows(f) < 3 * n, await rows(g) < 20];"""
-    assert evaluate(node, body) == [2002, 3, True, True]
+        return [await same(f, ones), await same(g, ones, ones.map(() => [1, [1, 1]])), await same(h, ones),
+            await rows(f) < 3 * n, await rows(g) < 20];"""
+    assert evaluate(node, body) == [2002, 3, 3, True, True]
 
 
 def test_accessors_that_call_the_function_that_reads_them(node: Run) -> None:

@@ -221,8 +221,9 @@ const looks: ProxyHandler<View> = {
     const isList = isVec || ty.isTuple;
     if (isList) {
       if (key === "length") return ty.size || ty.order.length;
-      // this reads what it is asked for, and no more
+      // these read what they are asked for, and no more
       if (key === Symbol.iterator) return Array.prototype.values.bind(v);
+      if (key === "slice") return Array.prototype.slice.bind(v);
       if (key === Symbol.isConcatSpreadable) return true;
     }
     if (isForeign(key)) return undefined;

@@ -23,6 +23,8 @@ MISTAKES = [
     ("fn([{ a: Real }], Real, (s) => s.b)", 'TypeError: unexpected key: { a: Real } has no "b"'),
     ("fn([], { a: Real }, () => ({ b: 1 }))", "TypeError: the result of f: wrong struct keys: expected a, got b"),
     ("fn([], { a: Real }, async () => ({ a: 1 }))", "TypeError: the result of f: wrong struct keys: expected a, got a promise"),
+    ("rose.interp(square)(stray)",
+     "TypeError: argument 1 of square: expected Real, got a symbolic Real; in a body, call the function that it was made of"),
     ("rose.interp(fn([Vec(2, Real)], Real, (v) => v[0]))({ 0: 1, 1: 2 })",
      "TypeError: argument 1 of f: expected Vec(2, Real), got an object with 0, 1"),
     ("fn([], Vec(2, { a: Real }), () => [{ a: 1 }, { a: '1' }])",

@@ -32,7 +32,7 @@ export const copyOf = (
   if (typeof x !== "object" || x === null || !ty) return x;
   if (ArrayBuffer.isView(x))
     return x.buffer === buffer ? (x as Float64Array).slice() : x;
-  const { elem, fields } = ty;
+  const { elem, fields, kind } = ty;
   if (Array.isArray(x))
     return x.map((item, k) =>
       copyOf(
@@ -41,8 +41,8 @@ export const copyOf = (
         buffer,
       ),
     );
-  // whether its own, or accessors of its class; what has not all of them, or is no array, is refused later
-  return !elem && fields.every(([name]) => name in x)
+  // whether its own, or accessors of its class; what has not all of them, or is of another kind, is refused later
+  return kind === "struct" && fields.every(([name]) => name in x)
     ? Object.fromEntries(
         fields.map(([name, field]) => [
           name,

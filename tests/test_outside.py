@@ -32,7 +32,8 @@ from rose_core import (
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.ir import LOOP, Func, LoopSite
+from rose_core.language.ir import LOOP, Func, LoopSite, opcodes
+from rose_core.language.ops import code
 from rose_core.tracing.functions import Function
 from tests.random_programs import flat
 from tests.test_unroll import wave
@@ -118,6 +119,36 @@ def test_what_is_the_same(turn, monkeypatch) -> None:
         m.setattr(expand, "outside", lambda f: f)
         before = in_a_turn(simulation(turn))
     assert in_a_turn(f) < before
+    agrees(f, wave(N), 0.3, monkeypatch=monkeypatch)
+
+
+def in_loops(count, x, h, s):
+    """A turn in so many loops."""
+    if not count:
+        return mixed(s, vec(N, Real, lambda i: decay(x, h)[i] / norm(x)))
+    return fori(20, V, s, lambda k, s: in_loops(count - 1, x, h, s))
+
+
+@pytest.mark.parametrize("depth", [2, 4])
+def test_what_is_the_same_in_loops_leaves_them_all(depth: int, monkeypatch) -> None:
+    f = fn([V, Real], V, lambda x, h: in_loops(depth, x, h, x))
+    root = Expansion(f.func).root
+    assert code("exp") in opcodes(root)
+    while root.callees:
+        (root,) = root.callees
+        assert code("exp") not in opcodes(root)
+    if depth == 2:
+        agrees(f, wave(N), 0.3, monkeypatch=monkeypatch)
+
+
+def test_what_is_the_same_leaves_sums_and_loops_with_a_state(monkeypatch) -> None:
+    def row(i, x, h):
+        return in_loops(1, x, h, vec(N, Real, lambda j: x[j] + x[i]))
+
+    f = fn([V, Real], V, lambda x, h: vec(N, Real, lambda i: row(i, x, h)[i]))
+    root = Expansion(f.func).root
+    (quotient,) = (v for v, ins in enumerate(root.code) if ins[0] == code("div"))
+    assert root.blocks[root.home[quotient]].parent == 0
     agrees(f, wave(N), 0.3, monkeypatch=monkeypatch)
 
 

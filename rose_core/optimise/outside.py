@@ -69,7 +69,9 @@ def outside(f: Func) -> Func:
     if found is None:
         sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
         bodies = {v: made for v, site in sites.items() if (made := _given(site, _has_turns(f, site)))}
-        found = f.memo[key] = copied(f, lambda b, args: _Moving(f, b, args, bodies)) if bodies else f
+        # a loop that comes out of one with a state may be the same in all turns of those around that, too
+        found = hoisted(copied(f, lambda b, args: _Moving(f, b, args, bodies))) if bodies else f
+        f.memo[key] = found
     assert isinstance(found, Func)
     return found
 
@@ -83,7 +85,8 @@ def _given(site: LoopSite, has_turns: bool) -> _Given | None:
     body, carries = site.body, site.spec.carries
     key = "given values", carries, has_turns, body.extent
     if key not in body.memo:
-        body.memo[key] = None if stays(body) else _made(hoisted(body), carries, has_turns)
+        # what comes out of the loops in the body may leave that as well
+        body.memo[key] = None if stays(body) else _made(outside(hoisted(body)), carries, has_turns)
     found = body.memo[key]
     assert found is None or isinstance(found, _Given)
     return found

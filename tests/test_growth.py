@@ -42,7 +42,8 @@ from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.known import Known
 from rose_core.derivatives.tape import Transposed
-from rose_core.language.ir import Func
+from rose_core.derivatives.updates import is_worth_it
+from rose_core.language.ir import LOOP, Func, LoopSite
 from rose_core.language.text import show
 from rose_core.recording import record
 from rose_core.wasm.expressions import Codes
@@ -237,11 +238,16 @@ def test_choices_deep_in_each_other_need_no_stack() -> None:
 
 def with_little_stack(f) -> None:
     """Compile ``f``, or end the process."""
+    done_with_little_stack(lambda: Program(Known().expanded(f.func)))
+
+
+def done_with_little_stack(run) -> None:
+    """Run it, or end the process."""
     done = []
 
     def work() -> None:
         with deep_recursion():
-            done.append(Program(Known().expanded(f.func)))
+            done.append(run())
 
     size = threading.stack_size(2**18)
     thread = threading.Thread(target=work)
@@ -265,6 +271,23 @@ def test_what_a_turn_calls_needs_no_stack() -> None:
     for k in range(1000):
         f = longer(f, k)
     with_little_stack(fn([Real], Real, lambda x: fori(300, Real, x, lambda i, s: s * 0.5 + f(x))))
+
+
+def test_updates_in_choices_in_choices_are_counted_without_stack() -> None:
+    vector = Vec(40, Real)
+
+    def choice(g, k: int):
+        def body(v, x):
+            return cond(lt(x, k), vector, lambda: g(v.at[k % 40].set(x * v[3]), x), lambda: g(v, x + k))
+
+        return fn([vector, Real], vector, body)
+
+    f = fn([vector, Real], vector, lambda v, x: v.at[0].set(x))
+    for k in range(2000):
+        f = choice(f, k)
+    loop = fn([vector, Real], vector, lambda v, x: fori(9, vector, v, lambda i, s: f(s, x))).func
+    (site,) = (LoopSite(loop, ins) for ins in loop.code if ins[0] == LOOP)
+    done_with_little_stack(lambda: is_worth_it(site, 0))
 
 
 def pairs(condition):

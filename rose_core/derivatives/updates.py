@@ -146,8 +146,7 @@ def _counts(f: Func, result: int) -> tuple[int, int]:
     key = "read and written", result, f.extent
     found = f.memo.get(key)
     if found is None:
-        counts = list(_Counts(f, chains(f)[result]).all())
-        found = f.memo[key] = sum(read for read, _ in counts), sum(written for _, written in counts)
+        found = f.memo[key] = _Counts(f, chains(f)[result]).all()
     return found  # type: ignore[return-value]
 
 
@@ -163,18 +162,22 @@ class _Counts:
             for x in set(operands(ins, f.blocks)):
                 self.users.setdefault(x, []).append(v)
 
-    def all(self) -> Iterator[tuple[int, int]]:
+    def all(self) -> tuple[int, int]:
+        read = written = 0
         for x in self.chain.versions:
             after = self.next.get(x)
             for v in self.users.get(x, ()):
                 if v == after:
-                    yield 0, sum(map(self._written, _innermost(self.func, v)))
+                    written += sum(map(self._written, _innermost(self.func, v)))
                 elif after is not None and self.func.code[after][:2] == (GET, v):
-                    yield self._inside(v, self.func.code[after][2])
+                    inside = self._inside(v, self.func.code[after][2])  # no generator: see `deep.py`
+                    read += inside[0]
+                    written += inside[1]
                 else:
-                    yield self._read(v, x), 0
+                    read += self._read(v, x)
             if self.func.results.count(x) > (after is None):
-                yield numbers_in(self.func.types[x]), 0
+                read += numbers_in(self.func.types[x])
+        return read, written
 
     def _written(self, v: int) -> int:
         """How many numbers the update ``v`` writes over."""
@@ -189,7 +192,8 @@ class _Counts:
             site = LoopSite(f, ins)
             read, written = _counts(site.body, k)
             return read * _most_turns(site), written * _most_turns(site)
-        read, written = map(max, zip(*(_counts(f.callees[c], k) for c in callees(ins)), strict=True))
+        counts = [_counts(f.callees[c], k) for c in callees(ins)]
+        read, written = map(max, zip(*counts, strict=True))
         return read, written
 
     def _read(self, v: int, x: int) -> int:

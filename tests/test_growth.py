@@ -22,6 +22,7 @@ from rose_core import (
     fori,
     gt,
     ieq,
+    imod,
     index,
     interp,
     jet,
@@ -45,6 +46,7 @@ from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.updates import is_worth_it
 from rose_core.language.ir import LOOP, Func, LoopSite
 from rose_core.language.text import show
+from rose_core.language.types import Ref
 from rose_core.recording import record
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.program import Program
@@ -288,6 +290,31 @@ def test_updates_in_choices_in_choices_are_counted_without_stack() -> None:
     loop = fn([vector, Real], vector, lambda v, x: fori(9, vector, v, lambda i, s: f(s, x))).func
     (site,) = (LoopSite(loop, ins) for ins in loop.code if ins[0] == LOOP)
     done_with_little_stack(lambda: is_worth_it(site, 0))
+
+
+def steps_in_choices(depth: int):
+    """The gradient of a loop that replaces elements, in so many choices in each other."""
+    vector = Vec(40, Real)
+
+    def steps(v, x):
+        return fori(30, vector, v, lambda i, s: s.at[imod(40, i)].set(sin(s[3] * x)))
+
+    def choice(g, k: int):
+        return fn(
+            [vector, Real], Real, lambda v, x: cond(lt(x, k), Real, lambda: g(v, x) * x, lambda: g(v, x + k))
+        )
+
+    f = fn([vector, Real], Real, lambda v, x: steps(v, x)[7])
+    for k in range(depth):
+        f = choice(f, k)
+    return gradient(fn([vector], Real, lambda v: f(vec(40, Real, lambda i: v[i] * v[i]), v[1])), 40)
+
+
+@pytest.mark.parametrize("depth", [20, 60])
+def test_cotangents_start_from_what_choices_in_choices_give(depth: int) -> None:
+    with deep_recursion():
+        root = Expansion(steps_in_choices(depth).func).root
+    assert not any(isinstance(t, Ref) for g in functions(root) for t in g.params)
 
 
 def pairs(condition):

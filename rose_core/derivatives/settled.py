@@ -35,9 +35,6 @@ from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Array, is_tape
 from rose_core.optimise.sunk import sunk
 
-_DEEPEST = 32
-"""The most choices in each other that are looked through."""
-
 _SIMPLE = frozenset((INDEX, SET, VEC))
 """Instructions that can be run earlier, besides operations of the table."""
 
@@ -61,7 +58,7 @@ def settled(f: Func) -> Func:
     """``f``, a backward function or what has one in it, or a copy that updates where it can."""
     f = sunk(f)
     zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)] if ACCUM in opcodes(f) else []
-    starts = _starts(f, zeros, 0) if zeros else {}
+    starts = _starts(f, zeros) if zeros else {}
     return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
 
 
@@ -77,7 +74,7 @@ def _is_array(f: Func, r: int) -> bool:
     return isinstance(t, Array) and not is_tape(t)
 
 
-def _starts(f: Func, accumulators: Sequence[int], depth: int) -> dict[int, _Start]:
+def _starts(f: Func, accumulators: Sequence[int]) -> dict[int, _Start]:
     """What accumulators may start from, as far as they may."""
     wholes: dict[int, list[int]] = {r: [] for r in accumulators}
     first = dict.fromkeys(accumulators, len(f.code))
@@ -90,7 +87,7 @@ def _starts(f: Func, accumulators: Sequence[int], depth: int) -> dict[int, _Star
             continue
         for x in {x for x in operands(ins, f.blocks) if x in roots}:
             r = roots[x]
-            if x == r and not f.home[v] and (op == ADD_TO or _gives(f, ins, x, depth)):
+            if x == r and not f.home[v] and (op == ADD_TO or _gives(f, ins, x)):
                 wholes[r].append(v)
             elif f.home[v] or op not in (REF_INDEX, ADD_TO):
                 # places that are chosen are not followed
@@ -132,14 +129,12 @@ def _at_top(f: Func, v: int) -> int:
     return v
 
 
-def _gives(f: Func, ins: tuple[int, ...], r: int, depth: int) -> bool:
+def _gives(f: Func, ins: tuple[int, ...], r: int) -> bool:
     """Whether a call, or both sides of a choice, could have a result for ``r`` to start from."""
-    if ins[0] not in (CALL, COND) or depth == _DEEPEST:
-        return False
-    return all(
-        args.count(r) == 1 and g.host is None and _given(g, args.index(r), depth + 1)
-        for g, args in _called(f, ins)
-    )
+    found = ins[0] in (CALL, COND)
+    for g, args in _called(f, ins) if found else ():  # no generator: see `deep.py`
+        found = found and args.count(r) == 1 and g.host is None and bool(_given(g, args.index(r)))
+    return found
 
 
 def _called(f: Func, ins: tuple[int, ...]) -> list[tuple[Func, Sequence[int]]]:
@@ -150,13 +145,13 @@ def _called(f: Func, ins: tuple[int, ...]) -> list[tuple[Func, Sequence[int]]]:
     return list(zip(site.functions, site.args, strict=True))
 
 
-def _given(f: Func, k: int, depth: int) -> dict[int, _Start]:
+def _given(f: Func, k: int) -> dict[int, _Start]:
     """What the accumulator that is parameter ``k`` of a function may start from, by its id."""
     key = "given", k
     found = f.memo.get(key)
     if not isinstance(found, dict):
         r = _params(f)[k]
-        found = f.memo[key] = _starts(f, [r], depth) if _is_array(f, r) else {}
+        found = f.memo[key] = _starts(f, [r]) if _is_array(f, r) else {}
     return found
 
 
@@ -280,7 +275,7 @@ class _Settling(Replay):
             if not isinstance(made, Func):
                 starts: dict[int, _Start] = {}
                 for k in given:
-                    starts |= _given(f, k, 0)
+                    starts |= _given(f, k)
                 made = f.memo["settled", given] = _settled(f, starts, given)
             found.append((made, [self.env[a] for a in args if a not in accumulators]))
         return found

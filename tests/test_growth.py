@@ -106,6 +106,30 @@ def test_tapes_stay_short() -> None:
     assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
 
 
+def long_products(height: int):
+    """As `products`, of functions of some length."""
+
+    def longer(g, x):
+        for k in range(30):
+            x = sin(x) * (1 + k / 30)
+        return sin(g(x) * g(x * 0.5) + x)
+
+    f = fn([Real], Real, sin)
+    for _ in range(height):
+        f = (lambda g: fn([Real], Real, lambda x: longer(g, x)))(f)
+    return f
+
+
+def test_tapes_are_not_as_long_as_all_that_is_called() -> None:
+    """Each function would pass on what those that it calls do, all the way down."""
+    sizes = [measure(grad(long_products(height)))[1] for height in (20, 40, 60)]
+    assert sizes[2] - sizes[1] <= 1.15 * (sizes[1] - sizes[0]), sizes
+    f = long_products(9)
+    for x in (0.3, -1.2):
+        slope = compile(jvp(f))({"re": x, "du": 1})["du"]
+        assert compile(grad(f))(x) == pytest.approx(slope, rel=1e-11)
+
+
 def test_tapes_of_tapes_stay_short() -> None:
     """Of a second derivative no faster than with the square, or a little more."""
     sizes = [measure(grad(grad(products(height))))[0] for height in (15, 30, 45)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Container, Sequence, Set
 from itertools import count
 
 from rose_core.deep import Chained
@@ -16,9 +16,13 @@ from rose_core.derivatives.updates import chains
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     CALL,
+    CALLEES,
+    COND,
     GET,
+    LOOP,
     PARAM,
     Func,
+    callees,
     is_real,
     zero_of,
 )
@@ -38,6 +42,9 @@ from rose_core.language.types import (
 
 _SHORT_TAPE = 128
 """So long may a tape be in any case."""
+
+_LONGEST_TAPE = 1000
+"""So long may one be that has what is called in it: as many parameters as engines take."""
 
 _SHORT = 12
 """The most instructions of a forward or backward function of an author's derivative that is in line."""
@@ -277,20 +284,31 @@ class Transposed(Chained):
         """Whether the backward pass is to run the forward function once more, and not to get a tape.
 
         A tape grows with the work that is done, and where functions call others twice, twice over, that
-        is exponential in the size of the program. None is passed on that is longer than the program.
+        is exponential in the size of the program. None is passed on that is longer than the program. One
+        that grows by each call in a chain would take the square of the chain's length: none is much longer
+        than the function itself, with its loops and choices.
         """
         tape = sum(kind == "tape" for kind, _ in back.sources)
         if tape < _SHORT_TAPE or self.fwd.effects or any(isinstance(t, Ref) for t in self.fwd.params):
             return False
+        if tape > _LONGEST_TAPE:
+            return not self._is_covered(tape, (COND, LOOP))
+        return not self._is_covered(tape, CALLEES)
+
+    def _is_covered(self, count: int, through: Container[int]) -> bool:
+        """Whether there are so many instructions in the function and what these instructions of it call."""
         seen = {self._lin.func}
         stack = [self._lin.func]
-        while stack and tape > 0:
+        while stack:
             f = stack.pop()
-            tape -= len(f.code)
-            fresh = [g for g in f.callees if g not in seen]
+            count -= len(f.code)
+            if count <= 0:
+                return True
+            called = {k for ins in f.code if ins[0] in through for k in callees(ins)}
+            fresh = {f.callees[k] for k in called} - seen
             stack += fresh
-            seen.update(fresh)
-        return tape > 0
+            seen |= fresh
+        return False
 
     def _make(self, request: Request) -> Backward:
         results, refs, limits, restored = request

@@ -16,13 +16,17 @@ from rose_core import (
     RunError,
     Tan,
     Vec,
+    compile,
     cond,
     cos,
     exp,
     fixed_point,
     fn,
     functional,
+    imax,
+    imod,
     interp,
+    isub,
     jvp,
     mul,
     root,
@@ -316,6 +320,76 @@ def test_a_fixed_point_of_vectors():
         return x[0] + mul(2, x[1])
 
     assert_derivatives(f, [0.3, 1.7])
+
+
+def ring(n, limit=10_000):
+    """The sum of ``x``, of which each is 1 more than ``p`` times the next one: ``n / (1 - p)``."""
+
+    @fn
+    def f(p: Real) -> Real:
+        def again(x):
+            return vec(n, Real, lambda i: 1 + p * x[imod(n, i + 1)])
+
+        x = fixed_point(again, vec(n, Real, lambda i: 0.4), limit=limit)
+        return sum(n, lambda i: x[i])
+
+    return f
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.9, -1.5])
+def test_a_fixed_point_of_many_numbers(p):
+    """Tangents that come to rest in a turn, in fewer than there are numbers, in more, and not at all."""
+    n = 100
+    f = ring(n)
+    slope, second = gradient(f), gradient(gradient(f))
+    if 0 <= p < 0.9:  # where the interpreter needs no seconds
+        same(slope, p)
+        same(second, p)
+    assert compile(slope)(p) == pytest.approx(n / (1 - p) ** 2)
+    assert compile(second)(p) == pytest.approx(2 * n / (1 - p) ** 3)
+    dual = compile(jvp(slope))({"re": p, "du": 1.0})
+    assert dual.du == pytest.approx(2 * n / (1 - p) ** 3)
+
+
+def test_tangents_that_die_away_but_for_what_varies():
+    """Ten numbers, each 1 more than the one before, and the first 1 more than ``p`` times the last."""
+    n = 100
+
+    @fn
+    def f(p: Real) -> Real:
+        def again(x):
+            def at(i):
+                return select(i < 1, p * x[9], select(i < 10, x[isub(n, imax(n, i, 1), 1)], 0))
+
+            return vec(n, Real, lambda i: 1 + at(i))
+
+        return fixed_point(again, vec(n, Real, lambda i: 1.0))[9]
+
+    g = gradient(f)
+    assert [compile(h)(0.0) for h in (f, g, gradient(g), gradient(gradient(g)))] == [10, 10, 20, 60]
+
+
+def test_a_fixed_point_of_so_many_numbers_that_no_matrix_has_room():
+    n = 20_000
+    slope = compile(gradient(ring(n, limit=100)))
+    assert slope(0.5) == pytest.approx(n / 0.25)
+    with pytest.raises(RunError, match=r"fixed_point: its derivative did not come to rest in 200 turns"):
+        slope(-1.5)
+
+
+def test_what_every_second_number_has_no_part_in():
+    """Tangents of a sum die away at once, those of a difference do not."""
+    n = 100
+
+    @fn
+    def f(a: Vec(n, Real)) -> Real:
+        def again(x):
+            return vec(n, Real, lambda i: a[i] + 0.25 * (x[i] - x[n - 1 - i]))
+
+        x = fixed_point(again, vec(n, Real, lambda i: 0.0))
+        return x[0]
+
+    assert compile(gradient(f))([1.0] * n)[:2] == pytest.approx([1.5, 0.0])
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------

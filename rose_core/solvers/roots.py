@@ -6,22 +6,23 @@ itself. How the root was found has no part in that.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rose_core.language.types import BOOL, DUAL, REAL, TAN, Array, Struct, Type, array, fin
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import inverse, solve, unit
-from rose_core.tracing.control import limit_of, turns_while, type_of
-from rose_core.tracing.declare import describe, number
+from rose_core.tracing.control import cond, fori, limit_of, turns_while, type_of
+from rose_core.tracing.declare import LARGEST, describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, function_of, select, sum, vec, vjp
-from rose_core.tracing.trace import index_operation, operation
+from rose_core.tracing.trace import current, index_operation, lift, operation, real, wrap, zero
 from rose_core.tracing.where import Construct
 
 _lt, _leq, _gt, _and, _or, _not, _eq = map(operation, ("lt", "leq", "gt", "and", "or", "not", "eq"))
-_abs, _max = map(operation, ("abs", "max"))
+_abs, _max, _floor = map(operation, ("abs", "max", "floor"))
 _ieq = index_operation("ieq")
 
 _SHORTEST = 2.0**-30
@@ -30,6 +31,18 @@ _SHORTEST = 2.0**-30
 _STALLED = 1e-6
 """Where no part of a Newton step makes the function smaller, rounding is in the way; then the whole step,
 relative to the argument, is no longer than this, or there is no root nearby."""
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+"""Its multiples have parts behind the point that are nowhere alike."""
+
+_FEW, _MANY = 100, 4096
+"""A system of fewer unknowns is solved in hardly more time than it takes to come to rest; for one of more
+there is neither time nor memory."""
+
+_GONE, _AGAIN, _MORE = 2.0**-30, 3, 8
+"""A vector of about 1 becomes so small in some turns. After three times as many, and a few, a tangent adds
+nothing to what came before it. Nor do its derivatives, of which each may begin to die away only where the one
+before has done so: where that is sudden, two of them."""
 
 
 def root(f: object, x0: object, *, tolerance: float = 1e-12, limit: int = 100) -> Any:
@@ -81,7 +94,7 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
         return combined(t, lambda x: ensure(here, _not(test(end)), x, complaint), end.x)
 
     def rule(x: Any, f: Function, x0: Any) -> Any:
-        return moved(here, t, f, x, fixed=True)
+        return _rested(here, t, f, x, limit)
 
     return functional([function], [t], t, iterate, rule)(x0)
 
@@ -213,3 +226,49 @@ def moved(here: Construct, t: Type, f: Function, x: Any, fixed: bool = False) ->
         return -sum(n, term)
 
     return vec(n, TAN, component)
+
+
+def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
+    """The tangent of a fixed point ``x`` of ``f``.
+
+    The tangents of ``x = f(x)`` come to rest as ``x`` did. A turn takes the time of ``f``, and so does each
+    row of a system of equations, which then takes the third power of their number. How often a linear map is
+    to turn does not depend on the tangents: that is counted ahead, by a vector that has a part of all that
+    dies away.
+    """
+
+    def solved() -> Any:
+        return moved(here, t, f, x, fixed=True)
+
+    if not isinstance(t, Array) or len(x) < _FEW:
+        return solved()
+    n, tangents = len(x), array(t.index, TAN)
+    # many tangents have no system to fall back on, and are to be exact to more digits than x
+    turns = n if n <= _MANY else min(2 * limit, LARGEST - 1)
+
+    def spread(i: Any) -> Any:
+        part = real(i) * _GOLDEN
+        return 1 + part - _floor(part)
+
+    def back(s: Any) -> dict[str, Any]:
+        return {"v": vjp(f)(x).grad(s.v), "turns": s.turns + 1}
+
+    state = Struct({"v": t, "turns": REAL})
+    start = {"v": vec(n, REAL, spread), "turns": 0.0}
+    end: Any = turns_while(state, start, lambda s: _gt(norm(t, s.v), _GONE), back, turns)
+    rests = _leq(norm(t, end.v), _GONE)
+
+    def again(_: Any, dx: Any) -> Any:
+        # the values as they are, not as a copy that each turn would make and keep
+        trace = current()
+        parts = [*lift(trace, dx, tangents, here.name), *lift(trace, x, t, here.name)]
+        y: Any = jvp(f)(wrap(trace, parts, array(t.index, DUAL)))
+        return vec(n, TAN, lambda i: y[i].du)
+
+    def turned() -> Any:
+        return fori(_AGAIN * end.turns + _MORE, tangents, vec(n, TAN, lambda _: zero()), again)
+
+    if n <= _MANY:
+        return cond(rests, tangents, turned, solved)
+    dx, complaint = turned(), f"its derivative did not come to rest in {turns} turns"
+    return vec(n, TAN, lambda i: dx[i] * ensure(here, rests, 1.0, complaint))

@@ -330,13 +330,17 @@ def test_keys_of_symbols(node: Callable[[str], str]) -> None:
 
 def test_a_compiled_function_in_a_body(node: Callable[[str], str]) -> None:
     body = """
-        const f = await compile(fn([Real], Real, (x) => mul(x, x)));
-        return attempt(() => fn([Real], Real, (x) => f(x)));
+        const inside = async (T) => {
+            const f = await compile(fn([T], T, (x) => x));
+            return attempt(() => fn([T], T, (x) => f(x)));
+        };
+        return Promise.all([Real, Vec(3, Real)].map(inside));
     """
-    assert evaluate(node, body) == (
-        "TypeError: argument 1 of f: expected Real, got a symbolic Real; "
+    assert evaluate(node, body) == [
+        f"TypeError: argument 1 of f: expected {ty}, got a symbolic {ty}; "
         "in a body, call the function that it was made of"
-    )
+        for ty in ("Real", "Vec(3, Real)")
+    ]
 
 
 def test_mistakes_tell_the_call(node: Callable[[str], str]) -> None:

@@ -7,7 +7,7 @@
 import type { Cells, Leaf, Numbers } from "./cells";
 import { type Column, columnOf, fieldsOf, type Row } from "./columns";
 import type { Signature } from "../record/data";
-import { Var, within } from "../record/recorder";
+import { within } from "../record/recorder";
 import {
   areEnough,
   count,
@@ -20,6 +20,7 @@ import {
   type Kind,
   partsOf,
   sizeOf,
+  symbolicType,
   type Ty,
   unlike,
 } from "../record/types";
@@ -37,7 +38,7 @@ export const FEW = 24;
 export const wrong = (x: unknown, ty: Ty): Error =>
   TypeError(
     `expected ${ty.text}, got ${describe(x)}` +
-      (x instanceof Var
+      (symbolicType(x)
         ? "; in a body, call the function that it was made of"
         : ""),
   );

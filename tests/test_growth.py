@@ -489,6 +489,7 @@ def test_chains_are_freed_one_after_another(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def calls_in(work) -> int:
+    """How many there are, without those that free what other tests have left behind."""
     count = 0
 
     def note(_frame, event, _arg) -> None:
@@ -496,11 +497,13 @@ def calls_in(work) -> int:
         count += event in ("call", "c_call")
 
     with deep_recursion():
+        gc.disable()
         sys.setprofile(note)
         try:
             work()
         finally:
             sys.setprofile(None)
+            gc.enable()
     return count
 
 

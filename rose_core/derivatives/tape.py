@@ -291,9 +291,7 @@ class Transposed(Chained):
         tape = sum(kind == "tape" for kind, _ in back.sources)
         if tape < _SHORT_TAPE or self.fwd.effects or any(isinstance(t, Ref) for t in self.fwd.params):
             return False
-        if tape > _LONGEST_TAPE:
-            return not self._is_covered(tape, (COND, LOOP))
-        return not self._is_covered(tape, CALLEES)
+        return not self._is_covered(tape, (COND, LOOP) if tape > _LONGEST_TAPE else CALLEES)
 
     def _is_covered(self, count: int, through: Container[int]) -> bool:
         """Whether there are so many instructions in the function and what these instructions of it call."""

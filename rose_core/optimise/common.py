@@ -10,17 +10,18 @@ to be given (`LEAST`, `FOR_EACH`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, callees_first, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END, code
 from rose_core.language.replay import Replay
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, scalar_of
+from rose_core.language.types import BOOL, REAL, TAN, Fin, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.hoist import cannot_fail
-from rose_core.optimise.inline import Copies, Verbatim, stays
+from rose_core.optimise.inline import Copies, Copying, stays
+from rose_core.optimise.outside import given_values
 
 LEAST = 10
 """The least effort that is saved in a call, in additions."""
@@ -150,7 +151,7 @@ def _rest(f: Func, calls: _Calls) -> _Rest | None:
     if found is None:
         without = {f.code[v][1] for v in dropped}
         kept = [k for k in range(len(f.params)) if k not in without]
-        found = f.memo[key] = _Rest(_without(f, before, kept, given), kept, given, _needed(f, given))
+        found = f.memo[key] = _Rest(given_values(f, given, before), kept, given, _needed(f, given))
     assert isinstance(found, _Rest)
     return found
 
@@ -242,54 +243,21 @@ def _needed(f: Func, values: Iterable[int]) -> list[int]:
     return [v for v in f.blocks[0].order if v in found]
 
 
-def _without(f: Func, before: Iterable[int], kept: Iterable[int], given: Iterable[int]) -> Func:
-    """A copy of ``f`` without what is computed before, which has these values as its last parameters."""
-    copy = Func(f.name, [], UNIT)
-    copy.effects = f.effects
-    b = Builder(copy)
-    args = [0] * len(f.params)
-    for k in kept:
-        args[k] = b.param(f.params[k])
-    replay = _Without(f, b, args, set(before))
-    for v in given:
-        replay.env[v] = b.param(f.types[v])
-    copy.blocks[0].results = replay.run()
-    return copy
-
-
-class _Without(Verbatim):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], without: set[int]) -> None:
-        super().__init__(func, b, args)
-        self.without = without
-
-    def block(self, number: int) -> None:
-        order = self.func.blocks[number].order
-        self.sequence(order if number else [v for v in order if v not in self.without])
-
-
 class _Copies(Copies):
     """Functions that compute before their calls what these have in common."""
 
-    def __init__(self, rests: dict[Func, _Rest]) -> None:
+    def __init__(self, rests: Mapping[Func, _Rest]) -> None:
         super().__init__(rests.get, "common")
-        self.rests = rests
 
     def replay(self, f: Func, b: Builder, args: Sequence[int]) -> Replay:
         return _Caller(f, b, args, self)
 
 
-class _Caller(Verbatim):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: _Copies) -> None:
-        super().__init__(func, b, args)
-        self.copies = copies
-
-    def function(self, f: Func) -> Func:
-        return self.copies.of(f)
-
+class _Caller(Copying):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         given = [self.env[a] for a in args]
-        rest = self.copies.rests.get(callee)
-        if rest and not self.b.never_turns():
+        rest = self.copies.chosen(callee)
+        if isinstance(rest, _Rest) and not self.b.never_turns():
             before = _Caller(callee, self.b, given, self.copies)
             before.sequence(rest.before)
             given = [*[given[k] for k in rest.kept], *[before.env[w] for w in rest.values]]

@@ -344,7 +344,9 @@ class Verbatim(Replay):
             self.env[v] = self.b.pull(self.env[ins[1]], operands)
 
 
-class _InLine(Verbatim):
+class Copying(Verbatim):
+    """Copies a function with copies of what it calls."""
+
     def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
         super().__init__(func, b, args)
         self.copies = copies
@@ -352,6 +354,8 @@ class _InLine(Verbatim):
     def function(self, f: Func) -> Func:
         return self.copies.of(f)
 
+
+class _InLine(Copying):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         if self.copies.chosen(callee):
             given = [self.env[a] for a in args]

@@ -35,7 +35,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import REGULAR, TABLE_END, code
-from rose_core.language.replay import Replacing, copied
+from rose_core.language.replay import copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.hoist import Loop, cannot_fail, hoisted, users_of_accumulators
@@ -252,15 +252,21 @@ def given_values(body: Func, values: Sequence[int], without: Collection[int] = (
     return copy
 
 
-class Knowing(Replacing, Verbatim):
+class Knowing(Verbatim):
     """Copies a function some of whose values are known."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], known: Mapping[int, int]) -> None:
         super().__init__(func, b, args)
         self.known = known
 
-    def instead(self, v: int) -> int | None:
-        return self.known.get(v)
+    def block(self, number: int) -> None:
+        left = []
+        for v in self.func.blocks[number].order:
+            if v in self.known:
+                self.env[v] = self.known[v]
+            else:
+                left.append(v)
+        self.sequence(left)
 
 
 class _Moving(Verbatim):

@@ -388,9 +388,8 @@ class StructValue(Value):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "_fields":
             raise AttributeError(name)
-        if (
-            name in ("keys", "values", "items") and name not in self._fields
-        ):  # as of the dict that it is outside
+        # as of the dict that it is outside
+        if name in ("keys", "values", "items") and name not in self._fields:
             return getattr(self._fields, name)
         return self[name]
 

@@ -56,9 +56,8 @@ def flatten(x: object, t: Type, what: str) -> list[object]:
         if (elems := elements(x)) is not None:
             if len(elems) != t.size:
                 raise ValueError(f"{what}: expected {counted(t.size, 'element')}, got {len(elems)}")
-            if t.elem is REAL and all(
-                type(y) is float for y in elems
-            ):  # as nearly always, and ten times as fast
+            # as nearly always, and ten times as fast
+            if t.elem is REAL and all(type(y) is float for y in elems):
                 return [list(elems)]
             rows = [flatten(y, t.elem, f"{what}[{i}]") for i, y in enumerate(elems)]
             return [[row[k] for row in rows] for k in range(len(leaves(t.elem)))]

@@ -38,6 +38,10 @@ def copied(bodies: Vec(3, Body)) -> Vec(3, Body):
     return vec(3, Body, lambda i: bodies[i])
 
 @fn
+def transposed(m: Vec(2, Vec(3, Real))) -> Vec(3, Vec(2, Real)):
+    return vec(3, Vec(2, Real), lambda i: vec(2, Real, lambda j: m[j][i]))
+
+@fn
 def chosen(v: Vec(3, Real), x: Real) -> Real:
     return v[index(3, x)]
 
@@ -265,6 +269,22 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
     # what a file says is its own, whatever else this process has compiled
     with pytest.raises(RunError, match=re.escape(failed)):
         load(folder / "out" / "chosen.wasm")([1.0, 2.0, 3.0], 3)
+
+
+def test_typed_arrays_are_rows_of_numbers(folder: Path, rose: Run) -> None:
+    compiled(rose, "transposed")
+    body = """
+        const numbers = Float64Array.of(9, 1, 2, 3, 4, 5, 6);
+        const rows = [numbers.subarray(1, 4), numbers.subarray(4), numbers];
+        const told = [];
+        try { functions.transposed([rows[0], rows[2]]); } catch (error) { told.push(`${error}`); }
+        const { transposed } = functions;
+        return [transposed(rows.slice(0, 2)), transposed([rows[1], [7, 8, 9]]), ...told];"""
+    assert in_node(folder, "transposed", body) == [
+        [[1, 4], [2, 5], [3, 6]],
+        [[4, 7], [5, 8], [6, 9]],
+        "TypeError: m: expected 3 elements, got 7",
+    ]
 
 
 def test_the_calling_code_is_small(folder: Path, rose: Run) -> None:

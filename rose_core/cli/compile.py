@@ -28,6 +28,9 @@ from rose_core.wasm.limits import SizeError
 
 _TEMPLATE = Path(__file__).parent / "module.js"
 
+_OUR_COMMENTS = re.compile(r"\s*// (?!NAME).*")
+"""In the template, what is said to who maintains it."""
+
 
 def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder: Path) -> int:
     """The command."""
@@ -56,7 +59,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     folder.mkdir(parents=True, exist_ok=True)
     for made, data in files.items():
         _write(folder / f"{names[made]}.wasm", data)
-    source = _TEMPLATE.read_text("utf-8").replace("{}", _table(names), 1)
+    source = _OUR_COMMENTS.sub("", _TEMPLATE.read_text("utf-8")).replace("{}", _table(names), 1)
     source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())
     _write(folder / f"{name}.d.ts", declare({made: g.func for made, g in functions.items()}).encode())

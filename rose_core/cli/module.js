@@ -14,18 +14,21 @@ const bytesOf = async (url) => {
   return response.arrayBuffer();
 };
 
-// A vector of structs is a struct of vectors: at `at` in `cells` from `k` on.
-
 const misfit = (name, expected, x) => {
   throw TypeError(`${name}: expected ${expected}, got ${x}`);
 };
+
+// A vector of structs is a struct of vectors: at `at` in `cells` from `k` on. Vectors of numbers may be long.
 
 const put = (cells, type, x, k, at, name) => {
   if (type[0] === "vec") {
     const [, size, elem] = type;
     if (x?.length !== size) misfit(name, `${size} elements`, x?.length);
-    for (let i = 0; i < size; ++i)
-      put(cells, elem, x[i], k, at * size + i, name);
+    if (elem === "real" && x instanceof Float64Array)
+      cells[k].set(x, at * size);
+    else
+      for (let i = 0; i < size; ++i)
+        put(cells, elem, x[i], k, at * size + i, name);
   } else if (type[0] === "struct")
     for (const [key, field, leaf] of type[1])
       put(cells, field, x?.[key], k + leaf, at, `${name}.${key}`);
@@ -43,9 +46,9 @@ const put = (cells, type, x, k, at, name) => {
 const take = (cells, type, k, at) => {
   if (type[0] === "vec") {
     const [, size, elem] = type;
-    return Array.from({ length: size }, (_, i) =>
-      take(cells, elem, k, at * size + i),
-    );
+    const all = Array(size);
+    for (let i = 0; i < size; ++i) all[i] = take(cells, elem, k, at * size + i);
+    return all;
   }
   if (type[0] === "struct")
     return Object.fromEntries(

@@ -15,7 +15,6 @@ from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
-from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
@@ -26,7 +25,7 @@ from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.transpose import Reverse
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
+from rose_core.language.ir import ENDLESS, PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded

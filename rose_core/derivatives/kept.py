@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from rose_core.language.ir import COND, GET, INDEX, LOOP, PARAM, SET, Func, operands
+from rose_core.language.ir import COND, ENDLESS, GET, INDEX, LOOP, PARAM, SET, Func, operands
 from rose_core.language.types import Array, Fin, Type, is_tape
 
 
@@ -55,8 +55,7 @@ class _Elements:
 
     def _numbers(self, v: int) -> int:
         """How many numbers are read of the element ``v``, in all turns of the loops that it is in."""
-        t = self.func.types[v]
-        return min(numbers_in(t) * turns_of(self.func, v), self._read(v) if self._is_row(v) else ENDLESS)
+        return min(numbers_of(self.func, v), self._read(v) if self._is_row(v) else ENDLESS)
 
     def _is_row(self, v: int) -> bool:
         """Whether ``v`` is an array of which nothing but elements is used."""
@@ -64,13 +63,10 @@ class _Elements:
 
     def _keep(self, x: int) -> None:
         for v in self.of.get(x, ()):
-            if self._is_row(v) and self._read(v) < numbers_in(self.func.types[v]) * turns_of(self.func, v):
+            if self._is_row(v) and self._read(v) < numbers_of(self.func, v):
                 self._keep(v)
             else:
                 self.found.add(v)
-
-
-ENDLESS = 1 << 60
 
 
 def numbers_in(t: Type) -> int:
@@ -82,14 +78,9 @@ def numbers_in(t: Type) -> int:
     return n
 
 
-def turns_of(f: Func, v: int) -> int:
-    """How often ``v`` is computed in a call of the function, by the loops that it is in."""
-    turns, number = 1, f.home[v]
-    while number:
-        block = f.blocks[number]
-        turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
-        number = f.home[block.owner]
-    return turns
+def numbers_of(f: Func, v: int) -> int:
+    """How many numbers there are of ``v``, in all turns of the loops that it is in."""
+    return numbers_in(f.types[v]) * f.turns_of(f.home[v])
 
 
 def _updated(f: Func) -> Iterator[int]:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rose_core.deep import empty
-from rose_core.derivatives.kept import ENDLESS
-from rose_core.language.ir import Func
+from rose_core.language.ir import ENDLESS, Func
 
 if TYPE_CHECKING:
     from rose_core.derivatives.linearize import Derivatives

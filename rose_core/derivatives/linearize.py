@@ -12,7 +12,6 @@ from typing import Protocol
 
 from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
-from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns, is_dual
 from rose_core.derivatives.updates import overwriting
 from rose_core.language.builder import Builder
@@ -21,6 +20,7 @@ from rose_core.language.ir import (
     ADD_TO,
     CALL,
     COND,
+    ENDLESS,
     FOR,
     GET,
     INDEX,

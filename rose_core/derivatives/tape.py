@@ -6,7 +6,6 @@ from collections.abc import Container, Sequence, Set
 from itertools import count
 
 from rose_core.deep import Chained
-from rose_core.derivatives.kept import ENDLESS
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import is_dual
@@ -18,6 +17,7 @@ from rose_core.language.ir import (
     CALL,
     CALLEES,
     COND,
+    ENDLESS,
     GET,
     LOOP,
     PARAM,

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rose_core.derivatives.kept import ENDLESS, numbers_in, turns_of
+from rose_core.derivatives.kept import numbers_in, numbers_of
 from rose_core.language.ir import (
     CALL,
     COND,
+    ENDLESS,
     GET,
     INDEX,
     LOOP,
@@ -203,8 +204,7 @@ class _Counts:
         if ins[:2] == (SET, x):
             return 0
         if ins[:2] != (INDEX, x):
-            return numbers_in(f.types[x]) * turns_of(f, v)
-        t = f.types[v]
-        if not isinstance(t, Array):
-            return turns_of(f, v)
-        return min(sum(self._read(u, v) for u in self.users.get(v, ())), numbers_in(t) * turns_of(f, v))
+            return numbers_in(f.types[x]) * f.turns_of(f.home[v])
+        if not isinstance(f.types[v], Array):
+            return numbers_of(f, v)
+        return min(sum(self._read(u, v) for u in self.users.get(v, ())), numbers_of(f, v))

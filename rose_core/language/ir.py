@@ -38,6 +38,7 @@ from rose_core.language.types import (
     TAN,
     UNIT,
     Array,
+    Fin,
     Pair,
     Ref,
     Struct,
@@ -78,6 +79,10 @@ STRUCTURAL_NAMES = (
     "param idx vec index for get call accum add_to ref_index resolve tuple member ref_member vjp pull "
     "cond loop set zeros".split()
 )
+
+
+ENDLESS = 1 << 60
+"""How many there are, or how often something is done, where that is not known."""
 
 
 class Block:
@@ -258,6 +263,15 @@ class Func(Chained):
 
     def home_of(self, v: int) -> int:
         return self.home[v] if v >= 0 else 0
+
+    def turns_of(self, number: int) -> int:
+        """How often a block runs in a call of the function, by the loops that it is in."""
+        turns = 1
+        while number > 0:
+            block = self.blocks[number]
+            turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
+            number = block.parent
+        return turns
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.code)} instructions>"

@@ -64,10 +64,10 @@ class _Calls:
 
     def add(self, caller: Func, args: Sequence[int], home: int) -> None:
         """A call of ``args`` in this block of its caller."""
-        turns = _turns(caller, home)
+        turns = caller.turns_of(home)
         if turns:
             if home:
-                self.turns[len(self.columns[0])] = [1, *[_turns(caller, caller.home_of(x)) for x in args]]
+                self.turns[len(self.columns[0])] = [1, *[caller.turns_of(caller.home_of(x)) for x in args]]
             given = [caller, *[x if x >= 0 else caller.pool[~x] for x in args]]
             for column, x in zip(self.columns, given, strict=True):
                 column.append(x)
@@ -91,15 +91,6 @@ class _Calls:
         if found is None:
             found = self._shared[args] = 2 * self.computed(args) <= self.number
         return found
-
-
-def _turns(f: Func, block: int) -> int:
-    found = 1
-    while block:
-        size = f.blocks[block].size
-        found *= size.size if isinstance(size, Fin) else 1
-        block = f.blocks[block].parent
-    return found
 
 
 def _all_calls(root: Func) -> dict[Func, _Calls]:

@@ -88,9 +88,9 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
         )
         if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
             joint[number] = inside[number]
-            saved += sum(_turns(f, k) for k in stay)
+            saved += sum(f.turns_of(k) for k in stay)
         elif 0 < turns <= _most_turns(block.parent, in_loop) and written <= MOST_ROWS:
-            saved += turns * (_turns(f, block.parent) if block.parent else USUAL_TURNS)
+            saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
         else:
             rows[block.parent] += rows[number]
             inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
@@ -111,17 +111,6 @@ def _most_turns(parent: int, in_loop: bool) -> int:
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:
     """Whether something is added up in one of these blocks."""
     return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
-
-
-def _turns(f: Func, number: int) -> int:
-    """How often a block runs in one call."""
-    turns = 1
-    while number > 0:
-        block = f.blocks[number]
-        assert isinstance(block.size, Fin)
-        turns *= block.size.size
-        number = block.parent
-    return turns
 
 
 def _is_short(t: Type) -> bool:

@@ -2,7 +2,7 @@
 // ways, checked and measured side by side.
 
 import { mustAgree } from "./agree.js";
-import { callTimes, ratio, summary } from "./measure.js";
+import { calling, callTimes, ratio, summary } from "./measure.js";
 
 /** Run `work`, which compiles a function; what it sent to the core last. @param {() => Promise<any>} work */
 const recorded = async (work) => {
@@ -78,10 +78,15 @@ const module = async ({ bytes, args, results }) => {
   const numbers = results
     .filter(([kind]) => kind === "f")
     .flatMap((slot) => [...view(slot)]);
-  return { call: () => exports.r(), numbers, ready, bytes: bytes.length };
+  return {
+    call: await calling(exports.r),
+    numbers,
+    ready,
+    bytes: bytes.length,
+  };
 };
 
-const script = ({ text, args, results }) => {
+const script = async ({ text, args, results }) => {
   const leaves = inventedFor(args).map((values, k) =>
     shaped(values, args[k][0], args[k][3]),
   );
@@ -93,7 +98,12 @@ const script = ({ text, args, results }) => {
   const numbers = found.flatMap((leaf, k) =>
     results[k][0] === "f" ? flat(leaf) : [],
   );
-  return { call: () => f(...leaves), numbers, ready, bytes: text.length };
+  return {
+    call: await calling(f, ...leaves),
+    numbers,
+    ready,
+    bytes: text.length,
+  };
 };
 
 const flat = (value) =>
@@ -108,7 +118,7 @@ const flat = (value) =>
 export const measure = async (variants, calls) => {
   const made = {};
   for (const [name, variant] of Object.entries(variants))
-    made[name] = variant.text ? script(variant) : await module(variant);
+    made[name] = await (variant.text ? script(variant) : module(variant));
   const [first] = Object.values(made);
   for (const [name, { numbers }] of Object.entries(made))
     mustAgree(numbers, first.numbers, 1e-9, name);

@@ -17,7 +17,7 @@ const { build } = createRequire(join(ROOT, "js_bridge/package.json"))(
   "esbuild",
 );
 
-const MODULES = "agree bench measure probe simulation vocabulary worker";
+const MODULES = "agree bench measure place probe simulation vocabulary worker";
 /** What our own compiler needs when it starts in a worker. */
 const OURS = [
   ...["rose.js", "rose.worker.js", "rose.python.js"],

@@ -36,6 +36,19 @@ export const clockStep = () => {
   return least;
 };
 
+let places = 0;
+
+/**
+ * What calls `f` with these arguments, from a place of its own. Engines remember of each place what it calls, and
+ * put in line what is the only one: as in a page that has one library, and not all that are compared.
+ *
+ * @param {(...args: any[]) => unknown} f
+ * @param {...unknown} args
+ * @returns {Promise<() => unknown>}
+ */
+export const calling = async (f, ...args) =>
+  (await import(`./place.js?${++places}`)).calling(f, ...args);
+
 /** Where results go, so that no engine finds out that nobody needs them. */
 export const sink = { last: /** @type {unknown} */ (undefined) };
 

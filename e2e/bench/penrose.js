@@ -4,7 +4,7 @@ import * as idle from "../penrose/bundles/idle.js";
 import * as original from "../penrose/bundles/original.js";
 import * as ours from "../penrose/bundles/ours.js";
 import { mustAgree } from "./agree.js";
-import { callTimes, stageTimes, summary } from "./measure.js";
+import { calling, callTimes, stageTimes, summary } from "./measure.js";
 import { watch } from "./probe.js";
 
 const LIBRARIES = { ours, original };
@@ -39,7 +39,7 @@ const caller = (state) => {
   const x = new Float64Array(state.varyingValues);
   const gradient = new Float64Array(x.length);
   const { weight } = state.params;
-  return () => state.gradient(masks, x, weight, gradient);
+  return calling(state.gradient, masks, x, weight, gradient);
 };
 
 /**
@@ -81,16 +81,19 @@ export const measure = async (name, { calls, stages } = {}) => {
       };
     };
     const { result, seen } = await watch(() => client.anew(state));
-    const call = caller(result);
+    const call = await caller(result);
     const { phi } = call();
     expected ??= phi;
     mustAgree([phi], [expected], 1e-9, `the energy of ${name}`);
     found[library] = { bytes: seen.bytes };
     called[library] = { call, bytes: seen.bytes };
-    called[`${library}, body`] = { call: seen.call, bytes: seen.bytes };
+    called[`${library}, body`] = {
+      call: await calling(...seen.called),
+      bytes: seen.bytes,
+    };
   }
   const state = await idle.load(diagram);
-  called.idle = { call: caller(state) };
+  called.idle = { call: await caller(state) };
   const times = callTimes(called, calls);
   const staged = await stageTimes(tasks, { turns: 5, ...stages });
   for (const library of Object.keys(LIBRARIES))

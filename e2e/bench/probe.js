@@ -1,6 +1,6 @@
 // What a library hands to the engine: the bytes of its modules, their instances, and the time it takes.
 
-/** @typedef {{ bytes: number, compile: number, instantiate: number, end: number, call?: () => unknown }} Seen */
+/** @typedef {{ bytes: number, compile: number, instantiate: number, end: number, called?: [f: Function, ...args: unknown[]] }} Seen */
 
 let modules = 0;
 
@@ -56,8 +56,8 @@ construct(compileNow, instantiateNow);
 
 /**
  * Run `work`, and say what it compiled last, which it may go on to do when it has ended; `end` is when that
- * is there. Its exported function `f` is remembered with the arguments of its last call: `call` repeats that
- * call, without any conversion.
+ * is there. Its exported function `f` is remembered with the arguments of its last call (`called`), which can be
+ * repeated without any conversion.
  *
  * @template T
  * @param {() => Promise<T>} work  which compiles one function
@@ -80,7 +80,7 @@ export const watch = async (work) => {
     come();
     const enter = exports.f;
     const f = (...args) => {
-      seen.call = args.length ? () => enter(...args) : () => enter();
+      seen.called = [enter, ...args];
       return enter(...args);
     };
     return { exports: { ...exports, f } };

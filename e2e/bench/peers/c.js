@@ -5,6 +5,8 @@
 //
 // The data stay in the module's memory; x goes in and the gradient comes out with every call.
 
+import { calling } from "../measure.js";
+
 const PAGE = 65536;
 
 const c = (name, suffix, folder, fits = () => true) => ({
@@ -36,8 +38,8 @@ const c = (name, suffix, folder, fits = () => true) => ({
     cells.set(x, at >> 3);
     data.forEach(({ values }, k) => cells.set(values, places[k] >> 3));
     const bodies = {
-      value: () => value(n, at, ...places),
-      gradient: () => gradient(n, at, to, ...places),
+      value: await calling(value, n, at, ...places),
+      gradient: await calling(gradient, n, at, to, ...places),
     };
     return {
       value() {

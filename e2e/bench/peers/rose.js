@@ -1,6 +1,7 @@
 // Rose: this one, and npm's `rose` 0.4.10, whose programs this one runs.
 
 import { flatten } from "../agree.js";
+import { calling } from "../measure.js";
 import { watch } from "../probe.js";
 
 /** The arguments as an author has them: vectors as typed arrays, matrices as arrays of their rows. */
@@ -57,9 +58,12 @@ const rose = (name, load, draft) => ({
     };
     const [seenF, seenG] = [await observe(value), await observe(gradient)];
     return {
-      value: () => f(...args),
-      gradient: () => g(...args),
-      body: { value: seenF.call, gradient: seenG.call },
+      value: await calling(f, ...args),
+      gradient: await calling(g, ...args),
+      body: {
+        value: await calling(...seenF.called),
+        gradient: await calling(...seenG.called),
+      },
       numbers: (result) => flatten(result),
       bytes: { value: seenF.bytes, gradient: seenG.bytes },
       dispose() {

@@ -9,11 +9,29 @@ from array import array
 import pytest
 import wasmtime
 
-from rose_core import Real, SizeError, Vec, bridge, compile, cos, fn, mul, opaque, sin, vec, vjp
+from rose_core import (
+    Real,
+    SizeError,
+    Vec,
+    bridge,
+    compile,
+    cond,
+    cos,
+    fn,
+    fori,
+    grad,
+    interp,
+    mul,
+    opaque,
+    sin,
+    struct,
+    vec,
+    vjp,
+)
 from rose_core import sum as rose_sum
 from rose_core.derivatives.expand import Expansion
 from rose_core.optimise import inline
-from rose_core.wasm import encode, limits
+from rose_core.wasm import encode, layout, limits
 from rose_core.wasm.program import Program
 
 
@@ -126,15 +144,37 @@ def test_many_constant_rows() -> None:
     assert compile(f)(2.0) == n * (n - 1) / 8 + 3
 
 
-def test_too_many_parameters() -> None:
-    many = limits.PARAMS + 1
+def many_vectors(count: int):
+    """A function that takes so many vectors, and gives so many; calls, a choice and a loop that do, too."""
+    P, S = Vec(2, Real), struct({f"v{k}": Vec(2, Real) for k in range(count)})
 
-    def first(*vectors):
-        return vectors[0][0]
+    @fn
+    def turned(s: S, i: 2, x: Real) -> S:
+        return {f"v{k}": s[f"v{(k + 1) % count}"].set(i, sin(s[f"v{k}"][1] + x)) for k in range(count)}
 
-    called = fn([Vec(2, Real)] * many, Real, first)
-    f = fn([Vec(2, Real)] * 2, Real, lambda v, w: called(*[v] * many) * called(*[w] * many))
-    assert message(f).startswith("first is too large: as one function of WebAssembly it has 1,001 parameters")
+    @fn
+    def f(v: P, i: 2, x: Real) -> Real:
+        s = {f"v{k}": [v[0] * k, v[1] + k] for k in range(count)}
+        s = turned(turned(s, i, x), i, v[0])
+        s = cond(x > 0, S, lambda: turned(s, 0, x), lambda: s)
+        s = fori(3, S, s, lambda _, s: turned(s, i, x))
+        total = x
+        for k in range(count):
+            total = 0.9 * total + s[f"v{k}"][i]
+        return total
+
+    return f
+
+
+@pytest.mark.parametrize("count", [limits.PARAMS + 1, 5])
+def test_as_many_vectors_as_there_are(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    if count < limits.PARAMS:
+        monkeypatch.setattr(layout, "MOST_POINTERS", 2)
+        monkeypatch.setattr(layout, "MOST_SCALARS", 1)
+    f = many_vectors(count)
+    g = grad(f, (0, 2)) if count < limits.PARAMS else f
+    for i, x in ((0, 0.5), (1, -0.25)):
+        assert repr(compile(g)([0.5, 0.25], i, x)) == repr(interp(g)([0.5, 0.25], i, x))
 
 
 def test_too_much_memory() -> None:

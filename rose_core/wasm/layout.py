@@ -16,6 +16,9 @@ from rose_core.wasm.encode import I32_ADD, i32_const
 MOST_SCALARS = 100
 """Scalars that a call passes as parameters or results; further ones go through memory."""
 
+MOST_POINTERS = 400
+"""Arrays of which a call passes where they are, of its arguments as of its results; likewise."""
+
 
 def has_tape(leaf: Type) -> bool:
     """Whether there are arrays in a value whose size is known only at run time."""
@@ -144,19 +147,30 @@ class HostConvention:
 class Convention:
     """How a function is called: what its WebAssembly parameters and results are.
 
-    In order: the first scalars, a pointer for every array or accumulator, a pointer to a block with
-    the other scalars, then for every array result a pointer to where it goes, and a pointer to a block
-    for the scalar results that are too many to return.
+    In order: the first scalars, a pointer for each of the first arrays and accumulators, a pointer to a block
+    with what else it takes, then for each of the first array results a pointer to where it goes, and a
+    pointer to a block for the scalar results that are too many to return. Pointers for further array results
+    stand at the end of the first block.
     """
 
     def __init__(self, func: Func) -> None:
         types, results = func.params, func.result_types
         scalars = [k for k, t in enumerate(types) if not is_memory(t)]
-        self.scalars, self.blocked = scalars[:MOST_SCALARS], scalars[MOST_SCALARS:]
-        self.pointers = [k for k, t in enumerate(types) if is_memory(t)]
+        self.arrays = [k for k, t in enumerate(types) if is_memory(t)]
+        """All that it takes, and all that it gives."""
+        self.made = [k for k, t in enumerate(results) if is_memory(t)]
+        self.scalars, self.pointers = scalars[:MOST_SCALARS], self.arrays[:MOST_POINTERS]
+        self.blocked = scalars[MOST_SCALARS:] + self.arrays[MOST_POINTERS:]
         scalar_results = [k for k, t in enumerate(results) if not is_memory(t)]
         self.returned, self.blocked_results = scalar_results[:MOST_SCALARS], scalar_results[MOST_SCALARS:]
-        self.written = [k for k, t in enumerate(results) if is_memory(t)]
-        pointers = len(self.pointers) + bool(self.blocked) + len(self.written) + bool(self.blocked_results)
+        self.written, self.blocked_written = self.made[:MOST_POINTERS], self.made[MOST_POINTERS:]
+        self.in_block = len(self.blocked) + len(self.blocked_written)
+        """How many values are in the first block."""
+        pointers = len(self.pointers) + bool(self.in_block) + len(self.written) + bool(self.blocked_results)
         self.params = "".join(letter(types[k]) for k in self.scalars) + "i" * pointers
         self.results = "".join(letter(results[k]) for k in self.returned)
+
+
+def passed_kind(t: Type) -> str:
+    """What a call passes for a value: as `kind_of`, but for an array where it is."""
+    return "i" if is_memory(t) else kind_of(t)

@@ -19,6 +19,7 @@ BODY = 7_654_321
 LOCALS = 50_000
 """Of a function, its parameters among them."""
 PARAMS = 1000
+"""Of a function; those of a program take no more (`layout.Convention`), but an opaque one may."""
 MEMORY = 1 << 32
 """Bytes."""
 
@@ -32,10 +33,9 @@ class SizeError(Exception):
 
 def check_function(f: Func, function: Function) -> None:
     """Raise if engines would refuse what ``f``, or a part of it, is in WebAssembly."""
-    params = len(function.params)
+    variables = len(function.params) + sum(count for count, _ in function.locals)
     for found, limit, what in (
-        (params, PARAMS, "parameters"),
-        (params + sum(count for count, _ in function.locals), LOCALS, "local variables"),
+        (variables, LOCALS, "local variables"),
         (len(function.body), BODY, "bytes"),
     ):
         if found > limit:

@@ -58,6 +58,7 @@ from rose_core.wasm.layout import (
     is_memory,
     kind_of,
     letter,
+    passed_kind,
     size_of,
 )
 from rose_core.wasm.lower_calls import Calls
@@ -166,11 +167,13 @@ class Body(Calls):
         for n, k in enumerate((*convention.scalars, *convention.pointers)):
             self.expr[ids[k]] = get_local(n)
         n = len(self.func.params) - len(convention.blocked)
-        if convention.blocked:
-            for j, k in enumerate(convention.blocked):
-                self.expr[ids[k]] = get_local(n) + load(kind_of(self.func.params[k]), 8 * j)
-            n += 1
         self.result_places = [None] * len(self.func.results)
+        if convention.in_block:
+            for j, k in enumerate(convention.blocked):
+                self.expr[ids[k]] = get_local(n) + load(passed_kind(self.func.params[k]), 8 * j)
+            for j, k in enumerate(convention.blocked_written, len(convention.blocked)):
+                self.result_places[k] = Place(get_local(n) + load("i", 8 * j), 0)
+            n += 1
         for k in convention.written:
             self.result_places[k] = Place(get_local(n), 0)
             n += 1

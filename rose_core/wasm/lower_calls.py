@@ -5,7 +5,16 @@ from __future__ import annotations
 from rose_core.language.ir import Func
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.encode import DROP, call, load, store
-from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, is_memory, kind_of, size_of
+from rose_core.wasm.layout import (
+    Convention,
+    HostConvention,
+    Place,
+    is_i32,
+    is_memory,
+    kind_of,
+    passed_kind,
+    size_of,
+)
 from rose_core.wasm.lower_sums import Sums
 
 
@@ -26,23 +35,25 @@ class Calls(Sums):
         taken = self.updates.overwriting.places(callee)
         given = {k for k in taken if gets.get(k) in self.reused}
         places = {k: self.overwrite(args[taken[k]]) for k in given}
-        for k in convention.written:
+        for k in convention.made:
             if k not in given:
                 places[k] = self.room_for(gets[k], types[k]) if k in gets else self.reserve(size_of(types[k]))
-        passed = {k: self.place(args[k]) for k in convention.pointers}
+        passed = {k: self.place(args[k]) for k in convention.arrays}
         copies: list[bytes] = []
         for k in taken.keys() - given:  # it gets a copy to overwrite
             copies += copied(places[k], passed[taken[k]], size_of(types[k]))
             passed[taken[k]] = places[k]
-        pointers = [place.push() for place in passed.values()]
-        if convention.blocked:
-            extra = self.reserve(8 * len(convention.blocked))
+        pointers = [passed[k].push() for k in convention.pointers]
+        if convention.in_block:
+            extra = self.reserve(8 * convention.in_block)
             for j, k in enumerate(convention.blocked):
-                code = self.expression([args[k]], block)
-                out += [extra.base, *code, store(kind_of(callee.params[k]), extra.offset + 8 * j)]
+                code = [passed[k].push()] if k in passed else self.expression([args[k]], block)
+                out += [extra.base, *code, store(passed_kind(callee.params[k]), extra.offset + 8 * j)]
+            for j, k in enumerate(convention.blocked_written, len(convention.blocked)):
+                out += [extra.base, places[k].push(), store("i", extra.offset + 8 * j)]
             pointers.append(extra.push())
-        for k in convention.written:
-            pointers.append(places[k].push())
+        pointers += [places[k].push() for k in convention.written]
+        for k in convention.made:
             if k in gets:
                 self.put(gets[k], places[k])
             if k in given:

@@ -29,6 +29,7 @@ from rose_core.wasm.layout import (
     is_i32,
     is_memory,
     kind_of,
+    passed_kind,
     size_of,
 )
 from rose_core.wasm.reuse import Overwriting, Updates
@@ -157,10 +158,12 @@ class ControlFlow(Expressions):
             return self._invoke_host(f, index, convention, args, places)
         code = [args[k] for k in convention.scalars] + [args[k] for k in convention.pointers]
         before: list[bytes] = []
-        if convention.blocked:
-            extra = self.reserve(8 * len(convention.blocked))
+        if convention.in_block:
+            extra = self.reserve(8 * convention.in_block)
             for j, k in enumerate(convention.blocked):
-                before += [extra.base, args[k], store(kind_of(f.params[k]), extra.offset + 8 * j)]
+                before += [extra.base, args[k], store(passed_kind(f.params[k]), extra.offset + 8 * j)]
+            for j, k in enumerate(convention.blocked_written, len(convention.blocked)):
+                before += [extra.base, self._target(places[k], types[k]), store("i", extra.offset + 8 * j)]
             code.append(extra.push())
         code += [self._target(places[k], types[k]) for k in convention.written]
         others: dict[int, bytes] = {}

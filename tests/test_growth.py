@@ -658,6 +658,28 @@ def of_rows(n: int):
     return fn([t], t, lambda p: vjp(f)(p).grad(1))
 
 
+def of_vectors(n: int):
+    """Many vectors that calls, choices and loops change."""
+    t = {f"a{k}": Vec(2, Real) for k in range(n)}
+
+    def turned(s, i):
+        return {f"a{k}": s[f"a{(k + 1) % n}"].set(i, sin(s[f"a{k}"][1])) for k in range(n)}
+
+    step = fn([t, 2], t, turned)
+
+    def body(s):
+        s = step(s, 1)
+        s = cond(gt(s["a0"][0], 0.5), t, lambda: turned(s, 0), lambda: s)
+        s = fori(2, t, s, lambda i, s: turned(s, i))
+        total = 0.0
+        for k in range(n):
+            total = total * 0.9 + s[f"a{k}"][k % 2]
+        return total
+
+    f = fn([t], Real, body)
+    return fn([t], t, lambda s: vjp(f)(s).grad(1))
+
+
 def exchanges(n: int):
     """Two points that change places again and again."""
     point = Vec(2, Real)
@@ -703,7 +725,7 @@ def test_points_that_changed_places_have_the_gradient_of_where_they_are() -> Non
     [
         of_exchanges, of_exchanges_to_the_second, of_exchanges_in_both_modes,
         of_parameters, of_fields, of_updates, of_loops, of_states,
-        of_choices, of_calls, of_functions, of_derivatives, of_rows,
+        of_choices, of_calls, of_functions, of_derivatives, of_rows, of_vectors,
     ],
 )  # fmt: skip
 def test_effort_is_linear(program) -> None:

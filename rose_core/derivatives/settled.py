@@ -32,7 +32,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import UNIT, Array, is_tape
+from rose_core.language.types import UNIT, Array, Ref, is_tape
 from rose_core.optimise.sunk import sunk
 
 _SIMPLE = frozenset((INDEX, SET, VEC))
@@ -147,12 +147,13 @@ def _called(f: Func, ins: tuple[int, ...]) -> list[tuple[Func, Sequence[int]]]:
 
 def _given(f: Func, k: int) -> dict[int, _Start]:
     """What the accumulator that is parameter ``k`` of a function may start from, by its id."""
-    key = "given", k
-    found = f.memo.get(key)
+    found = f.memo.get("given")
     if not isinstance(found, dict):
-        r = _params(f)[k]
-        found = f.memo[key] = _starts(f, [r]) if _is_array(f, r) else {}
-    return found
+        params = _params(f)
+        given = [r for r in params.values() if isinstance(f.types[r], Ref) and _is_array(f, r)]
+        starts = _starts(f, given)
+        found = f.memo["given"] = {j: {r: starts[r]} for j, r in params.items() if r in starts}
+    return found.get(k, {})
 
 
 def _params(f: Func) -> dict[int, int]:
@@ -163,10 +164,11 @@ def _settled(f: Func, starts: dict[int, _Start], given: Sequence[int]) -> Func:
     """A copy of ``f`` whose accumulators start so; those that are its parameters ``given`` are results."""
     copy = Func(f.name, [], UNIT)
     b = Builder(copy)
-    args = [-1 if k in given else b.param(t) for k, t in enumerate(f.params)]
-    copy.param_names = [name for k, name in enumerate(f.param_names) if k not in given]
+    left_out, params = {*given}, _params(f)
+    args = [-1 if k in left_out else b.param(t) for k, t in enumerate(f.params)]
+    copy.param_names = [name for k, name in enumerate(f.param_names) if k not in left_out]
     replay = _Settling(f, b, args, starts)
-    copy.blocks[0].results = [*replay.run(), *replay.totals([_params(f)[k] for k in given])]
+    copy.blocks[0].results = [*replay.run(), *replay.totals([params[k] for k in given])]
     copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
     return copy
 

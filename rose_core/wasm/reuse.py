@@ -14,6 +14,7 @@ Functions may overwrite their own parameters; whoever calls them passes a copy w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from rose_core.language.ir import (
@@ -69,6 +70,8 @@ class Updates:
         self._parts: dict[int, list[int]] = {}
         """Array → its rows and other names, in one step; filled with `_readers`."""
         self._users: dict[int, list[int]] = {}
+        self._takes: dict[int, tuple[list[Counter[int]], set[int]]] = {}
+        """As `_taken`."""
 
     def users(self, v: int) -> list[int]:
         """What reads ``v``, under any name, as instructions of its block; `_NEVER` for what comes last."""
@@ -160,20 +163,16 @@ class Updates:
         func = self.func
         if old < 0 or func.home[old] != func.home[at]:
             return False
-        ins = func.code[at]
-        given = CondSite(func, ins).args if ins[0] == COND else [list(operands(ins, func.blocks))]
-        if any(args.count(old) != 1 for args in given):
+        given, called = self._taken(at)
+        if any(args[old] != 1 for args in given):
             return False
-        others: set[int] = set()  # a part of it is not to be read later by what is called, either
-        if ins[0] in (CALL, COND, LOOP):
-            others = {x for args in given for x in args if x != old and is_memory(func.type_of(x))}
         late = {u for u in self.users(old) if u != at and not self.can_precede(u, at)}
-        if not late and (not others or self.names(old).isdisjoint(others)):
+        if not late and (not called or (self.names(old) - {old}).isdisjoint(called)):
             return True
         kept = {
             row
             for row in self._names_of(old)
-            if not late.isdisjoint(self.users(row)) or not self.names(row).isdisjoint(others)
+            if not late.isdisjoint(self.users(row)) or not self.names(row).isdisjoint(called)
         }
         kept_back = {row for row, _ in self.put_back.values()}
         alone = kept_back.isdisjoint(kept) and all(
@@ -184,6 +183,19 @@ class Updates:
         self.apart |= kept
         self._users.clear()
         return True
+
+    def _taken(self, at: int) -> tuple[list[Counter[int]], set[int]]:
+        """How often an instruction takes each value, on each side of a choice; and the arrays that what it
+        calls takes, of none of which a part is to be overwritten."""
+        found = self._takes.get(at)
+        if found is None:
+            func = self.func
+            ins = func.code[at]
+            given = CondSite(func, ins).args if ins[0] == COND else [operands(ins, func.blocks)]
+            called = given if ins[0] in (CALL, COND, LOOP) else []
+            arrays = {x for args in called for x in args if is_memory(func.type_of(x))}
+            found = self._takes[at] = [Counter(args) for args in given], arrays
+        return found
 
     def _users_but(self, v: int, rows: Collection[int]) -> set[int]:
         """What reads ``v`` otherwise than by these rows."""

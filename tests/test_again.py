@@ -71,6 +71,24 @@ def test_modules_do_not_grow_with_turns(program) -> None:
         assert many < few + data
 
 
+def listed(n: int, start: float | None) -> Function:
+    """Terms in a list, which is added up then."""
+
+    def body(x):
+        terms = [sin(0.5 + x[k] * x[k]) * x[k] for k in range(n)]
+        return reduce(operator.add, terms) if start is None else sum(terms, start)
+
+    return fn([Vec(n, Real)], Real, body)
+
+
+@pytest.mark.parametrize("start", [None, 0.0, 0.5])
+def test_lists_are_added_up_in_the_loop_that_makes_them(start) -> None:
+    few, many = (inspect(grad(listed(n, start))).size for n in (100, 400))
+    assert many <= few + 8
+    f, x = listed(100, start), wave(100)
+    assert repr(compile(f)(x)) == repr(straight(f, x))
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("n", [2, 3, 17, 60])
 def test_values_are_the_same(program, n: int) -> None:

@@ -62,26 +62,27 @@ def totals(
     at = start
     while at + 1 < end:
         terms, sums = (rows.xs, rows.ys) if rows.ys[at + 1] == at else (rows.ys, rows.xs)
-        number = columns.number(terms[at])
-        turns = columns.rows[number] if number >= 0 else _none
-        first: int | None = sums[at]
-        if turns and turns[0] == first and from_nothing:
-            first = None
-        skipped = int(first is None)
-        # a look at two of them, before one at all
-        goes_on = terms[at : at + 2] == turns[skipped : skipped + 2]
-        column = turns[skipped:] if goes_on else _none
-        last = at + len(column) - 1
-        if (
-            column
-            and last < end
-            and terms[at : last + 1] == column
-            and sums[at + 1 : last + 1] == array("i", range(at, last))
-            and (first is None or is_there(first, number))
-            and _lead_on(rows, at, last)
-        ):
-            yield Total(number, first, at, last)
-            at = last
+        # the first row has no sum before it that would tell which of its operands is the term
+        for term, other in ((terms[at], sums[at]), (sums[at], terms[at])):
+            number = columns.number(term)
+            turns = columns.rows[number] if number >= 0 else _none
+            first = None if turns and turns[0] == other and from_nothing else other
+            skipped = int(first is None)
+            # a look at two of them, before one at all
+            goes_on = turns[skipped : skipped + 2] == array("i", (term, terms[at + 1]))
+            more = turns[skipped + 1 :] if goes_on else _none
+            last = at + len(more)
+            if (
+                more
+                and last < end
+                and terms[at + 1 : last + 1] == more
+                and sums[at + 1 : last + 1] == array("i", range(at, last))
+                and (first is None or is_there(first, number))
+                and _lead_on(rows, at, last)
+            ):
+                yield Total(number, first, at, last)
+                at = last
+                break
         at += 1
 
 

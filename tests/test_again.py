@@ -89,6 +89,26 @@ def test_lists_are_added_up_in_the_loop_that_makes_them(start) -> None:
     assert repr(compile(f)(x)) == repr(straight(f, x))
 
 
+def recurrent(n: int) -> Function:
+    """A weight is read for the first time after the first of the states has been made."""
+
+    def body(x):
+        h = g = 0.0
+        for k in range(6, n):
+            h, g = rose.tanh(h * x[0] + x[1] * g + x[k]), rose.tanh(x[2] * h + x[3] * g - x[k])
+        return h * g
+
+    return fn([Vec(n, Real)], Real, body)
+
+
+def test_a_state_may_be_made_before_what_it_is_multiplied_by() -> None:
+    few, many = (inspect(recurrent(n)).size for n in (300, 900))
+    assert many <= few + 8
+    f, x = recurrent(300), wave(300)
+    assert repr(compile(f)(x)) == repr(straight(f, x))
+    assert flat(compile(grad(f))(x)) == pytest.approx(flat(straight(grad(f), x)), rel=1e-11, abs=1e-13)
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("n", [2, 3, 17, 60])
 def test_values_are_the_same(program, n: int) -> None:

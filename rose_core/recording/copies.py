@@ -31,6 +31,8 @@ _TAKE_ANY = frozenset(
 )
 """Operations that take values of several types, as vectors and indices are."""
 
+_COMMUTE = frozenset(k for k, op in enumerate(OPS) if op.commutes)
+
 _WITHOUT_HEAD = frozenset((INDEX, ACCUM, ADD_TO, RESOLVE))
 
 _CONTINUE = frozenset((GET, ADD_TO, RESOLVE))
@@ -127,6 +129,8 @@ class Copies(Typed):
             return [xs]
         ys = self.ys[place]
         if op < BINARY_END or op in (INDEX, ADD_TO):
+            if op in _COMMUTE and _is_exchanged(xs, ys):
+                xs[0], ys[0] = ys[0], xs[0]
             return [xs, ys]
         if op == FOR or ys.count(ys[0]) < len(ys):
             return []
@@ -402,6 +406,15 @@ def _with_needs(repeat: Repeat, rows: Iterable[int]) -> set[int]:
             waiting += adds.get(row, ())
             waiting += [row - x.back for x in repeat.rows[row][1] if x.back]
     return found
+
+
+def _is_exchanged(xs: Sequence[int], ys: Sequence[int]) -> bool:
+    """Whether the first copy has as its second operand what the others have as their first.
+
+    Python's programs have operands in the order in which they were made: what a state starts from may come
+    before a number that all copies have, and what it is later comes after that.
+    """
+    return len(xs) > 2 and ys[0] == xs[1] == xs[2] != xs[0]
 
 
 def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:

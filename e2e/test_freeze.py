@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from playwright.sync_api import Page, expect
+
 from e2e.frozen import PAGE, SCRIPT, WARM_UP, Frozen
+from e2e.server import Server
 
 
 def test_every_choice_of_a_page_is_frozen(tmp_path: Path) -> None:
@@ -34,6 +37,21 @@ def test_a_slider_of_tenths_is_moved_to_its_end(site: Frozen) -> None:
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pages/page.html: 4 programs" in done.stdout
+
+
+def test_a_field_of_few_numbers_has_each_of_them(site: Frozen, page: Page) -> None:
+    """As its arrows give them, without what is lost in binary."""
+    bounds = 'type="number" min="0.1" max="0.5" step="0.1" value="0.2"'
+    site.write("pages/page.html", re.sub('type="range".*"2"', bounds, PAGE))
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 5 programs" in done.stdout
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 0.2")
+        page.locator("#factor").press("ArrowUp")
+        expect(page).to_have_title("slope 0.3")
+    assert not any("pyodide" in address for address in server.asked)
 
 
 DRAWN_ANEW = """<!doctype html>

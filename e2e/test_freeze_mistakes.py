@@ -33,6 +33,22 @@ def test_a_warm_up_that_does_not_end_is_told(
     ]
 
 
+@pytest.mark.parametrize("when", ["slider.oninput = () => {", "{", "setTimeout(() => {"])
+def test_a_script_that_does_not_end_is_told(
+    site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Also one that begins while the page is waited for."""
+    monkeypatch.setattr(visit, "PATIENCE", 4000)
+    end = "}, 2000)" if "Timeout" in when else "}"
+    site.write("pages/page.js", f"{SCRIPT}{when} for (;;); {end}")
+    with Server({"/": site.root}, quiet=True) as server:
+        context = visit.reader(browser, sees_frozen=False)
+        seen = visit.use(context, f"{server.origin}/pages/page.html")
+        context.close()
+    (told,) = seen.errors
+    assert re.search(r"a script in it has not ended after \d+ minutes|Timeout \d+ms exceeded", told)
+
+
 def test_a_warm_up_that_cannot_be_imported_is_told(site: Frozen) -> None:
     """Of a script within the page; one of them says it in a way that works."""
     endings = {

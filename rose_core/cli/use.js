@@ -153,18 +153,18 @@
     };
   },
 
-  /** Begin one of the other actions, whose end `roseEnd` tells. */
-  begin(action) {
-    // an action that takes too long may end during the next
-    const end = (globalThis.roseEnd = { isOver: false });
+  /** Begin one of the other actions, whose end is told by its number. */
+  begin(action, number) {
+    const { roseEnd } = globalThis;
     this[action]().then(
-      (value) => Object.assign(end, { isOver: true, value }),
-      (error) =>
-        Object.assign(end, {
-          isOver: true,
-          error: error?.message ?? `${error}`,
-        }),
+      (value) => roseEnd(number, { value }),
+      (error) => roseEnd(number, { error: error?.message ?? `${error}` }),
     );
+  },
+
+  /** Whether the page has started Python. */
+  async started() {
+    return globalThis.roseWork.started;
   },
 
   /** Wait until nothing has been under way for a while, and for what is due soon, in milliseconds. */
@@ -318,26 +318,28 @@
     };
     do {
       found = 0;
-      await each("input[type=range]", (present) => {
+      await each("input[type=range], input[type=number]", async (present) => {
         const input = present();
+        const bounds = [input.min, input.max].filter((x) => x !== "");
+        if (input.type === "number" && bounds.length < 2) {
+          if (bounds.length) await turn(present, "value", bounds);
+          return;
+        }
         const low = +(input.min || 0);
         const high = +(input.max || 100);
         const step = input.step === "any" ? 0 : +(input.step || 1);
         // 0.3 is three steps of 0.1, which is a little more than a third of it
         const steps = Math.floor((high - low) / step + 1e-6);
+        /** As readers come to it: three steps of 0.1 are 0.3, and no more. */
+        const after = (k) => +(low + k * step).toPrecision(12);
+        const middle =
+          step > 0 ? after(Math.round(steps / 2)) : (low + high) / 2;
         // where there are few, each may be a program of its own
-        if (steps > 0 && steps <= FEW)
-          return turn(
-            present,
-            "value",
-            Array.from({ length: steps + 1 }, (_, k) => low + k * step),
-          );
-        return turn(present, "value", [low, (low + high) / 2, high]);
-      });
-      await each("input[type=number]", async (present) => {
-        const { min, max } = present();
-        const values = [min, max].filter((x) => x !== "");
-        if (values.length) await turn(present, "value", values);
+        const positions =
+          steps > 0 && steps <= FEW
+            ? Array.from({ length: steps + 1 }, (_, k) => after(k))
+            : [low, middle, high];
+        await turn(present, "value", positions);
       });
       await each("select", (present) => {
         const options = [...present().options];

@@ -11,7 +11,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +52,9 @@ LATE = 5_000
 
 LONGEST = 600_000
 """Milliseconds for everything that it compiles at once, or while it is used."""
+
+STEP = 30
+"""Milliseconds between two looks whether that is over."""
 
 
 @dataclass
@@ -123,6 +128,7 @@ def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
     context = browser.new_context()
     if not sees_frozen:
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
+    context.expose_function("roseEnd", _note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
     context.add_init_script(f"{_USE}.watch()")
     context.add_init_script(_REGISTRATION)
@@ -190,17 +196,41 @@ class _PageError(Exception):
     """What a page throws, or takes too long for."""
 
 
+_ends: dict[int, Any] = {}
+"""What came of the actions that pages tell the end of, by number."""
+_numbers = count()
+
+
+def _note_end(number: int, end: Any) -> None:
+    _ends[number] = end
+
+
 def _done(frame: Frame, action: str) -> Any:
-    """What an action of `use.js` gives. Unlike `evaluate`, this ends however long the page takes."""
-    frame.evaluate(f"{_USE}.begin('{action}')")
-    try:
-        end = frame.wait_for_function("() => roseEnd.isOver && roseEnd", timeout=LONGEST).json_value()
-    except TimeoutError:
+    """What an action of `use.js` gives; this ends however long the page takes."""
+    number = next(_numbers)
+    until = monotonic() + LONGEST / 1000
+    _look(frame, f"{_USE}.begin('{action}', {number})")
+    while number not in _ends and monotonic() < until:
+        frame.page.wait_for_timeout(STEP)
+        _look(frame)
+    if number not in _ends:
         doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
-        raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes") from None
+        raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes")
+    end = _ends.pop(number)
     if "error" in end:
         raise _PageError(end["error"])
     return end.get("value")
+
+
+def _look(frame: Frame, expression: str = "") -> None:
+    """Evaluate something, unless a script of the page does not end.
+
+    For such a script, Playwright waits without end in all else: `evaluate`, and what is not true at once.
+    """
+    try:
+        frame.wait_for_function(f"[{expression}]", timeout=PATIENCE)
+    except TimeoutError:
+        raise _PageError(f"a script in it has not ended after {PATIENCE // 60_000} minutes") from None
 
 
 def look(browser: Browser, address: str) -> Visit:
@@ -210,7 +240,7 @@ def look(browser: Browser, address: str) -> Visit:
     page = context.new_page()
     try:
         _open(page, address)
-        visit.started_python = page.evaluate("roseWork.started")
+        visit.started_python = _done(page.main_frame, "started")
     except (Error, _PageError) as error:
         visit.errors.append(str(error).splitlines()[0])
     context.close()

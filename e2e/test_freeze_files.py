@@ -231,6 +231,13 @@ def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> No
     assert not any("pyodide" in address for address in server.asked)
 
 
+@pytest.mark.parametrize("base", ["/my päge/", "https://example.org/my%20p%C3%A4ge", "~me/a+b"])
+def test_a_base_may_be_written_as_one_likes(frozen: Frozen, base: str) -> None:
+    with serve(frozen.root, base) as origin:
+        assert origin.endswith("/~me/a+b/" if "~" in base else "/my%20p%C3%A4ge/")
+        assert urllib.request.urlopen(f"{origin}pages/page.html").status == 200
+
+
 def test_elsewhere_on_the_host_is_nothing(frozen: Frozen) -> None:
     with serve(frozen.root, "/blog") as origin:
         assert origin.endswith("/blog/")

@@ -108,3 +108,31 @@ def test_what_shared_workers_load_is_kept_for_offline(site: Frozen) -> None:
     assert "pages/page.html: 1 program" in done.stdout
     script = (site.root / "rose.offline.js").read_text()
     assert '"pages/shared.js"' in script and '"pages/part.js"' in script
+
+
+STRICT = """<!doctype html>
+<link rel="icon" href="data:,">
+<meta http-equiv="Content-Security-Policy"
+  content="script-src 'self' 'wasm-unsafe-eval'; trusted-types own rose; require-trusted-types-for 'script'">
+<script src="start.js"></script>
+"""
+
+START = """
+const own = trustedTypes.createPolicy("own", { createScriptURL: (address) => address });
+for (const type of ["classic", "module"]) new Worker(own.createScriptURL(`${type}.js`), { type });
+"""
+
+COMPILES = """
+.then(({ Real, compile, fn, mul }) => compile(fn([Real], Real, (x) => mul(FACTOR, x))));
+"""
+
+
+def test_workers_of_a_page_with_a_strict_policy_are_seen(site: Frozen) -> None:
+    site.write("pages/page.html", STRICT)
+    site.write("pages/start.js", START)
+    for factor, kind in enumerate(["classic", "module"], start=2):
+        compiles = COMPILES.strip().replace("FACTOR", str(factor))
+        site.write(f"pages/{kind}.js", f'import("../rose/rose.js"){compiles}')
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 2 programs\n" in done.stdout

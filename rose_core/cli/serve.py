@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 
 def address_of(path: str) -> str:
@@ -59,15 +59,20 @@ class _Server(http.server.ThreadingHTTPServer):
 
 @contextmanager
 def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | None = None) -> Iterator[str]:
-    """The address of the folder, which ends with a slash; ``base``: where it is on its host.
+    """The address of the folder, which ends with a slash; ``base``: where it is on its host, or with that.
 
     ``worker``: what comes in front of the scripts of workers; ``answered``: where to note what is asked for
     and is there.
     """
-    base = f"/{base.strip('/')}/".replace("//", "/")
+    path = unquote(urlsplit(base).path).strip("/")
+    base = urlsplit(address_of(f"/{path}/".replace("//", "/"))).path
+    watch = f"{base}?rose-freeze=watch"
+    """The address of what comes in front of modules: policies allow to import what is of the site itself."""
 
     class Based(_Handler):
         def send_head(self) -> io.BytesIO | BinaryIO | None:
+            if self.path == watch:
+                return self.answer(worker.encode(), "text/javascript")
             if not self.path.startswith(base):
                 self.send_error(404)  # what lies elsewhere on the host is not here
                 return None
@@ -76,12 +81,13 @@ def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | 
                 return super().send_head()
             # what a module imports runs before it
             is_module = self.path.endswith("=module")
-            first = f'import "data:text/javascript,{quote(worker)}"; ' if is_module else worker
+            first = f'import "{watch}"; ' if is_module else worker
             content = first.encode() + script.read_bytes()
             return self.answer(content, self.guess_type(script))
 
         def send_response(self, code: int, message: str | None = None) -> None:
-            if answered is not None and self.command == "GET" and code in (200, 304):
+            is_file = self.command == "GET" and code in (200, 304) and self.path != watch
+            if answered is not None and is_file:
                 answered.add(unmarked(self.path))
             super().send_response(code, message)
 

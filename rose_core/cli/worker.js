@@ -33,6 +33,16 @@
     return address;
   };
 
+  /* where addresses have to be trusted, a page's own policy says so of what takes the place of one, too */
+  const policies = new WeakMap();
+  const trusting = globalThis.TrustedTypePolicy?.prototype ?? {};
+  const { createScriptURL } = trusting;
+  trusting.createScriptURL = function (...words) {
+    const address = createScriptURL.apply(this, words);
+    policies.set(address, this);
+    return address;
+  };
+
   /** The address of a worker's script with this in front of it. */
   const watched = (address, isModule) => {
     /* a page may say meanwhile where its addresses begin, or call itself something else */
@@ -61,7 +71,9 @@
         const script = isOurs
           ? address
           : watched(address, options?.type === "module");
-        return Reflect.construct(target, [script, options], as);
+        const trusted =
+          policies.get(address)?.createScriptURL(`${script}`) ?? script;
+        return Reflect.construct(target, [trusted, options], as);
       },
     });
 })();

@@ -252,6 +252,24 @@ def test_scripts_that_are_given_up(page: Page, site_url: str) -> None:
     assert json.loads(result(page, site_url, "", work)) == ["TimeoutError", 6]
 
 
+@pytest.mark.provokes("fatal error", "Maximum call stack")
+def test_what_is_too_deep_is_told_and_the_next_is_compiled(page: Page, site_url: str) -> None:
+    """A sum of many terms is as deep as it is long."""
+    work = """
+        const head = "from rose_core import *\\nf = fn([Real], Real, lambda x: ";
+        const sum = (n) => `${head}${Array(n).fill("x").join("+")})`;
+        const tried = [];
+        for (const n of [1500, 100000, 300]) {
+            const { message, f } = await python(sum(n)).catch((error) => error);
+            tried.push(message ?? (await compile(f))(2));
+        }
+        return tried;
+    """
+    long, deep, short = json.loads(result(page, site_url, "", work))
+    assert (long, short) == (3000, 600)
+    assert deep.startswith("Rose's worker has ended twice while it ran scripts in Python")
+
+
 def test_who_gives_up_while_python_loads_is_told_at_once(page: Page, site_url: str) -> None:
     """For a reason of any kind."""
     page.route("**/pyodide.asm.wasm", lambda route: None)

@@ -89,4 +89,7 @@ def test_opaque_functions_stay_in_python() -> None:
 def test_what_has_to_be_fetched_first() -> None:
     assert not imports_more([HEAD, "import json, math\nfrom os import path\nfrom . import x"])
     assert imports_more(["    def f():\n        import nowhere.at_all"])
+    # where there are so many names before it that its own has a number of two bytes
+    assert imports_more(["\n".join(f"a{k} = {k}" for k in range(300)) + "\nimport nowhere"])
+    assert not imports_more([HEAD, "# import nowhere\n'import nowhere'"])
     assert not imports_more(["import nowhere.at_all", "x = "])

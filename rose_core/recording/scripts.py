@@ -6,14 +6,14 @@ translates into its own file and line.
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import json
 import math
 import sys
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from opcode import opmap
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -99,20 +99,34 @@ def look_again() -> None:
 def imports_more(texts: Sequence[str]) -> bool:
     """Whether scripts import modules that are not here yet: of the standard library, or of nobody."""
     look_again()  # a snapshot of Python remembers archives that are not there any more
-    found = set()
+    found: set[str] = set()
     for text in texts:
         try:
             with warnings.catch_warnings(action="ignore"):
-                tree = ast.parse(textwrap.dedent(text))
+                code = compile(textwrap.dedent(text), "", "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
             return False  # which is told when they are run, as warnings are
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module)
-    roots = {name.partition(".")[0] for name in found}
+        found.update(_imported(code))
+    roots = {name.partition(".")[0] for name in found} - {""}
     return any(importlib.util.find_spec(name) is None for name in roots - set(sys.modules))
+
+
+def _imported(code: CodeType) -> Iterator[str]:
+    """The names of the modules that code imports, also code in it.
+
+    A tree of the source would tell as much, but to make one takes several times the stack of compiling it, of
+    which browsers give little.
+    """
+    argument = 0
+    for op, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        argument = argument << 8 | low
+        if op == opmap["IMPORT_NAME"]:
+            yield code.co_names[argument]
+        if op != opmap["EXTENDED_ARG"]:
+            argument = 0
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _imported(constant)
 
 
 def _warnings(heard: Sequence[warnings.WarningMessage]) -> list[str]:

@@ -270,7 +270,7 @@ export class Client implements Core {
       return await work().catch((again) => {
         if (!(again instanceof Died)) throw again;
         throw Error(
-          `Rose's worker has ended twice while it ${doing()}; it may take more memory than there is`,
+          `Rose's worker has ended twice while it ${doing()}; it may take more memory or stack than there is`,
         );
       });
     }

@@ -230,7 +230,7 @@ class PythonCore implements MainCore {
 
   async make({ work, recording, key, limit }: Request): Promise<Bytes> {
     const { bridge } = this;
-    if ("scripts" in work && bridge.wants_library(work.scripts))
+    if ("scripts" in work && said(() => bridge.wants_library(work.scripts)))
       bridge.add_library(await this.library());
     const result = said(() => this.made(work));
     const [bytes, descriptor] = result.toJs() as [Uint8Array, string];

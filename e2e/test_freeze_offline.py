@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from e2e.frozen import PAGE, SCRIPT, Frozen, slide, wait_for_service_worker
 from e2e.server import Server
@@ -46,9 +46,9 @@ LONG = "{ for (let k = 0; k < 2000; ++k) x = mul(sin(x), k % 2 ? 2 : 0.5); retur
 ASKS = "globalThis.ask = async (k) => (await fetch(`data?set=${k}`)).text();"
 
 
-@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED", r"/data\?set=3")
 def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: Page) -> None:
-    """Choices that nobody made, and what differs by its query."""
+    """Choices that nobody made, and what differs by its query; not what the host wants nobody to keep."""
     choices = "".join(f"<option>{k}" for k in range(1, 4))
     site.write(
         "pages/page.html", PAGE.replace(PAGE.split("\n")[4], f'<select id="factor">{choices}</select>')
@@ -58,14 +58,15 @@ def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: 
     assert done.returncode == 0, done.stdout + done.stderr
 
     def answer(route: Route) -> None:
-        route.fulfill(body=route.request.url.rpartition("=")[2])
+        k = route.request.url.rpartition("=")[2]
+        route.fulfill(body=k, headers={"Cache-Control": "no-store"} if k == "3" else {})
 
     page.context.route("**/data?*", answer)
     with Server({"/": site.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         wait_for_service_worker(page)
         page.reload()
-        for k in (1, 2):
+        for k in (1, 2, 3):
             assert page.evaluate("ask", k) == f"{k}"
     page.context.unroute("**/data?*")
     page.reload()
@@ -74,6 +75,8 @@ def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: 
         expect(page).to_have_title(f"slope {k}")
     for k in (1, 2):
         assert page.evaluate("ask", k) == f"{k}"
+    with pytest.raises(Error, match="Failed to fetch"):
+        page.evaluate("ask", 3)
 
 
 @pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")

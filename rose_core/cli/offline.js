@@ -44,12 +44,14 @@
   /** Addresses of a page, of which some hosts prefer the last. */
   const namesOf = (page) => [page, page.replace(/(index)?\.html?$/, "")];
 
+  /** The addresses of the site's own files. */
+  const OWN = new Set(FILES.flatMap(namesOf));
+
   /** Let go of what belonged to an earlier version. */
   const clean = async () => {
     const cache = await caches.open(CACHE);
-    const known = new Set(FILES.flatMap(namesOf));
     for (const request of await cache.keys())
-      if (!known.has(request.url)) await cache.delete(request);
+      if (!OWN.has(request.url)) await cache.delete(request);
     await self.clients.claim();
   };
 
@@ -58,20 +60,32 @@
   /** The address of a page without its query, which is as a rule for its scripts: they read it themselves. */
   const pageOf = ({ url }) => url.split(/[?#]/)[0];
 
+  /** Whether a page, or its host, wants nobody to keep a response. */
+  const isSecret = (request, response) =>
+    request.cache === "no-store" ||
+    /no-store/i.test(response.headers.get("cache-control"));
+
   const answer = async (event) => {
     const { request } = event;
-    const cache = await caches.open(CACHE);
+    const opening = caches.open(CACHE);
     try {
       const response = await fetch(request);
-      // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
-      if (response.status === 200) {
-        const kept = request.mode === "navigate" ? pageOf(request) : request;
-        event.waitUntil(
-          cache.put(kept, direct(response.clone())).catch(() => {}),
+      const isPage = request.mode === "navigate";
+      const url = isPage ? pageOf(request) : request.url;
+      if (
+        response.status === 200 &&
+        (OWN.has(url) || !isSecret(request, response))
+      ) {
+        // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
+        const copy = direct(response.clone());
+        const keeping = opening.then((cache) =>
+          cache.put(isPage ? url : request, copy),
         );
+        event.waitUntil(keeping.catch(() => {}));
       }
       return response;
     } catch (error) {
+      const cache = await opening;
       const kept = await cache.match(request);
       if (kept) return kept;
       if (request.mode === "navigate") {

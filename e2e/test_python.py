@@ -177,6 +177,18 @@ def test_mistakes_are_told_by_the_line_of_the_page(
     assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
 
 
+def test_lines_of_a_page_in_another_encoding_that_calls_itself_something_else(
+    page: Page, site_url: str
+) -> None:
+    rename = '<script>history.replaceState(null, "", "blank.html")</script>'
+    script = '<script type="text/x-rose">\n# älter\nx = nobody\n</script>'
+    html = MARKUP.replace("utf-8", "iso-8859-1").replace("SCRIPTS", f"{rename}\n{script}")
+    body = html.replace("WORK", "return await python();").encode("iso-8859-1")
+    page.route("**/pages/old.html", lambda route: route.fulfill(body=body, content_type="text/html"))
+    page.goto(f"{site_url}pages/old.html")
+    assert told(page).startswith("old.html, line 8: NameError: name 'nobody' is not defined")
+
+
 def test_warnings_are_told_by_the_line_of_the_page(page: Page, site_url: str) -> None:
     heard: list[str] = []
     page.on("console", lambda message: heard.append(f"{message.type} {message.text}"))

@@ -64,7 +64,7 @@ const fetched = async (address: string): Promise<Source> => {
 const within = (texts: readonly string[]): Source => {
   const text = texts[texts.length - 1];
   const place = async (line: number): Promise<string> => {
-    const page = nameOf(location.href);
+    const page = nameOf(address());
     const before = linesBefore(await markup(), texts);
     return before === undefined
       ? `${page}, line ${line} of its script ${texts.length} in Python`
@@ -73,12 +73,20 @@ const within = (texts: readonly string[]): Source => {
   return { text, place };
 };
 
+/** Where the page came from: routers may have called it something else since. */
+const address = (): string =>
+  performance.getEntriesByType("navigation")[0]?.name ?? location.href;
+
 let sent: Promise<string> | undefined;
 
 /** The page as it was sent, which the browser has kept; empty if it has not. */
 const markup = (): Promise<string> =>
-  (sent ??= fetch(location.href, { cache: "force-cache" }).then(
-    async (response) => (await response.text()).replace(/\r\n?/g, "\n"),
+  (sent ??= fetch(address(), { cache: "force-cache" }).then(
+    async (response) => {
+      const bytes = await response.arrayBuffer();
+      const text = new TextDecoder(document.characterSet).decode(bytes);
+      return text.replace(/\r\n?/g, "\n");
+    },
     () => "",
   ));
 

@@ -56,6 +56,9 @@ LONGEST = 600_000
 STEP = 30
 """Milliseconds between two looks whether that is over."""
 
+BEAT = 1
+"""Seconds between two looks whether a page still answers."""
+
 
 @dataclass
 class Visit:
@@ -208,11 +211,14 @@ def _note_end(number: int, end: Any) -> None:
 def _done(frame: Frame, action: str) -> Any:
     """What an action of `use.js` gives; this ends however long the page takes."""
     number = next(_numbers)
-    until = monotonic() + LONGEST / 1000
+    beat = monotonic()
+    until = beat + LONGEST / 1000
     _look(frame, f"{_USE}.begin('{action}', {number})")
     while number not in _ends and monotonic() < until:
         frame.page.wait_for_timeout(STEP)
-        _look(frame)
+        if monotonic() > beat + BEAT:
+            _look(frame)
+            beat = monotonic()
     if number not in _ends:
         doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
         raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes")

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
+from rose_core.derivatives.directions import InTurn, has_same
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
-from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp
+from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, still, varying_where
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
@@ -54,6 +55,7 @@ class Expansion:
         # functions may grow: those of another extent are others
         self._expanded: dict[tuple[Func, Extent], Func] = {}
         self._jvps: dict[tuple[Func, Extent, tuple[bool, ...]], Jvp] = {}
+        self._along: dict[tuple[Func, Extent, tuple[bool, ...]], Func] = {}
         self._jets: dict[tuple[Func, Extent, tuple[bool, ...], int], Jet] = {}
         self._transposed: dict[Key, Transposed] = {}
         self._in_progress: dict[Func, None] = {}
@@ -65,7 +67,7 @@ class Expansion:
         self.root = self.expand(root if root.host is None else _calling(root))
         if self.mixed:
             self.root = self.plain(self.root)
-        for made in (self._transposed, self._jets, self._jvps, self._plain, self._expanded):
+        for made in (self._transposed, self._jets, self._along, self._jvps, self._plain, self._expanded):
             empty(made)
 
     def _count_sites(self, root: Func) -> None:
@@ -82,17 +84,33 @@ class Expansion:
         found = self._expanded.get(key)
         if found is None:
             self._enter(f)
-            if f.origin:
-                make = self._public_jvp if f.origin[0] == "jvp" else self._public_jet
-                found = make(f, f.origin[1])
+            if f.origin and f.origin[0] == "jvp":
+                found = self._public_jvp(f, f.origin[1], tuple([is_real(t) for t in f.origin[1].params]))
+            elif f.origin:
+                found = self._public_jet(f, f.origin[1])
             else:
                 found = narrowed(outside(bounded(guarded(fused(hoisted(f))))))
-                callees = [self.expand(g) for g in found.callees]
+                # of a forward derivative, a call tells which parameters vary
+                callees = [None if g.origin else self.expand(g) for g in found.callees]
                 plain = callees == found.callees and all(ins[0] != VJP for ins in found.code)
                 if not plain or any(spec.checkpoint for spec in found.specs):
                     found = self._rebuild(found)
             self._expanded[key] = found
             del self._in_progress[f]
+        return found
+
+    def along(self, placeholder: Func, varying: tuple[bool, ...]) -> Func:
+        """A forward derivative for these varying parameters, which takes zeros as tangents of the others."""
+        assert placeholder.origin
+        f = placeholder.origin[1]
+        if varying == tuple([is_real(t) for t in f.params]):
+            return self.expand(placeholder)
+        key = placeholder, f.extent, varying
+        found = self._along.get(key)
+        if found is None:
+            self._enter(placeholder)
+            found = self._along[key] = self._public_jvp(placeholder, f, varying)
+            del self._in_progress[placeholder]
         return found
 
     def plain(self, f: Func) -> Func:
@@ -120,8 +138,7 @@ class Expansion:
     def _rebuild(self, f: Func) -> Func:
         return settled(copied(f, lambda b, args: _Expander(f, b, args, self)))
 
-    def _public_jvp(self, placeholder: Func, f: Func) -> Func:
-        varying = tuple(is_real(t) for t in f.params)
+    def _public_jvp(self, placeholder: Func, f: Func, varying: tuple[bool, ...]) -> Func:
         jvp = self.jvp(f, varying)
         forward = jvp.func_jvp if placeholder.takes_tangents else self.plain(jvp.func_jvp)
         if isinstance(jvp, CustomJvp):
@@ -135,7 +152,7 @@ class Expansion:
         if found is None:
             rule = f.jvp
             if rule is not None:
-                found = CustomJvp(f, self.expand(rule))
+                found = CustomJvp(f, self.expand(still(rule, f, varying)))
             elif f.host is not None and not any(varying):
                 found = ConstantJvp(f)
             else:
@@ -284,7 +301,15 @@ class _Expander(Replay):
         super().__init__(func, b, args)
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        super().call(v, self.expansion.expand(callee), args)
+        given = [self.env[a] for a in args]
+        if callee.origin and callee.origin[0] == "jvp":
+            made = self.expansion.along(callee, varying_where(self.b, callee.origin[1], given))
+        else:
+            made = self.expansion.expand(callee)
+        if callee.origin and has_same(self.b, made, given):
+            self.replaced[v] = InTurn(made, self.b, given).run()
+        else:
+            self.env[v] = self.b.call(made, given)
 
     def function(self, f: Func) -> Func:
         return self.expansion.expand(f)

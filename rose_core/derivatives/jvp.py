@@ -17,6 +17,8 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    FOR,
+    GET,
     INDEX,
     PARAM,
     REF_INDEX,
@@ -30,8 +32,9 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
-from rose_core.language.replay import Replay
+from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
+from rose_core.optimise.inline import Verbatim
 
 _SELECT = code("select")
 
@@ -251,6 +254,45 @@ class Sweep(Replay):
         return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
 
 
+def varying_where(b: Builder, func: Func, args: Sequence[int]) -> tuple[bool, ...]:
+    """Which parameters of ``func`` vary where its public derivative is called so: 0 is no direction."""
+    found, at = [], 0
+    for t in func.params:
+        varies = is_real(t)
+        found.append(varies and not _is_zero(b.func, args[at]))
+        at += 1 + varies
+    return tuple(found)
+
+
+def _is_zero(f: Func, v: int) -> bool:
+    """Whether a value is always 0, or a vector of zeros as a loop makes it."""
+    while v >= 0 and f.code[v][0] == GET:
+        _, of, k = f.code[v]
+        if f.code[of][0] != FOR:
+            return False
+        v = f.blocks[f.code[of][1]].results[k]
+    return v < 0 and f.pool[~v][0] == 0
+
+
+def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:
+    """The custom derivative ``rule`` of ``func``, or a copy for when only these parameters vary."""
+    if all(varies or not is_real(t) for t, varies in zip(func.params, varying, strict=True)):
+        return rule
+    return copied(rule, lambda b, args: Verbatim(rule, b, _with_zeros(b, args, func, varying)))
+
+
+def _with_zeros(b: Builder, args: Sequence[int], func: Func, varying: Sequence[bool]) -> list[int]:
+    given = list(args)
+    at = 0
+    for t, varies in zip(func.params, varying, strict=True):
+        if is_real(t):
+            if not varies:
+                given[at] = b.const(0.0, b.func.type_of(given[at]))
+            at += 1
+        at += 1
+    return given
+
+
 def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
     """The derivative as its author sees it: every real parameter and result is a dual.
 
@@ -260,7 +302,12 @@ def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
     f = Func(origin.name, origin.param_types, origin.ret)
     b = Builder(f)
     args = [b.param(t) for t in origin.params]
-    call = b.call(forward, args)
+    passed, at = [], 0
+    for t, varies in zip(func.params, jvp.varying, strict=True):
+        at += is_real(t)
+        passed += args[at - 1 : at + 1] if varies else [args[at]]
+        at += 1
+    call = b.call(forward, passed)
     types = leaves(origin.ret)
     at = 0
     for t, varies in zip(func.result_types, jvp.varying_results, strict=True):

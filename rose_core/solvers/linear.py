@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from rose_core.language.types import REAL, Struct, Type, array, fin
+from rose_core.language.types import REAL, TAN, Struct, Type, array, fin
 from rose_core.tracing.control import fori
-from rose_core.tracing.functions import select, vec
+from rose_core.tracing.functional import functional
+from rose_core.tracing.functions import select, sum, vec
 from rose_core.tracing.trace import index_operation, operation
 
 _abs, _max, _gt, _and = map(operation, ("abs", "max", "gt", "and"))
@@ -66,5 +68,22 @@ def solve(n: int, m: int, a: Any, b: Any) -> Any:
 
 
 def inverse(n: int, a: Any) -> Any:
-    """The inverse of a matrix of ``n`` rows and columns; NaN if it is singular."""
-    return solve(n, n, a, vec(n, array(fin(n), REAL), lambda i: unit(n, i)))
+    """The inverse of a matrix of ``n`` rows and columns; NaN if it is singular.
+
+    Its derivative, -a⁻¹ da a⁻¹, is made of the inverse, and not of what led there.
+    """
+    square = matrix(n, n)
+
+    def eliminated(a: Any) -> Any:
+        return solve(n, n, a, vec(n, array(fin(n), REAL), lambda i: unit(n, i)))
+
+    def rule(back: Any, a: Any) -> Any:
+        row = array(fin(n), TAN)
+
+        def product(term: Callable[[Any, Any, Any], Any]) -> Any:
+            return vec(n, row, lambda i: vec(n, TAN, lambda k: sum(n, lambda j: term(i, j, k))))
+
+        right = product(lambda i, j, k: a[i][j].du * back[j][k])
+        return product(lambda i, j, k: right[j][k] * -back[i][j])
+
+    return functional([], [square], square, eliminated, rule)(a)

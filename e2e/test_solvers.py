@@ -206,6 +206,22 @@ def test_differential_equations(node: Run) -> None:
     solve(node, body)
 
 
+def test_tuples_stand_for_vectors(node: Run) -> None:
+    body = """
+        const T = [Real, Real], turned = (t) => ([x, y]) => [sub(mul(2, x), t[1]), sub(mul(4, y), t[0])];
+        near(await alike(fn([T], T, (t) => root(turned(t), t)), [8, 2]), [1, 2], 1e-15, "root");
+        near(await alike(fn([T], T, (t) => minimize(([x, y]) =>
+            add(mul(sub(x, t[0]), sub(x, t[0])), mul(y, y)), t)), [8, 2]), [8, 0], 1e-6, "minimize");
+        near(await alike(fn([T], T, (t) => odeint((y) => y, 1, t)), [1, 2]), [1, Math.E], 1e-7, "odeint");
+        attempt(() => fn([[Real, Bool]], T, (t) => root((x) => x, t)));
+        return messages;
+    """
+    expected = (
+        "TypeError: root: expected a Real or a vector of Reals to start from, got a symbolic [Real, Bool]"
+    )
+    assert evaluate(node, HELP + body) == [expected]
+
+
 def test_minima(node: Run) -> None:
     body = """
         const V2 = Vec(2, Real), square = (x) => mul(x, x);

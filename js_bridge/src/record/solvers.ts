@@ -47,6 +47,14 @@ type Options = Readonly<Record<string, Option>>;
 
 const OPTIONS: Options = { tolerance: NUMBER, limit: WHOLE };
 
+/** The type of `x`, a Real or a vector, which a tuple may stand for. */
+const listed = (x: unknown, what: string): Ty => {
+  const ty = typeOf(recorder(), x, what);
+  return ty.isTuple && ty.fields.every(([, t]) => t === REAL)
+    ? vecOf(ty.leaves, REAL)
+    : ty;
+};
+
 /**
  * What the solver `name` gives, from `x0`, a Real or a vector of Reals: a value of the same type, which is
  * what `f` gives, too, unless that is of type `ret`.
@@ -59,7 +67,7 @@ const from = (
   known = OPTIONS,
   ret?: Ty,
 ): unknown => {
-  const ty = typeOf(recorder(), x0, `${name}: the start`);
+  const ty = listed(x0, `${name}: the start`);
   if (ty !== REAL && ty.elem !== REAL)
     throw unlike(x0, "a Real or a vector of Reals to start from", name);
   const data = functionOn(name, f, [ty], ret ?? ty);
@@ -131,10 +139,9 @@ export const odeint = (
   ts: unknown,
   options: OdeOptions = {},
 ): unknown => {
-  const r = recorder();
-  const ty = typeOf(r, y0, "odeint: the start");
+  const ty = typeOf(recorder(), y0, "odeint: the start");
   tangentTy(ty);
-  const times = typeOf(r, ts, "odeint: the times");
+  const times = listed(ts, "odeint: the times");
   if (times.elem !== REAL || !times.size)
     throw unlike(ts, "a vector of Reals as the times", "odeint");
   const data = functionOn("odeint", f, [ty, REAL], ty);

@@ -1,7 +1,8 @@
 """Colourings: which columns of a sparse matrix can be computed together.
 
-Columns of one colour are added up, and every element can be told from the sums. After Gebremedhin, Manne and
-Pothen, *What Color Is Your Jacobian?* (2005).
+Columns of one colour are added up, and every element can be told from the sums. Sets of colours are bits of a
+number, so that a matrix takes time in proportion to its elements. After Gebremedhin, Manne and Pothen, *What
+Color Is Your Jacobian?* (2005).
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ def of_columns(rows: Sequence[Sequence[int]], columns: int) -> list[int]:
     distinct = [*dict.fromkeys(map(tuple, rows))]  # of a full matrix they are one
     where = transposed(distinct, columns)
     colours = [-1] * columns
+    used = [0] * len(distinct)
     for j in sorted(range(columns), key=lambda j: -count[j]):
-        colours[j] = _free({colours[k] for i in where[j] for k in distinct[i]})
+        taken = 0
+        for i in where[j]:
+            taken |= used[i]
+        colours[j] = _free(taken)
+        for i in where[j]:
+            used[i] |= 1 << colours[j]
     return colours
 
 
@@ -34,16 +41,15 @@ def of_symmetric(rows: Sequence[Sequence[int]]) -> list[int]:
     if all(len(row) == n - 1 for row in near):
         return [*range(n)]
     colours = [-1] * n
+    used = [0] * n  # by those that are near
     for v in sorted(range(n), key=lambda v: -len(near[v])):
-        taken = set()
+        taken = 0
         for w in near[v]:
             c = colours[w]
-            if c >= 0:
-                taken.add(c)
-            for x in near[w]:
-                if c < 0 or colours[x] < c:
-                    taken.add(colours[x])
+            taken |= used[w] if c < 0 else used[w] & ((1 << c) - 1) | 1 << c
         colours[v] = _free(taken)
+        for w in near[v]:
+            used[w] |= 1 << colours[v]
     return colours
 
 
@@ -70,9 +76,6 @@ def symmetric(rows: Sequence[Sequence[int]]) -> list[list[int]]:
     return [sorted({*row, *column}) for row, column in zip(rows, transposed(rows, len(rows)), strict=True)]
 
 
-def _free(taken: set[int]) -> int:
-    """The least colour that is not taken; -1 stands for none."""
-    colour = 0
-    while colour in taken:
-        colour += 1
-    return colour
+def _free(taken: int) -> int:
+    """The least colour that is not taken, of which each is a bit."""
+    return (~taken & (taken + 1)).bit_length() - 1

@@ -322,6 +322,7 @@ def test_mistakes(node: Run) -> None:
         attempt(() => fn([Real], Real, (a) => root((x) => x, a, { rtol: 1 })));
         attempt(() => fn([Real], Real, (a) => minimize((x) => x, a, { method: "sgd" })));
         attempt(() => fn([Real], Real, (a) => odeint((y) => y, a, 1)));
+        attempt(() => fn([Real], Real, (a) => odeint((y) => y, gt(a, 1), [0, 1])));
         attempt(() => fn([Real], Real, (a) => quad(fn([Real], Bool, (x) => gt(x, a)), 0, 1)));
         attempt(() => functional([Math.sin], [Real], Real, (f, x) => x, (y, f, x) => x.du));
         attempt(() => functional([], [Real], Bool, (x) => gt(x, 0), () => null));
@@ -336,7 +337,8 @@ def test_mistakes(node: Run) -> None:
         "TypeError: root: there is no option rtol; the options are tolerance, limit",
         'RangeError: minimize: expected method to be "lbfgs", "newton" or "adam", got the string "sgd"',
         "TypeError: odeint: expected a vector of Reals as the times, got 1",
-        "TypeError: functional: expected a result of Reals, got Bool",
+        "TypeError: odeint: expected a result of Reals, got Bool",
+        "TypeError: quad: expected a result of Reals, got Bool",
         "TypeError: functional: expected a function made with fn or opaque, got a function",
         "TypeError: functional: expected a result of Reals, got Bool",
         "TypeError: the tangent of functional: variable type mismatch: expected Tan, got Real",

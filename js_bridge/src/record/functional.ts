@@ -106,10 +106,8 @@ export const functional = (
 };
 
 /** The type of the tangents of a type of Reals. */
-export const tangentTy = (ty: Ty): Ty =>
+export const tangentTy = (ty: Ty, what = "functional"): Ty =>
   mapScalars(ty, (scalar) => {
     if (isReal(scalar)) return TAN;
-    throw TypeError(
-      `functional: expected a result of Reals, got ${scalar.text}`,
-    );
+    throw TypeError(`${what}: expected a result of Reals, got ${scalar.text}`);
   });

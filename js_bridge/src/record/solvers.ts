@@ -123,7 +123,7 @@ export const quad = (
   options: SolveOptions = {},
 ): unknown => {
   const ret = isFn(f) ? dataOf(f, "quad").ret : REAL;
-  tangentTy(ret);
+  tangentTy(ret, "quad");
   const data = functionOn("quad", f, [REAL], ret);
   return solved("quad", data, [REAL, REAL], ret, [a, b], options, OPTIONS);
 };
@@ -140,7 +140,7 @@ export const odeint = (
   options: OdeOptions = {},
 ): unknown => {
   const ty = typeOf(recorder(), y0, "odeint: the start");
-  tangentTy(ty);
+  tangentTy(ty, "odeint");
   const times = listed(ts, "odeint: the times");
   if (times.elem !== REAL || !times.size)
     throw unlike(ts, "a vector of Reals as the times", "odeint");

@@ -32,7 +32,7 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.ir import CALL, LOOP
+from rose_core.language.ir import CALL, LOOP, callees_first
 
 V3 = Vec(3, Real)
 
@@ -200,3 +200,27 @@ def test_a_rule_without_a_direction():
     assert same(jacobian(f, 1, mode="forward"), 0.0, 3.0) == 1
     assert same(hessian(f, 1), 0.0, 3.0) == 0
     assert same(jacobian(f, 0, mode="forward"), 4.0, 3.0) == 2.25
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 12])
+def test_directions_that_are_written_out(n):
+    """Derivatives of their own for a few of them; of many there is one for all."""
+
+    def body(*xs):
+        total = 0.0
+        for k, x in enumerate(xs):
+            total = total + sin(x * xs[k - 1]) * (k + 1)
+        for _ in range(10):
+            total = sin(total + xs[0])
+        return total
+
+    f = fn([Real] * n, Real, body)
+
+    def along(xs, i):
+        return jvp(f)(*({"re": x, "du": float(i == k)} for k, x in enumerate(xs))).du
+
+    rows = fn([Real] * n, Vec(n, Real), lambda *xs: [along(xs, i) for i in range(n)])
+    x = [0.1 * (k + 2) for k in range(n)]
+    assert same(rows, *x) == pytest.approx([same(grad(f, k), *x) for k in range(n)], rel=1e-13)
+    made = {g for g in callees_first(Expansion(rows.func).root) if g.name == "jvp_f"}
+    assert len(made) <= 6

@@ -15,7 +15,7 @@ from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.directions import InTurn, has_same
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
-from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, still, varying_where
+from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Directions, Jvp, public_jvp, still
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
@@ -294,6 +294,7 @@ class _Expander(Replay):
         """``VJP`` or ``PULL`` → its results in the copy."""
         self.inline: dict[int, Linearization] = {}
         self.forward: dict[int, tuple[Transposed, int, list[int]]] = {}
+        self.directions = Directions(func)
         first = func.code[len(args)] if len(args) < len(func.code) else (PARAM,)
         if first[0] == VJP and list(first[2:]) == args == list(range(len(args))):
             # before anything else is in the builder, so that it can take over what is differentiated
@@ -303,7 +304,7 @@ class _Expander(Replay):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         given = [self.env[a] for a in args]
         if callee.origin and callee.origin[0] == "jvp":
-            made = self.expansion.along(callee, varying_where(self.b, callee.origin[1], given))
+            made = self.expansion.along(callee, self.directions.varying(callee, args))
         else:
             made = self.expansion.expand(callee)
         if callee.origin and has_same(self.b, made, given):

@@ -224,3 +224,17 @@ def test_directions_that_are_written_out(n):
     assert same(rows, *x) == pytest.approx([same(grad(f, k), *x) for k in range(n)], rel=1e-13)
     made = {g for g in callees_first(Expansion(rows.func).root) if g.name == "jvp_f"}
     assert len(made) <= 6
+
+
+def test_functions_that_call_each_other_twice_stay_short():
+    """What is in line in a loop over directions grows with a chain of calls, and not by its powers."""
+
+    def chain(height):
+        f = fn([V3, V3], Real, lambda p, q: sum(3, lambda i: of_place(p, q)[i]))
+        for _ in range(height):
+            g = f
+            f = fn([V3, V3], Real, lambda p, q, g=g: g(p, q) * g(p, vec(3, Real, lambda i: sin(q[i]))))
+        return callees_first(Expansion(jacobian(f, 1, mode="forward").func).root)
+
+    sizes = [len([ins for g in chain(height) for ins in g.code]) for height in (4, 8, 12)]
+    assert sizes[2] - sizes[1] <= 1.5 * (sizes[1] - sizes[0]) + 200, sizes

@@ -3,6 +3,8 @@
 A derivative is a function of a place and of a direction, and what it calls and the loops it has may be those
 of the place alone: a root is found, and a matrix inverted. In a loop over directions such a function is in
 line, and so are those in it that have both. What is of the place is computed before the loop.
+
+And a direction that is 0 in what some parameter is about needs no derivative by that, which may not exist.
 """
 
 from __future__ import annotations
@@ -10,13 +12,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, FOR, LOOP, PARAM, Func, callees, operands
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    LOOP,
+    PARAM,
+    Func,
+    callees,
+    contents,
+    is_real,
+    operands,
+)
 from rose_core.language.replay import Replay
 from rose_core.language.types import Ref
 from rose_core.optimise.hoist import Loop, users_of_accumulators
 from rose_core.optimise.inline import LONGEST_IN_LOOP
 
 _RUN = frozenset((FOR, CALL, COND, LOOP))
+
+MOST_VARIANTS = 3
+"""The most derivatives of a function that another one calls: one more for each direction would be long."""
+
+
+class Directions:
+    """By what the forward derivatives that a function calls are derivatives; 0 is no direction."""
+
+    def __init__(self, func: Func) -> None:
+        self._func = func
+        self._known: dict[Func, set[tuple[bool, ...]]] = {}
+        """What varies in the calls of a place-holder."""
+        derived = {k for k, g in enumerate(func.callees) if g.origin and g.origin[0] == "jvp"}
+        if derived:
+            for ins in func.code:
+                if ins[0] == CALL and ins[1] in derived:
+                    g = func.callees[ins[1]]
+                    self._known.setdefault(g, set()).add(self._of_call(g, ins[2:]))
+
+    def varying(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
+        """Which parameters vary where a derivative is called so; or in any call, if these differ much."""
+        known = self._known[placeholder]
+        if len(known) <= MOST_VARIANTS:
+            return self._of_call(placeholder, args)
+        return tuple([any(column) for column in zip(*known, strict=True)])
+
+    def _of_call(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
+        assert placeholder.origin
+        found, at = [], 0
+        for t in placeholder.origin[1].params:
+            varies = is_real(t)
+            found.append(varies and not _is_zero(self._func, args[at]))
+            at += 1 + varies
+        return tuple(found)
+
+
+def _is_zero(f: Func, v: int) -> bool:
+    """Whether a value is always 0, or a vector of zeros as a loop makes it."""
+    while v >= 0 and f.code[v][0] == GET:
+        _, of, k = f.code[v]
+        if f.code[of][0] != FOR:
+            return False
+        v = f.blocks[f.code[of][1]].results[k]
+    return v < 0 and f.pool[~v][0] == 0
 
 
 class InTurn(Replay):
@@ -42,8 +102,11 @@ class InTurn(Replay):
 
 
 def has_same(b: Builder, f: Func, args: Sequence[int]) -> bool:
-    """Whether a call of ``f`` here, in a loop, runs loops or functions that are the same in all turns."""
-    return len(b.open) > 1 and not b.never_turns() and _runs_same(f, _given(b, args))
+    """Whether a call of ``f`` here, in a loop, runs loops or functions that are the same in all turns.
+
+    But not if there is so much else that the loop would be too long.
+    """
+    return len(b.open) > 1 and not b.never_turns() and _in_turn(f, _given(b, args)) > 0
 
 
 def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
@@ -51,25 +114,31 @@ def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
     return tuple([a < 0 or b.home[a] < b.open[-1] for a in args])
 
 
-def _runs_same(f: Func, given: tuple[bool, ...]) -> bool:
-    """Whether ``f`` runs a loop or a function of those of its arguments alone that are given."""
-    key = "runs the same", given, f.extent
+def _in_turn(f: Func, given: tuple[bool, ...]) -> int:
+    """How many instructions of ``f`` come into a loop where these arguments are the same; 0: it is called."""
+    key = "in turn", given, f.extent
     found = f.memo.get(key)
     if found is None:
-        may = any(given) and not all(given) and len(f.code) <= LONGEST_IN_LOOP and not f.host
-        found = f.memo[key] = may and _finds_same(f, _same(f, given))
-    return bool(found)
+        may = any(given) and not all(given) and not f.host
+        found = f.memo[key] = _left(f, _same(f, given)) if may else 0
+    assert isinstance(found, int)
+    return found
 
 
-def _finds_same(f: Func, same: Sequence[bool]) -> bool:
+def _left(f: Func, same: Sequence[bool]) -> int:
+    """How many instructions are left in the loop, if others are not that are worth it."""
+    left, others = 0, False
     for v in f.blocks[0].order:
         ins = f.code[v]
-        found = ins[0] in _RUN and same[v]
-        if ins[0] == CALL and not found and _is_pure(f, ins):
-            found = _runs_same(f.callees[ins[1]], tuple([same[x] for x in ins[2:]]))
-        if found:
-            return True
-    return False
+        if same[v]:
+            others |= ins[0] in _RUN
+            continue
+        left += 1 + (len(contents(f, ins[1])) if ins[0] == FOR else 0)
+        if ins[0] == CALL and _is_pure(f, ins):
+            inside = _in_turn(f.callees[ins[1]], tuple([same[x] for x in ins[2:]]))
+            left += inside
+            others |= inside > 0
+    return left if others and left <= LONGEST_IN_LOOP else 0
 
 
 def _same(f: Func, given: Sequence[bool]) -> list[bool]:

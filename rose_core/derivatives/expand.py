@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
-from rose_core.derivatives.directions import InTurn, has_same
+from rose_core.derivatives.directions import Directions, InTurn, has_same
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
-from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Directions, Jvp, public_jvp, still
+from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, still
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept

@@ -17,9 +17,6 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
-    CALL,
-    FOR,
-    GET,
     INDEX,
     PARAM,
     REF_INDEX,
@@ -253,51 +250,6 @@ class Sweep(Replay):
 
     def _varies(self, ins: tuple[int, ...]) -> bool:
         return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
-
-
-MOST_VARIANTS = 3
-"""The most derivatives of a function that another one calls: one more for each direction would be long."""
-
-
-class Directions:
-    """By what the forward derivatives that a function calls are derivatives; 0 is no direction."""
-
-    def __init__(self, func: Func) -> None:
-        self._func = func
-        self._known: dict[Func, set[tuple[bool, ...]]] = {}
-        """What varies in the calls of a place-holder."""
-        derived = {k for k, g in enumerate(func.callees) if g.origin and g.origin[0] == "jvp"}
-        if derived:
-            for ins in func.code:
-                if ins[0] == CALL and ins[1] in derived:
-                    g = func.callees[ins[1]]
-                    self._known.setdefault(g, set()).add(self._of_call(g, ins[2:]))
-
-    def varying(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
-        """Which parameters vary where a derivative is called so; or in any call, if these differ much."""
-        known = self._known[placeholder]
-        if len(known) <= MOST_VARIANTS:
-            return self._of_call(placeholder, args)
-        return tuple([any(column) for column in zip(*known, strict=True)])
-
-    def _of_call(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
-        assert placeholder.origin
-        found, at = [], 0
-        for t in placeholder.origin[1].params:
-            varies = is_real(t)
-            found.append(varies and not _is_zero(self._func, args[at]))
-            at += 1 + varies
-        return tuple(found)
-
-
-def _is_zero(f: Func, v: int) -> bool:
-    """Whether a value is always 0, or a vector of zeros as a loop makes it."""
-    while v >= 0 and f.code[v][0] == GET:
-        _, of, k = f.code[v]
-        if f.code[of][0] != FOR:
-            return False
-        v = f.blocks[f.code[of][1]].results[k]
-    return v < 0 and f.pool[~v][0] == 0
 
 
 def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:

@@ -579,3 +579,31 @@ def test_steps_of_which_each_gives_something_else(columns, monkeypatch) -> None:
     flat, flat_gradient = straight(diagonal(24), monkeypatch)
     assert call(f, [V]) == call(flat, [V])
     assert call(g, [V])[0] == pytest.approx(call(flat_gradient, [V])[0], rel=1e-12)
+
+
+def long_copies(rows: int, steps: bool) -> Callable[[Writer, int], int]:
+    """Ten copies of so many rows, each of an element of its own, or each of the one before, too."""
+
+    def body(f: Writer, v: int) -> int:
+        y, terms = read(f, v, 10), []
+        for k in range(10):
+            x = f.row("add", y, read(f, v, k)) if steps else read(f, v, k)
+            for i in range(rows // 2):
+                x = f.row("sin", f.row("mul", x, f.literal(1 + i / 7, 0)))
+            terms.append(x)
+            y = x
+        return y if steps else added(f, terms)
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("rows", "steps", "found"), [(30, False, 0), (60, False, 1), (60, True, 0), (200, True, 1)]
+)
+def test_few_copies_are_a_loop_where_they_are_long(rows, steps, found, monkeypatch) -> None:
+    body = long_copies(rows, steps)
+    f, gradient = build(body)
+    assert loops(f) == found
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert call(f, [V]) == call(flat, [V])
+    assert call(gradient, [V])[0] == pytest.approx(call(flat_gradient, [V])[0], rel=1e-12, abs=0)

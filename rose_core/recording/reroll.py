@@ -28,7 +28,11 @@ FEWEST_ROWS = 256
 
 FEWEST_COPIES = 16
 FEWEST_LARGE_COPIES = 6
-"""Copies that are worth a loop: fewer will do where each has a loop in it, or calls."""
+"""Copies that are worth a loop: fewer will do where each is long, or has a loop in it, or calls."""
+
+LONG = 48
+LONG_STEP = 192
+"""Rows of a copy that is long; the same of one that needs another before it."""
 
 FEWEST_ROWS_OF_STEPS = 512
 """Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
@@ -195,7 +199,8 @@ class _Search(Copies):
 
     def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
         """The loops in a run: one for all of it, else those in its halves."""
-        fewest = _fewest(self.tokens[at : at + length])
+        copy = self.tokens[at : at + length]
+        fewest = _fewest(copy)
         if count < fewest:
             return
         sample = self.check(at, length, min(count, _SAMPLE), self.loop)
@@ -207,8 +212,9 @@ class _Search(Copies):
                 yield found
         else:
             half = count // 2
+            least = max(FEWEST_ROWS, FEWEST_COPIES * length if _is_flat(copy) else 0)
             for start, part in ((at, half), (at + half * length, count - half)):
-                if part * length >= FEWEST_ROWS:
+                if part * length >= least:
                     yield from self._within(start, length, part)
 
     def _period(self, at: int, length: int, count: int) -> int:
@@ -238,6 +244,8 @@ class _Search(Copies):
         if not loop.carries:
             return size >= FEWEST_ROWS or self._goes_on(loop)
         copy = self.tokens[loop.start : loop.start + loop.length]
+        if count < FEWEST_COPIES and len(copy) < LONG_STEP and _is_flat(copy):
+            return False
         copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
         is_one = len(copy) - copy.count(INDEX) < 2
         return size >= (FEWEST_ROWS_OF_ONE if is_one else FEWEST_ROWS_OF_STEPS)
@@ -259,7 +267,12 @@ class _Search(Copies):
 
 
 def _fewest(copy: bytes) -> int:
-    return FEWEST_COPIES if _size(copy) == len(copy) else FEWEST_LARGE_COPIES
+    return FEWEST_COPIES if len(copy) < LONG and _is_flat(copy) else FEWEST_LARGE_COPIES
+
+
+def _is_flat(copy: bytes) -> bool:
+    """Whether there are no loops in it, and no calls."""
+    return _size(copy) == len(copy)
 
 
 def _size(rows: bytes) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from rose_core.derivatives import jvp_control
 from rose_core.derivatives.activity import taking_part
 from rose_core.derivatives.jvp_control import positions, zero_tangent
-from rose_core.derivatives.rules import rule
+from rose_core.derivatives.rules import rule_at
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -138,7 +138,7 @@ class Sweep(Replay):
         if isinstance(t, (Array, Ref)):  # a choice between arrays or accumulators
             pair = [self.tangent(x) if isinstance(t, Array) else self.tangent_ref(x) for x in ins[2:]]
             return b.ternary(_SELECT, self.env[ins[1]], pair[0], pair[1], b.func.type_of(pair[0]))
-        template = rule(ins[0], mask).forward
+        template = rule_at(self.func, ins, mask).forward
         if template is None:
             return None
         values = [self.env[x] for x in ins[1:]]

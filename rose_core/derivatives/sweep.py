@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rose_core.derivatives.rules import Template, rule
+from rose_core.derivatives.rules import RECIPROCAL, Template, rule
 from rose_core.language.builder import Builder
 from rose_core.language.ops import OPS, code
 
 _NAMES = "mul add sub select div neg sqrt exp log sin cos sinh cosh".split()
 """The ops that are written out, the most frequent first; their templates have no constant but 0."""
 
-_ADD, _SUB, _MUL, _NEG, _SELECT = map(code, ("add", "sub", "mul", "neg", "select"))
+_ADD, _SUB, _MUL, _NEG, _DIV, _SELECT = map(code, ("add", "sub", "mul", "neg", "div", "select"))
 
 
 class _Signed:
@@ -212,11 +212,13 @@ class _Text:
             variants = [both, *variants, (f"active[{second}]", 2 * bit)]
         if opcode == _MUL:
             variants.insert(0, ("a == o", 0))
+        if opcode == _DIV:
+            variants.insert(0, ("a < 0 and active[o] and b.pool[~values[a]][0] == 1", -1))
         for k, (test, mask) in enumerate(variants):
             self.add(f"{'elif' if k else 'if'} {test}:")
             self.depth += 1
             if mask:
-                template = rule(opcode, mask).pull
+                template = (rule(opcode, mask) if mask > 0 else RECIPROCAL).pull
                 assert template is not None
                 self.pull(template, operands)
             else:

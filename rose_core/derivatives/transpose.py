@@ -26,7 +26,7 @@ from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.passing import only_users, passed_on, passing
-from rose_core.derivatives.rules import rule
+from rose_core.derivatives.rules import rule_at
 from rose_core.derivatives.sweep import LoopSums, sweep
 from rose_core.derivatives.updates import chains
 from rose_core.language.ir import (
@@ -158,7 +158,7 @@ class Reverse(Cotangents):
         for k, x in enumerate(operands):
             if active[x]:
                 mask |= 1 << k
-        pull = rule(ins[0], mask).pull
+        pull = rule_at(self.func, ins, mask).pull
         if pull is None:
             return
         b = self.b

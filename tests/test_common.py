@@ -223,3 +223,59 @@ def test_random_functions_of_pairs(seed: int) -> None:
         )
 
     check(fn([V], Real, program))
+
+
+POINTS = 12
+ALL_PAIRS = list(combinations(range(POINTS), 2))
+
+
+def turns_of_sines(root: Func) -> int:
+    """How often ``root`` takes one while it runs, with what it calls; its loops are in no others."""
+    found = 0
+    for v, ins in enumerate(root.code):
+        size = root.blocks[root.home[v]].size
+        once = 1 if ins[0] == SINE else turns_of_sines(root.callees[ins[1]]) if ins[0] == CALL else 0
+        found += once * (size.size if root.home[v] else 1)
+    return found
+
+
+def vec_of(numbers):
+    """A function that finds indices of points in a table."""
+    return lambda k: vec(len(numbers), POINTS, numbers)[k]
+
+
+def over_tables(between, element=lambda x, i: x[i]) -> Function:
+    """The sum over all pairs of elements, which a loop finds by tables."""
+    count = len(ALL_PAIRS)
+
+    def body(x):
+        first, second = (vec_of([pair[k] for pair in ALL_PAIRS]) for k in (0, 1))
+        return total(count, lambda k: between(element(x, first(k)), element(x, second(k))))
+
+    return fn([Vec(POINTS, Real)], Real, body)
+
+
+@pytest.mark.parametrize(
+    "element", [lambda x, i: x[i], lambda x, i: x[i] * 2.0, lambda x, i: vec(POINTS, Real, [*x])[i]]
+)
+def test_a_loop_over_tables_of_pairs(element) -> None:
+    f = over_tables(gap, element)
+    assert turns_of_sines(f.func) == 2 * SHORT * len(ALL_PAIRS)
+    assert turns_of_sines(optimised(f)) == 2 * SHORT * (POINTS - 1)
+    check(f, [0.1 * k - 0.5 for k in range(POINTS)])
+
+
+def test_vectors_that_tables_make() -> None:
+    """Each of three cameras is measured once; points are not, as each turn has another."""
+    number = vec_of([k % 3 for k in range(POINTS)])
+
+    @fn
+    def seen(camera: Vec(2, Real), point: Real) -> Real:
+        return length(camera[0] * camera[1]) * length(point)
+
+    def body(x):
+        return total(POINTS, lambda k: seen([x[number(k)], x[number(k)] * 3.0], x[k]))
+
+    f = fn([Vec(POINTS, Real)], Real, body)
+    assert turns_of_sines(optimised(f)) == SHORT * (3 + POINTS)
+    check(f, [0.1 * k - 0.5 for k in range(POINTS)])

@@ -17,11 +17,12 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, callees_first, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END, code
 from rose_core.language.replay import Replay
-from rose_core.language.types import BOOL, REAL, TAN, Fin, scalar_of
+from rose_core.language.types import BOOL, REAL, TAN, Fin, fin, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.hoist import cannot_fail
 from rose_core.optimise.inline import Copies, Copying, stays
 from rose_core.optimise.outside import given_values
+from rose_core.optimise.reads import SAME, Reads, indices
 
 LEAST = 10
 """The least effort that is saved in a call, in additions."""
@@ -58,16 +59,21 @@ class _Calls:
         """The callers, and each of the arguments."""
         self.turns: dict[int, list[int]] = {}
         """A call in a loop → how often each of these is computed."""
+        self.reads: dict[int, tuple[Reads, Sequence[int]]] = {}
+        """A call in a loop over tables → what the turns of that read, and the arguments there."""
         self.number = 0
         self._computed: dict[int, int] = {}
         self._shared: dict[int, bool] = {_VARIES: False}
 
-    def add(self, caller: Func, args: Sequence[int], home: int) -> None:
-        """A call of ``args`` in this block of its caller."""
+    def add(self, caller: Func, args: Sequence[int], home: int, reads: Reads | None) -> None:
+        """A call of ``args`` in this block of its caller, whose turns read that."""
         turns = caller.turns_of(home)
         if turns:
             if home:
-                self.turns[len(self.columns[0])] = [1, *[caller.turns_of(caller.home_of(x)) for x in args]]
+                call = len(self.columns[0])
+                self.turns[call] = [1, *[caller.turns_of(caller.home_of(x)) for x in args]]
+                if reads:
+                    self.reads[call] = reads, args
             given = [caller, *[x if x >= 0 else caller.pool[~x] for x in args]]
             for column, x in zip(self.columns, given, strict=True):
                 column.append(x)
@@ -81,9 +87,17 @@ class _Calls:
             given = [*zip(*[self.columns[k] for k in which], strict=True)]
             turns = dict.fromkeys(given, 1)
             for call, of_args in self.turns.items():
-                turns[given[call]] = max([of_args[k] for k in which])
+                turns[given[call]] = self._read(call, which) or max([of_args[k] for k in which])
             found = self._computed[args] = sum(turns.values())
         return found
+
+    def _read(self, call: int, which: Sequence[int]) -> int:
+        """How many of these arguments the turns of a loop over tables read; 0 if that is not known."""
+        if call not in self.reads:
+            return 0
+        reads, args = self.reads[call]
+        found = reads.of_all([args[k - 1] for k in which if k])
+        return 0 if found is None else len({*found}) or 1
 
     def have_in_common(self, args: int) -> bool:
         """Whether what depends on these is computed half as often by the callers, at most."""
@@ -99,13 +113,24 @@ def _all_calls(root: Func) -> dict[Func, _Calls]:
     for f in callees_first(root):
         long = [len(g.code) > LEAST and not stays(g) for g in f.callees]
         if any(long):
+            reads: dict[int, Reads | None] = {}
             for v, ins in enumerate(f.code):
                 if ins[0] == CALL and long[ins[1]]:
                     g = f.callees[ins[1]]
                     if g not in found:
                         found[g] = _Calls(len(g.params))
-                    found[g].add(f, ins[2:], f.home[v])
+                    home = f.home[v]
+                    if home not in reads:
+                        reads[home] = _reads(f, home)
+                    found[g].add(f, ins[2:], home, reads[home])
     return {f: calls for f, calls in found.items() if calls.number > 1}
+
+
+def _reads(f: Func, number: int) -> Reads | None:
+    """What the turns of a block read, if it is a loop with turns in the outermost block."""
+    block = f.blocks[number]
+    is_loop = number and block.parent == 0 and isinstance(block.size, Fin) and block.size.size
+    return Reads(f, number) if is_loop else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +270,60 @@ class _Copies(Copies):
 
 
 class _Caller(Copying):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
+        super().__init__(func, b, args, copies)
+        self.before: dict[int, dict[int, tuple[int, int]]] = {}
+        """Call in a loop over tables → value of the callee → the vector of these, and the table of places."""
+
+    def loop(self, v: int, number: int) -> None:
+        if reads := _reads(self.func, number):
+            for w in self.func.blocks[number].order:
+                ins = self.func.code[w]
+                if ins[0] == CALL and isinstance(rest := self._rest_of(ins[1]), _Rest):
+                    self.before[w] = self._ahead(reads, self.func.callees[ins[1]], rest, ins[2:])
+        super().loop(v, number)
+
+    def _rest_of(self, callee: int) -> object:
+        return self.copies.chosen(self.func.callees[callee])
+
+    def _ahead(
+        self, reads: Reads, callee: Func, rest: _Rest, args: Sequence[int]
+    ) -> dict[int, tuple[int, int]]:
+        """What turns have in common, made in loops before over what they read that is not the same."""
+        b = self.b
+        found: dict[int, tuple[int, int]] = {}
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for w in rest.values:
+            needed = [callee.code[x][1] for x in _needed(callee, [w]) if callee.code[x][0] == PARAM]
+            alike.setdefault(tuple(needed), []).append(w)
+        for params, values in alike.items():
+            numbers = reads.of_all([args[k] for k in params])
+            if numbers is None or numbers is SAME or 2 * len({*numbers}) > len(numbers):
+                continue
+            first = {number: turn for turn, number in reversed([*enumerate(numbers)])}
+            turns = [first[number] for number in range(len(first))]
+            index = b.open_for(fin(len(turns)))
+            value = reads.again(b, self.env, turns, index)
+            given = [value(x) if k in params else 0 for k, x in enumerate(args)]
+            before = _Caller(callee, b, given, self.copies)
+            before.sequence(_needed(callee, values))
+            loop = b.close_for([before.env[w] for w in values])
+            table = indices(b, numbers, len(turns))
+            found.update({w: (b.get(loop, k), table) for k, w in enumerate(values)})
+        return found
+
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         given = [self.env[a] for a in args]
         rest = self.copies.chosen(callee)
         if isinstance(rest, _Rest) and not self.b.never_turns():
+            ahead = self.before.get(v, {})
             before = _Caller(callee, self.b, given, self.copies)
-            before.sequence(rest.before)
-            given = [*[given[k] for k in rest.kept], *[before.env[w] for w in rest.values]]
+            before.sequence(
+                _needed(callee, [w for w in rest.values if w not in ahead]) if ahead else rest.before
+            )
+            index = self.env[self.func.blocks[self.func.home[v]].index] if ahead else 0
+            read = {w: self.b.index(of, self.b.index(table, index)) for w, (of, table) in ahead.items()}
+            values = [read[w] if w in read else before.env[w] for w in rest.values]
+            given = [*[given[k] for k in rest.kept], *values]
             callee = rest.func
         self.env[v] = self.b.call(self.copies.of(callee), given)

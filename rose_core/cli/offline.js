@@ -68,6 +68,7 @@
   const answer = async (event) => {
     const { request } = event;
     const opening = caches.open(CACHE);
+    opening.catch(() => {}); // whoever needs it is told
     try {
       const response = await fetch(request);
       const isPage = request.mode === "navigate";

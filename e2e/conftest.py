@@ -212,14 +212,21 @@ def new_page(
         return context.new_page()
 
     yield open_page
-    for context in contexts:
-        context.close()
     mark = request.node.get_closest_marker("provokes")
     patterns = list(mark.args) if mark else []
+
+    def silent() -> list[str]:
+        return [r for r in patterns if not any(re.search(r, p) for p in problems)]
+
+    pages = [page for context in contexts for page in context.pages]
+    for _ in range(50):  # browsers say some of it later than the page does what it is about
+        if pages and silent():
+            pages[0].wait_for_timeout(100)
+    for context in contexts:
+        context.close()
     unasked = [p for p in problems if not any(re.search(r, p) for r in patterns)]
-    silent = [r for r in patterns if not any(re.search(r, p) for p in problems)]
     assert not unasked, "on the page:\n" + "\n".join(unasked)
-    assert not silent, f"did not come up: {silent}, but: {problems}"
+    assert not silent(), f"did not come up: {silent()}, but: {problems}"
 
 
 def watch(context: BrowserContext, problems: list[str]) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -219,9 +220,9 @@ def new_page(
         return [r for r in patterns if not any(re.search(r, p) for p in problems)]
 
     pages = [page for context in contexts for page in context.pages]
-    for _ in range(50):  # browsers say some of it later than the page does what it is about
-        if pages and silent():
-            pages[0].wait_for_timeout(100)
+    until = monotonic() + 5
+    while pages and silent() and monotonic() < until:  # browsers say some of it later than pages do it
+        pages[0].wait_for_timeout(100)
     for context in contexts:
         context.close()
     unasked = [p for p in problems if not any(re.search(r, p) for r in patterns)]

@@ -56,8 +56,8 @@ LONGEST = 600_000
 STEP = 30
 """Milliseconds between two looks whether that is over."""
 
-BEAT = 1
-"""Seconds between two looks whether a page still answers."""
+BEAT = 1_000
+"""Milliseconds between two looks whether a page still answers."""
 
 
 @dataclass
@@ -216,7 +216,7 @@ def _done(frame: Frame, action: str) -> Any:
     _look(frame, f"{_USE}.begin('{action}', {number})")
     while number not in _ends and monotonic() < until:
         frame.page.wait_for_timeout(STEP)
-        if monotonic() > beat + BEAT:
+        if monotonic() > beat + BEAT / 1000:
             _look(frame)
             beat = monotonic()
     if number not in _ends:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rose_core.derivatives.jvp_control import positions
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -61,12 +62,8 @@ class Directions:
 
     def _of_call(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
         assert placeholder.origin
-        found, at = [], 0
-        for t in placeholder.origin[1].params:
-            varies = is_real(t)
-            found.append(varies and not _is_zero(self._func, args[at]))
-            at += 1 + varies
-        return tuple(found)
+        places = positions([is_real(t) for t in placeholder.origin[1].params])
+        return tuple([k >= 0 and not _is_zero(self._func, args[k]) for k, _ in places])
 
 
 def _is_zero(f: Func, v: int) -> bool:
@@ -94,14 +91,18 @@ class InTurn(Replay):
         return [self.env[v] for v in f.results]
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        given = [self.env[a] for a in args]
-        if has_same(self.b, callee, given):
-            self.replaced[v] = InTurn(callee, self.b, given).run()
-        else:
-            self.env[v] = self.b.call(callee, given)
+        call_in_turn(self, v, callee, [self.env[a] for a in args])
 
 
-def has_same(b: Builder, f: Func, args: Sequence[int]) -> bool:
+def call_in_turn(replay: Replay, v: int, f: Func, given: Sequence[int]) -> None:
+    """What the call ``v`` is in a copy: one of ``f``, or that function in line in a loop."""
+    if _has_same(replay.b, f, given):
+        replay.replaced[v] = InTurn(f, replay.b, given).run()
+    else:
+        replay.env[v] = replay.b.call(f, given)
+
+
+def _has_same(b: Builder, f: Func, args: Sequence[int]) -> bool:
     """Whether a call of ``f`` here, in a loop, runs loops or functions that are the same in all turns.
 
     But not if there is so much else that the loop would be too long.
@@ -162,9 +163,7 @@ def _same(f: Func, given: Sequence[bool]) -> list[bool]:
 
 def _may_move(loop: Loop) -> bool:
     """Whether a loop does nothing but give values, and add to accumulators beside it; it may fail."""
-    f = loop.f
-    beside = [f.code[r][0] == ACCUM and f.home[r] == loop.here for r in loop.accumulators]
-    return loop.is_finished and all(beside) and not any(_has_effects(f, f.code[w]) for w in loop.content)
+    return loop.adds_beside() and not any(_has_effects(loop.f, loop.f.code[w]) for w in loop.content)
 
 
 def _has_effects(f: Func, ins: tuple[int, ...]) -> bool:

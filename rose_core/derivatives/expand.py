@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
-from rose_core.derivatives.directions import Directions, InTurn, has_same
+from rose_core.derivatives.directions import Directions, call_in_turn
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
 from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, still
@@ -80,13 +80,13 @@ class Expansion:
 
     def expand(self, f: Func) -> Func:
         """``f`` without any derivative left to be made."""
+        if f.origin and f.origin[0] == "jvp":
+            return self.along(f, tuple([is_real(t) for t in f.origin[1].params]))
         key = f, f.extent
         found = self._expanded.get(key)
         if found is None:
             self._enter(f)
-            if f.origin and f.origin[0] == "jvp":
-                found = self._public_jvp(f, f.origin[1], tuple([is_real(t) for t in f.origin[1].params]))
-            elif f.origin:
+            if f.origin:
                 found = self._public_jet(f, f.origin[1])
             else:
                 found = narrowed(outside(bounded(guarded(fused(hoisted(f))))))
@@ -103,8 +103,6 @@ class Expansion:
         """A forward derivative for these varying parameters, which takes zeros as tangents of the others."""
         assert placeholder.origin
         f = placeholder.origin[1]
-        if varying == tuple([is_real(t) for t in f.params]):
-            return self.expand(placeholder)
         key = placeholder, f.extent, varying
         found = self._along.get(key)
         if found is None:
@@ -307,8 +305,8 @@ class _Expander(Replay):
             made = self.expansion.along(callee, self.directions.varying(callee, args))
         else:
             made = self.expansion.expand(callee)
-        if callee.origin and has_same(self.b, made, given):
-            self.replaced[v] = InTurn(made, self.b, given).run()
+        if callee.origin:
+            call_in_turn(self, v, made, given)
         else:
             self.env[v] = self.b.call(made, given)
 

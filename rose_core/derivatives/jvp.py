@@ -261,13 +261,10 @@ def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:
 
 def _with_zeros(b: Builder, args: Sequence[int], func: Func, varying: Sequence[bool]) -> list[int]:
     given = list(args)
-    at = 0
-    for t, varies in zip(func.params, varying, strict=True):
-        if is_real(t):
-            if not varies:
-                given[at] = b.const(0.0, b.func.type_of(given[at]))
-            at += 1
-        at += 1
+    places = positions([is_real(t) for t in func.params])
+    for (tangent, _), varies in zip(places, varying, strict=True):
+        if tangent >= 0 and not varies:
+            given[tangent] = b.const(0.0, b.func.type_of(given[tangent]))
     return given
 
 
@@ -280,11 +277,10 @@ def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
     f = Func(origin.name, origin.param_types, origin.ret)
     b = Builder(f)
     args = [b.param(t) for t in origin.params]
-    passed, at = [], 0
-    for t, varies in zip(func.params, jvp.varying, strict=True):
-        at += is_real(t)
-        passed += args[at - 1 : at + 1] if varies else [args[at]]
-        at += 1
+    passed = []
+    places = positions([is_real(t) for t in func.params])
+    for (tangent, primal), varies in zip(places, jvp.varying, strict=True):
+        passed += [args[tangent], args[primal]] if varies else [args[primal]]
     call = b.call(forward, passed)
     types = leaves(origin.ret)
     at = 0

@@ -86,7 +86,7 @@ def _of_primals(sweep: Sweep, site: LoopSite, varying: Sequence[bool]) -> Func:
 
 
 def positions(varying: Sequence[bool]) -> list[tuple[int, int]]:
-    """Where among results with tangents each tangent (-1: there is none) and primal is."""
+    """Where among values with tangents each tangent (-1: there is none) and primal is."""
     found, at = [], 0
     for varies in varying:
         found.append((at, at + 1) if varies else (-1, at))

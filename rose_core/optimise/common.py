@@ -279,12 +279,12 @@ class _Caller(Copying):
         if reads := _reads(self.func, number):
             for w in self.func.blocks[number].order:
                 ins = self.func.code[w]
-                if ins[0] == CALL and isinstance(rest := self._rest_of(ins[1]), _Rest):
-                    self.before[w] = self._ahead(reads, self.func.callees[ins[1]], rest, ins[2:])
+                if ins[0] == CALL:
+                    callee = self.func.callees[ins[1]]
+                    rest = self.copies.chosen(callee)
+                    if isinstance(rest, _Rest):
+                        self.before[w] = self._ahead(reads, callee, rest, ins[2:])
         super().loop(v, number)
-
-    def _rest_of(self, callee: int) -> object:
-        return self.copies.chosen(self.func.callees[callee])
 
     def _ahead(
         self, reads: Reads, callee: Func, rest: _Rest, args: Sequence[int]

@@ -146,10 +146,12 @@ class Loop:
 
     def may_move(self) -> bool:
         """Whether it does nothing but give values, and add to accumulators beside it."""
-        f = self.f
-        if not self.is_finished or not all(cannot_fail(f, f.code[w]) for w in self.content):
-            return False
-        return all(f.code[r][0] == ACCUM and self.home[r] == self.here for r in self.accumulators)
+        return self.adds_beside() and all(cannot_fail(self.f, self.f.code[w]) for w in self.content)
+
+    def adds_beside(self) -> bool:
+        """Whether it is finished, and adds to nothing but accumulators beside it."""
+        beside = [self.f.code[r][0] == ACCUM and self.home[r] == self.here for r in self.accumulators]
+        return self.is_finished and all(beside)
 
     def is_alone(self, users: Mapping[int, Sequence[int]]) -> bool:
         """Whether nothing else adds to what it adds to; ``users``: what uses each accumulator."""

@@ -151,7 +151,7 @@ def use(context: BrowserContext, address: str) -> Visit:
         _open(page, address)
         frames = [page.main_frame, *(frame for frame in page.frames[1:] if _belongs_to(frame, page))]
         # what is in use may take others away, which is no mistake
-        for act in (_note_found, _use):
+        for act in (_wait, _use):
             for frame in frames:
                 try:
                     act(frame, visit)
@@ -176,6 +176,14 @@ def _use(frame: Frame, visit: Visit) -> None:
     try:
         if not _done(frame, "warmUp"):
             _done(frame, "use")
+    except _PageError as error:
+        visit.tell(str(error))
+    _wait(frame, visit)
+
+
+def _wait(frame: Frame, visit: Visit) -> None:
+    """Wait for what a frame compiles, and note it."""
+    try:
         _done(frame, "settled")
     except _PageError as error:
         visit.tell(str(error))

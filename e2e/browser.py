@@ -36,8 +36,12 @@ for word do
   case $word in --disable-features=*) word=$word,{unseen} ;; esac
   set -- "$@" "$word"
 done
-exec {program} "$@"
+exec {program} "$@" $MORE_FLAGS
 """
+
+BRIEF = {"MORE_FLAGS": "--js-flags=--liftoff-only"}
+"""For a Chromium in which Python runs for a second or two at a time: V8's optimising compiler would take as
+long beside it, to no purpose."""
 
 ROOT_USER = os.geteuid() == 0
 

@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Response, expect, sync_playwright
 
 import build
 from build import BROWSER, DIST, ROOT, UNDISTURBED
@@ -38,6 +38,10 @@ from e2e.tab import PlaywrightTab, Tab
 SHOTS = ROOT / "e2e" / "shots"
 PAGES = ROOT / "e2e" / "pages"
 FOLDER = "/some/sub/folder/"
+
+PATIENCE = 60_000
+"""Milliseconds for what a test expects, with the compiler to be loaded, on the slowest machine."""
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -208,6 +212,7 @@ def new_page(
 
     def open_page(**options: Any) -> Page:
         context = browser.new_context(**options)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         watch(context, problems)
         return context.new_page()

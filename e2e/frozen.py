@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from build import BROWSER, DIST, PYTHON, ROOT
+from e2e.browser import BRIEF
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -84,8 +85,8 @@ class Frozen:
 
     def freeze(self, *options: str) -> subprocess.CompletedProcess[str]:
         words = [PYTHON, "-m", "rose_core.cli", "freeze", self.root, *options]
-        env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
-        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+        env = {**ENVIRONMENT, **BRIEF, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
+        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
 
     @property
     def index(self) -> Path:

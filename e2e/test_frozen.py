@@ -103,7 +103,7 @@ def test_an_index_that_does_not_come_is_waited_for_once(frozen_once: Frozen, pag
     page.context.route("**/rose.frozen.json", lambda route: held.append(route))
     with Server({"/": frozen_once.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        expect(page).to_have_title("slope 2", timeout=30_000)
+        expect(page).to_have_title("slope 2")
         page.evaluate("factor.max = 9; globalThis.start = performance.now()")
         slide(page, 7)
         assert page.evaluate("performance.now() - start") < 2500
@@ -256,7 +256,7 @@ def test_an_index_of_another_form_names_nothing(frozen: Frozen, page: Page, inde
     frozen.index.write_text(index)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
-        expect(page).to_have_title("slope 2", timeout=30_000)
+        expect(page).to_have_title("slope 2")
 
 
 def test_what_another_build_froze_is_named(frozen: Frozen, page: Page) -> None:

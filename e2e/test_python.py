@@ -68,7 +68,7 @@ def result(page: Page, url: str, scripts: str, work: str, files: dict[str, str] 
 
 
 def told(page: Page) -> str:
-    expect(page).to_have_title("done", timeout=30_000)
+    expect(page).to_have_title("done")
     return str(page.evaluate("told"))
 
 

@@ -14,7 +14,6 @@ from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
 
 ARRIVED = re.compile(r"After [1-9]\d* steps?, ball 10 is in the ring: 0\.0\d+ from the goal")
-LONG = 30_000  # milliseconds, for the compiler to be loaded
 LOSSES = json.loads((Path(__file__).parent / "references" / "billiards.json").read_text())["loss"]
 
 
@@ -60,7 +59,7 @@ def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
     page.get_by_label("Ball", exact=True).select_option("10")
     page.get_by_role("button", name="begin again").click()
     page.evaluate("scrollTo(0, 0)")
-    expect(page.locator("#status")).to_have_text(ARRIVED, timeout=LONG)
+    expect(page.locator("#status")).to_have_text(ARRIVED)
     yield page
     assert problems == []
 
@@ -166,7 +165,7 @@ def test_a_step_size_that_is_too_large_is_noticed(still: Page, screenshot: Calla
     # the page goes on from there
     slider(still, "Step size").fill("-2.3")
     still.get_by_role("button", name="Run", exact=True).click()
-    expect(status).to_have_text(ARRIVED, timeout=LONG)
+    expect(status).to_have_text(ARRIVED)
     slider(still, "Step size").fill("0")
     still.get_by_role("button", name="Start over").click()
     still.get_by_role("button", name="Run", exact=True).click()
@@ -185,7 +184,7 @@ def test_the_goal_is_dragged_with_a_finger(
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
     page.goto(frozen_url + "site/billiards.html")
-    expect(page.locator("#status")).to_have_text(ARRIVED, timeout=LONG)
+    expect(page.locator("#status")).to_have_text(ARRIVED)
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")
     swipe(page, handle(page, "Goal"), -10, 12)
@@ -205,8 +204,7 @@ def test_a_running_search_looks_like_this(
             const isOnItsWay = /^\\d\\d/.test(document.querySelector("[data-show=number]").textContent);
             if (isOnItsWay) document.getElementById("run").click();
             return isOnItsWay;
-        }""",
-        timeout=LONG,
+        }"""
     )
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
     number = shown(page, "number").inner_text()

@@ -17,7 +17,6 @@ from e2e.gestures import PHONE, settle
 
 SIDE = 128
 DONE = re.compile(r"^After 1\u202f000 steps the guess is [\d.]+ times as close")
-LONG = 60_000  # milliseconds, for a descent
 
 Plane = list[list[float]]
 Kernel = list[list[float]]
@@ -133,7 +132,7 @@ def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]
     watch(context, problems)
     page = context.new_page()
     page.goto(frozen_url + "site/deblurring.html")
-    expect(button(page, "Step")).to_be_enabled(timeout=LONG)
+    expect(button(page, "Step")).to_be_enabled()
     yield page, problems
     context.close()
 
@@ -195,7 +194,7 @@ def test_a_descent_runs_can_be_stopped_and_goes_on(paused: Page, screenshot: Cal
     assert all(pixels(paused, name) != was for name, was in before.items())
     assert shown(paused, "steps").inner_text() == steps
     button(paused, "Run").click()
-    expect(paused.locator("#status")).to_have_text(DONE, timeout=LONG)
+    expect(paused.locator("#status")).to_have_text(DONE)
     off, given = (float(shown(paused, name).inner_text()) for name in ("off", "givenOff"))
     assert off < given / 2
     paused.emulate_media(color_scheme="dark")
@@ -228,7 +227,7 @@ def test_a_step_size_that_is_too_large_is_noticed(paused: Page, screenshot: Call
 def test_with_noise_the_best_guess_is_an_early_one(paused: Page) -> None:
     paused.get_by_role("button", name="four levels of it").click()
     status = paused.locator("#status")
-    expect(status).to_have_text(re.compile("What it fits since then is noise"), timeout=LONG)
+    expect(status).to_have_text(re.compile("What it fits since then is noise"))
     late = float(shown(paused, "off").inner_text())
     steps = re.search(r"after (\d+) steps", status.inner_text())
     assert steps and 1 < int(steps[1]) < 100
@@ -435,7 +434,7 @@ def test_with_a_finger_on_a_phone(
 ) -> None:
     page = new_page(**PHONE)
     page.goto(frozen_url + "site/deblurring.html")
-    expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)
+    expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"))
     button(page, "Pause").tap()
     button(page, "Start over").tap()
     expect(shown(page, "steps")).to_have_text("0")
@@ -454,7 +453,7 @@ def test_who_wants_little_motion_sees_the_end_of_the_way(
 ) -> None:
     page = new_page(reduced_motion="reduce")
     page.goto(frozen_url + "site/deblurring.html")
-    expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)
+    expect(shown(page, "steps")).to_have_text(re.compile(r"^[1-9]"))
     frames = page.evaluate(
         """async () => {
             const [run, guess, steps] = ["#run", "#guess", "[data-show=steps]"].map(
@@ -470,5 +469,5 @@ def test_who_wants_little_motion_sees_the_end_of_the_way(
     steps, pictures = map(set, zip(*frames, strict=True))
     assert len(steps) > 1
     assert len(pictures) == 1
-    expect(page.locator("#status")).to_have_text(DONE, timeout=LONG)
+    expect(page.locator("#status")).to_have_text(DONE)
     assert pixels(page, "guess") not in pictures

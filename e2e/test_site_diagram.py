@@ -13,8 +13,6 @@ from build import DIST
 from e2e.conftest import watch
 from e2e.gestures import PHONE, Gate, drag, swipe
 
-LONG = 30_000  # milliseconds, for the compiler to be loaded
-
 GIVEN_UP = "Given up. “Go on” takes it up again."
 
 SETTLED = re.compile(r"^Settled after [\d\u202f]+ steps")
@@ -56,7 +54,7 @@ def picture(page: Page) -> str:
 
 
 def settle(page: Page) -> None:
-    expect(status(page)).to_have_text(SETTLED, timeout=LONG)
+    expect(status(page)).to_have_text(SETTLED)
     be_drawn(page)
 
 
@@ -134,7 +132,7 @@ def test_an_edit_keeps_what_was_there(sets: Page) -> None:
     before = [circle(sets, name) for name in ("Animals", "Birds", "penguin")]
     program(sets).fill(program(sets).input_value() + "\nSet Fish\nSubset(Fish, Animals)")
     # before the first step, the new circle is wherever chance has put it, and the others have not moved
-    expect(sets.locator("circle[data-name='`Fish`.icon']")).to_have_count(1, timeout=LONG)
+    expect(sets.locator("circle[data-name='`Fish`.icon']")).to_have_count(1)
     expect(sets.locator("[data-show=steps]")).to_have_text("0")
     assert [circle(sets, name) for name in ("Animals", "Birds", "penguin")] == before
     sets.locator("#pace").fill("3")
@@ -200,18 +198,14 @@ def test_the_other_programs_can_be_edited(sets: Page) -> None:
     style = sets.get_by_label("Style: how it looks")
     text = style.input_value()
     style.fill(text + '\nforall Set s { shape s.photo = Image { href: "a.svg" } }')
-    expect(sets.locator("#style-message")).to_have_text(
-        "This page draws no shapes of type Image.", timeout=LONG
-    )
+    expect(sets.locator("#style-message")).to_have_text("This page draws no shapes of type Image.")
     style.fill(text.replace("greaterThan", "greatrThan"))
     expect(sets.locator("#style-message")).to_have_text("Got invalid constraint name 'greatrThan'.")
     assert sets.locator("#style + .marker .wrong").text_content() == "greatrThan"
     style.fill(text.replace("shape s.text = Text", "shape s.text = Equation"))
-    expect(sets.locator(".mistake").first).to_have_text(re.compile("no typeset formulas"), timeout=LONG)
+    expect(sets.locator(".mistake").first).to_have_text(re.compile("no typeset formulas"))
     style.fill(text.replace("strokeColor: #4a8ac4", "strokeColor: #ff0000"))
-    expect(sets.locator("circle[data-name='`Birds`.icon']")).to_have_attribute(
-        "stroke", "rgb(255 0 0)", timeout=LONG
-    )
+    expect(sets.locator("circle[data-name='`Birds`.icon']")).to_have_attribute("stroke", "rgb(255 0 0)")
     expect(sets.locator(".mistake").first).to_have_text("")
     sets.get_by_label("Domain: what there can be").fill("type Set\ntype Set")
     expect(sets.locator("#domain-message")).to_have_text(re.compile("Set already exists"))
@@ -220,7 +214,7 @@ def test_the_other_programs_can_be_edited(sets: Page) -> None:
 def test_what_contradicts_itself_is_said(sets: Page, screenshot: Callable[..., object]) -> None:
     sets.get_by_role("button", name="penguins fly").click()
     words = re.compile(r"but not all holds that must: .*\(Fliers\.icon, penguin\.icon, \d+\)")
-    expect(status(sets)).to_have_text(words, timeout=LONG)
+    expect(status(sets)).to_have_text(words)
     expect(status(sets)).to_have_class(re.compile("failed"))
     screenshot(sets, "diagram-contradiction")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.test_site_index import DONE, LONG, PAGES, wait
+from e2e.test_site_index import DONE, PAGES, wait
 
 
 def asked(page: Page) -> list[str]:
@@ -37,8 +37,8 @@ def test_what_the_text_offers_is_frozen_and_what_is_typed_is_not(page: Page, fro
         before = page.locator("#expression").input_value()
         button.click()
         if page.locator("#expression").input_value() != before:
-            expect(page.locator("#status")).to_have_text(re.compile("Derived"), timeout=LONG)
+            expect(page.locator("#status")).to_have_text(re.compile("Derived"))
     assert needs_python(urls) == []
     page.locator("#expression").fill("x*x*y + 0.125")
-    expect(page.locator("[data-show=hxx]").last).not_to_have_text(DONE["quadratic"][1], timeout=LONG)
+    expect(page.locator("[data-show=hxx]").last).not_to_have_text(DONE["quadratic"][1])
     assert needs_python(urls)

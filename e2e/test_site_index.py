@@ -29,7 +29,6 @@ PAGES = (*RECORDED, "playground")
 STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
 
-LONG = 30_000  # milliseconds, for the compiler to be loaded and all functions of a page to be compiled
 
 DONE = {
     "index": ("[data-show=z]", "8"),
@@ -48,8 +47,8 @@ DONE = {
 def wait(page: Page, name: str) -> None:
     """Until the page has its gradients."""
     where, text = DONE[name]
-    expect(page.locator(where).last).to_have_text(text, timeout=LONG)
-    expect(page.locator("#status")).not_to_have_class(re.compile("busy"), timeout=LONG)
+    expect(page.locator(where).last).to_have_text(text)
+    expect(page.locator("#status")).not_to_have_class(re.compile("busy"))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
 
-LONG = 30_000  # milliseconds, for the compiler to be loaded
 LINE = [0, 0, 2, 0, 1, 2.5, 2.5, 5, 0]
 DROP = [0, 0.6, 3, 0.6, 1, 3, 1.8, 4.4, 0.6]
 
@@ -160,7 +159,7 @@ def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]
     watch(context, problems)
     page = context.new_page()
     page.goto(frozen_url + "site/linkage.html")
-    expect(page.locator("#over")).to_be_enabled(timeout=LONG)
+    expect(page.locator("#over")).to_be_enabled()
     yield page, problems
     context.close()
 
@@ -294,8 +293,7 @@ def test_a_crank_that_cannot_go_round_goes_to_and_fro(still: Page) -> None:
           if (globalThis.was !== undefined && now !== globalThis.was) ways.add(now > globalThis.was);
           globalThis.was = now;
           return ways.size === 2;
-        }""",
-        timeout=LONG,
+        }"""
     )
     still.get_by_role("button", name="Stop").click()
     expect(still.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -307,7 +305,7 @@ def test_a_crank_that_cannot_go_round_goes_to_and_fro(still: Page) -> None:
 
 def test_the_crank_turns_until_it_is_stopped(page: Page, frozen_url: str) -> None:
     page.goto(frozen_url + "site/linkage.html")
-    expect(shown(page, "angle")).to_have_text(re.compile(r"^1[6-9]\d°"), timeout=LONG)
+    expect(shown(page, "angle")).to_have_text(re.compile(r"^1[6-9]\d°"))
     # whoever takes the pen stops it
     handle(page, "The pen").press("ArrowUp")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -322,7 +320,7 @@ def test_the_pen_is_dragged_with_a_finger(
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
     page.goto(frozen_url + "site/linkage.html")
-    expect(shown(page, "x")).to_have_text("2.699", timeout=LONG)
+    expect(shown(page, "x")).to_have_text("2.699")
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
     top = page.evaluate("scrollY")
     swipe(page, handle(page, "The pen"), 25, 30)

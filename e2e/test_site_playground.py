@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
 from e2e.gestures import PHONE
-from e2e.test_site_index import LONG, NO_WASM, STRICT, wait
+from e2e.test_site_index import NO_WASM, STRICT, wait
 
 JAVASCRIPT = """import { Real, fn, mul } from "./rose.js";
 export const f = fn([Real], Real, (x) => mul(x, mul(x, x)));
@@ -62,7 +62,7 @@ def ready(opened: tuple[Page, list[str]]) -> Iterator[Page]:
     page.get_by_role("radio", name="f", exact=True).check()
     page.get_by_role("button", name="waves").click()
     page.get_by_role("radio", name="JavaScript").check()
-    expect(number(page, "by argument 2")).to_have_text("2.43723", timeout=LONG)
+    expect(number(page, "by argument 2")).to_have_text("2.43723")
     wait(page, "playground")
     yield page
     assert problems == []
@@ -89,10 +89,10 @@ def test_every_stage_is_shown(ready: Page, screenshot: Callable[..., object]) ->
 def test_each_language_is_edited(ready: Page) -> None:
     point(ready).fill("2")
     code(ready, "JavaScript").fill(JAVASCRIPT)
-    expect(number(ready, "by argument 1")).to_have_text("12", timeout=LONG)
+    expect(number(ready, "by argument 1")).to_have_text("12")
     code(ready, "Python").fill(PYTHON)
     expect(ready.get_by_role("radio", name="Python")).to_be_checked()
-    expect(ready.locator("[data-show=both]")).to_have_text(re.compile("^Both record the same"), timeout=LONG)
+    expect(ready.locator("[data-show=both]")).to_have_text(re.compile("^Both record the same"))
     code(ready, "Python").fill(PYTHON.replace("x * (x * x)", "x**4 / x"))
     expect(ready.locator("[data-show=both]")).to_have_text(re.compile("^Two programs that give the same"))
     code(ready, "Python").fill(PYTHON.replace("x * (x * x)", "x + 1"))
@@ -147,9 +147,9 @@ def test_arguments_that_do_not_fit(ready: Page) -> None:
     point(ready).fill("1.3, [7]")
     expect(ready.get_by_role("alert")).not_to_have_text(re.compile("^(Arguments are numbers.*)?$"))
     point(ready).fill("2")
-    expect(ready.get_by_role("alert")).to_have_text("f takes 2 arguments, got 1", timeout=LONG)
+    expect(ready.get_by_role("alert")).to_have_text("f takes 2 arguments, got 1")
     point(ready).fill("0, 3")
-    expect(number(ready, "f")).to_have_text("9", timeout=LONG)
+    expect(number(ready, "f")).to_have_text("9")
     expect(ready.get_by_role("alert")).to_have_text("")
 
 
@@ -169,7 +169,7 @@ def test_examples(ready: Page) -> None:
     for name in ("a loop", "a root", "a valley in eight dimensions"):
         ready.get_by_role("button", name=name).click()
         expect(number(ready, "with derivatives")).to_be_visible()
-        expect(ready.locator("[data-show=both]")).to_have_text(re.compile("the same"), timeout=LONG)
+        expect(ready.locator("[data-show=both]")).to_have_text(re.compile("the same"))
         for language in ("JavaScript", "Python"):
             expect(told(ready, language)).to_have_text("")
     expect(number(ready, "by argument 1")).to_have_text("[40, −124.6, 150.6, 38, −59.6, 8.6, 11, −10]")
@@ -194,7 +194,7 @@ def test_a_link_waits_until_it_has_been_read(
     code(other, "JavaScript").type(" ")
     assert other.evaluate("globalThis.wasRun") is None
     other.get_by_role("button", name="Run").click()
-    expect(number(other, "by argument 1")).to_have_text("12", timeout=LONG)
+    expect(number(other, "by argument 1")).to_have_text("12")
     assert other.evaluate("globalThis.wasRun") is True
     expect(other.get_by_role("button", name="Run")).to_be_hidden()
 
@@ -224,7 +224,7 @@ def test_on_a_phone(new_page: Callable[..., Page], site_url: str, screenshot: Ca
 def test_a_strict_policy_leaves_python(page: Page, host: Callable[..., str]) -> None:
     page.goto(host("/strict/", STRICT) + "site/playground.html")
     expect(told(page, "JavaScript")).to_have_text(re.compile("allows no JavaScript that is typed here"))
-    expect(number(page, "by argument 1")).to_have_text("1.348012", timeout=LONG)
+    expect(number(page, "by argument 1")).to_have_text("1.348012")
 
 
 @pytest.mark.provokes("blob:")

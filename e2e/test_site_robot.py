@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from e2e.conftest import watch
 from e2e.gestures import PHONE, swipe
 
-LONG = 30_000  # milliseconds, for the compiler to be loaded
-
 
 def shown(page: Page, name: str) -> Locator:
     return page.locator(f".workbench [data-show={name}]").first
@@ -44,7 +42,7 @@ def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]
     watch(context, problems)
     page = context.new_page()
     page.goto(frozen_url + "site/robot.html")
-    expect(button(page, "Run")).to_be_enabled(timeout=LONG)
+    expect(button(page, "Run")).to_be_enabled()
     yield page, problems
     context.close()
 
@@ -134,7 +132,7 @@ def test_steps_that_are_too_long_are_noticed(still: Page, screenshot: Callable[.
     slider(still, "Length of a step").fill("2")
     button(still, "Run").click()
     status = still.locator("#status")
-    expect(status).to_have_text(re.compile("For 50 tries it got no better"), timeout=LONG)
+    expect(status).to_have_text(re.compile("For 50 tries it got no better"))
     found = re.search(r"number (\d+): the foot gets to (0\.\d+)", status.inner_text())
     assert found
     # the page is back at the best try
@@ -175,15 +173,15 @@ def test_another_body_is_clicked_together(still: Page, screenshot: Callable[...,
     # all of them, with muscles
     kinds = "(cells) => cells.forEach((cell) => { while (cell.className !== 'muscles') cell.click(); })"
     cells.get_by_role("button").evaluate_all(kinds)
-    expect(springs).to_have_text("131", timeout=LONG)
+    expect(springs).to_have_text("131")
     expect(still.locator("[data-show=muscles]").first).to_have_text("35")
     # a body that is none leaves the last one alone
     cells.get_by_role("button").evaluate_all("(cells) => cells.forEach((cell) => cell.click())")
-    expect(status).to_have_text(re.compile("Without muscles"), timeout=LONG)
+    expect(status).to_have_text(re.compile("Without muscles"))
     expect(status).to_have_class(re.compile("failed"))
     expect(springs).to_have_text("131")
     still.get_by_role("button", name="the first", exact=True).click()
-    expect(springs).to_have_text("61", timeout=LONG)
+    expect(springs).to_have_text("61")
     expect(shown(still, "number")).to_have_text(re.compile("^[1-9]"))
 
 
@@ -192,7 +190,7 @@ def test_it_is_used_with_a_finger(
 ) -> None:
     page = new_page(**PHONE, reduced_motion="reduce")
     page.goto(frozen_url + "site/robot.html")
-    expect(button(page, "Step")).to_be_enabled(timeout=LONG)
+    expect(button(page, "Step")).to_be_enabled()
     button(page, "Step").tap()
     expect(shown(page, "seen")).to_have_text("1")
     page.locator("#workbench").evaluate("e => e.scrollIntoView()")
@@ -205,9 +203,9 @@ def test_it_is_used_with_a_finger(
 def test_it_learns_while_it_walks(page: Page, frozen_url: str, screenshot: Callable[..., object]) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(frozen_url + "site/robot.html")
-    expect(shown(page, "number")).to_have_text(re.compile(r"^\d{2}"), timeout=LONG)
+    expect(shown(page, "number")).to_have_text(re.compile(r"^\d{2}"))
     # a walk is seen to its end, and then the newest
-    expect(shown(page, "seen")).to_have_text(re.compile(r"^[1-9]"), timeout=LONG)
+    expect(shown(page, "seen")).to_have_text(re.compile(r"^[1-9]"))
     screenshot(page, "robot-light")
     page.emulate_media(color_scheme="dark")
     screenshot(page, "robot-dark")

@@ -162,6 +162,12 @@
     );
   },
 
+  /** Milliseconds go by, which nobody waits for as for something due. */
+  wait(time) {
+    const { later } = globalThis.roseWork;
+    return new Promise((wake) => later(wake, time));
+  },
+
   /** Whether the page has started Python. */
   async started() {
     return globalThis.roseWork.started;
@@ -169,11 +175,10 @@
 
   /** Wait until nothing has been under way for a while, and for what is due soon, in milliseconds. */
   async settled(quiet = 500, soon = 2000) {
-    const { later, due } = globalThis.roseWork;
-    const wait = (time) => new Promise((wake) => later(wake, time));
+    const { due } = globalThis.roseWork;
     const now = performance.now();
     const times = [...due.values()].map((time) => time - now);
-    await wait(Math.max(0, ...times.filter((time) => time <= soon)));
+    await this.wait(Math.max(0, ...times.filter((time) => time <= soon)));
     // a page may go on with what is known for ever: that it does so without anything new is waited for once
     const enough = 5000;
     const step = 20;
@@ -181,7 +186,7 @@
     work.news ??= performance.now();
     let calm = 0;
     for (let still = 0; still < quiet; still += step) {
-      await wait(step);
+      await this.wait(step);
       calm = work.pending ? 0 : calm + step;
       if (work.fresh || calm >= quiet) work.news = performance.now();
       if (work.pending && performance.now() - work.news < enough) still = 0;
@@ -197,7 +202,12 @@
       .map(
         (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
       );
-    const drawn = () => new Promise((wake) => requestAnimationFrame(wake));
+    // a browser that is too busy may draw nothing for long
+    const drawn = () =>
+      Promise.race([
+        new Promise((wake) => requestAnimationFrame(wake)),
+        this.wait(1000),
+      ]);
     const show = async (top) => {
       scrollTo({ top, behavior: "instant" });
       // who observes what is in view is told after the next frame
@@ -207,9 +217,7 @@
     for (let top = 0; top < scrollHeight; top += innerHeight) await show(top);
     await show(0);
     // a frame that is not displayed never loads
-    const { later } = globalThis.roseWork;
-    const late = new Promise((wake) => later(wake, 2000));
-    await Promise.race([Promise.all(loads), late]);
+    await Promise.race([Promise.all(loads), this.wait(2000)]);
     await this.settled();
   },
 

@@ -152,10 +152,22 @@ def two_sums(f: Writer, v: int) -> int:
     return f.row("mul", total, product)
 
 
+def twice_in_a_turn(f: Writer, v: int) -> int:
+    """Each copy adds to one sum twice, between which it takes from the other one."""
+    total, rest = f.literal(1, 0), read(f, v, 3)
+    for k in range(N):
+        x = read(f, v, k)
+        total = f.row("add", f.row("sin", f.row("mul", x, f.literal(k, 0))), total)
+        rest = f.row("sub", f.row("sub", rest, x), f.row("mul", x, x))
+        total = f.row("sub", total, f.row("mul", x, f.literal(0.5, 0)))
+    return f.row("mul", total, rest)
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         (rosenbrock, 1),
+        (twice_in_a_turn, 1),
         (from_the_first, 2),
         (chosen, 1),
         (two_sums, 1),
@@ -171,6 +183,7 @@ def test_loops_give_the_same_bits(body, expected, monkeypatch) -> None:
     flat, flat_gradient = straight(body, monkeypatch)
     assert loops(f) == expected
     assert loops(flat) == 0
+    assert all(ins[0] != LOOP for ins in f.code)
     assert len(f.code) < len(flat.code) / 3
     assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
     found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
@@ -259,7 +272,29 @@ def cells(f: Writer, v: int) -> int:
     return f.row("mul", row[2], row[3])
 
 
-@pytest.mark.parametrize("body", [recurrence, partial_sums, wave, path, largest, cells, fibonacci])
+def within_a_sum(f: Writer, v: int) -> int:
+    """Of what adds to a sum in each copy, the next copies need what it is in between, too."""
+    total = other = read(f, v, 0)
+    for k in range(1, N):
+        total = f.row("add", total, f.row("mul", read(f, v, k), f.literal(0.25 + k, 0)))
+        other = f.row("sub", f.row("cos", total), other)
+        total = f.row("add", total, f.row("sin", read(f, v, k)))
+    return f.row("mul", total, other)
+
+
+def sums_so_far(f: Writer, v: int) -> int:
+    """All that a sum has been on the way is used, and one of what it was in the middle of a copy."""
+    total, used = read(f, v, 0), []
+    for k in range(1, N):
+        half = f.row("add", total, f.row("mul", read(f, v, k), f.literal(0.25 * k, 0)))
+        total = f.row("add", half, f.row("mul", read(f, v, k), f.literal(1 / k, 0)))
+        used.append(total)
+    return added(f, [f.row("mul", x, f.row("sin", x)) for x in [half, *used]])
+
+
+@pytest.mark.parametrize(
+    "body", [recurrence, partial_sums, wave, path, largest, cells, fibonacci, within_a_sum]
+)
 def test_steps_are_a_loop_with_a_state(body, monkeypatch) -> None:
     f, g = build(body)
     flat, flat_gradient = straight(body, monkeypatch)
@@ -581,15 +616,28 @@ def test_steps_of_which_each_gives_something_else(columns, monkeypatch) -> None:
     assert call(g, [V])[0] == pytest.approx(call(flat_gradient, [V])[0], rel=1e-12)
 
 
-def long_copies(rows: int, steps: bool) -> Callable[[Writer, int], int]:
-    """Ten copies of so many rows, each of an element of its own, or each of the one before, too."""
+def test_sums_of_which_all_values_are_used_are_a_state(monkeypatch) -> None:
+    f, g = build(sums_so_far)
+    flat, flat_gradient = straight(sums_so_far, monkeypatch)
+    assert LOOP in [ins[0] for ins in f.code]
+    assert len(f.code) < 60
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted)))
+
+
+def long_copies(rows: int, steps: bool, op: str, neighbours: bool) -> Callable[[Writer, int], int]:
+    """Ten copies of so many rows, each of an element of its own, or of the one before or the next, too."""
 
     def body(f: Writer, v: int) -> int:
         y, terms = read(f, v, 10), []
         for k in range(10):
             x = f.row("add", y, read(f, v, k)) if steps else read(f, v, k)
+            if neighbours:
+                x = f.row("add", x, read(f, v, k + 1))
             for i in range(rows // 2):
-                x = f.row("sin", f.row("mul", x, f.literal(1 + i / 7, 0)))
+                x = f.row("mul", x, f.literal(1 + i / 7, 0))
+                x = f.row(op, x) if op == "sin" else f.row(op, x, f.literal(0.5, 0))
             terms.append(x)
             y = x
         return y if steps else added(f, terms)
@@ -598,10 +646,20 @@ def long_copies(rows: int, steps: bool) -> Callable[[Writer, int], int]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "steps", "found"), [(30, False, 0), (60, False, 1), (60, True, 0), (200, True, 1)]
+    ("rows", "steps", "op", "neighbours", "found"),
+    [
+        (24, False, "sub", False, 0),
+        (40, False, "sub", False, 1),
+        (40, False, "sub", True, 0),
+        (60, False, "sub", True, 1),
+        (6, False, "sin", False, 1),
+        (6, False, "sin", True, 0),
+        (60, True, "sin", False, 0),
+        (200, True, "sin", False, 1),
+    ],
 )
-def test_few_copies_are_a_loop_where_they_are_long(rows, steps, found, monkeypatch) -> None:
-    body = long_copies(rows, steps)
+def test_few_copies_are_a_loop_where_they_take_long(rows, steps, op, neighbours, found, monkeypatch) -> None:
+    body = long_copies(rows, steps, op, neighbours)
     f, gradient = build(body)
     assert loops(f) == found
     flat, flat_gradient = straight(body, monkeypatch)

@@ -183,9 +183,10 @@ class Body(Straight):
 
         for row, (op, operands) in enumerate(repeat.rows):
             args = [operand(row, x) for x in operands]
-            if row in sums:
+            if row in repeat.adds:
                 (term,) = args
-                values.append(b.add_to(sums[row], operation(b, _NEG, [term]) if op == _SUB else term))
+                term = operation(b, _NEG, [term]) if op == _SUB else term
+                values.append(b.add_to(sums[repeat.adds[row]], term))
             elif op < TABLE_END or op == INDEX:
                 values.append(operation(b, op, args))
             else:

@@ -89,15 +89,17 @@ class Repeat:
     length: int
     count: int
     rows: list[tuple[int, list[Operand]]]
-    """Opcode and operands of each row; of a sum the operand that is added."""
+    """Opcode and operands of each row; of one that adds to a sum the operand that is added."""
     heads: dict[int, Head]
     """Row of structure → what stands before its operands."""
     sums: dict[int, int]
-    """Row of a sum that goes through all copies → where it starts from."""
+    """Sum that goes through all copies, by the last row that adds to it in one → where it starts from."""
     used: dict[int, list[int]]
     """Row → the copies of it that are used after the loop."""
     live: Sequence[int] = ()
     """The copies that the loop has: those of which something is used."""
+    adds: dict[int, int] = field(default_factory=dict)
+    """Row that adds to a sum → the sum."""
     carries: list[Carry] = field(default_factory=list)
     """The state, if a copy needs the ones before for more than sums."""
     last: list[tuple[int, Carry]] = field(default_factory=list)
@@ -211,7 +213,8 @@ class Copies(Typed):
             ]
         return at + totals.index(min(totals))
 
-    def loop(self, start: int, length: int, count: int) -> Repeat | None:
+    def loop(self, start: int, length: int, count: int, with_state: bool = False) -> Repeat | None:
+        """The loop of copies; None if they are none. ``with_state``: sums are of its state, too."""
         repeat = Repeat(start, length, count, [], {}, {}, {}, range(count))
         rows = repeat.rows
         depth = 0
@@ -231,18 +234,18 @@ class Copies(Typed):
             repeat.heads[row] = head
         if depth or all(op in _MOVES for op, _ in rows):
             return None  # half a loop, or a loop that would copy vectors
-        own = {row: _sum(op, operands, row) for row, (op, operands) in enumerate(rows) if op in (_ADD, _SUB)}
-        sums = {row: k for row, k in own.items() if k >= 0}
-        carried = [(row, x.carry) for row, (_, operands) in enumerate(rows) for x in operands if x.carry]
-        if any(self.ops[start + carry.row] in _NO_VALUES for _, carry in carried):
+        carried = [x.carry for _, operands in rows for x in operands if x.carry]
+        if any(self.ops[start + carry.row] in _NO_VALUES for carry in carried):
             return None
-        so_far = {row - x.back for row, (_, operands) in enumerate(rows) for x in operands if x.back}
-        if so_far.isdisjoint(sums) and all(carry.row == row and row in sums for row, carry in carried):
-            for row, carry in carried:
-                rows[row][1].pop(sums[row])
-                repeat.sums[row] = carry.first[0]
+        adds = _sums(rows)
+        if adds is not None and not with_state:
+            for row, (sum_, k) in adds.items():
+                carry = rows[row][1].pop(k).carry
+                repeat.adds[row] = sum_
+                if carry:
+                    repeat.sums[sum_] = carry.first[0]
             return repeat
-        for _, carry in carried:
+        for carry in carried:
             while carry.first and carry not in repeat.carries:
                 repeat.carries.append(carry)
                 carry = Carry(carry.row, carry.first[1:])
@@ -308,9 +311,9 @@ class Copies(Typed):
                 return None
         return None
 
-    def used(self, start: int, length: int, count: int) -> Repeat | None:
-        """As `loop`, with what is used after the loop; of a sum that may be its last value only."""
-        repeat = self.loop(start, length, count)
+    def used(self, start: int, length: int, count: int, with_state: bool = False) -> Repeat | None:
+        """As `loop`, with what is used after the loop; what is, but for their last values, is no sum."""
+        repeat = self.loop(start, length, count, with_state)
         if repeat is None:
             return None
         end = start + length * count
@@ -323,8 +326,9 @@ class Copies(Typed):
             return None
         if not repeat.carries and not repeat.sums and not self._keep_used(repeat):
             return None
-        if any(copies != [count - 1] for row, copies in repeat.used.items() if row in repeat.sums):
-            return None
+        used_sums = repeat.used.keys() & repeat.adds.keys()
+        if any(row not in repeat.sums or repeat.used[row] != [count - 1] for row in used_sums):
+            return self.used(start, length, count, with_state=True)
         found = self._with_last(repeat) if repeat.carries else repeat
         return None if found is None or self._does_harm(found) else found
 
@@ -380,7 +384,8 @@ class Copies(Typed):
         while count and (count - 1 not in present or count - 1 in alone):
             count -= 1
         if count < repeat.count:
-            return self.used(repeat.start, repeat.length, count) if count > _FARTHEST + 1 else None
+            fewer = count > _FARTHEST + 1
+            return self.used(repeat.start, repeat.length, count, with_state=True) if fewer else None
         known = {(carry.row, count - len(carry.first)): carry for carry in repeat.carries}
         for row, copies in [*repeat.used.items()]:
             if all((row, copy) in known for copy in copies):
@@ -393,7 +398,9 @@ class Copies(Typed):
 def _with_needs(repeat: Repeat, rows: Iterable[int]) -> set[int]:
     """These rows of a copy and what they need of it."""
     adds: dict[int, list[int]] = {}
-    """Accumulator → what is added to it."""
+    """Accumulator or sum → what is added to it."""
+    for row, sum_ in repeat.adds.items():
+        adds.setdefault(sum_, []).append(row)
     for row, (op, operands) in enumerate(repeat.rows):
         if op == ADD_TO:
             adds.setdefault(row - operands[0].back, []).append(row)
@@ -424,13 +431,39 @@ def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
     return array("i", [items[k] for k in which])
 
 
-def _sum(op: int, operands: Sequence[Operand], row: int) -> int:
-    """Which operand is the row itself in the copy before, to which the other is added; -1 if none."""
-    own = [k for k, x in enumerate(operands) if x.carry and x.carry.row == row]
-    if len(own) != 1 or (op == _SUB and own != [0]):
-        return -1
-    carry = operands[own[0]].carry
-    return own[0] if carry and len(carry.first) == 1 else -1
+def _sums(rows: Sequence[tuple[int, list[Operand]]]) -> dict[int, tuple[int, int]] | None:
+    """The rows that add to what is handed on from copy to copy, if nothing else is done with that.
+
+    Each with the last row that adds to the same sum in a copy, and which operand is the sum so far.
+    """
+    users: dict[int, list[int]] = {}
+    for row, (_, operands) in enumerate(rows):
+        for x in operands:
+            if x.back:
+                users.setdefault(row - x.back, []).append(row)
+    adds: dict[int, tuple[int, int]] = {}
+    for first, (_, operands) in enumerate(rows):
+        for k, x in enumerate(operands):
+            if not x.carry:
+                continue
+            row, last = first, x.carry.row
+            if len(x.carry.first) > 1 or last in adds:
+                return None
+            while True:
+                if rows[row][0] != _ADD and (rows[row][0] != _SUB or k):
+                    return None
+                adds[row] = last, k
+                after = users.get(row, [])
+                if row == last:
+                    break
+                if len(after) != 1:
+                    return None
+                (following,) = after
+                k = [y.back for y in rows[following][1]].index(following - row)
+                row = following
+            if after:
+                return None
+    return adds
 
 
 _numbers = array("i")

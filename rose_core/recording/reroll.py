@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, RESOLVE, SET, VEC, Func
-from rose_core.language.ops import code
+from rose_core.language.ops import EFFORT, TABLE_END, code
 from rose_core.recording.copies import Copies, Repeat
 from rose_core.recording.rows import CALLED, END, operands_of
 from rose_core.recording.share import Entry
@@ -30,9 +30,10 @@ FEWEST_COPIES = 16
 FEWEST_LARGE_COPIES = 6
 """Copies that are worth a loop: fewer will do where each is long, or has a loop in it, or calls."""
 
-LONG = 48
+LONG = 32
+LONG_NEXT = 48
 LONG_STEP = 192
-"""Rows of a copy that is long; the same of one that needs another before it."""
+"""Rows of a copy that is long; of one that reads what others do; of one that needs another before it."""
 
 FEWEST_ROWS_OF_STEPS = 512
 """Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
@@ -55,7 +56,7 @@ _PROBE = 12
 _STEP = 7
 """Rows to move on where no copies are found; it has no factor in common with most lengths of copies."""
 
-_ADD, _SELECT = map(code, ("add", "select"))
+_ADD, _POW, _SELECT = map(code, ("add", "pow", "select"))
 _OTHER = 255
 _IN_COPIES = frozenset((*range(_SELECT + 1), INDEX, VEC, FOR, END, GET, ACCUM, ADD_TO, RESOLVE, SET))
 _TOKENS = bytes(op if op in _IN_COPIES else _OTHER for op in range(256))
@@ -67,6 +68,13 @@ _LARGE = bytes((FOR, *CALLED))
 _SIZE = 32
 """As how many rows such a one counts."""
 
+_SIZES = bytes(_SIZE if op in _LARGE else 1 for op in range(256))
+_EFFORTS = bytes(EFFORT[op] if op < TABLE_END and op != _POW else _SIZES[op] for op in range(256))
+"""By opcode, as how many rows one counts; and that where operations count for more that take longer.
+
+Next to these, what a loop adds is little. Most powers are squares, and do not take long.
+"""
+
 
 def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Repeat]:
     """The runs of copies in the rows of a function, in their order.
@@ -75,7 +83,7 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
     in copies.
     """
     n = len(entry.rows) // 3
-    if n < FEWEST_ROWS and _size(bytes(entry.rows.tolist()[0::3])) < FEWEST_ROWS:
+    if n < FEWEST_ROWS and _effort(bytes(entry.rows.tolist()[0::3])) < FEWEST_ROWS:
         return []
     search = _Search(entry, callee)
     at = 0
@@ -208,7 +216,8 @@ class _Search(Copies):
             return
         found = sample and self.check(at, length, count, self.used)
         if found is not None:
-            if len(found.live) >= fewest:
+            # a sum may turn out to be a state
+            if len(found.live) >= fewest and (not found.carries or self._is_worth_it(found, count)):
                 yield found
         else:
             half = count // 2
@@ -240,8 +249,13 @@ class _Search(Copies):
 
     def _is_worth_it(self, loop: Repeat, count: int) -> bool:
         """Whether so many copies are better a loop than as they are, in local variables."""
-        size = count * _size(self.ops[loop.start : loop.start + loop.length])
+        ops = self.ops[loop.start : loop.start + loop.length]
+        size = count * _size(ops)
         if not loop.carries:
+            if not self._reads_again(loop):
+                size = count * _effort(ops)
+            elif count < FEWEST_COPIES and len(ops) < LONG_NEXT and _is_flat(ops):
+                return False
             return size >= FEWEST_ROWS or self._goes_on(loop)
         copy = self.tokens[loop.start : loop.start + loop.length]
         if count < FEWEST_COPIES and len(copy) < LONG_STEP and _is_flat(copy):
@@ -249,6 +263,18 @@ class _Search(Copies):
         copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
         is_one = len(copy) - copy.count(INDEX) < 2
         return size >= (FEWEST_ROWS_OF_ONE if is_one else FEWEST_ROWS_OF_STEPS)
+
+    def _reads_again(self, loop: Repeat) -> bool:
+        """Whether copies read elements that others read, too, so that cotangents are added up in memory."""
+        values = self.entry.values
+        columns: set[tuple[int, tuple[float, ...]]] = set()
+        for op, operands in loop.rows:
+            if op == INDEX and not operands[0].back and len(ids := operands[1].ids) > 1 and ids[0] < 0:
+                numbers = tuple(values[~k] for k in ids)
+                if numbers.count(numbers[0]) < len(numbers):
+                    columns.add((operands[0].ids[0], numbers))
+        read = [(vector, k) for vector, numbers in columns for k in numbers]
+        return len({*read}) < len(read)
 
     def _goes_on(self, loop: Repeat) -> bool:
         """Whether copies take what the turns of a loop give, which would have to be kept for them."""
@@ -267,7 +293,7 @@ class _Search(Copies):
 
 
 def _fewest(copy: bytes) -> int:
-    return FEWEST_COPIES if len(copy) < LONG and _is_flat(copy) else FEWEST_LARGE_COPIES
+    return FEWEST_COPIES if _effort(copy) < LONG and _is_flat(copy) else FEWEST_LARGE_COPIES
 
 
 def _is_flat(copy: bytes) -> bool:
@@ -277,7 +303,12 @@ def _is_flat(copy: bytes) -> bool:
 
 def _size(rows: bytes) -> int:
     """How many rows these count as."""
-    return len(rows) + (_SIZE - 1) * (len(rows) - len(rows.translate(None, _LARGE)))
+    return sum(rows.translate(_SIZES))
+
+
+def _effort(rows: bytes) -> int:
+    """As `_size`, where those count for more that take longer."""
+    return sum(rows.translate(_EFFORTS))
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:

@@ -15,6 +15,7 @@ from rose_core.language.interp import call
 from rose_core.language.ir import FOR, INDEX, LOOP, Func
 from rose_core.language.ops import code
 from rose_core.recording import copies, reroll
+from rose_core.recording.body import MOST_NUMBERS
 from rose_core.recording.rows import Rows
 from rose_core.recording.share import Entry
 from rose_core.recording.totals import Columns, totals
@@ -624,6 +625,26 @@ def test_sums_of_which_all_values_are_used_are_a_state(monkeypatch) -> None:
     assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
     found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted)))
+
+
+@pytest.mark.parametrize("count", [3, MOST_NUMBERS, MOST_NUMBERS + 1])
+def test_steps_get_the_elements_that_all_of_them_read_as_numbers(count, monkeypatch) -> None:
+    def body(f: Writer, v: int) -> int:
+        x = read(f, v, 1)
+        for _ in range(60):
+            y = f.row("cos", x)
+            for i in range(count):
+                y = f.row("add", y, f.row("mul", read(f, v, i), x))
+            x = f.row("sin", y)
+        return x
+
+    f, g = build(body)
+    (step,) = f.callees
+    assert any(t == types.array(types.fin(N), types.REAL) for t in step.params) == (count > MOST_NUMBERS)
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
+    assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * max(map(abs, wanted)))
 
 
 def long_copies(rows: int, steps: bool, op: str, neighbours: bool) -> Callable[[Writer, int], int]:

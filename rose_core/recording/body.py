@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import add
+from types import MappingProxyType
 from typing import Any
 
 from rose_core.language.builder import COUNT, Builder
@@ -21,6 +22,9 @@ from rose_core.recording.totals import Total
 from rose_core.recording.turn import Step, Turn, affine, operation, structure
 
 _NEG, _ADD, _SUB = map(code, ("neg", "add", "sub"))
+
+MOST_NUMBERS = 24
+"""The most elements that a loop with a state gets as numbers: on the way back its state has as many sums."""
 
 
 class Body(Straight):
@@ -155,7 +159,7 @@ class Body(Straight):
         body = Func("step", [], UNIT)
         turn = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
         carried = dict(zip(repeat.carries, turn.state, strict=False))
-        values = self._turn(repeat, turn, {}, carried)
+        values = self._turn(repeat, turn, {}, carried, self._read_ahead(repeat))
         after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
         sums = zip(turn.state[len(carried) :], added, strict=True)
         after += [operation(turn.b, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
@@ -169,10 +173,34 @@ class Body(Straight):
         for number, (_, total) in enumerate(added, len(carried)):
             self.env[total.at] = b.get(loop, number)
 
+    def _read_ahead(self, repeat: Repeat) -> dict[int, int]:
+        """Row → the element that it reads in all steps, if these are few."""
+        found: dict[int, tuple[int, float]] = {}
+        for row, vector, numbers in repeat.elements(self.entry.values):
+            if (
+                vector >= 0
+                and len(repeat.rows[row][1][0].ids) == 1
+                and numbers.count(numbers[0]) == len(numbers)
+            ):
+                found[row] = vector, numbers[0]
+        if len({*found.values()}) > MOST_NUMBERS:
+            return {}
+        elements = {}
+        for row, (x, number) in found.items():
+            vector = self.value(x)
+            index = self.func.type_of(vector).index  # type: ignore[attr-defined]
+            elements[row] = self.b.index(vector, self.b.const(int(number), index))
+        return elements
+
     def _turn(
-        self, repeat: Repeat, turn: Turn, sums: Mapping[int, int], carried: Mapping[Carry, int]
+        self,
+        repeat: Repeat,
+        turn: Turn,
+        sums: Mapping[int, int],
+        carried: Mapping[Carry, int],
+        known: Mapping[int, int] = MappingProxyType({}),
     ) -> list[int]:
-        """The values of all rows of a copy, of which some are added to accumulators."""
+        """The values of all rows of a copy, of which some are added to accumulators, and some ``known``."""
         b = turn.b
         values: list[int] = []
 
@@ -182,6 +210,9 @@ class Body(Straight):
             return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
 
         for row, (op, operands) in enumerate(repeat.rows):
+            if row in known:
+                values.append(turn.outer(known[row]))
+                continue
             args = [operand(row, x) for x in operands]
             if row in repeat.adds:
                 (term,) = args

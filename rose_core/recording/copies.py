@@ -119,6 +119,12 @@ class Repeat:
             if len(copies) == len(self.live):
                 yield row, _picked(range(self.start + row, self.end, self.length), self.live)
 
+    def elements(self, values: Sequence[float]) -> Iterator[tuple[int, int, Sequence[float]]]:
+        """The elements that copies read of values outside: row, value, and which; ``values`` of literals."""
+        for row, (op, operands) in enumerate(self.rows):
+            if op == INDEX and operands[0].ids and (ids := operands[1].ids) and ids[0] < 0:
+                yield row, operands[0].ids[0], [values[~k] for k in ids]
+
 
 class Copies(Typed):
     """The rows of a function, in which there may be copies."""

@@ -266,14 +266,9 @@ class _Search(Copies):
 
     def _reads_again(self, loop: Repeat) -> bool:
         """Whether copies read elements that others read, too, so that cotangents are added up in memory."""
-        values = self.entry.values
-        columns: set[tuple[int, tuple[float, ...]]] = set()
-        for op, operands in loop.rows:
-            if op == INDEX and not operands[0].back and len(ids := operands[1].ids) > 1 and ids[0] < 0:
-                numbers = tuple(values[~k] for k in ids)
-                if numbers.count(numbers[0]) < len(numbers):
-                    columns.add((operands[0].ids[0], numbers))
-        read = [(vector, k) for vector, numbers in columns for k in numbers]
+        elements = loop.elements(self.entry.values)
+        columns = {(vector, *ks) for _, vector, ks in elements if ks.count(ks[0]) < len(ks)}
+        read = [(vector, k) for vector, *ks in columns for k in ks]
         return len({*read}) < len(read)
 
     def _goes_on(self, loop: Repeat) -> bool:

@@ -131,6 +131,8 @@ class _Search(Copies):
                 if last := self._totals(first, first + _copies(tokens, first, 1)):
                     return last
             count = _copies(tokens, at, length)
+            if count < FEWEST_LARGE_COPIES:
+                continue
             if count >= _fewest(copy):
                 end = max(end, at + count * length)
             found = list(self._within(at, length, count))

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -41,6 +40,8 @@ from e2e.server import Server
 
 if sys.version_info < (3, 11):  # noqa: UP036 - this is where it is required
     sys.exit("build.py needs Python 3.11 or newer, this is " + sys.version.split()[0])
+if sys.platform == "win32":
+    sys.exit("build.py needs Linux or macOS; on Windows it runs in WSL (https://aka.ms/wsl)")
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -143,6 +144,8 @@ def say(name: str, seconds: float | None, note: str = "") -> None:
 @contextmanager
 def locked(name: str) -> Iterator[None]:
     """Hold a lock of this clone, waiting for it where another process does."""
+    import fcntl  # not on Windows, which has to get as far as being told so
+
     STATE.mkdir(exist_ok=True)
     with (STATE / name).open("w") as lock:
         try:
@@ -163,22 +166,41 @@ def step(
 
     The note that `action` returns is printed behind the step's name and time.
     """
-    ledger = STATE / "steps.json"
-    done = json.loads(ledger.read_text()) if ledger.exists() else {}
+    done = read(STATE / "steps.json")
     key = fingerprint(inputs)
     if done.get(name) == key and all(output.exists() for output in outputs):
         return say(name, None)
     start = time.perf_counter()
+    if sys.stdout.isatty():  # the first ones take minutes
+        print(f"  {name} …", end="\r", flush=True)
     # Forgotten first: what fails half-way must not count as done when edits are undone.
-    done.pop(name, None)
-    ledger.write_text(json.dumps(done, indent=1))
+    note_down(name, None)
     try:
         note = action() or ""
     except BuildError as error:
         raise BuildError(f"{name}: {error}", error.advice) from None
-    done[name] = key
-    ledger.write_text(json.dumps(done, indent=1))
+    note_down(name, key)
     return say(name, time.perf_counter() - start, note)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What is in a JSON file of ours; nothing if whoever wrote it was ended meanwhile."""
+    try:
+        return dict(json.loads(path.read_text()))
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def note_down(name: str, key: str | None) -> None:
+    """Put the hash of a step into the ledger, or take it out, with none of others lost: tests freeze, too."""
+    ledger = STATE / "steps.json"
+    done = read(ledger)
+    done.pop(name, None)
+    if key:
+        done[name] = key
+    fresh = ledger.with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps(done, indent=1))
+    fresh.replace(ledger)
 
 
 # ---- setup --------------------------------------------------------------------------
@@ -192,13 +214,13 @@ def setup(browser: bool = True) -> None:
     inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
     step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], lambda: npm_ci(BRIDGE))
     if browser:
-        found = json.loads(BROWSER.read_text()) if BROWSER.exists() else {}
+        found = read(BROWSER)
         inputs = [
             os.environ.get("CHROMIUM", ""),
             ROOT / "e2e" / "browser.py",
             *pins("dev"),
         ]
-        outputs = [BROWSER, *(Path(found.get(name, "")) for name in ("path", "program"))]
+        outputs = [BROWSER, *(Path(found.get(name, STATE / "none")) for name in ("path", "program"))]
         step("browser", inputs, outputs, find_browser)
         wheels = STATE / "wheels"
         step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
@@ -362,7 +384,8 @@ def build() -> None:
         step(path, sources, [ROOT / path], functools.partial(generate, path, argv))
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
     inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
-    outputs = [runtime / "pyodide.asm.wasm", runtime / "python_stdlib.zip"]
+    made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
+    outputs = [runtime / name for name in made]
     step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
     packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
     inputs = [wheel, scripts / "runtime.mjs", scripts / "source.mjs", *packing, runtime / "python_stdlib.zip"]

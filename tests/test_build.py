@@ -95,6 +95,26 @@ def test_a_step_that_failed_is_not_done_even_when_its_input_is_put_back(workshop
     assert runs == ["good", "bad", "good"]
 
 
+def test_a_ledger_that_was_cut_off_is_begun_anew(workshop: Path) -> None:
+    (workshop / "steps.json").write_text('{"name": "0f3')
+    runs: list[str] = []
+    for _ in range(2):
+        build.step("name", ["a setting"], [], lambda: runs.append("run"))
+    assert runs == ["run"]
+
+
+def test_a_step_does_not_undo_what_another_process_does_meanwhile(workshop: Path) -> None:
+    runs: list[str] = []
+
+    def other() -> None:
+        build.step("other", [], [], lambda: runs.append("other"))
+
+    build.step("name", [], [], other)
+    other()
+    assert runs == ["other"]
+    assert {path.name for path in workshop.iterdir()} == {"steps.json"}
+
+
 def test_a_fingerprint_tells_names_from_contents(workshop: Path) -> None:
     folder = workshop / "folder"
     folder.mkdir()

@@ -157,6 +157,15 @@ def test_values_out_of_all_bounds(ready: Page, text: str) -> None:
     ready.evaluate(drawn)
 
 
+def test_heights_that_are_the_least_there_are(ready: Page) -> None:
+    """They have an axis, too."""
+    field(ready).fill("1e-323")
+    for name in PARTS[1:]:
+        expect(shown(ready, name)).to_have_text("0")
+    ready.get_by_role("button", name="x**y").click()
+    expect_numbers(ready, *POWER)
+
+
 def test_an_expression_is_edited_spoilt_and_mended(ready: Page, screenshot: Callable[..., object]) -> None:
     field(ready).fill("x^3 - 3*x*y^2")
     expect_numbers(ready, 8 - 54, 12 - 27, -36, 12, -18, -18, -12)

@@ -76,14 +76,17 @@ export const evenScales = ({ width, height }, x, y) => {
 
 /** @param {number} first @param {number} last @param {number} step */
 function* range(first, last, step) {
-  for (let n = first; n <= last; n += step) yield n;
+  // counted, as adding to a number that is large enough may leave it as it is; none of what is infinite
+  const count = (last - first) / step;
+  for (let k = 0; k <= count; ++k) yield first + k * step;
 }
 
 /** 1, 2 or 5 times a power of ten, at least `step`. @param {number} step */
 const niceStep = (step) => {
   const power = 10 ** Math.floor(Math.log10(step));
   const part = step / power;
-  return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
+  const nice = (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
+  return Math.max(nice, Number.MIN_VALUE); // below which numbers have no steps
 };
 
 /** How a tick is written. @param {number} value @param {boolean} [log] */

@@ -52,13 +52,20 @@ def swipe(page: Page, target: Locator, dx: float, dy: float, at: tuple[float, fl
     touch(page, [(x + dx * k / 6, y + dy * k / 6) for k in range(7)])
 
 
-def touch(page: Page, way: Sequence[tuple[float, float]]) -> None:
-    """Put a finger on the window, move it, and take it away."""
+def touch(page: Page, *ways: Sequence[tuple[float, float]]) -> None:
+    """Put fingers on the window, one after the other, move them together, and take them away."""
     session = page.context.new_cdp_session(page)
-    for k, (x, y) in enumerate(way):
-        kind = "touchMove" if k else "touchStart"
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
-    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def send(kind: str, places: Sequence[tuple[float, float]]) -> None:
+        points = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    begin, *moves = zip(*ways, strict=True)
+    for k in range(len(begin)):
+        send("touchStart", begin[: k + 1])
+    for places in moves:
+        send("touchMove", places)
+    send("touchEnd", [])
     session.detach()
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
-from e2e.gestures import PHONE, Gate, drag, settle, swipe
+from e2e.gestures import PHONE, Gate, drag, settle, spot, swipe, touch
 
 LN2 = math.log(2)
 DERIVED = re.compile("Derived and compiled in")
@@ -77,6 +77,14 @@ def test_value_gradient_and_hessian(ready: Page) -> None:
     expect_numbers(ready, 2.25, 3, 2.25 * ln, 2, 1.5 + 3 * ln, 1.5 + 3 * ln, 2.25 * ln**2)
 
 
+def test_numbers_that_are_typed_are_taken_as_they_are(ready: Page) -> None:
+    ready.get_by_label("x", exact=True).fill("1.23456")
+    ready.get_by_label("y", exact=True).fill("1")
+    expect(shown(ready, "z")).to_have_text("1.2346")
+    ready.keyboard.press("Tab")
+    expect(ready.get_by_label("x", exact=True)).to_have_value("1.23456")
+
+
 def test_the_point_is_dragged_and_the_patch_follows(ready: Page) -> None:
     before = picture(ready)
     drag(ready, handle(ready), -30, 25)
@@ -126,6 +134,22 @@ def test_the_point_is_dragged_with_a_finger(
     )
     swipe(page, surface, 0, -150, at=(0.1, 0.9))
     page.wait_for_function("top => scrollY > top + 50", arg=top)
+
+
+def test_of_two_fingers_one_is_followed(new_page: Callable[..., Page], frozen_url: str) -> None:
+    page = new_page(**PHONE)
+    page.goto(frozen_url + "site/quadratic.html")
+    expect_numbers(page, *POWER)
+    x, y = spot(handle(page), (0.3, 0.5))
+    touch(page, [(x, y)] * 9, [(x + 9 + 6 * k, y - 6 * k) for k in range(9)])
+    settle(page)
+    expect(handle(page)).to_have_attribute("aria-valuetext", "x 2, y 3, z 8")
+    surface = page.locator("#surface")
+    x, y = spot(surface, (0.1, 0.1))
+    touch(page, [(x + k, y) for k in range(9)], [(x + 250 + k, y) for k in range(9)])
+    settle(page)
+    words = surface.get_attribute("aria-valuetext") or ""
+    assert int(words.split()[2]) == pytest.approx(36, abs=8)
 
 
 def test_the_surface_is_turned(page: Page, frozen_url: str) -> None:

@@ -140,6 +140,7 @@ export class Handles {
       Math.hypot(h.x - x, h.y - y);
     const held = this.all.reduce((a, b) => (distance(b) < distance(a) ? b : a));
     const { element, move } = held;
+    if (element.matches(".held")) return; // by another finger
     // it keeps its distance to the pointer: nothing jumps when it is taken
     const [dx, dy] = [held.x - x, held.y - y];
     event.preventDefault();
@@ -147,20 +148,22 @@ export class Handles {
     element.setPointerCapture(event.pointerId);
     element.classList.add("held");
     move.start?.();
-    const moved = (/** @type {PointerEvent} */ e) => {
-      if (e.pointerId !== event.pointerId) return; // a second finger
+    const hold = new AbortController();
+    /** @param {"pointermove" | "lostpointercapture"} kind @param {(e: PointerEvent) => void} act */
+    const on = (kind, act) =>
+      element.addEventListener(
+        kind,
+        (e) => e.pointerId === event.pointerId && act(e), // and of no second finger
+        hold,
+      );
+    on("pointermove", (e) => {
       const [px, py] = at(e);
       move.to(px + dx, py + dy);
-    };
-    element.addEventListener("pointermove", moved);
-    element.addEventListener(
-      "lostpointercapture",
-      () => {
-        element.removeEventListener("pointermove", moved);
-        element.classList.remove("held");
-        move.end?.();
-      },
-      { once: true },
-    );
+    });
+    on("lostpointercapture", () => {
+      hold.abort();
+      element.classList.remove("held");
+      move.end?.();
+    });
   }
 }

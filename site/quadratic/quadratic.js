@@ -49,12 +49,14 @@ const look = ({ x, y }, at = point) => {
   refresh();
 };
 
-/** Move the point; where f has no value, it stays where it was. @param {Pair} to */
-const moveTo = ([x, y]) => {
-  const to = /** @type {const} */ ([rounded(x, box.x), rounded(y, box.y)]);
+/** Put the point somewhere; where f has no value, it stays where it was. @param {Pair} to */
+const putPoint = (to) => {
   if (Number.isFinite(f(...to))) point = to;
   refresh();
 };
+
+/** Move it to round numbers: a hand has no more digits. @param {Pair} to */
+const moveTo = ([x, y]) => putPoint([rounded(x, box.x), rounded(y, box.y)]);
 
 // ---- a new expression ----------------------------------------------------
 
@@ -130,7 +132,7 @@ for (const field of coordinates)
     const [x, y] = coordinates.map((coordinate) => coordinate.valueAsNumber);
     const isInside = x === clamp(x, box.x) && y === clamp(y, box.y);
     judge(field, isInside && Number.isFinite(f(x, y)));
-    if (isInside) moveTo([x, y]);
+    if (isInside) putPoint([x, y]);
   });
 
 const stage = element("stage");
@@ -157,6 +159,7 @@ canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
   let [x, y] = [event.clientX, event.clientY];
   canvas.onpointermove = (move) => {
+    if (move.pointerId !== event.pointerId) return; // another finger
     if (!canvas.hasPointerCapture(move.pointerId)) return;
     turn(move.clientX - x, move.clientY - y);
     [x, y] = [move.clientX, move.clientY];

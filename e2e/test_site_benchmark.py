@@ -46,8 +46,11 @@ def test_it_begins_with_how_many_times_as_long_each_takes(page: Page, site_url: 
             multiples.setdefault(name, []).append(times["median"] / found["this"]["median"])
     page.goto(site_url + "site/benchmark.html")
     expect(page.locator("#summary .beside")).to_have_text(list(multiples))
-    written = [float(text) for text in page.locator("#summary .after").all_text_contents()]
-    assert written == pytest.approx([median(values) for values in multiples.values()], rel=0.01)
+    written = [text.split() for text in page.locator("#summary .after").all_text_contents()]
+    medians = [median(values) for values in multiples.values()]
+    assert [float(multiple) for multiple, _ in written] == pytest.approx(medians, rel=0.01)
+    assert [count for _, count in written] == [f"({len(values)})" for values in multiples.values()]
+    expect(page.get_by_text("JAX and Taichi, outside of the browser")).to_be_visible()
 
 
 def test_a_mark_stands_where_its_time_is(page: Page, site_url: str) -> None:

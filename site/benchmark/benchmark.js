@@ -23,7 +23,8 @@ const showKept = async () => {
   const names = all.flatMap(({ sizes: [{ contenders }] }) =>
     Object.keys(contenders),
   );
-  element("elsewhere").hidden = !names.includes("JAX");
+  for (const place of document.querySelectorAll(".elsewhere"))
+    /** @type {HTMLElement} */ (place).hidden = !names.includes("JAX");
   for (const workload of all) {
     for (const [id, what] of Object.entries({
       calls: "gradient",

@@ -121,7 +121,7 @@ const NAMES = 112;
 /**
  * One time of each contender: a bar on a logarithmic axis.
  *
- * @param {[string, number][]} times
+ * @param {[name: string, time: number, note?: string][]} times  what is noted stands behind the time
  * @param {string} name
  * @param {[string, number][]} [others]  which shall have room on the same axis
  */
@@ -131,7 +131,7 @@ export const bars = (times, name, others = []) => {
   const x = powers(
     [...times, ...others].map(([, time]) => time),
     NAMES,
-    WIDTH - RIGHT - 30,
+    WIDTH - RIGHT - (times.some(([, , note]) => note) ? 50 : 30),
   );
   for (const time of x.ticks(40)) {
     const at = x.at(time);
@@ -140,7 +140,7 @@ export const bars = (times, name, others = []) => {
       svg("text", { class: "below", x: at, y: bottom + 17 }, label(time, true)),
     );
   }
-  for (const [k, [contender, time]] of times.entries()) {
+  for (const [k, [contender, time, note = ""]] of times.entries()) {
     const at = TOP + ROW * (k + 0.5);
     const end = x.at(time);
     found.append(
@@ -149,7 +149,11 @@ export const bars = (times, name, others = []) => {
         class: `${look(contender)} bar`,
         d: `M${NAMES},${at}H${end}`,
       }),
-      svg("text", { class: "after", x: end + 6, y: at + 4 }, format(time, 3)),
+      svg(
+        "text",
+        { class: "after", x: end + 6, y: at + 4 },
+        format(time, 3) + note,
+      ),
     );
   }
   return found;

@@ -54,10 +54,11 @@ export const median = (values) => {
 };
 
 /**
- * How many times as long as ours the gradients of each contender take: the median of all comparisons.
+ * How many times as long as ours the gradients of each contender take: the median of all comparisons, and how
+ * many these are.
  *
  * @param {Workload[]} workloads
- * @returns {[string, number][]}
+ * @returns {[string, number, string][]}
  */
 export const multiples = (workloads) => {
   /** @type {Map<string, number[]>} */
@@ -70,7 +71,11 @@ export const multiples = (workloads) => {
       all.get(name)?.push(theirs.median / ours.median);
     }
   }
-  return [...all].map(([name, values]) => [name, median(values)]);
+  return [...all].map(([name, values]) => [
+    name,
+    median(values),
+    ` (${values.length})`,
+  ]);
 };
 
 /** One time of each contender for a size. @param {Workload} workload @param {string} what @param {number} size @param {string} name */

@@ -80,6 +80,36 @@ def test_offline_there_is_all_that_was_frozen_and_asked_for(site: Frozen, page: 
 
 
 @pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_what_is_asked_for_without_end_is_not_all_kept(frozen: Frozen, page: Page) -> None:
+    """The last is, and what has been asked for again; and all that is the site's own."""
+    frozen.write("pages/data.json", "[]")
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        wait_for_service_worker(page)
+        page.reload()
+        page.evaluate(
+            """async () => {
+                await fetch("data.json?again");
+                for (let k = 0; k < 560; ++k) {
+                    await (await fetch(`data.json?${k}`)).text();
+                    if (k % 100 === 0) await fetch("data.json?again");
+                }
+            }"""
+        )
+        kept = """async () => {
+            const [name] = (await caches.keys()).filter((name) => name.startsWith("rose-offline"));
+            const all = await (await caches.open(name)).keys();
+            return all.map(({ url }) => url.split("?")[1]).filter((query) => query !== undefined);
+        }"""
+        while len(found := page.evaluate(kept)) > 500:
+            page.wait_for_timeout(100)
+        assert {"559", "again"} < set(found)
+        assert len(found) == 500
+    page.reload()
+    slide(page, 2)
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
 def test_two_sites_of_one_host_work_offline(frozen: Frozen, page: Page) -> None:
     with Server({"/one/": frozen.root, "/two/": frozen.root}, quiet=True) as server:
         addresses = [f"{server.origin}/{name}/pages/page.html" for name in ("one", "two")]

@@ -16,6 +16,9 @@
   /** Of what these files hold. When one changes, so does this script: browsers take all of them anew then. */
   const VERSION = "DIGEST";
 
+  /** So many answers are kept of what else is asked for: a page may ask for another one every second. */
+  const MOST = 500;
+
   /** A response as a page may be shown it later, even if the host has sent the browser on for it. */
   const direct = (response) =>
     response.redirected ? new Response(response.body, response) : response;
@@ -57,6 +60,12 @@
 
   self.addEventListener("activate", (event) => event.waitUntil(clean()));
 
+  /** Let go of what has not been asked for longest: a cache is in the order of what came. */
+  const trim = async (cache) => {
+    const others = (await cache.keys()).filter(({ url }) => !OWN.has(url));
+    for (const request of others.slice(0, -MOST)) await cache.delete(request);
+  };
+
   /** The address of a page without its query, which is as a rule for its scripts: they read it themselves. */
   const pageOf = ({ url }) => url.split(/[?#]/)[0];
 
@@ -79,9 +88,10 @@
       ) {
         // the page has it while it is kept; what cannot be (the disk is full) is shown all the same
         const copy = direct(response.clone());
-        const keeping = opening.then((cache) =>
-          cache.put(isPage ? url : request, copy),
-        );
+        const keeping = opening.then(async (cache) => {
+          await cache.put(isPage ? url : request, copy);
+          if (!OWN.has(url)) await trim(cache);
+        });
         event.waitUntil(keeping.catch(() => {}));
       }
       return response;

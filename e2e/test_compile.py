@@ -18,7 +18,7 @@ from playwright.sync_api import Page
 import build
 from build import BRIDGE, CLIENTS, PYTHON, ROOT
 from e2e.server import Server
-from rose_core import RunError, load
+from rose_core import RunError, __version__, load
 
 MODEL = """
 from rose_core import Bool, Real, Vec, fn, index, opaque, pow, sin, struct, sum, vec
@@ -374,6 +374,10 @@ def test_what_the_command_says(folder: Path, rose: Run, words: str, message: str
     done = rose("compile", *words.split(), "-o", "nowhere")
     assert done.returncode == 2 and done.stderr.startswith("rose: ") and message in done.stderr
     assert not (folder / "nowhere").exists()
+
+
+def test_the_command_has_a_version(rose: Run) -> None:
+    assert rose("--version").stdout == f"rose {__version__}\n"
 
 
 def test_who_stops_it_is_told_so(folder: Path, rose: Run) -> None:

@@ -9,11 +9,16 @@ import sys
 import warnings
 from pathlib import Path
 
+from rose_core import __version__
 from rose_core.cli.errors import CommandError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="rose", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="rose",
+        description="Compiles functions ahead of time, so that who reads a page loads no compiler.",
+    )
+    parser.add_argument("--version", action="version", version=f"rose {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     freeze = commands.add_parser(
         "freeze",

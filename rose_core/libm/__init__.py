@@ -1,6 +1,7 @@
 """Elementary functions whose result is the same, to the bit, in the interpreter and in every browser.
 
-Each is within 1 ulp of the exact value. What is not here is imported from JavaScript's ``Math``.
+Each gives the double nearest to the exact value, or one next to it. What is not here is imported from
+JavaScript's ``Math``.
 """
 
 from __future__ import annotations

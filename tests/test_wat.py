@@ -122,6 +122,14 @@ def test_each_function_has_a_name_of_its_own() -> None:
     assert re.findall(r"\(func \$(\w+)", text) == ["f", "f_1", "f_1_1", "f_2", "f_1_2", "g"]
 
 
+def test_a_function_without_a_name_has_its_number() -> None:
+    functions = [encode.Function(name, "", "", [], encode.call(0)) for name in ("", "0", "")]
+    text = wat(encode.module([], functions, {"f": 0}, 0, [], "exported"))
+    assert re.findall(r"\(func \$(\w+)$", text, re.MULTILINE) == ["0_1", "0", "2"]
+    assert re.findall(r"call (.*?) ", text) == ["$0_1"] * 3
+    assert wasmtime.wat2wasm(text)
+
+
 def test_bytes_stand_beside_their_instructions() -> None:
     square = fn([Real], Real, lambda x: x * x)
     assert (

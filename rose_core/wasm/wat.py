@@ -256,8 +256,9 @@ class _Module:
             end = r.at + size
             if kind == 1:
                 for _ in range(r.uint()):
-                    number = r.uint()
-                    self.names[number] = self._unused(r.name())
+                    number, name = r.uint(), r.name()
+                    if name:
+                        self.names[number] = self._unused(name)
             r.at = end
 
     def _unused(self, name: str) -> str:
@@ -286,7 +287,10 @@ class _Module:
     # -- code ----------------------------------------------------------------------------------------------
 
     def _function(self, number: int) -> str:
-        return f"${self.names[number]}" if self.names.get(number) else f"{number}"
+        """Its identifier; of one without a name, its number is that."""
+        if number not in self.names:
+            self.names[number] = self._unused(f"{number}")
+        return f"${self.names[number]}"
 
     def _signature(self, number: int) -> str:
         params, results = self.signatures[self.functions[number]]

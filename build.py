@@ -623,12 +623,14 @@ def check() -> None:
 
 
 def serve(host: str, port: int | None) -> None:
-    try:
-        server = Server({"/": DIST}, host, 8000 if port is None else port)
-    except OSError as error:
-        if port is not None:
-            raise BuildError(f"port {port} of {host}: {error.strerror}", "Try another --port.") from None
-        server = Server({"/": DIST}, host)  # whichever is free
+    for choice in (8000, 0) if port is None else (port,):  # 0: whichever is free
+        try:
+            server = Server({"/": DIST}, host, choice)
+            break
+        except (OSError, OverflowError) as error:  # the latter of a number that no port has
+            cause = str(getattr(error, "strerror", None) or error)
+    else:
+        raise BuildError(f"port {choice} of {host}: {cause}", "Try another --port, or --host.")
     with server:
         print(f"\n{server.origin}/site/   (Ctrl+C ends it)", flush=True)
         try:

@@ -49,6 +49,19 @@ def test_a_port_is_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, given: int
     assert asked == [port]
 
 
+@pytest.mark.parametrize(
+    ("host", "port", "cause"),
+    [
+        ("127.0.0.1", 99999, "port 99999 of 127.0.0.1: .*0-65535"),
+        ("256.0.0.1", None, "port 0 of 256.0.0.1: "),
+        ("256.0.0.1", 8000, "port 8000 of 256.0.0.1: "),
+    ],
+)
+def test_where_nothing_can_be_served_is_told(host: str, port: int | None, cause: str) -> None:
+    with pytest.raises(build.BuildError, match=cause):
+        build.serve(host, port)
+
+
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build, "ROOT", tmp_path)

@@ -65,6 +65,7 @@ BAD = {
         "There is no “constructor”: the variables are x and y, and the functions are listed below.",
     ),
     "(" * 150 + "x": (100, 1, "This is nested too deeply."),
+    "+".join("x" * 5000): (1999, 1, "This is too long."),
 }
 
 

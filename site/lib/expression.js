@@ -95,6 +95,9 @@ const SIGNS = { "**": "^", "−": "-", "·": "*", "×": "*", "÷": "/" };
 /** More parentheses within parentheses than anyone needs, and fewer than the stack can take. */
 const DEEPEST = 100;
 
+/** More numbers, names and signs than anyone types, and fewer than the stack can take. */
+const LONGEST = 2000;
+
 const TOKEN =
   /(\d[\d.]*(?:[eE][+-]?\d+)?|\.\d[\d.]*(?:[eE][+-]?\d+)?)|([\p{L}_][\p{L}\d_]*)|(\*\*|[-+*/^(),−·×÷])|\s+/uy;
 
@@ -143,7 +146,10 @@ export const parse = (text) => {
       0,
       1,
     );
-  return new Parser(tokens).whole();
+  const parser = new Parser(tokens);
+  if (tokens.length > LONGEST)
+    parser.fail("This is too long.", tokens[LONGEST - 1]);
+  return parser.whole();
 };
 
 class Parser {

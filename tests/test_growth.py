@@ -183,6 +183,33 @@ def test_choices_in_each_other_stay_short(program, heights, derive) -> None:
     assert sizes[2] - sizes[1] <= 1.3 * (sizes[1] - sizes[0]), sizes
 
 
+def kept_in_choices(depth: int):
+    """Choices in each other, in which each level has to keep some of what it computes."""
+
+    def nest(d: int, v, x):
+        if not d:
+            return sin(v)
+        return cond(v > d - 99.0, Real, lambda: sin(nest(d - 1, sin(v * x) + 0.5, x)) * v, lambda: v)
+
+    return fn([Real], Real, lambda x: nest(depth, x, x))
+
+
+def test_what_choices_in_each_other_keep_does_not_go_through_all_of_them() -> None:
+    sizes = [measure(grad(kept_in_choices(depth))) for depth in (40, 80, 120)]
+    for few, more, most in zip(*sizes, strict=True):
+        assert most - more <= 1.3 * (more - few), sizes
+
+
+def test_the_gradient_of_choices_deep_in_each_other() -> None:
+    f = kept_in_choices(60)
+    g = grad(f)
+    slope, curvature = compile(jvp(f)), compile(jvp(g))
+    for x in (0.7, 1.1, -45.5):
+        dual = {"re": x, "du": 1.0}
+        assert compile(g)(x) == interp(g)(x) == pytest.approx(slope(dual)["du"], rel=1e-12)
+        assert compile(grad(g))(x) == pytest.approx(curvature(dual)["du"], rel=1e-11)
+
+
 def test_loops_find_out_once_which_arrays_go_along(monkeypatch) -> None:
     """However deep they are in each other: of each one more backward function is made, to look at."""
     vector = Vec(20, Real)

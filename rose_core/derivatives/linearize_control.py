@@ -44,6 +44,8 @@ class TakenSide:
         self.sides = sides
         self.placed: dict[object, Func] = {}
         """The backward functions with zeros in the place of the other side's cotangents."""
+        self.levels = 0
+        """How many choices in each other, with this one, hand on what the innermost of them keeps."""
 
     @property
     def parts(self) -> Sequence[Transposed]:

@@ -32,6 +32,8 @@ def may_run_again(f: Func) -> bool:
 class Recomputed(Transposed):
     """A function in reverse that keeps nothing; ``inner`` is the same without that."""
 
+    levels = 0
+
     def __init__(self, inner: Transposed) -> None:
         self.inner = inner
         self.func, self.varying, self.takes, self.args = inner.func, inner.varying, inner.takes, inner.args

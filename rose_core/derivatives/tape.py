@@ -8,7 +8,7 @@ from itertools import count
 from rose_core.deep import Chained
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
-from rose_core.derivatives.linearize_control import is_dual
+from rose_core.derivatives.linearize_control import TakenSide, is_dual
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.transpose import Reverse
 from rose_core.derivatives.updates import chains
@@ -204,6 +204,11 @@ class Transposed(Chained):
         Who called it before does not know them, either.
         """
         return self._extent != self._lin.func.extent
+
+    @property
+    def levels(self) -> int:
+        """How many choices in each other hand on in it what the innermost of them keeps."""
+        return max([s.levels for s in self._lin.control.values() if isinstance(s, TakenSide)], default=0)
 
     def keep(self, w: int) -> int:
         """The number of the result by which the forward function gives its value ``w`` for the tape."""

@@ -1,7 +1,8 @@
 """The backward pass of control flow (see `derivatives.linearize_control` for the forward pass).
 
 A choice goes back through the side that was taken: a choice on the same condition between the backward
-functions of both, of which each gives zero for what only the other one uses.
+functions of both, of which each gives zero for what only the other one uses. Where many choices are in each
+other, what all keep would go through each of them: every so many levels it is computed again in their place.
 
 A loop goes back through its turns, from the last to the first: a loop, with as many turns as there were,
 whose state is the cotangent of the state and a sum for each scalar argument of the body. Cotangents of
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from rose_core.derivatives.transpose import Reverse
 
 _ADD, _MUL = code("add"), code("mul")
+
+
+_MOST_LEVELS, _SHORT_TAPE = 16, 64
+"""What so many choices in each other keep may be handed on from each to the next, and in any case so much."""
 
 
 def _given(reverse: Reverse, args: Sequence[int], params: Sequence[Type]) -> dict[int, int]:
@@ -73,8 +78,9 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
         key = back.func, len(targets[0]), len(targets[1]), first
         placed = taken.placed.get(key)
         functions.append(placed or taken.placed.setdefault(key, _placed(*key)))
+    again = None if restored else _again(reverse, site, taken, backward)
     passed = [
-        _passed(reverse, v, back, args, cotangents, behind, after)
+        _passed(reverse, v, back, args, cotangents, behind, after, again)
         for back, args, behind in zip(backward, site.args, given, strict=True)
     ]
     result = reverse.b.cond(reverse.value(site.p), functions[0], passed[0], functions[1], passed[1])
@@ -82,6 +88,22 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
         reverse.contribute(x, 1, reverse.b.get(result, j))
     for j, x in enumerate(restored.values(), len(union)):
         reverse.versions.give_back(x, reverse.b.get(result, j))
+
+
+def _again(reverse: Reverse, site: CondSite, taken: TakenSide, backward: list[Backward]) -> int | None:
+    """The forward pass of a choice, run in the backward pass, if a tape would be handed on too often."""
+    taken.levels = 1 + max(side.levels for side in taken.sides)
+    tape = sum(kind == "tape" for back in backward for kind, _ in back.sources)
+    if not reverse.boundary or taken.levels < _MOST_LEVELS or tape < _SHORT_TAPE:
+        return None
+    passed = []
+    for side, args in zip(taken.sides, site.args, strict=True):
+        if side.fwd.effects or any(isinstance(t, Ref) for t in side.fwd.params):
+            return None
+        passed.append([reverse.value(a) for a, takes in zip(args, side.takes, strict=True) if takes])
+    taken.levels = 0
+    first, second = taken.sides
+    return reverse.b.cond(reverse.value(site.p), first.fwd, passed[0], second.fwd, passed[1])
 
 
 def _restored_in_sides(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> dict[int, int]:
@@ -122,8 +144,9 @@ def _passed(
     cotangents: dict[int, int],
     given: dict[int, int],
     after: dict[int, int],
+    again: int | None,
 ) -> Ids:
-    """What a backward function gets."""
+    """What a backward function gets; ``again`` is the forward pass where that is run once more."""
     passed = []
     for kind, k in back.sources:
         if kind == "cotangent":
@@ -132,6 +155,8 @@ def _passed(
             passed.append(given[k])
         elif kind == "after":
             passed.append(after[k])
+        elif kind == "tape" and again is not None:
+            passed.append(reverse.b.get(again, k))
         elif kind == "tape":
             passed.append(reverse.fetch(_result(reverse, v, k)))
         elif kind == "arg":

@@ -8,7 +8,8 @@ import pytest
 from test_growth import functions
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, grad, interp, opaque, sin, sum, vec, vjp
-from rose_core.derivatives.expand import DerivativeError
+from rose_core.derivatives.expand import DerivativeError, Expansion
+from rose_core.language.ir import LOOP, opcodes
 from rose_core.optimise.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
 
 N = 4
@@ -258,6 +259,15 @@ def test_a_rule_that_is_set_anew() -> None:
     for k in (10.0, 20.0, 10.0):
         f.jvp = fn([Dual], Dual, lambda x, k=k: {"re": f(x.re), "du": x.du * k})
         assert compile(slope)(3.0) == interp(slope)(3.0) == 2.0 * k
+
+
+def test_a_rule_calls_what_the_program_calls() -> None:
+    f = fn([Real], Real, lambda x: fori(40, Real, x, lambda i, y: half(y) + sin(y)))
+    f.jvp = fn([Dual], Dual, lambda x: {"re": f(x.re), "du": 3 * x.du})
+    g = fn([Real], Real, lambda x: f(x) + vjp(f)(x).grad(1))
+    assert sum(LOOP in opcodes(h) for h in functions(Expansion(g.func).root)) == 1
+    f.jvp = fn([Dual], Dual, lambda x: {"re": f(x.re), "du": 5 * x.du})
+    assert compile(g)(0.5) == interp(f)(0.5) + 5
 
 
 def test_a_chain_of_what_stays() -> None:

@@ -81,13 +81,14 @@ class InTurn(Replay):
 
     def run(self) -> list[int]:
         b, f = self.b, self.func
-        same = _same(f, _given(b, self.args))
-        homes = [b.home[a] for a in self.args if a >= 0 and b.home[a] < b.open[-1]]
         inside = b.open
-        b.open = inside[: 1 + inside.index(max(homes, default=0))]
-        self.sequence(v for v in f.blocks[0].order if same[v])
+        homes = [b.home[a] for a in self.args if a >= 0 and b.home[a] < inside[-1]]
+        before = inside[: 1 + inside.index(max(homes, default=0))]
+        same = _Same(f, _given(b, self.args)).values
+        for v in f.blocks[0].order:
+            b.open = before if same[v] else inside
+            self.instruction(v)
         b.open = inside
-        self.sequence(v for v in f.blocks[0].order if not same[v])
         return [self.env[v] for v in f.results]
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
@@ -107,7 +108,7 @@ def _has_same(b: Builder, f: Func, args: Sequence[int]) -> bool:
 
     But not if there is so much else that the loop would be too long.
     """
-    return len(b.open) > 1 and not b.never_turns() and _in_turn(f, _given(b, args)) > 0
+    return len(b.open) > 1 and not b.never_turns() and _in_turn(f, _given(b, args))[0] > 0
 
 
 def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
@@ -115,50 +116,64 @@ def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
     return tuple([a < 0 or b.home[a] < b.open[-1] for a in args])
 
 
-def _in_turn(f: Func, given: tuple[bool, ...]) -> int:
-    """How many instructions of ``f`` come into a loop where these arguments are the same; 0: it is called."""
+def _in_turn(f: Func, given: tuple[bool, ...]) -> tuple[int, list[bool]]:
+    """How many instructions of ``f`` come into a loop where these arguments are the same, 0 if it is called;
+    and which of its results are the same in all turns.
+    """
     key = "in turn", given, f.extent
     found = f.memo.get(key)
     if found is None:
         may = any(given) and not all(given) and not f.host
-        found = f.memo[key] = _left(f, _same(f, given)) if may else 0
-    assert isinstance(found, int)
+        found = f.memo[key] = _Same(f, given).in_turn() if may else (0, [])
+    assert isinstance(found, tuple)
     return found
 
 
-def _left(f: Func, same: Sequence[bool]) -> int:
-    """How many instructions are left in the loop, if others are not that are worth it."""
-    left, others = 0, False
-    for v in f.blocks[0].order:
-        ins = f.code[v]
-        if same[v]:
-            others |= ins[0] in _RUN
-            continue
-        left += 1 + (len(contents(f, ins[1])) if ins[0] == FOR else 0)
+class _Same:
+    """What of a function in a loop is the same in all turns, where these arguments are."""
+
+    def __init__(self, f: Func, given: Sequence[bool]) -> None:
+        self.f = f
+        self.values = values = [False] * len(f.code) + [True] * len(f.pool)
+        """Which values are, by id; constants are at the end."""
+        self.left = 0
+        """How many instructions stay in the loop."""
+        self.is_worth_it = False
+        """Whether loops or calls leave it."""
+        self._told: dict[int, list[bool]] = {}
+        """Call that is in line → which of its results are the same."""
+        users = users_of_accumulators(f)
+        for v in f.blocks[0].order:
+            ins = f.code[v]
+            if ins[0] == PARAM:
+                values[v] = given[ins[1]]
+            elif ins[0] == FOR:
+                loop = Loop(f, v, f.home)
+                if _may_move(loop) and loop.is_alone(users) and all(values[x] for x in loop.needed):
+                    for r in (v, *loop.accumulators):
+                        values[r] = True
+            elif ins[0] == GET and ins[1] in self._told:
+                values[v] = self._told[ins[1]][ins[2]]
+            elif ins[0] not in (ACCUM, ADD_TO):
+                values[v] = all(values[x] for x in operands(ins, f.blocks)) and _is_pure(f, ins)
+            if values[v]:
+                self.is_worth_it |= ins[0] in _RUN
+            else:
+                self._leave(v, ins)
+
+    def _leave(self, v: int, ins: tuple[int, ...]) -> None:
+        f = self.f
+        self.left += 1 + (len(contents(f, ins[1])) if ins[0] == FOR else 0)
         if ins[0] == CALL and _is_pure(f, ins):
-            inside = _in_turn(f.callees[ins[1]], tuple([same[x] for x in ins[2:]]))
-            left += inside
-            others |= inside > 0
-    return left if others and left <= LONGEST_IN_LOOP else 0
+            inside, results = _in_turn(f.callees[ins[1]], tuple([self.values[x] for x in ins[2:]]))
+            if inside:
+                self._told[v] = results
+                self.left += inside
+                self.is_worth_it = True
 
-
-def _same(f: Func, given: Sequence[bool]) -> list[bool]:
-    """Which values of ``f`` are those of the arguments that are given alone; constants are at the end."""
-    same = [False] * len(f.code) + [True] * len(f.pool)
-    users = users_of_accumulators(f)
-    for v in f.blocks[0].order:
-        ins = f.code[v]
-        if ins[0] == PARAM:
-            same[v] = given[ins[1]]
-        elif ins[0] == FOR:
-            loop = Loop(f, v, f.home)
-            if _may_move(loop) and loop.is_alone(users) and all(same[x] for x in loop.needed):
-                same[v] = True
-                for r in loop.accumulators:
-                    same[r] = True
-        elif ins[0] not in (ACCUM, ADD_TO):
-            same[v] = all(same[x] for x in operands(ins, f.blocks)) and _is_pure(f, ins)
-    return same
+    def in_turn(self) -> tuple[int, list[bool]]:
+        is_in_line = self.is_worth_it and self.left <= LONGEST_IN_LOOP
+        return self.left if is_in_line else 0, [self.values[x] for x in self.f.results]
 
 
 def _may_move(loop: Loop) -> bool:

@@ -270,7 +270,7 @@ class Copies:
         self.name = name
         self.small = small
         """The bodies of loops that are written out."""
-        self.versions: dict[Func, int] = {}
+        self.versions: dict[Func, _Version] = {}
 
     def of(self, f: Func) -> Func:
         """``f``, or a copy of it if anything in it changes."""
@@ -300,14 +300,16 @@ class Copies:
             copy.derive_jet(self.of(of), f.order)
         return copy
 
-    def _version(self, f: Func) -> int:
-        """A number for what is in line in ``f``; 0 if nothing is."""
+    def _version(self, f: Func) -> _Version:
+        """A number for what is in line in ``f``; 0 if nothing is. Until it has one, what is in it."""
         found = self.versions.get(f)
         if found is None:
-            self.versions[f] = 0  # of a rule that calls what it is the derivative of
-            inside: list[tuple[object, bool, int]] = []
+            inside: list[_Inside] = []
             if not (f.host or f.fault or f.opaque or f.instance):
+                self.versions[f] = 0
                 inside += [(self.chosen(g), g in self.small, self._version(g)) for g in f.callees]
+                # a rule that calls what it is the derivative of calls the copy of that
+                self.versions[f] = tuple(inside) if any(map(any, inside)) else 0
                 inside += [(False, False, self._version(g)) for g in derived(f)]
             made = f.memo.get(self.name)
             if not any(map(any, inside)):
@@ -321,11 +323,15 @@ class Copies:
         return found
 
 
+_Version = int | tuple["_Inside", ...]
+_Inside = tuple[object, bool, _Version]
+
+
 @dataclass(slots=True)
 class _Copy:
     """A function with others in line."""
 
-    inside: list[tuple[object, bool, int]]
+    inside: list[_Inside]
     """Which of its callees are, which are bodies of loops that are written out, and their versions."""
     rule: Func | None
     """The derivative that its author gave it, who may give it another one."""

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rose_core.language.types import REAL, TAN, Struct, Type, array, fin
+from rose_core.language.types import REAL, TAN, Array, Struct, Type, array, fin
+from rose_core.operators.forward import jvp
 from rose_core.tracing.control import fori
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import select, sum, vec
+from rose_core.tracing.functions import Function, select, sum, vec
 from rose_core.tracing.trace import index_operation, operation
 
 _abs, _max, _gt, _and = map(operation, ("abs", "max", "gt", "and"))
@@ -67,23 +68,27 @@ def solve(n: int, m: int, a: Any, b: Any) -> Any:
     return vec(n, array(fin(m), REAL), lambda i: vec(m, REAL, lambda j: end.b[i][j] / end.pivots[i]))
 
 
-def inverse(n: int, a: Any) -> Any:
-    """The inverse of a matrix of ``n`` rows and columns; NaN if it is singular.
+def inverse(slopes: Function, x: Any) -> Any:
+    """The inverse of ``slopes(x)``, a square matrix; NaN if it is singular.
 
-    Its derivative, -a⁻¹ da a⁻¹, is made of the inverse, and not of what led there.
+    Its derivative, -a⁻¹ da a⁻¹, is made of the inverse, and not of what led there. As it is that of a
+    function of ``x``, the inverse at one place serves the derivatives in all directions.
     """
-    square = matrix(n, n)
+    (t,), square = slopes.func.param_types, slopes.func.ret
+    assert isinstance(square, Array)
+    n = square.size
 
-    def eliminated(a: Any) -> Any:
-        return solve(n, n, a, vec(n, array(fin(n), REAL), lambda i: unit(n, i)))
+    def eliminated(slopes: Function, x: Any) -> Any:
+        return solve(n, n, slopes(x), vec(n, array(fin(n), REAL), lambda i: unit(n, i)))
 
-    def rule(back: Any, a: Any) -> Any:
+    def rule(back: Any, slopes: Function, x: Any) -> Any:
         row = array(fin(n), TAN)
+        change: Any = jvp(slopes)(x)
 
         def product(term: Callable[[Any, Any, Any], Any]) -> Any:
             return vec(n, row, lambda i: vec(n, TAN, lambda k: sum(n, lambda j: term(i, j, k))))
 
-        right = product(lambda i, j, k: a[i][j].du * back[j][k])
+        right = product(lambda i, j, k: change[i][j].du * back[j][k])
         return product(lambda i, j, k: right[j][k] * -back[i][j])
 
-    return functional([], [square], square, eliminated, rule)(a)
+    return functional([slopes], [t], square, eliminated, rule)(x)

@@ -12,7 +12,7 @@ from typing import Any
 from rose_core.language.types import BOOL, DUAL, REAL, TAN, Array, Struct, Type, array, fin
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
-from rose_core.solvers.linear import inverse, solve, unit
+from rose_core.solvers.linear import inverse, matrix, solve, unit
 from rose_core.tracing.control import cond, fori, limit_of, turns_while, type_of
 from rose_core.tracing.declare import LARGEST, describe, number
 from rose_core.tracing.elementwise import combined, norm, still
@@ -210,22 +210,36 @@ def _step(t: Type, f: Function, x: Any, y: Any) -> Any:
 def moved(here: Construct, t: Type, f: Function, x: Any, fixed: bool = False) -> Any:
     """The tangent of a root ``x`` of ``f``, or of its fixed point."""
     complaint = "the derivative is singular, so the result has none"
-    slopes = _slopes(t, f, x, 1.0 if fixed else 0.0)
-    derivative: Any = jvp(f)
+    less = 1.0 if fixed else 0.0
     if not isinstance(t, Array):
-        return -(derivative(still(x)).du / ensure(here, _not(_eq(slopes, 0.0)), slopes, complaint))
+        slope = _slopes(t, f, x, less)
+        derivative: Any = jvp(f)
+        return -(derivative(still(x)).du / ensure(here, _not(_eq(slope, 0.0)), slope, complaint))
     n = len(x)
-    change = derivative(vec(n, DUAL, lambda i: still(x[i])))
-    back = inverse(n, slopes)
+    change = _along(here, t, f, x, vec(n, TAN, lambda _: zero()))
+    slopes: Any = fn([t], matrix(n, n), lambda x: _slopes(t, f, x, less))
+    back = inverse(slopes, x)
 
     def component(i: Any) -> Any:
         def term(j: Any) -> Any:
             entry = back[i][j]
-            return change[j].du * ensure(here, _eq(entry, entry), entry, complaint)
+            return change[j] * ensure(here, _eq(entry, entry), entry, complaint)
 
         return -sum(n, term)
 
     return vec(n, TAN, component)
+
+
+def _along(here: Construct, t: Array, f: Function, x: Any, dx: Any) -> Any:
+    """The tangent of ``f(x)`` for the tangents ``dx``.
+
+    The values are taken as they are, not as a copy, which loops would make and keep in every turn.
+    """
+    trace = current()
+    tangents = array(t.index, TAN)
+    parts = [*lift(trace, dx, tangents, here.name), *lift(trace, x, t, here.name)]
+    y: Any = jvp(f)(wrap(trace, parts, array(t.index, DUAL)))
+    return vec(t.index, TAN, lambda i: y[i].du)
 
 
 def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
@@ -258,15 +272,9 @@ def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
     end: Any = turns_while(state, start, lambda s: _gt(norm(t, s.v), _GONE), back, turns)
     rests = _leq(norm(t, end.v), _GONE)
 
-    def again(_: Any, dx: Any) -> Any:
-        # the values as they are, not as a copy that each turn would make and keep
-        trace = current()
-        parts = [*lift(trace, dx, tangents, here.name), *lift(trace, x, t, here.name)]
-        y: Any = jvp(f)(wrap(trace, parts, array(t.index, DUAL)))
-        return vec(n, TAN, lambda i: y[i].du)
-
     def turned() -> Any:
-        return fori(_AGAIN * end.turns + _MORE, tangents, vec(n, TAN, lambda _: zero()), again)
+        start = vec(n, TAN, lambda _: zero())
+        return fori(_AGAIN * end.turns + _MORE, tangents, start, lambda _, dx: _along(here, t, f, x, dx))
 
     if n <= _MANY:
         return cond(rests, tangents, turned, solved)

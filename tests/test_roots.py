@@ -23,11 +23,14 @@ from rose_core import (
     fixed_point,
     fn,
     functional,
+    hessian,
     imax,
     imod,
     interp,
     isub,
+    jet,
     jvp,
+    minimize,
     mul,
     root,
     select,
@@ -425,6 +428,27 @@ def test_singular_systems():
     text = f"root: the derivative is singular, so the result has none (test_roots.py, line {line_of(body)})"
     assert same(fn([Real], Real, body), 0.0) == 0
     assert same(g, 0.0) == text
+
+
+def test_a_fixed_point_that_is_none_of_its_own():
+    body = lambda a: fixed_point(lambda x: cond(a > 0, Real, lambda: x, lambda: a), 2.0)  # noqa: E731
+    f = fn([Real], Real, body)
+    text = "fixed_point: the derivative of f(x) - x is singular, so the result has none"
+    assert same(f, 1.0) == 2
+    slope = fn([Real], Real, lambda a: jvp(f)({"re": a, "du": 1}).du)
+    assert same(slope, 1.0) == f"{text} (test_roots.py, line {line_of(body)})"
+
+
+@pytest.mark.parametrize("solver", [root, fixed_point, minimize])
+def test_where_a_search_starts_has_no_part_even_where_there_is_no_derivative(solver):
+    """In either mode, and in series: each point is as good as any other."""
+    itself = fn([Real], Real, lambda x: x - x if solver is root else x if solver is fixed_point else 1.0)
+    f = fn([Real], Real, lambda a: solver(itself, a) * a)
+    assert same(f, 3.0) == 9
+    assert same(gradient(f), 3.0) == 3
+    assert same(fn([Real], Real, lambda a: jvp(f)({"re": a, "du": 1}).du), 3.0) == 3
+    assert same(hessian(f), 3.0) == 0
+    assert same(jet(f, 3), [3.0, 1.0, 0.0, 0.0]) == [9, 3, 0, 0]
 
 
 def test_no_root_and_no_rest():

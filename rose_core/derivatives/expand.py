@@ -15,7 +15,7 @@ from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.directions import Directions, call_in_turn
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
-from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, public_jvp, still
+from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, has_part, public_jvp, still
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
@@ -149,8 +149,10 @@ class Expansion:
         found = self._jvps.get(key)
         if found is None:
             rule = f.jvp
-            if rule is not None:
+            if rule is not None and has_part(f, varying):
                 found = CustomJvp(f, self.expand(still(rule, f, varying)))
+            elif rule is not None:
+                found = ConstantJvp(self.expand(f))
             elif f.host is not None and not any(varying):
                 found = ConstantJvp(f)
             else:
@@ -171,7 +173,7 @@ class Expansion:
         found = self._jets.get(key)
         if found is None:
             rule = f.jvp
-            if not any(varying) or not order:
+            if not any(varying) or not order or (rule is not None and not has_part(f, varying)):
                 found = ConstantJet(self.plain(f))
             elif rule is not None:
                 plain = self.plain(rule)

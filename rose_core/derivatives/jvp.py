@@ -252,6 +252,23 @@ class Sweep(Replay):
         return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
 
 
+def has_part(f: Func, varying: Sequence[bool]) -> bool:
+    """Whether the derivative that its author gave ``f`` has to do with the tangents of these parameters.
+
+    That of a root has nothing to do with the place that the search starts from.
+    """
+    rule = f.jvp
+    assert rule
+    key = "used", rule.extent
+    used = rule.memo.get(key)
+    if used is None:
+        ids = {*rule.results}.union(*[operands(ins, rule.blocks) for ins in rule.code])
+        used = rule.memo[key] = {rule.code[v][1] for v in ids if v >= 0 and rule.code[v][0] == PARAM}
+    assert isinstance(used, set)
+    places = positions([is_real(t) for t in f.params])
+    return any(varies and place[0] in used for place, varies in zip(places, varying, strict=True))
+
+
 def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:
     """The custom derivative ``rule`` of ``func``, or a copy for when only these parameters vary."""
     if all(varies or not is_real(t) for t, varies in zip(func.params, varying, strict=True)):

@@ -70,7 +70,7 @@ def minimize(
         return descend(_Search(here, t, f, g, tolerance, steps, rate), x0)
 
     def rule(x: Any, f: Function, g: Function, x0: Any) -> Any:
-        return moved(here, t, g, x)
+        return moved(here, t, g, x, singular="the second derivative")
 
     return functional([function, gradient], [t], t, body, rule)(x0)
 

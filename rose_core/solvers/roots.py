@@ -207,10 +207,14 @@ def _step(t: Type, f: Function, x: Any, y: Any) -> Any:
     return vec(n, REAL, lambda i: d[i][0])
 
 
-def moved(here: Construct, t: Type, f: Function, x: Any, fixed: bool = False) -> Any:
-    """The tangent of a root ``x`` of ``f``, or of its fixed point."""
-    complaint = "the derivative is singular, so the result has none"
-    less = 1.0 if fixed else 0.0
+def moved(
+    here: Construct, t: Type, f: Function, x: Any, less: float = 0.0, singular: str = "the derivative"
+) -> Any:
+    """The tangent of a root ``x`` of ``f``, or of ``f`` less so many times its argument.
+
+    ``singular`` says to the author of what it has none where the derivative of that is singular.
+    """
+    complaint = f"{singular} is singular, so the result has none"
     if not isinstance(t, Array):
         slope = _slopes(t, f, x, less)
         derivative: Any = jvp(f)
@@ -252,7 +256,7 @@ def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
     """
 
     def solved() -> Any:
-        return moved(here, t, f, x, fixed=True)
+        return moved(here, t, f, x, 1.0, "the derivative of f(x) - x")
 
     if not isinstance(t, Array) or len(x) < _FEW:
         return solved()

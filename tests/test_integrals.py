@@ -82,6 +82,27 @@ def test_bounds_that_are_numbers_where_there_is_no_value():
     assert assert_derivatives(f, [2.0, 2.25]) == pytest.approx([3, 4 / 3], rel=1e-8)
 
 
+@pytest.mark.parametrize("c", [0.3, -7.0, 20.0])
+def test_infinite_values_far_from_0(c):
+    """Near there, numbers are less close together than near 0."""
+    around = fn([Real], Real, lambda c: quad(lambda x: 1 / sqrt(abs(x - c)), c - 1.0, c + 2.0))
+    assert same(around, c) == pytest.approx(2 + 2 * math.sqrt(2), rel=1e-6)
+    above = fn([Real], Real, lambda c: quad(lambda x: 1 / sqrt(x - c), c, c + 4.0))
+    assert same(above, c) == pytest.approx(4, rel=1e-6)
+
+
+def test_the_area_of_a_disc():
+    """Its boundary is vertical where the integral ends: so the derivative has no value there."""
+    half = fn([Real], Real, lambda r: 2 * quad(lambda x: sqrt(r * r - x * x), -r, r))
+    height = lambda r, x: quad(lambda y: 1.0, 0.0, sqrt(r * r - x * x))  # noqa: E731
+    rows = fn([Real], Real, lambda r: 4 * quad(lambda x: height(r, x), 0.0, r))
+    for f in (half, rows):
+        assert same(f, 1.5) == pytest.approx(math.pi * 2.25, rel=1e-8)
+        assert same(gradient(f), 1.5) == pytest.approx(3 * math.pi, rel=1e-7)
+        slope = same(jvp(f), {"re": 1.5, "du": 1.0}).du
+        assert slope == pytest.approx(3 * math.pi, rel=1e-7)
+
+
 def test_the_derivative_is_taken_apart_by_itself():
     """f has no feature at x = v₁; its derivative has a narrow peak there, where v₀ is 0."""
 

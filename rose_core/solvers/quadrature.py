@@ -71,6 +71,9 @@ _DIFFERENCE = 200.0
 _NARROWEST = 2.0**-48
 """A part of the interval that is halved no more: there the integrand has no bounds, or no limit."""
 
+_FINEST = 2.0**-42
+"""Likewise, relative to the place where it lies: there is no room for 15 points in shorter ones."""
+
 _ROUGH = 1e-6
 """What the differences of both rules on such parts may be in all, relative to the integral of |f|."""
 
@@ -79,9 +82,10 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     """The integral of ``f`` from ``a`` to ``b``, both finite.
 
     ``f`` is a function from a Real to a Real, or one made with `fn` to any type of Reals. The error is about
-    ``tolerance`` at most, relative to the integral of |f|. The derivative is that of the integral, with
-    respect to ``a``, ``b`` and all that ``f`` uses from around it; but for the part of a jump of ``f`` at a
-    place that depends on these (``DERIVATIVES.md``), which an integral for each side has.
+    ``tolerance`` at most, relative to the integral of |f|, or 1e-6 where ``f`` is infinite. The derivative is
+    that of the integral, with respect to ``a``, ``b`` and all that ``f`` uses from around it; but for the
+    part of a jump of ``f`` at a place that depends on these (``DERIVATIVES.md``), which an integral for each
+    side has.
 
     It is an error, found when it runs, if that is not so with ``limit`` parts of the interval.
     """
@@ -115,7 +119,8 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
             m = measure(start, h)
             size = _max(s.size, m.size)
             exact = _leq(m.error, most * size)
-            ends = _or(exact, _leq(s.width, _NARROWEST))
+            short = _leq(_abs(h), _FINEST * _max(_abs(start), _abs(start + h)))
+            ends = _or(exact, _or(short, _leq(s.width, _NARROWEST)))
             next = s["from"] + s.width
             twice = next / (2 * s.width)
             wider = select(_eq(twice, _floor(twice)), 2 * s.width, s.width)

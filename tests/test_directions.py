@@ -245,3 +245,20 @@ def test_functions_that_call_each_other_twice_stay_short():
 
     sizes = [len([ins for g in chain(height) for ins in g.code]) for height in (4, 8, 12)]
     assert sizes[2] - sizes[1] <= 1.5 * (sizes[1] - sizes[0]) + 200, sizes
+
+
+def test_many_directions_that_are_written_out_are_by_what_they_are_by():
+    """A slope that is infinite has no part in the other ones, and makes no NaN of them."""
+
+    def body(*xs):
+        return sum(6, lambda i: vec(6, Real, list(xs))[i]) + sqrt(xs[0]) * xs[1] + sqrt(xs[2]) * xs[3]
+
+    f = fn([Real] * 6, Real, body)
+
+    def along(xs, i):
+        return jvp(f)(*({"re": x, "du": float(i == k)} for k, x in enumerate(xs))).du
+
+    rows = fn([Real] * 6, Vec(6, Real), lambda *xs: [along(xs, i) for i in range(6)])
+    x = [0.0, 2.0, 0.0, 3.0, 4.0, 5.0]
+    infinite = float("inf")
+    assert same(rows, *x) == [same(grad(f, k), *x) for k in range(6)] == [infinite, 1, infinite, 1, 1, 1]

@@ -24,6 +24,7 @@ from rose_core.language.ir import (
     PARAM,
     Func,
     callees,
+    callees_first,
     contents,
     is_real,
     operands,
@@ -32,11 +33,15 @@ from rose_core.language.replay import Replay
 from rose_core.language.types import Ref
 from rose_core.optimise.hoist import Loop, users_of_accumulators
 from rose_core.optimise.inline import LONGEST_IN_LOOP
+from rose_core.optimise.outside import all_regular
 
 _RUN = frozenset((FOR, CALL, COND, LOOP))
 
 MOST_VARIANTS = 3
 """The most derivatives of a function that another one calls: one more for each direction would be long."""
+
+MOST_IRREGULAR = 4096
+"""The most instructions that they may be where the function has infinite derivatives, times 0 no number."""
 
 
 class Directions:
@@ -46,6 +51,7 @@ class Directions:
         self._func = func
         self._known: dict[Func, set[tuple[bool, ...]]] = {}
         """What varies in the calls of a place-holder."""
+        self._needed: dict[Func, bool] = {}
         derived = {k for k, g in enumerate(func.callees) if g.origin and g.origin[0] == "jvp"}
         if derived:
             for ins in func.code:
@@ -56,9 +62,19 @@ class Directions:
     def varying(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
         """Which parameters vary where a derivative is called so; or in any call, if these differ much."""
         known = self._known[placeholder]
-        if len(known) <= MOST_VARIANTS:
+        if len(known) <= MOST_VARIANTS or self._are_needed(placeholder, len(known)):
             return self._of_call(placeholder, args)
         return tuple([any(column) for column in zip(*known, strict=True)])
+
+    def _are_needed(self, placeholder: Func, count: int) -> bool:
+        """Whether it matters by what so many derivatives are, and they are not too long."""
+        found = self._needed.get(placeholder)
+        if found is None:
+            assert placeholder.origin
+            f = placeholder.origin[1]
+            length = sum(len(g.code) for g in callees_first(f))
+            found = self._needed[placeholder] = count * length <= MOST_IRREGULAR and not all_regular(f)
+        return found
 
     def _of_call(self, placeholder: Func, args: Sequence[int]) -> tuple[bool, ...]:
         assert placeholder.origin

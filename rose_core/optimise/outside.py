@@ -226,11 +226,12 @@ def _is_regular(f: Func, ins: tuple[int, ...]) -> bool:
     """Whether an instruction has no infinite derivative anywhere."""
     found = ins[0] not in REGULAR or ins[1 + REGULAR[ins[0]][0]] < 0
     for k in callees(ins):  # no generator: see `deep.py`
-        found = found and _all_regular(f.callees[k])
+        found = found and all_regular(f.callees[k])
     return found
 
 
-def _all_regular(f: Func) -> bool:
+def all_regular(f: Func) -> bool:
+    """Whether no instruction of ``f``, or of what it calls, has an infinite derivative anywhere."""
     found = f.memo.get("regular")
     if found is None:
         found = not f.jvp

@@ -506,7 +506,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
         if (p := truth(x)) is not None:
             return [b.const(p, BOOL)]
     elif t is TAN:
-        if x is _ZERO:
+        if x is _ZERO or number(x) == 0:
             return [b.const(0.0, TAN)]
     elif t is UNIT:
         if x is None:

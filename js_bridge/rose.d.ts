@@ -994,7 +994,7 @@ export declare const functional: <
 ) => Func<P, R>;
 
 export interface SolveOptions {
-  /** The change of the last step, relative to the result; of `quad` the error, relative to ∫ |f|. */
+  /** The change of the last step, relative to the result; of `quad` the error, relative to ∫ |f|, if `f` is finite. */
   tolerance?: number;
   /** The number of steps, or of parts of the interval, after which there is no result. */
   limit?: number;

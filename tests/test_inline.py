@@ -10,7 +10,16 @@ from test_growth import functions
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, grad, interp, opaque, sin, sum, vec, vjp
 from rose_core.derivatives.expand import DerivativeError, Expansion
 from rose_core.language.ir import LOOP, opcodes
-from rose_core.optimise.inline import LONGEST_CHAIN, LONGEST_IN_LOOP, MOST_ADDED, SHORT, SHORTEST, in_line
+from rose_core.language.ops import code
+from rose_core.optimise.inline import (
+    LONGEST_CHAIN,
+    LONGEST_IN_LOOP,
+    MOST_ADDED,
+    SHORT,
+    SHORTEST,
+    in_line,
+    in_loops,
+)
 
 N = 4
 V = Vec(N, Real)
@@ -225,6 +234,33 @@ def links(count: int, first=norm):
     for _ in range(count):
         f = fn([V], Real, lambda x, g=f: waves(g(x) * 0.5 + x[1], SHORT))
     return f
+
+
+@fn
+def inner(x: Real) -> Real:
+    return waves(x, 2 * SHORT)
+
+
+@fn
+def scaled(x: V, y: Real) -> Real:
+    return inner((y - x[0]) / x[1]) + waves(y, SHORT)
+
+
+def test_called_in_one_place_in_a_loop() -> None:
+    """What is the same in all turns is computed before them, on the way back, too."""
+    f = fn([V], Real, lambda x: sum(N, lambda i: scaled(x, x[i])))
+    assert names(f) == {"inner", "scaled"}
+    assert functions(in_loops(f.func)) == [in_loops(f.func)]
+    check(f)
+    (gradient,) = functions(Expansion(fn([V], V, lambda x: vjp(f)(x).grad(1)).func).root)
+    reciprocals = [v for v, ins in enumerate(gradient.code) if ins[0] == code("div") and ins[1] < 0]
+    assert [gradient.home[v] for v in reciprocals] == [0]
+
+
+def test_called_in_two_places_in_loops() -> None:
+    f = fn([V], Real, lambda x: sum(N, lambda i: scaled(x, x[i])) * sum(N, lambda i: scaled(x, 2 * x[i])))
+    assert {g.name for g in functions(in_loops(f.func))} == {f.func.name, "inner", "scaled"}
+    check(f)
 
 
 def test_a_short_chain_stays() -> None:

@@ -34,7 +34,7 @@ from rose_core.optimise.common import common
 from rose_core.optimise.fused import fused
 from rose_core.optimise.guarded import guarded
 from rose_core.optimise.hoist import hoisted
-from rose_core.optimise.inline import in_line
+from rose_core.optimise.inline import in_line, in_loops
 from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
 
@@ -60,7 +60,7 @@ class Expansion:
         self._transposed: dict[Key, Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[tuple[Func, Extent], Func] = {}
-        root = common(in_line(root))
+        root = in_loops(common(in_line(root)))
         self._count_sites(root)
         self.mixed = False
         """Whether the reverse derivative of a function with tangents in its signature is taken."""

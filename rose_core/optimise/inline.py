@@ -7,6 +7,7 @@ each side what the other has computed. So these are put in line:
 - functions that are called in one place by another such one, and so on (`LONGEST_CHAIN`);
 - functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
   read elements that their callers and others have read;
+- functions that are called in one place, in a loop (`in_loops`);
 - the bodies of small loops with a state that are inside of other loops, once for each turn (`MOST_TURNS`):
   what the turns keep for the way back are local variables then.
 
@@ -88,6 +89,16 @@ def in_line(root: Func) -> Func:
     return Copies(calls.short.__contains__, small=calls.small).of(root)
 
 
+def in_loops(root: Func) -> Func:
+    """``root`` with those functions in line that are called in one place, in a loop.
+
+    There a call hides what is the same in all turns, in derivatives, too, and keeps turns from running side
+    by side. What calls in a loop have in common is found before (`optimise.common`), while they are calls.
+    """
+    chosen = _Calls(root).called_in_loops()
+    return Copies(chosen.__contains__, "in loops").of(root) if chosen else root
+
+
 def _operations(f: Func) -> int:
     return sum(ins[0] < TABLE_END for ins in f.code)
 
@@ -110,6 +121,8 @@ class _Calls:
         """What is not only called."""
         self.in_loop: set[Func] = set()
         """What is called in the turns of a loop."""
+        self.idle: set[Func] = set()
+        """What is called in a loop that never turns: there it computes nothing."""
         self.loops: dict[Func, dict[int, int]] = {}
         """The loops of each function that may be written out, and their turns."""
         for f in self.order:
@@ -184,6 +197,8 @@ class _Calls:
                 self.calls[f].append(g)
                 if f.home[v]:
                     self.in_loop.add(g)
+                    if not f.turns_of(f.home[v]):
+                        self.idle.add(g)
             elif ins[0] in CALLEES:
                 called = [f.callees[k] for k in callees(ins)]
                 self.kept.update(called)
@@ -231,6 +246,21 @@ class _Calls:
                 and _takes_arrays(f)
             ):
                 chosen.add(f)
+        return chosen
+
+    def called_in_loops(self) -> set[Func]:
+        """The functions that are called in one place, in the turns of a loop, and may be in line there."""
+        alone = {f for f in self.order if self.number[f] == 1 and f not in self.kept and f not in self.idle}
+        length: dict[Func, int] = {}
+        """Of a function in which those are in line that it alone calls."""
+        for f in self.order:
+            length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in alone)
+        chosen: set[Func] = set()
+        inside = set(self.in_loop)
+        for f in reversed(self.order):
+            if f in alone and f in inside and length[f] <= LONGEST_IN_LOOP:
+                chosen.add(f)
+                inside.update(self.calls[f])
         return chosen
 
     def operations_besides(self, others: set[Func]) -> int:

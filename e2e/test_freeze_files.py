@@ -44,6 +44,23 @@ def test_what_is_stale_is_named_and_put_right(frozen: Frozen) -> None:
     assert checked.returncode == 0, checked.stdout
 
 
+def test_what_is_frozen_is_not_compiled_again(frozen: Frozen) -> None:
+    """Unless the page compiles something else, or it is damaged."""
+    before = {path: path.read_bytes() for path in frozen.files}
+    python = frozen.root / "rose" / "pyodide"
+    place = python.readlink()
+    python.unlink()
+    done = frozen.freeze("--offline")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout == "pages/page.html: 3 programs\n"
+    python.symlink_to(place)
+    damaged, *_ = before
+    damaged.write_bytes(before[damaged][:-3])
+    done = frozen.freeze("--offline")
+    assert done.returncode == 0, done.stdout
+    assert {path: path.read_bytes() for path in frozen.files} == before
+
+
 def test_what_nobody_compiles_any_more_goes(frozen: Frozen) -> None:
     frozen.freeze("--offline")
     for name in ("page.html", "page.js"):

@@ -24,7 +24,7 @@ def test_a_warm_up_that_does_not_end_is_told(
     monkeypatch.setattr(visit, "LONGEST", 3000)
     site.write("pages/page.js", SCRIPT + "export const warmUp = () => new Promise(() => {});")
     with Server({"/": site.root}, quiet=True) as server:
-        context = visit.reader(browser, sees_frozen=False)
+        context = visit.reader(browser, {})
         seen = visit.use(context, f"{server.origin}/pages/page.html")
         context.close()
     assert len(seen.artifacts) == 1
@@ -42,7 +42,7 @@ def test_a_script_that_does_not_end_is_told(
     end = "}, 2000)" if "Timeout" in when else "}"
     site.write("pages/page.js", f"{SCRIPT}{when} for (;;); {end}")
     with Server({"/": site.root}, quiet=True) as server:
-        context = visit.reader(browser, sees_frozen=False)
+        context = visit.reader(browser, {})
         seen = visit.use(context, f"{server.origin}/pages/page.html")
         context.close()
     (told,) = seen.errors
@@ -206,7 +206,7 @@ import sys
 from rose_core.cli import visit
 with visit.chromium(sys.argv[1]) as browser:
     browser.close()
-    visit.reader(browser, sees_frozen=False)
+    visit.reader(browser, {})
 """
 
 

@@ -116,6 +116,11 @@ class Site:
     def name(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 
+    def known(self) -> dict[str, Artifact]:
+        """The programs that are frozen already, of any build; some may be damaged, which pages notice."""
+        places = [folder / FOLDER / name for folder in self.frozen for name in _made(folder / FOLDER)]
+        return {artifact.key: artifact for artifact in map(Artifact.read, places) if artifact}
+
     def take(self, page: Path, visit: Visit, origin: str) -> int:
         """Note what a page compiles; how many programs it keeps besides."""
         self.problems += [f"{self.name(page)}: {error.replace(origin, '')}" for error in visit.errors]
@@ -301,11 +306,14 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     answered: set[str] = set()
     with serve(site.root, base, WORKER, answered) as origin, chromium(program) as browser:
         address = {page: urljoin(origin, address_of(site.name(page))) for page in site.pages}
+        # what has been compiled, now or before, is what it would be if it were again, or is not taken for it
+        known = site.known()
         for page in site.pages:
             # somebody else each time: what a page stores would make others those of a second visit
-            context = reader(browser, sees_frozen=False)
+            context = reader(browser, known)
             visit = use(context, address[page])
             context.close()
+            known |= {artifact.key: artifact for artifact in visit.artifacts}
             kept = site.take(page, visit, origin)
             seen = counted(len(visit.artifacts), "program") + _hint(visit, kept)
             print(f"{site.name(page)}: {seen}", flush=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -37,6 +37,9 @@ except ImportError:
     raise CommandError("freezing takes Playwright: pip install 'rose_core[freeze]'") from None
 
 INDEX = "rose.frozen.json"
+KNOWN = "rose-known-before/"
+"""Where readers find what need not be compiled again, as seen from an index."""
+WASM = "application/wasm"
 _HERE = Path(__file__).parent
 _USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
@@ -126,11 +129,16 @@ def chromium(program: str | None) -> Iterator[Browser]:
         browser.close()
 
 
-def reader(browser: Browser, sees_frozen: bool) -> BrowserContext:
-    """Somebody who visits pages for the first time, and for whom nothing is frozen if so wished."""
+def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> BrowserContext:
+    """Somebody on a first visit, for whom what is ``known`` is frozen, or else what the site says."""
     context = browser.new_context()
-    if not sees_frozen:
-        context.route(f"**/{INDEX}", lambda route: route.fulfill(json={}))
+    if known is not None:
+        index = {"folders": {KNOWN: list(known)}}
+        context.route(f"**/{INDEX}", lambda route: route.fulfill(json=index))
+        context.route(
+            f"**/{KNOWN}*",
+            lambda route: route.fulfill(body=known[Path(route.request.url).stem].data, content_type=WASM),
+        )
     context.expose_function("roseEnd", _note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
     context.add_init_script(f"{_USE}.watch()")
@@ -250,7 +258,7 @@ def _look(frame: Frame, expression: str = "") -> None:
 def look(browser: Browser, address: str) -> Visit:
     """Open a page for the first time; what it loads then, its host sees."""
     visit = Visit()
-    context = reader(browser, sees_frozen=True)
+    context = reader(browser)
     page = context.new_page()
     try:
         _open(page, address)

@@ -45,8 +45,8 @@ export const PUSH: Readonly<Record<number, Push>> = {
     return t1;
   },
   49: (w, _a, _b, _c, r, da) => {
-    const t0 = w.operation(OP.div, w.number(0.5), r);
-    const t1 = w.operation(OP.mul, da, t0);
+    const t0 = w.operation(OP.add, r, r);
+    const t1 = w.operation(OP.div, da, t0);
     return t1;
   },
   57: (w, a, _b, _c, _r, da) => {
@@ -71,26 +71,23 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
     const t3 = w.operation(OP.sqrt, t2, 0);
-    const t4 = w.operation(OP.div, w.number(1.0), t3);
-    const t5 = w.operation(OP.mul, da, t4);
-    return t5;
+    const t4 = w.operation(OP.div, da, t3);
+    return t4;
   },
   89: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.sub, w.number(1.0), a);
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
     const t3 = w.operation(OP.sqrt, t2, 0);
-    const t4 = w.operation(OP.div, w.number(1.0), t3);
-    const t5 = w.operation(OP.mul, da, t4);
-    const t6 = w.operation(OP.neg, t5, 0);
-    return t6;
+    const t4 = w.operation(OP.div, da, t3);
+    const t5 = w.operation(OP.neg, t4, 0);
+    return t5;
   },
   97: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.mul, a, a);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
-    const t2 = w.operation(OP.div, w.number(1.0), t1);
-    const t3 = w.operation(OP.mul, da, t2);
-    return t3;
+    const t2 = w.operation(OP.div, da, t1);
+    return t2;
   },
   105: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.cosh, a, 0);
@@ -123,30 +120,28 @@ export const PUSH: Readonly<Record<number, Push>> = {
     return t1;
   },
   145: (w, a, _b, _c, _r, da) => {
-    const t0 = w.operation(OP.div, w.number(1.0), a);
-    const t1 = w.operation(OP.mul, da, t0);
-    return t1;
+    const t0 = w.operation(OP.div, da, a);
+    return t0;
   },
   153: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.add, w.number(1.0), a);
-    const t1 = w.operation(OP.div, w.number(1.0), t0);
-    const t2 = w.operation(OP.mul, da, t1);
-    return t2;
+    const t1 = w.operation(OP.div, da, t0);
+    return t1;
   },
   161: (w, a, _b, _c, _r, da) => {
-    const t0 = w.operation(OP.div, w.number(1.4426950408889634), a);
-    const t1 = w.operation(OP.mul, da, t0);
+    const t0 = w.operation(OP.div, da, a);
+    const t1 = w.operation(OP.div, t0, w.number(0.6931471805599453));
     return t1;
   },
   169: (w, a, _b, _c, _r, da) => {
-    const t0 = w.operation(OP.div, w.number(0.43429448190325176), a);
-    const t1 = w.operation(OP.mul, da, t0);
+    const t0 = w.operation(OP.div, da, a);
+    const t1 = w.operation(OP.div, t0, w.number(2.302585092994046));
     return t1;
   },
   177: (w, _a, _b, _c, r, da) => {
     const t0 = w.operation(OP.mul, r, r);
-    const t1 = w.operation(OP.div, w.number(0.3333333333333333), t0);
-    const t2 = w.operation(OP.mul, da, t1);
+    const t1 = w.operation(OP.mul, w.number(3.0), t0);
+    const t2 = w.operation(OP.div, da, t1);
     return t2;
   },
   201: (_w, _a, _b, _c, _r, da) => {
@@ -185,23 +180,20 @@ export const PUSH: Readonly<Record<number, Push>> = {
     return t2;
   },
   225: (w, _a, b, _c, _r, da) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, da, t0);
-    return t1;
+    const t0 = w.operation(OP.div, da, b);
+    return t0;
   },
   226: (w, _a, b, _c, r, _da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.neg, t0, 0);
-    const t2 = w.operation(OP.div, w.number(1.0), b);
-    const t3 = w.operation(OP.mul, t1, t2);
-    return t3;
+    const t2 = w.operation(OP.div, t1, b);
+    return t2;
   },
   227: (w, _a, b, _c, r, da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.sub, da, t0);
-    const t2 = w.operation(OP.div, w.number(1.0), b);
-    const t3 = w.operation(OP.mul, t1, t2);
-    return t3;
+    const t2 = w.operation(OP.div, t1, b);
+    return t2;
   },
   233: (w, a, b, _c, _r, da) => {
     const t0 = w.operation(OP.gt, b, a);
@@ -295,18 +287,16 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.mul, da, t1);
-    const t3 = w.operation(OP.div, w.number(1.0), t0);
-    const t4 = w.operation(OP.mul, t2, t3);
-    return t4;
+    const t3 = w.operation(OP.div, t2, t0);
+    return t3;
   },
   258: (w, a, b, _c, _r, _da, db) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, a, t0);
     const t2 = w.operation(OP.mul, db, t1);
     const t3 = w.operation(OP.neg, t2, 0);
-    const t4 = w.operation(OP.div, w.number(1.0), t0);
-    const t5 = w.operation(OP.mul, t3, t4);
-    return t5;
+    const t4 = w.operation(OP.div, t3, t0);
+    return t4;
   },
   259: (w, a, b, _c, _r, da, db) => {
     const t0 = w.operation(OP.hypot, a, b);
@@ -315,9 +305,8 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t3 = w.operation(OP.div, a, t0);
     const t4 = w.operation(OP.mul, db, t3);
     const t5 = w.operation(OP.sub, t2, t4);
-    const t6 = w.operation(OP.div, w.number(1.0), t0);
-    const t7 = w.operation(OP.mul, t5, t6);
-    return t7;
+    const t6 = w.operation(OP.div, t5, t0);
+    return t6;
   },
   265: (w, a, _b, _c, r, da) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
@@ -380,8 +369,8 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t1);
   },
   49: (w, a, _b, _c, r, d) => {
-    const t0 = w.operation(OP.div, w.number(0.5), r);
-    const t1 = w.operation(OP.mul, d, t0);
+    const t0 = w.operation(OP.add, r, r);
+    const t1 = w.operation(OP.div, d, t0);
     w.add(a, t1);
   },
   57: (w, a, _b, _c, _r, d) => {
@@ -405,25 +394,22 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
     const t3 = w.operation(OP.sqrt, t2, 0);
-    const t4 = w.operation(OP.div, w.number(1.0), t3);
-    const t5 = w.operation(OP.mul, d, t4);
-    w.add(a, t5);
+    const t4 = w.operation(OP.div, d, t3);
+    w.add(a, t4);
   },
   89: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.sub, w.number(1.0), a);
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
     const t3 = w.operation(OP.sqrt, t2, 0);
-    const t4 = w.operation(OP.div, w.number(1.0), t3);
-    const t5 = w.operation(OP.mul, d, t4);
-    w.take(a, t5);
+    const t4 = w.operation(OP.div, d, t3);
+    w.take(a, t4);
   },
   97: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.mul, a, a);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
-    const t2 = w.operation(OP.div, w.number(1.0), t1);
-    const t3 = w.operation(OP.mul, d, t2);
-    w.add(a, t3);
+    const t2 = w.operation(OP.div, d, t1);
+    w.add(a, t2);
   },
   105: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.cosh, a, 0);
@@ -456,30 +442,28 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t1);
   },
   145: (w, a, _b, _c, _r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), a);
-    const t1 = w.operation(OP.mul, d, t0);
-    w.add(a, t1);
+    const t0 = w.operation(OP.div, d, a);
+    w.add(a, t0);
   },
   153: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.add, w.number(1.0), a);
-    const t1 = w.operation(OP.div, w.number(1.0), t0);
-    const t2 = w.operation(OP.mul, d, t1);
-    w.add(a, t2);
+    const t1 = w.operation(OP.div, d, t0);
+    w.add(a, t1);
   },
   161: (w, a, _b, _c, _r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.4426950408889634), a);
-    const t1 = w.operation(OP.mul, d, t0);
+    const t0 = w.operation(OP.div, d, w.number(0.6931471805599453));
+    const t1 = w.operation(OP.div, t0, a);
     w.add(a, t1);
   },
   169: (w, a, _b, _c, _r, d) => {
-    const t0 = w.operation(OP.div, w.number(0.43429448190325176), a);
-    const t1 = w.operation(OP.mul, d, t0);
+    const t0 = w.operation(OP.div, d, w.number(2.302585092994046));
+    const t1 = w.operation(OP.div, t0, a);
     w.add(a, t1);
   },
   177: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.mul, r, r);
-    const t1 = w.operation(OP.div, w.number(0.3333333333333333), t0);
-    const t2 = w.operation(OP.mul, d, t1);
+    const t1 = w.operation(OP.mul, w.number(3.0), t0);
+    const t2 = w.operation(OP.div, d, t1);
     w.add(a, t2);
   },
   201: (w, a, _b, _c, _r, d) => {
@@ -517,22 +501,19 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(b, t0);
   },
   225: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, d, t0);
-    w.add(a, t1);
+    const t0 = w.operation(OP.div, d, b);
+    w.add(a, t0);
   },
   226: (w, _a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, d, t0);
-    const t2 = w.operation(OP.mul, t1, r);
-    w.take(b, t2);
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.take(b, t1);
   },
   227: (w, a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, d, t0);
-    const t2 = w.operation(OP.mul, t1, r);
-    w.add(a, t1);
-    w.take(b, t2);
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.add(a, t0);
+    w.take(b, t1);
   },
   233: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.gt, b, a);
@@ -632,30 +613,27 @@ export const PULL: Readonly<Record<number, Pull>> = {
   },
   257: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
-    const t1 = w.operation(OP.div, w.number(1.0), t0);
-    const t2 = w.operation(OP.mul, d, t1);
-    const t3 = w.operation(OP.div, b, t0);
-    const t4 = w.operation(OP.mul, t2, t3);
-    w.add(a, t4);
+    const t1 = w.operation(OP.div, d, t0);
+    const t2 = w.operation(OP.div, b, t0);
+    const t3 = w.operation(OP.mul, t1, t2);
+    w.add(a, t3);
   },
   258: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
-    const t1 = w.operation(OP.div, w.number(1.0), t0);
-    const t2 = w.operation(OP.mul, d, t1);
-    const t3 = w.operation(OP.div, a, t0);
-    const t4 = w.operation(OP.mul, t2, t3);
-    w.take(b, t4);
+    const t1 = w.operation(OP.div, d, t0);
+    const t2 = w.operation(OP.div, a, t0);
+    const t3 = w.operation(OP.mul, t1, t2);
+    w.take(b, t3);
   },
   259: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
-    const t1 = w.operation(OP.div, w.number(1.0), t0);
-    const t2 = w.operation(OP.mul, d, t1);
-    const t3 = w.operation(OP.div, a, t0);
-    const t4 = w.operation(OP.mul, t2, t3);
-    const t5 = w.operation(OP.div, b, t0);
-    const t6 = w.operation(OP.mul, t2, t5);
-    w.add(a, t6);
-    w.take(b, t4);
+    const t1 = w.operation(OP.div, d, t0);
+    const t2 = w.operation(OP.div, a, t0);
+    const t3 = w.operation(OP.mul, t1, t2);
+    const t4 = w.operation(OP.div, b, t0);
+    const t5 = w.operation(OP.mul, t1, t4);
+    w.add(a, t5);
+    w.take(b, t3);
   },
   265: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));

@@ -15,9 +15,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ops import OPS, code
 
 _NAMES = "mul add sub select div neg sqrt exp log sin cos sinh cosh".split()
-"""The ops that are written out, the most frequent first; their templates have no constants but these."""
-
-_NUMBERS = {None: "zero", 0.5: "half", 1.0: "one"}
+"""The ops that are written out, the most frequent first; their templates have no constant but 0."""
 
 _ADD, _SUB, _MUL, _NEG, _DIV, _SELECT = map(code, ("add", "sub", "mul", "neg", "div", "select"))
 
@@ -103,7 +101,7 @@ def sweep(order, code, cotangents, values, active, fetch, b, visit):
     instructions, table = b.code, b.table
     append, known, pad = instructions.append, table.setdefault, b.pad
     n = len(instructions)
-    zero = half = one = None
+    zero = None
     for v in order:
         c = cotangents[v]
         if c is None:
@@ -134,8 +132,7 @@ class _Text:
     def instruction(self, target: str, op: int, *args: str) -> None:
         """``target`` = the id of ``op`` of ``args``, found or appended."""
         method = ("unary", "binary", "ternary")[len(args) - 1]
-        # nothing is simplified for what a number of a template stands with
-        known = args[:1] if op == _SELECT else [a for a in args if a not in ("half", "one")]
+        known = args[:1] if op == _SELECT else args
         self.add(f"if {' or '.join(f'{a} < 0' for a in dict.fromkeys(known))}:")
         self.add(f"    pad(); {target} = b.{method}({op}, {', '.join(args)}); n = len(instructions)")
         self.add("else:")
@@ -175,10 +172,11 @@ class _Text:
     def pull(self, template: Template, operands: list[str]) -> None:
         """A transposed template, as plain code."""
         slots = [*(f"x{k}" for k in range(len(operands))), "y", "c"]
-        for const in template.consts:
-            slots.append(_NUMBERS[const])
-            self.add(f"if {slots[-1]} is None:")
-            self.add(f"    {slots[-1]} = b.real({const or 0.0})")
+        if template.consts:
+            assert template.consts == [None]
+            slots.append("zero")
+            self.add("if zero is None:")
+            self.add("    zero = b.real(0.0)")
         needed = {s for _, _, *args in template.instrs for s in args} | {s for *_, s in template.outputs}
         for k, source in enumerate([*operands, "v"]):
             if k in needed:

@@ -48,7 +48,7 @@ COUNT = fin(MOST + 1)
 _NEVER = fin(0)
 """The type of the index of a loop without turns: what would fail in it must not come before it."""
 
-_ADD, _MUL, _DIV, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "div", "neg", "select", "defined"))
+_ADD, _MUL, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "neg", "select", "defined"))
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -147,28 +147,16 @@ class Builder:
         return self._append(key, type or _OUT[op], ha if ha > hb else hb)
 
     def doubled(self, v: int) -> int:
-        """``v + v``; of a product with a number, or with a number over something, that with twice the number.
+        """``v + v``; of a product with a number, the product with twice that.
 
         Powers of two are exact, so these differ below 2⁻¹⁰²¹ only.
         """
         if v >= 0 and self.code[v][0] == _MUL:
             _, a, b = self.code[v]
-            for factor, other in ((a, b), (b, a)):
-                twice = self._twice(factor)
-                if twice is not None:
-                    return self.binary(_MUL, twice, other)
+            factor, other = (a, b) if a < 0 else (b, a)
+            if factor < 0 <= other and math.isfinite(2 * self.pool[~factor][0]):
+                return self.binary(_MUL, self.const(2 * self.pool[~factor][0], REAL), other)
         return self.binary(_ADD, v, v)
-
-    def _twice(self, v: int) -> int | None:
-        """Twice a number, or a number over something, if it takes no more to compute that."""
-        if v < 0:
-            twice = 2 * self.pool[~v][0]
-            return self.const(twice, REAL) if math.isfinite(twice) else None
-        op, *args = self.code[v]
-        if op != _DIV or args[0] >= 0:
-            return None
-        twice = self._twice(args[0])
-        return None if twice is None else self.binary(_DIV, twice, args[1])
 
     def ternary(self, op: int, a: int, b: int, c: int, type: Type | None = None) -> int:
         v = simplify.ternary(self, op, a, b, c, type)

@@ -6,8 +6,6 @@ the JavaScript bridge's numbering is generated from the table too. A pass never 
 Derivatives are forward rules ``jvp(y, x, d)`` in the algebra of `language.formula`: ``y`` is the
 op's result, ``x`` its operands and ``d`` their tangents. Where a function has no derivative (``abs``
 at 0, ``max`` of equals) the rule gives a one-sided or subgradient value, never NaN where one exists.
-A tangent is not divided, but multiplied by a reciprocal: that waits for no other tangent, and serves all that
-are divided by the same.
 """
 
 from __future__ import annotations
@@ -106,24 +104,24 @@ UNARY = [
     Op("ceil", "ceil", "R>R", reals.ceil, 0x9B, _nothing),
     Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
     Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),
-    Op("sqrt", "sqrt", "R>R", reals.sqrt, 0x9F, lambda y, x, d: d[0] * (0.5 / y)),
+    Op("sqrt", "sqrt", "R>R", reals.sqrt, 0x9F, lambda y, x, d: d[0] / (y + y)),
     Op("sin", "sin", "R>R", libm.sin, libm.sin, lambda y, x, d: d[0] * cos(x[0]), both=libm.sincos),
     Op("cos", "cos", "R>R", libm.cos, libm.cos, lambda y, x, d: -(d[0] * sin(x[0])), both=libm.sincos),
     Op("tan", "tan", "R>R", reals.tan, "tan", lambda y, x, d: d[0] * (1 + y * y)),
-    Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] * arc(x[0])),
-    Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] * arc(x[0]))),
-    Op("atan", "atan", "R>R", math.atan, "atan", lambda y, x, d: d[0] * (1 / (1 + x[0] * x[0]))),
+    Op("asin", "asin", "R>R", reals.asin, "asin", lambda y, x, d: d[0] / sqrt((1 - x[0]) * (1 + x[0]))),
+    Op("acos", "acos", "R>R", reals.acos, "acos", lambda y, x, d: -(d[0] / sqrt((1 - x[0]) * (1 + x[0])))),
+    Op("atan", "atan", "R>R", math.atan, "atan", lambda y, x, d: d[0] / (1 + x[0] * x[0])),
     Op("sinh", "sinh", "R>R", libm.sinh, libm.sinh, lambda y, x, d: d[0] * cosh(x[0]), both=libm.sinhcosh),
     Op("cosh", "cosh", "R>R", libm.cosh, libm.cosh, lambda y, x, d: d[0] * sinh(x[0]), both=libm.sinhcosh),
     # sech² by way of exp(-2|x|): 1 - y² would lose every digit where tanh saturates
     Op("tanh", "tanh", "R>R", libm.tanh, libm.tanh, lambda y, x, d: d[0] * sech2(exp(-2 * abs_(x[0])))),
     Op("exp", "exp", "R>R", libm.exp, libm.exp, lambda y, x, d: d[0] * y),
     Op("expm1", "expm1", "R>R", libm.expm1, libm.expm1, lambda y, x, d: d[0] * exp(x[0])),
-    Op("log", "log", "R>R", libm.log, libm.log, lambda y, x, d: d[0] * (1 / x[0])),
-    Op("log1p", "log1p", "R>R", libm.log1p, libm.log1p, lambda y, x, d: d[0] * (1 / (1 + x[0]))),
-    Op("log2", "log2", "R>R", libm.log2, libm.log2, lambda y, x, d: d[0] * (1 / LN2 / x[0])),
-    Op("log10", "log10", "R>R", libm.log10, libm.log10, lambda y, x, d: d[0] * (1 / LN10 / x[0])),
-    Op("cbrt", "cbrt", "R>R", libm.cbrt, libm.cbrt, lambda y, x, d: d[0] * (1 / 3 / (y * y))),
+    Op("log", "log", "R>R", libm.log, libm.log, lambda y, x, d: d[0] / x[0]),
+    Op("log1p", "log1p", "R>R", libm.log1p, libm.log1p, lambda y, x, d: d[0] / (1 + x[0])),
+    Op("log2", "log2", "R>R", libm.log2, libm.log2, lambda y, x, d: d[0] / x[0] / LN2),
+    Op("log10", "log10", "R>R", libm.log10, libm.log10, lambda y, x, d: d[0] / x[0] / LN10),
+    Op("cbrt", "cbrt", "R>R", libm.cbrt, libm.cbrt, lambda y, x, d: d[0] / (3 * (y * y))),
     Op("not", "¬", "B>B", operator.not_, 0x45),
     Op("real", "real", "I>R", float, 0xB7),
 ]
@@ -141,7 +139,7 @@ BINARY = [
         tangent="TR",
         commutes=True,
     ),
-    Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) * (1 / x[1]), tangent="TR"),
+    Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) / x[1], tangent="TR"),
     Op("min", "min", "RR>R", reals.minimum, 0xA4, lambda y, x, d: larger(x[1], x[0], d[0], d[1])),
     Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
     Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
@@ -190,11 +188,6 @@ TERNARY = [
 ]  # fmt: skip
 
 
-def arc(x: Primal) -> Primal:
-    """The derivative of asin; 1 - x² would lose digits near 1."""
-    return 1 / sqrt((1 - x) * (1 + x))
-
-
 def sech2(e: Primal) -> Primal:
     """sech² x, of e = exp(-2 |x|)."""
     return 4 * e / ((1 + e) * (1 + e))
@@ -221,7 +214,7 @@ def logarithm(y: Primal, x: Sequence[Primal]) -> Primal:
 
 def turn(x: Sequence[Primal], d: Sequence[Linear], r: Primal) -> Linear:
     """The tangent of an angle, divided twice by the radius so that r² cannot overflow."""
-    return (d[0] * (x[1] / r) - d[1] * (x[0] / r)) * (1 / r)
+    return (d[0] * (x[1] / r) - d[1] * (x[0] / r)) / r
 
 
 def along(y: Primal, x: Sequence[Primal], d: Sequence[Linear]) -> Linear:

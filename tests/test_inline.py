@@ -243,7 +243,7 @@ def inner(x: Real) -> Real:
 
 @fn
 def scaled(x: V, y: Real) -> Real:
-    return inner((y - x[0]) / x[1]) + waves(y, SHORT)
+    return inner((y - x[0]) * sin(x[1])) + waves(y, SHORT)
 
 
 def test_called_in_one_place_in_a_loop() -> None:
@@ -253,8 +253,8 @@ def test_called_in_one_place_in_a_loop() -> None:
     assert functions(in_loops(f.func)) == [in_loops(f.func)]
     check(f)
     (gradient,) = functions(Expansion(fn([V], V, lambda x: vjp(f)(x).grad(1)).func).root)
-    reciprocals = [v for v, ins in enumerate(gradient.code) if ins[0] == code("div") and ins[1] < 0]
-    assert [gradient.home[v] for v in reciprocals] == [0]
+    outside = {ins[0] for ins, home in zip(gradient.code, gradient.home, strict=False) if home == 0}
+    assert {code("sin"), code("cos")} <= outside
 
 
 def test_called_in_two_places_in_loops() -> None:

@@ -39,7 +39,6 @@ except ImportError:
 INDEX = "rose.frozen.json"
 KNOWN = "rose-known-before/"
 """Where readers find what need not be compiled again, as seen from an index."""
-WASM = "application/wasm"
 _HERE = Path(__file__).parent
 _USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
@@ -136,8 +135,7 @@ def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> Bro
         index = {"folders": {KNOWN: list(known)}}
         context.route(f"**/{INDEX}", lambda route: route.fulfill(json=index))
         context.route(
-            f"**/{KNOWN}*",
-            lambda route: route.fulfill(body=known[Path(route.request.url).stem].data, content_type=WASM),
+            f"**/{KNOWN}*", lambda route: route.fulfill(body=known[Path(route.request.url).stem].data)
         )
     context.expose_function("roseEnd", _note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
@@ -157,15 +155,17 @@ def use(context: BrowserContext, address: str) -> Visit:
     page.on("pageerror", lambda error: thrown.append(error.message))
     try:
         _open(page, address)
-        frames = [page.main_frame, *(frame for frame in page.frames[1:] if _belongs_to(frame, page))]
-        # what is in use may take others away, which is no mistake
-        for act in (_wait, _use):
-            for frame in frames:
-                try:
-                    act(frame, visit)
-                except Error:
-                    if not frame.is_detached():
-                        raise
+        main = page.main_frame  # which has been waited for
+        others = [frame for frame in page.frames[1:] if _belongs_to(frame, page)]
+        acts = [(_note_found, main), *((_wait, frame) for frame in others)]
+        acts += [(_use, frame) for frame in (main, *others)]
+        for act, frame in acts:
+            try:
+                act(frame, visit)
+            except Error:
+                # what is in use may take others away, which is no mistake
+                if not frame.is_detached():
+                    raise
     except (Error, _PageError) as error:
         visit.tell(str(error).splitlines()[0])
     page.close()

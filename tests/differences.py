@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from rose_core import Real, RunError, Vec, compile, fn, interp, jvp, vjp
-from rose_core.derivatives.expand import Expansion
-from rose_core.language.check import check
+from engines import same
 
-
-def same(f, *args):
-    """What both engines give, to the bit; of errors the text. A compiled function survives them."""
-    check(Expansion(f.func).root)
-    compiled = compile(f)
-    found = outcome(compiled, *args)
-    assert repr(found) == repr(outcome(interp(f), *args)) == repr(outcome(compiled, *args))
-    return found
-
-
-def outcome(run, *args):
-    try:
-        return run(*args)
-    except RunError as error:
-        return str(error)
+from rose_core import Real, Vec, compile, fn, jvp, vjp
 
 
 def gradient(f):

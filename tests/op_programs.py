@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from engines import engines
 from op_cases import SIZE, Case, bits
 from random_programs import flat
 
@@ -91,8 +92,8 @@ def interpreted(f: Function, *args: object) -> object:
 
 def run(f: Function, *args: object) -> object:
     """The result of a function, compiled; the interpreter's must have the same bits."""
-    result = rose.compile(f)(*args)
-    expected = flat(interpreted(f, *args))
+    compiled, by_definition = engines(f)
+    result, expected = compiled(*args), flat(by_definition(*args))
     assert list(map(bits, flat(result))) == list(map(bits, expected)), (
         f"{f}: WebAssembly and interpreter differ"
     )

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from differences import same
+from engines import same
 
 from rose_core import Real, Vec, cond, expr, fn, grad, hessian, jacobian, select, sqrt
 

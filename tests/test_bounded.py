@@ -6,7 +6,8 @@ import math
 import re
 
 import pytest
-from differences import assert_derivatives, outcome, same
+from differences import assert_derivatives
+from engines import outcome, same
 
 from rose_core import (
     Real,

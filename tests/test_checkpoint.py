@@ -6,6 +6,7 @@ import math
 
 import pytest
 from both_ways import both_ways  # noqa: F401 - a fixture for every test
+from engines import same
 
 from rose_core import (
     Dual,
@@ -20,7 +21,6 @@ from rose_core import (
     fori,
     hessian,
     iadd,
-    interp,
     jacobian,
     jvp,
     real,
@@ -37,13 +37,6 @@ from rose_core.language.check import CheckError, check
 from rose_core.language.parse import parse
 from rose_core.optimise import inline
 from rose_core.wasm.program import Program
-
-
-def same(f, *args):
-    check(Expansion(f.func).root)
-    value = interp(f)(*args)
-    assert repr(compile(f)(*args)) == repr(value)
-    return value
 
 
 def grad(f):

@@ -7,7 +7,7 @@ import math
 from math import factorial
 
 import pytest
-from differences import same
+from engines import same
 from op_cases import REAL_OPS, case, mp
 from test_ops_higher import POINTS
 

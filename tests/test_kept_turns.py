@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from differences import assert_derivatives, directional, same
+from differences import assert_derivatives, directional
+from engines import same
 from test_states import in_turns
 
 from rose_core import Real, Vec, compile, cond, fn, fori, grad, hvp, inspect, sin, sum, vec, while_loop

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from differences import assert_derivatives, gradient, same
+from differences import assert_derivatives, gradient
+from engines import same
 
 from rose_core import (
     Real,

@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 
 import pytest
+from engines import same
 
-from rose_core import Real, Vec, compile, fn, fori, interp, jvp, real, sqrt, sum, vec, vjp
+from rose_core import Real, Vec, fn, fori, interp, jvp, real, sqrt, sum, vec, vjp
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.check import check
 from rose_core.language.ir import LOOP
 from rose_core.language.types import Array
 from rose_core.wasm.program import Program
 
 N = 20
 M = Vec(N, Vec(N, Real))
-
-
-def same(f, *args):
-    check(Expansion(f.func).root)
-    value = compile(f)(*args)
-    assert repr(value) == repr(interp(f)(*args))
-    return value
 
 
 def gradient(f):

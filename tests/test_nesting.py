@@ -7,7 +7,8 @@ from itertools import product
 
 import pytest
 from both_ways import both_ways  # noqa: F401 - a fixture for every test
-from differences import differences, same
+from differences import differences
+from engines import same
 
 from rose_core import (
     Dual,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from differences import differences, same
+from differences import differences
+from engines import same
 
 from rose_core import (
     Bool,

@@ -6,10 +6,11 @@ import math
 import random
 
 import pytest
-from random_programs import RandomProgram, flat
+from engines import same
+from random_programs import RandomProgram
 from test_random_programs import args_of, random_like, reverse
 
-from rose_core import Bool, Real, Vec, compile, fn, interp, select, vjp
+from rose_core import Bool, Real, Vec, fn, select, vjp
 from rose_core.derivatives.expand import Expansion
 from rose_core.tracing.trace import operation
 from rose_core.wasm import parts
@@ -29,12 +30,10 @@ def test_random_programs(short, seed):
     program = RandomProgram(seed)
     f = program.functions[-1]
     args = args_of(program, f)
-    value = interp(f)(*args)
-    assert flat(compile(f)(*args)) == flat(value)
+    value = same(f, *args)
     backward = reverse(f)
     cotangent = random_like(random.Random(seed), value)
-    pulled = interp(backward)(*args, cotangent)
-    assert flat(compile(backward)(*args, cotangent)) == flat(pulled)
+    same(backward, *args, cotangent)
 
 
 def chain(n, seed):
@@ -69,8 +68,8 @@ def test_long_functions(n):
     gradient = fn([Vec(10, Real), Bool], Vec(10, Real), lambda x, p: vjp(f)(x, p).grad(1)[0])
     x = [math.sin(k) for k in range(10)]
     for p in (True, False):
-        assert compile(f)(x, p) == interp(f)(x, p)
-        assert compile(gradient)(x, p) == interp(gradient)(x, p)
+        same(f, x, p)
+        same(gradient, x, p)
     module = Program(Expansion(gradient.func).root).bytes
     assert (f"{gradient.func.name} 2".encode() in module) == (n == 3000)
 
@@ -81,4 +80,4 @@ def test_parts_that_are_called():
     inner = fn([Vec(10, Real), Bool], Vec(10, Real), lambda x, p: vjp(f)(x, p).grad(1)[0])
     outer = fn([Vec(10, Real)], Vec(10, Real), lambda x: inner(inner(x, True), False))
     x = [math.cos(k) / 3 for k in range(10)]
-    assert compile(outer)(x) == interp(outer)(x)
+    same(outer, x)

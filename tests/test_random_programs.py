@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from engines import engines, same
 from random_programs import RandomProgram, duals, flat, like, tangents
 
-from rose_core import compile, fn, interp, jvp, vjp
-from rose_core.derivatives.expand import Expansion
+from rose_core import fn, interp, jvp, vjp
 from rose_core.language.check import check
 
 SEEDS = range(150)
@@ -51,31 +51,28 @@ def test_program(seed):
     program = RandomProgram(seed)
     f = program.functions[-1]
     args = args_of(program, f)
-    value = interp(f)(*args)
-    assert flat(compile(f)(*args)) == flat(value)
+    compiled, interpreted = engines(f)
+    value = interpreted(*args)
+    assert flat(compiled(*args)) == flat(value)
 
     rng = random.Random(seed)
     direction = random_like(rng, args)
     cotangent = random_like(rng, value)
     forward = jvp(f)
     check(f.func)
-    check(Expansion(forward.func).root)
     dual_args = [duals(a, d) for a, d in zip(args, direction, strict=True)]
-    dual = interp(forward)(*dual_args)
-    assert flat(compile(forward)(*dual_args)) == flat(dual)
+    dual = same(forward, *dual_args)
     tangent = tangents(dual)
 
     backward = reverse(f)
     check(backward.func)
-    check(Expansion(backward.func).root)
-    pulled = interp(backward)(*args, cotangent)
-    assert flat(compile(backward)(*args, cotangent)) == flat(pulled)
+    pulled = same(backward, *args, cotangent)
     along = direction if len(args) > 1 else direction[0]
     pulled_list = [pulled[str(k)] for k in range(len(args))] if len(args) > 1 else pulled
     close(dot(tangent, cotangent), dot(along, pulled_list), 1e-9)
 
     h = 1e-6
-    ahead, behind = interp(f)(*shift(args, direction, h)), interp(f)(*shift(args, direction, -h))
+    ahead, behind = interpreted(*shift(args, direction, h)), interpreted(*shift(args, direction, -h))
     for a, b, t in zip(flat(ahead), flat(behind), flat(tangent), strict=True):
         close((a - b) / (2 * h), t, 1e-5)
 
@@ -91,20 +88,18 @@ def test_second_order(seed):
     cotangent = random_like(rng, value)
     g = reverse(f)
     full = [*args, cotangent]
-    pulled = interp(g)(*full)
+    run = interp(g)
+    pulled = run(*full)
     direction = random_like(rng, full)
     w = random_like(rng, pulled)
     forward = jvp(g)
     dual_args = [duals(a, d) for a, d in zip(full, direction, strict=True)]
-    dual = interp(forward)(*dual_args)
-    assert flat(compile(forward)(*dual_args)) == flat(dual)
+    dual = same(forward, *dual_args)
     tangent = tangents(dual)
     twice = reverse(g)
-    check(Expansion(twice.func).root)
-    second = interp(twice)(*full, w)
-    assert flat(compile(twice)(*full, w)) == flat(second)
+    second = same(twice, *full, w)
     close(dot(tangent, w), dot(direction, [second[str(k)] for k in range(len(full))]), 1e-8)
     h = 1e-5
-    ahead, behind = interp(g)(*shift(full, direction, h)), interp(g)(*shift(full, direction, -h))
+    ahead, behind = run(*shift(full, direction, h)), run(*shift(full, direction, -h))
     for a, b, t in zip(flat(ahead), flat(behind), flat(tangent), strict=True):
         close((a - b) / (2 * h), t, 1e-4)

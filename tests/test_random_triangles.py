@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from engines import same
 from random_triangles import program
-from test_random_updates import Point, duals, gradient_of, same
+from test_random_updates import Point, duals, gradient_of
 from unchanged import assert_unchanged
 
 from rose_core import jvp

@@ -6,21 +6,12 @@ import math
 from random import Random
 
 import pytest
+from engines import same
 from random_programs import flat
 from random_updates import M, N, V, program
 
-from rose_core import Real, compile, fn, interp, jvp, struct, vjp
+from rose_core import Real, fn, jvp, struct, vjp
 from rose_core.derivatives import linearize_control, transpose_control, updates
-from rose_core.derivatives.expand import Expansion
-from rose_core.language.check import check
-
-
-def same(f, *args):
-    """What ``f`` gives, compiled and interpreted."""
-    check(Expansion(f.func).root)
-    found = compile(f)(*args)
-    assert repr(found) == repr(interp(f)(*args))
-    return found
 
 
 def duals(x, dx):

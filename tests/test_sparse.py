@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from differences import same
+from engines import same
 
 from rose_core import (
     Bool,

@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import pytest
-from differences import same
+from engines import same
 from random_programs import duals, flat
 from random_states import program
 

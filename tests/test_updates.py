@@ -10,12 +10,12 @@ from operator import mul
 from random import Random
 
 import pytest
+from engines import same
 
 from rose_core import (
     Real,
     Vec,
     abs,
-    compile,
     cond,
     fn,
     fori,
@@ -53,13 +53,6 @@ from rose_core.wasm.program import Program
 from rose_core.wasm.reuse import Overwriting, Updates
 
 V4, V9 = Vec(4, Real), Vec(9, Real)
-
-
-def same(f, *args):
-    check(Expansion(f.func).root)
-    value = interp(f)(*args)
-    assert repr(compile(f)(*args)) == repr(value)
-    return value
 
 
 def copies(f):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differences import same
+from engines import same
 
 from rose_core import Real, Size, Vec, compile, fn, grad, hessian, jacobian, jet, sum, vmap
 

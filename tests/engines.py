@@ -1,0 +1,35 @@
+"""Both ways to run a function: for tests of what both give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+from rose_core import RunError, api, compile, interp
+from rose_core.language.check import check
+from rose_core.recording.again import expanded
+from rose_core.tracing.functions import Function
+
+
+def engines(f: Function) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """``f`` compiled and interpreted, of one expansion, which must follow the typing rules."""
+    root = expanded(f.func)
+    check(root)
+    with patch.object(api, "expanded", lambda _: root):
+        return compile(f), interp(f)
+
+
+def same(f: Function, *args: object) -> Any:
+    """What both engines give, to the bit; of errors the text. A compiled function survives them."""
+    compiled, interpreted = engines(f)
+    found = outcome(compiled, *args)
+    assert repr(found) == repr(outcome(interpreted, *args)) == repr(outcome(compiled, *args))
+    return found
+
+
+def outcome(run: Callable[..., Any], *args: object) -> Any:
+    try:
+        return run(*args)
+    except RunError as error:
+        return str(error)

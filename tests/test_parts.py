@@ -12,7 +12,7 @@ from test_random_programs import args_of, random_like, reverse
 
 from rose_core import Bool, Real, Vec, fn, select, vjp
 from rose_core.derivatives.expand import Expansion
-from rose_core.tracing.trace import operation
+from rose_core.tracing.operations import operation
 from rose_core.wasm import parts
 from rose_core.wasm.program import Program
 

@@ -14,7 +14,7 @@ from rose_core import Bool, Real, Vec, fn, opaque
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ops import OPS
 from rose_core.language.parse import parse
-from rose_core.tracing.trace import operation
+from rose_core.tracing.operations import operation
 from rose_core.wasm import encode
 from rose_core.wasm.program import Program
 from rose_core.wasm.wat import wat

@@ -9,7 +9,8 @@ from rose_core.language.types import REAL, Array, Struct, Type, leaves, scalar_o
 from rose_core.standalone import names_of
 from rose_core.tracing.declare import Vec
 from rose_core.tracing.functions import Function, fn, select, vec, vjp
-from rose_core.tracing.trace import operation, real
+from rose_core.tracing.indices import real
+from rose_core.tracing.operations import operation
 
 _equal = operation("eq")
 

@@ -10,7 +10,7 @@ from rose_core.language.types import REAL, TAN, Array, Struct, Type, dual, numbe
 from rose_core.tracing.declare import elements, fields_of
 from rose_core.tracing.functions import Capture, Function, function_of
 from rose_core.tracing.generic import Generic
-from rose_core.tracing.trace import Value, zero
+from rose_core.tracing.symbols import Value, zero
 
 
 def jvp(f: Function | Generic) -> Any:

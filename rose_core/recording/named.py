@@ -20,7 +20,7 @@ from rose_core.solvers.quadrature import quad
 from rose_core.solvers.roots import fixed_point, root
 from rose_core.tracing.functional import Alone
 from rose_core.tracing.functions import Function
-from rose_core.tracing.trace import lift
+from rose_core.tracing.lifting import lift
 
 
 def declare(func: Func, name: str, f: Func) -> None:

@@ -11,7 +11,8 @@ from rose_core.operators.forward import jvp
 from rose_core.tracing.control import fori
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, select, sum, vec
-from rose_core.tracing.trace import index_operation, operation
+from rose_core.tracing.indices import index_operation
+from rose_core.tracing.operations import operation
 
 _abs, _max, _gt, _and = map(operation, ("abs", "max", "gt", "and"))
 _ieq, _igt = map(index_operation, ("ieq", "igt"))

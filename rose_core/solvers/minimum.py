@@ -18,7 +18,9 @@ from rose_core.tracing.control import fori, turns_while
 from rose_core.tracing.elementwise import combined, norm, product
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, select, vec, vjp
-from rose_core.tracing.trace import Var, imax, index_operation, isub, operation
+from rose_core.tracing.indices import imax, index_operation, isub
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import Var
 from rose_core.tracing.where import Construct
 
 _lt, _leq, _gt, _and, _or, _not, _sqrt = map(operation, ("lt", "leq", "gt", "and", "or", "not", "sqrt"))

@@ -21,7 +21,10 @@ from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined, norm
 from rose_core.tracing.functional import functional, tangent
 from rose_core.tracing.functions import Function, select
-from rose_core.tracing.trace import current, lift, operation, wrap, zero
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import zero
+from rose_core.tracing.trace import current
 from rose_core.tracing.where import Construct
 
 _abs, _min, _max, _sign, _pow, _add = map(operation, ("abs", "min", "max", "sign", "pow", "add"))

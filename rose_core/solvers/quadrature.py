@@ -34,7 +34,11 @@ from rose_core.tracing.control import fori, inline, turns_while
 from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
 from rose_core.tracing.functions import Function, captured, select, vec
-from rose_core.tracing.trace import Trace, current, index_operation, lift, operation, wrap, zero
+from rose_core.tracing.indices import index_operation
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import zero
+from rose_core.tracing.trace import Trace, current
 from rose_core.tracing.values import Record
 from rose_core.tracing.where import Construct
 

@@ -18,7 +18,11 @@ from rose_core.tracing.declare import LARGEST, describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, function_of, select, sum, vec, vjp
-from rose_core.tracing.trace import current, index_operation, lift, operation, real, wrap, zero
+from rose_core.tracing.indices import index_operation, real
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import zero
+from rose_core.tracing.trace import current
 from rose_core.tracing.where import Construct
 
 _lt, _leq, _gt, _and, _or, _not, _eq = map(operation, ("lt", "leq", "gt", "and", "or", "not", "eq"))

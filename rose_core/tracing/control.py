@@ -25,8 +25,10 @@ from rose_core.tracing.declare import (
 )
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
+from rose_core.tracing.lifting import lift, use, wrap
 from rose_core.tracing.sizes import Size
-from rose_core.tracing.trace import Loose, Trace, Value, Var, check, current, lift, this_thread, use, wrap
+from rose_core.tracing.symbols import Loose, Value, Var
+from rose_core.tracing.trace import Trace, current, this_thread
 from rose_core.tracing.where import Construct
 
 
@@ -248,7 +250,7 @@ def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
     if isinstance(n, Var) and isinstance(n._type, Fin):
         return use(n)[0], n._type
     if isinstance(n, Var) and n._type is REAL:
-        return check("index", trace, use(n)[0], _COUNT, name, NO_COUNT), _COUNT
+        return trace.check("index", use(n)[0], _COUNT, name, NO_COUNT), _COUNT
     turns = whole(exact(n))
     if (isinstance(n, float) and turns is None) or (turns is not None and not 0 <= turns < LARGEST):
         found, expected = n if turns is None else turns, f"a whole number from 0 to {LARGEST - 1}"

@@ -9,7 +9,8 @@ from typing import Any
 from rose_core.language.types import REAL, Array, Struct, Type
 from rose_core.tracing.control import fori
 from rose_core.tracing.functions import sum, vec
-from rose_core.tracing.trace import operation, zero
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import zero
 
 _max, _abs = operation("max"), operation("abs")
 

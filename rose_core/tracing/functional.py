@@ -15,7 +15,8 @@ from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leav
 from rose_core.optimise.narrow import narrowed_from
 from rose_core.tracing.declare import as_type, describe
 from rose_core.tracing.functions import Capture, Function, captured, function_of
-from rose_core.tracing.trace import Trace, current, lift, this_thread, wrap
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.trace import Trace, current, this_thread
 
 
 def functional(

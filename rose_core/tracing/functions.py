@@ -18,23 +18,12 @@ from rose_core.language.ir import Func, is_real
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves
 from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
+from rose_core.tracing.indices import chosen, iadd
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.operations import operation
 from rose_core.tracing.sizes import sizes_in
-from rose_core.tracing.trace import (
-    Loose,
-    Trace,
-    Value,
-    Var,
-    VecValue,
-    check_scope,
-    chosen,
-    current,
-    iadd,
-    lift,
-    operation,
-    this_thread,
-    wrap,
-    zero,
-)
+from rose_core.tracing.symbols import Loose, Value, Var, VecValue, zero
+from rose_core.tracing.trace import Trace, check_scope, current, this_thread
 from rose_core.tracing.values import build, flatten, ordered
 
 

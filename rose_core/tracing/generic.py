@@ -13,7 +13,7 @@ from rose_core.errors import counted
 from rose_core.language.types import Array, Struct
 from rose_core.tracing.declare import describe, elements, fields_of, index_type
 from rose_core.tracing.sizes import OpenVec, Size, known
-from rose_core.tracing.trace import Value
+from rose_core.tracing.symbols import Value
 from rose_core.tracing.values import ordered
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rose_core.language.types import REAL
 from rose_core.tracing.control import cond
 from rose_core.tracing.declare import describe
 from rose_core.tracing.functions import Function, fn
-from rose_core.tracing.trace import operation
+from rose_core.tracing.operations import operation
 
 
 class ExpressionError(ValueError):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from rose_core.language.types import Array
 from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined
-from rose_core.tracing.trace import VecValue, current, lift, operation, wrap
+from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.operations import operation
+from rose_core.tracing.symbols import VecValue
+from rose_core.tracing.trace import current
 
 _add = operation("add")
 

@@ -24,12 +24,12 @@ from rose_core.host import to_js
 from rose_core.inspection import inspection_of
 from rose_core.language.interp import call as run
 from rose_core.language.ir import Func
-from rose_core.language.types import Type, shape_of
+from rose_core.language.types import Type, is_memory, shape_of
 from rose_core.operators.sparse import Sparse
 from rose_core.recording.again import noted
 from rose_core.recording.record import Recording
 from rose_core.recording.scripts import functions_of, imports_more, look_again
-from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of
+from rose_core.wasm.layout import HostConvention, Slot, kind_of
 from rose_core.wasm.limits import SizeError
 from rose_core.wasm.program import Program
 

@@ -16,8 +16,8 @@ from rose_core.errors import FAIL, Notes, failure
 from rose_core.language.ir import Func
 from rose_core.language.ops import OPS
 from rose_core.language.tables import flattened, nested
-from rose_core.language.types import Type
-from rose_core.wasm.layout import HostConvention, Slot, is_memory, kind_of, size_of
+from rose_core.language.types import Type, is_memory
+from rose_core.wasm.layout import HostConvention, Slot, kind_of, size_of
 
 _ADDRESS = (1 << 32) - 1
 """A mask: engines give addresses with a sign."""

@@ -19,8 +19,7 @@ from rose_core.derivatives.versions import Versions
 from rose_core.language.builder import Builder
 from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS
 from rose_core.language.ops import LIBRARY, TABLE_END, code
-from rose_core.language.types import REAL, Array, Ref, replace_scalar
-from rose_core.wasm.layout import has_tape
+from rose_core.language.types import REAL, Array, Ref, has_tape, replace_scalar
 
 if TYPE_CHECKING:
     from rose_core.derivatives.known import Limits

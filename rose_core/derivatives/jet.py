@@ -30,8 +30,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import OPS, TABLE_END, code
 from rose_core.language.replay import Replay
-from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
-from rose_core.wasm.layout import has_tape
+from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, has_tape, leaves
 
 _SELECT = code("select")
 _DIV, _MUL = code("div"), code("mul")

@@ -16,8 +16,7 @@ from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite
-from rose_core.language.types import TAN, replace_scalar, scalar_of
-from rose_core.wasm.layout import has_tape
+from rose_core.language.types import TAN, has_tape, replace_scalar, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.derivatives.jvp import Jvp, Sweep

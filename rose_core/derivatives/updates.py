@@ -25,8 +25,7 @@ from rose_core.language.ir import (
     is_real,
     operands,
 )
-from rose_core.language.types import Array, Fin
-from rose_core.wasm.layout import has_tape
+from rose_core.language.types import Array, Fin, has_tape
 
 _FEW = 16
 """So many numbers are kept of every turn rather than an array taken along."""

@@ -15,6 +15,7 @@ from rose_core.language.ir import Func, Spec, fields_of, is_real, result_count
 from rose_core.language.ops import OPS, Op
 from rose_core.language.types import (
     BOOL,
+    LARGEST,
     REAL,
     RUN,
     TAN,
@@ -30,7 +31,6 @@ from rose_core.language.types import (
     is_tape,
     replace_scalar,
 )
-from rose_core.tracing.declare import LARGEST
 
 Tree = tuple[Any, ...]
 """A kind, a position in the text, and parts."""

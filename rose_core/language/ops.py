@@ -26,8 +26,6 @@ maximum, minimum = map(function, ("max", "min"))
 
 LN2, LN10 = math.log(2), math.log(10)
 
-type_of_letter = {"R": "Real", "B": "Bool", "I": "Index"}
-
 
 class Op:
     """A row: one primitive operation on scalars."""

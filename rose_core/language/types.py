@@ -200,6 +200,10 @@ _arrays: dict[tuple[Type, Type], Array] = {}
 _refs: dict[Type, Ref] = {}
 
 
+LARGEST = 2**31
+"""The largest size of an index type: indices are 32-bit integers."""
+
+
 def fin(size: int) -> Fin:
     """The index type of the integers below ``size``."""
     found = _fins.get(size)
@@ -234,6 +238,16 @@ def is_tape(leaf: Type) -> bool:
 def cell_of(leaf: Type) -> Type:
     """What a leaf is made of in memory: numbers, or tapes, of which there are the addresses."""
     return leaf.cell if isinstance(leaf, (Array, Ref)) else leaf
+
+
+def has_tape(leaf: Type) -> bool:
+    """Whether there are arrays in a value whose size is known only at run time."""
+    return is_tape(cell_of(leaf))
+
+
+def is_memory(leaf: Type) -> bool:
+    """Whether values of this leaf type live in memory, rather than in a local variable."""
+    return isinstance(leaf, (Array, Ref)) and not is_tape(leaf)
 
 
 def scalar_of(leaf: Type) -> Type:

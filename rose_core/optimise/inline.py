@@ -38,8 +38,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import Fin, array, leaves
-from rose_core.wasm.layout import is_memory
+from rose_core.language.types import Fin, array, is_memory, leaves
 
 SHORTEST = 8
 """The most instructions of a function that is in line wherever it is called: as many as a call takes."""

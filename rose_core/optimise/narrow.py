@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from rose_core.language.builder import Builder
 from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, operands
 from rose_core.language.replay import copied
+from rose_core.language.types import is_memory
 from rose_core.optimise.inline import Verbatim, stays
-from rose_core.wasm.layout import is_memory
 
 _MOST = 4
 """The most rows that are passed in place of an array."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from rose_core.language.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, callees
 from rose_core.language.ops import TABLE_END
-from rose_core.language.types import Type
-from rose_core.wasm.layout import is_memory
+from rose_core.language.types import Type, is_memory
 
 _STRAIGHT = frozenset((PARAM, INDEX, VEC))
 

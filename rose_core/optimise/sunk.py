@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from rose_core.language.builder import Builder
 from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func, opcodes
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import Ref, Type
-from rose_core.wasm.layout import has_tape, is_memory
+from rose_core.language.types import Ref, Type, has_tape, is_memory
 
 Path = tuple[int, ...]
 """An array and the indices that lead from it to a row, as numbers of a side's arguments."""

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from rose_core.language.ir import INDEX, PARAM, SET, Func
+from rose_core.language.types import is_memory
 from rose_core.optimise.outside import given_values
-from rose_core.wasm.layout import is_memory
 
 _MOST = 4
 """The most numbers that become arguments."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rose_core.language.types import BOOL, DUAL, REAL, TAN, Array, Struct, Type, array, fin
+from rose_core.language.types import BOOL, DUAL, LARGEST, REAL, TAN, Array, Struct, Type, array, fin
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import inverse, matrix, solve, unit
 from rose_core.tracing.control import cond, fori, limit_of, turns_while, type_of
-from rose_core.tracing.declare import LARGEST, describe, number
+from rose_core.tracing.declare import describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, function_of, select, sum, vec, vjp

@@ -11,18 +11,8 @@ from typing import Any
 
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
-from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
-from rose_core.tracing.declare import (
-    LARGEST,
-    as_type,
-    describe,
-    elements,
-    exact,
-    fields_of,
-    number,
-    truth,
-    whole,
-)
+from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
+from rose_core.tracing.declare import as_type, describe, elements, exact, fields_of, number, truth, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.lifting import lift, use, wrap

@@ -8,11 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rose_core.language.types import BOOL, REAL, UNIT, Fin, Struct, Type, array, fin
+from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
-
-LARGEST = 2**31
-"""The largest size of an index type: indices are 32-bit integers."""
 
 
 def as_type(t: object) -> Type:

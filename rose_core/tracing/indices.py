@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from rose_core.errors import NO_INDEX, OUT_OF_RANGE
 from rose_core.language import ops
-from rose_core.language.types import BOOL, REAL, Fin, fin
-from rose_core.tracing.declare import LARGEST, as_type, describe, exact, whole
+from rose_core.language.types import BOOL, LARGEST, REAL, Fin, fin
+from rose_core.tracing.declare import as_type, describe, exact, whole
 from rose_core.tracing.lifting import lift, use
 from rose_core.tracing.symbols import Loose, Value, Var
 from rose_core.tracing.trace import ANY, Trace, current

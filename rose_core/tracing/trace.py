@@ -11,8 +11,7 @@ from threading import local
 from rose_core.language import ops
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
-from rose_core.language.types import Fin, fin
-from rose_core.tracing.declare import LARGEST
+from rose_core.language.types import LARGEST, Fin, fin
 from rose_core.tracing.where import Construct
 
 ANY = fin(LARGEST)

@@ -10,7 +10,7 @@ address, above the frames of all its callers.
 from __future__ import annotations
 
 from rose_core.language.ir import Func
-from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, cell_of, is_tape
+from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, cell_of, has_tape, is_memory, is_tape
 from rose_core.wasm.encode import I32_ADD, i32_const
 
 MOST_SCALARS = 100
@@ -18,11 +18,6 @@ MOST_SCALARS = 100
 
 MOST_POINTERS = 400
 """Arrays of which a call passes where they are, of its arguments as of its results; likewise."""
-
-
-def has_tape(leaf: Type) -> bool:
-    """Whether there are arrays in a value whose size is known only at run time."""
-    return is_tape(cell_of(leaf))
 
 
 def has_tapes(f: Func) -> bool:
@@ -82,11 +77,6 @@ def letter(t: Type) -> str:
 def is_i32(t: Type) -> bool:
     """Whether WebAssembly sees a value as an i32: a Bool, an index, an address."""
     return not (t is REAL or t is TAN)
-
-
-def is_memory(leaf: Type) -> bool:
-    """Whether values of this leaf type live in memory, rather than in a local variable."""
-    return isinstance(leaf, (Array, Ref)) and not is_tape(leaf)
 
 
 BASE = i32_const(0)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from rose_core.language.ir import CALL, GET, PARAM, STRUCTURAL_NAMES, Func
 from rose_core.language.ops import OPS
-from rose_core.language.types import Type
+from rose_core.language.types import Type, is_memory
 from rose_core.wasm.encode import Function
-from rose_core.wasm.layout import is_memory, size_of
+from rose_core.wasm.layout import size_of
 
 BODY = 7_654_321
 """Bytes of a function, with its declarations of local variables."""

@@ -30,7 +30,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
-from rose_core.language.types import Array, Fin, Ref, is_tape
+from rose_core.language.types import Array, Fin, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.encode import (
@@ -54,8 +54,6 @@ from rose_core.wasm.layout import (
     Convention,
     HostConvention,
     Place,
-    has_tape,
-    is_memory,
     kind_of,
     letter,
     passed_kind,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes
-from rose_core.language.types import Array, Type, is_tape
+from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.encode import (
     DROP,
@@ -21,17 +21,7 @@ from rose_core.wasm.encode import (
     store,
 )
 from rose_core.wasm.expressions import Expressions, get_local, set_local
-from rose_core.wasm.layout import (
-    Convention,
-    HostConvention,
-    Place,
-    has_tape,
-    is_i32,
-    is_memory,
-    kind_of,
-    passed_kind,
-    size_of,
-)
+from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, passed_kind, size_of
 from rose_core.wasm.reuse import Overwriting, Updates
 from rose_core.wasm.runtime import DATA, STRIDE, Runtime
 

@@ -9,7 +9,7 @@ from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import OPS, Op
 from rose_core.language.tables import numbers_of
-from rose_core.language.types import Array
+from rose_core.language.types import Array, is_memory
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm import encode
@@ -23,7 +23,6 @@ from rose_core.wasm.layout import (
     HostConvention,
     Slot,
     aligned,
-    is_memory,
     kind_of,
     placed,
     size_of,

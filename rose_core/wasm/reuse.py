@@ -38,7 +38,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import BINARY_END, FAILS, TABLE_END
-from rose_core.wasm.layout import is_memory
+from rose_core.language.types import is_memory
 
 _NEVER = 1 << 60
 

@@ -100,7 +100,7 @@ class InTurn(Replay):
         inside = b.open
         homes = [b.home[a] for a in self.args if a >= 0 and b.home[a] < inside[-1]]
         before = inside[: 1 + inside.index(max(homes, default=0))]
-        same = _Same(f, _given(b, self.args)).values
+        _, same = _in_turn(f, _given(b, self.args))
         for v in f.blocks[0].order:
             b.open = before if same[v] else inside
             self.instruction(v)
@@ -134,7 +134,7 @@ def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
 
 def _in_turn(f: Func, given: tuple[bool, ...]) -> tuple[int, list[bool]]:
     """How many instructions of ``f`` come into a loop where these arguments are the same, 0 if it is called;
-    and which of its results are the same in all turns.
+    and which of its values are the same in all turns, if it is in line.
     """
     key = "in turn", given, f.extent
     found = f.memo.get(key)
@@ -181,15 +181,16 @@ class _Same:
         f = self.f
         self.left += 1 + (len(contents(f, ins[1])) if ins[0] == FOR else 0)
         if ins[0] == CALL and _is_pure(f, ins):
-            inside, results = _in_turn(f.callees[ins[1]], tuple([self.values[x] for x in ins[2:]]))
+            g = f.callees[ins[1]]
+            inside, same = _in_turn(g, tuple([self.values[x] for x in ins[2:]]))
             if inside:
-                self._told[v] = results
+                self._told[v] = [same[x] for x in g.results]
                 self.left += inside
                 self.is_worth_it = True
 
     def in_turn(self) -> tuple[int, list[bool]]:
         is_in_line = self.is_worth_it and self.left <= LONGEST_IN_LOOP
-        return self.left if is_in_line else 0, [self.values[x] for x in self.f.results]
+        return (self.left, self.values) if is_in_line else (0, [])
 
 
 def _may_move(loop: Loop) -> bool:

@@ -76,7 +76,7 @@ _versions = count(1)
 
 def in_line(root: Func) -> Func:
     """``root`` with functions in line, in it and in those that it calls."""
-    calls = _Calls(root)
+    calls = _Measured(root)
     calls.put_chains_in_line()
     more = calls.called_once()
     if more:
@@ -108,7 +108,7 @@ def stays(f: Func) -> bool:
 
 
 class _Calls:
-    """The calls of a program, and what may be put in line."""
+    """The calls of a program."""
 
     def __init__(self, root: Func) -> None:
         self.order = callees_first(root)
@@ -128,7 +128,56 @@ class _Calls:
             self._look_at(f)
         self.number = Counter(g for called in self.calls.values() for g in called)
         """How often each function is called."""
+
+    def _look_at(self, f: Func) -> None:
+        self.kept.update(derived(f))
+        if stays(f):
+            self.kept.add(f)
+        if not f.callees:
+            return
+        for v, ins in enumerate(f.code):
+            if ins[0] == CALL:
+                g = f.callees[ins[1]]
+                self.calls[f].append(g)
+                if f.home[v]:
+                    self.in_loop.add(g)
+                    if not f.turns_of(f.home[v]):
+                        self.idle.add(g)
+            elif ins[0] in CALLEES:
+                called = [f.callees[k] for k in callees(ins)]
+                self.kept.update(called)
+                if ins[0] in (COND, LOOP):
+                    self.parts[f] += called
+                if ins[0] == LOOP and (turns := _few_turns(f, ins)):
+                    self.loops.setdefault(f, {})[v] = turns
+
+    def is_called_once(self, f: Func) -> bool:
+        """Whether ``f`` is called in one place, and nothing else is done with it."""
+        return self.number[f] == 1 and f not in self.kept
+
+    def called_in_loops(self) -> set[Func]:
+        """The functions that are called in one place, in the turns of a loop, and may be in line there."""
+        alone = {f for f in self.order if self.is_called_once(f) and f not in self.idle}
+        length: dict[Func, int] = {}
+        """Of a function in which those are in line that it alone calls."""
+        for f in self.order:
+            length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in alone)
+        chosen: set[Func] = set()
+        inside = set(self.in_loop)
+        for f in reversed(self.order):
+            if f in alone and f in inside and length[f] <= LONGEST_IN_LOOP:
+                chosen.add(f)
+                inside.update(self.calls[f])
+        return chosen
+
+
+class _Measured(_Calls):
+    """The calls of a program, and how long functions are with others in line."""
+
+    def __init__(self, root: Func) -> None:
+        super().__init__(root)
         self.short: set[Func] = set()
+        """What is in line wherever it is called."""
         self.small: set[Func] = set()
         """The bodies of loops that are written out."""
         self.length: dict[Func, int] = {}
@@ -147,6 +196,7 @@ class _Calls:
                 self.short.add(f)
 
     def _measure(self, f: Func) -> int:
+        """The length of ``f``, that of what it calls being known."""
         copies = Counter(g for g in self.calls[f] if g in self.short)
         for v, turns in self.loops.get(f, {}).items():
             body = f.callees[f.code[v][2]]
@@ -184,29 +234,6 @@ class _Calls:
                         outside.add(body)
         return {f: turns for f, turns in found.items() if f not in outside}
 
-    def _look_at(self, f: Func) -> None:
-        self.kept.update(derived(f))
-        if stays(f):
-            self.kept.add(f)
-        if not f.callees:
-            return
-        for v, ins in enumerate(f.code):
-            if ins[0] == CALL:
-                g = f.callees[ins[1]]
-                self.calls[f].append(g)
-                if f.home[v]:
-                    self.in_loop.add(g)
-                    if not f.turns_of(f.home[v]):
-                        self.idle.add(g)
-            elif ins[0] in CALLEES:
-                called = [f.callees[k] for k in callees(ins)]
-                self.kept.update(called)
-                if ins[0] in (COND, LOOP):
-                    self.parts[f] += called
-                turns = _few_turns(f, ins) if ins[0] == LOOP else 0
-                if turns:
-                    self.loops.setdefault(f, {})[v] = turns
-
     def put_chains_in_line(self) -> None:
         """What is called in one place counts as short where such calls are in each other in long chains.
 
@@ -214,9 +241,7 @@ class _Calls:
         square of a chain's length.
         """
         alone = [
-            f
-            for f in self.order
-            if self.number[f] == 1 and f not in self.kept and f not in self.short and f not in self.in_loop
+            f for f in self.order if self.is_called_once(f) and f not in self.short and f not in self.in_loop
         ]
         links = set(alone)
         above = dict.fromkeys(self.order, 0)
@@ -235,32 +260,14 @@ class _Calls:
 
     def called_once(self) -> set[Func]:
         """The functions of arrays that are called in one place, and may be in line there."""
-        chosen = set()
-        for f in reversed(self.order):
-            if (
-                self.number[f] == 1
-                and f not in self.kept
-                and f not in self.short
-                and not (f in self.in_loop and self.length[f] > LONGEST_IN_LOOP)
-                and _takes_arrays(f)
-            ):
-                chosen.add(f)
-        return chosen
-
-    def called_in_loops(self) -> set[Func]:
-        """The functions that are called in one place, in the turns of a loop, and may be in line there."""
-        alone = {f for f in self.order if self.number[f] == 1 and f not in self.kept and f not in self.idle}
-        length: dict[Func, int] = {}
-        """Of a function in which those are in line that it alone calls."""
-        for f in self.order:
-            length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in alone)
-        chosen: set[Func] = set()
-        inside = set(self.in_loop)
-        for f in reversed(self.order):
-            if f in alone and f in inside and length[f] <= LONGEST_IN_LOOP:
-                chosen.add(f)
-                inside.update(self.calls[f])
-        return chosen
+        return {
+            f
+            for f in self.order
+            if self.is_called_once(f)
+            and f not in self.short
+            and not (f in self.in_loop and self.length[f] > LONGEST_IN_LOOP)
+            and _takes_arrays(f)
+        }
 
     def operations_besides(self, others: set[Func]) -> int:
         """The operations of all functions but ``others``, with only short ones in line."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from rose_core.derivatives.turns import stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import IDX, PARAM, Func
+from rose_core.language.ir import IDX, PARAM, Func, remembered
 from rose_core.language.ops import REGULAR, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL
@@ -23,15 +23,13 @@ _SELECT, _AND, _OR, _NOT = map(code, ("select", "and", "or", "not"))
 
 def by_choices(f: Func) -> Func:
     """``f``, in which what indices do not choose has no infinite derivative."""
-    if stays_as_it_is(f):
-        return f
-    key = "choices", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        chosen = chosen_by_indices(f)
-        found = f.memo[key] = copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
-    assert isinstance(found, Func)
-    return found
+    return f if stays_as_it_is(f) else _by_choices(f)
+
+
+@remembered
+def _by_choices(f: Func) -> Func:
+    chosen = chosen_by_indices(f)
+    return copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
 
 
 class _Harmless(Replacing):

@@ -26,7 +26,18 @@ from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.transpose import Reverse
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import ENDLESS, PARAM, PULL, VJP, Extent, Func, LoopSite, callees_first, is_real
+from rose_core.language.ir import (
+    ENDLESS,
+    PARAM,
+    PULL,
+    VJP,
+    Extent,
+    Func,
+    LoopSite,
+    callees_first,
+    is_real,
+    remembered,
+)
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded
@@ -269,12 +280,9 @@ def _as_numbers(f: Func, callees: list[Func]) -> Func:
     return copy
 
 
+@remembered
 def _has_tangents(f: Func) -> bool:
-    found = f.memo.get("has tangents")
-    if found is None:
-        types = {*f.params, *f.types, *(t for _, t in f.pool)}
-        found = f.memo["has tangents"] = any(real(t) is not t for t in types)
-    return bool(found)
+    return any(real(t) is not t for t in {*f.params, *f.types, *(t for _, t in f.pool)})
 
 
 class _Expander(Replay):

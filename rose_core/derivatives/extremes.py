@@ -15,7 +15,7 @@ from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
 from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
+from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands, remembered
 from rose_core.language.ops import code
 from rose_core.language.replay import Replacing, Replay, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type
@@ -28,17 +28,14 @@ _MIN, _MAX, _LT, _GT, _SELECT = map(code, ("min", "max", "lt", "gt", "select"))
 
 def by_extremes(f: Func) -> Func:
     """``f``, whose loops that find the least or largest say of which turn it is."""
-    if not f.specs or stays_as_it_is(f):
-        return f
-    key = "extremes", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        sites = {v: _site(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-        ways = {v: way for v, site in sites.items() if (way := _way(site))}
-        found = copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
-        f.memo[key] = found
-    assert isinstance(found, Func)
-    return found
+    return f if not f.specs or stays_as_it_is(f) else _by_extremes(f)
+
+
+@remembered
+def _by_extremes(f: Func) -> Func:
+    sites = {v: _site(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+    ways = {v: way for v, site in sites.items() if (way := _way(site))}
+    return copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
 
 
 Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
@@ -48,15 +45,14 @@ Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
 def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
     """The loop, of whose turns some may be left out: they find an infinite number instead."""
     site = LoopSite(f, ins)
-    body = site.body
-    found = body.memo.get("no turn left out")
-    if found is None:
-        left_out = {v: x for v in body.results if (x := _left_out(body, v))}
-        found = copied(body, lambda b, args: _InEveryTurn(body, b, args, left_out)) if left_out else body
-        body.memo["no turn left out"] = found
-    assert isinstance(found, Func)
-    site.body = found
+    site.body = _in_every_turn(site.body)
     return site
+
+
+@remembered
+def _in_every_turn(body: Func) -> Func:
+    left_out = {v: x for v in body.results if (x := _left_out(body, v))}
+    return copied(body, lambda b, args: _InEveryTurn(body, b, args, left_out)) if left_out else body
 
 
 def _left_out(body: Func, v: int) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.jvp_control import positions
 from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real
+from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real, remembered
 from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Fin, Ref, Type, scalar_of
 
 if TYPE_CHECKING:
@@ -186,18 +186,14 @@ def _turns(site: LoopSite) -> int:
     return site.spec.index.size
 
 
+@remembered
 def most_kept(f: Func) -> int:
     """The most that a loop in ``f``, or in what it calls, keeps in all of its turns."""
-    key = "most kept", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        kept = [most_kept(g) for g in f.callees]
-        for ins in f.code:
-            if ins[0] == LOOP and _may_have_arrays(site := LoopSite(f, ins)):
-                kept += _kept_in(site), _turns(site) * most_kept(site.body)
-        found = f.memo[key] = max(kept, default=0)
-    assert isinstance(found, int)
-    return found
+    kept = [most_kept(g) for g in f.callees]
+    for ins in f.code:
+        if ins[0] == LOOP and _may_have_arrays(site := LoopSite(f, ins)):
+            kept += _kept_in(site), _turns(site) * most_kept(site.body)
+    return max(kept, default=0)
 
 
 def only_source(lin: Linearization, site: LoopSite) -> int | None:

@@ -13,7 +13,19 @@ from collections.abc import Container, Mapping, Sequence
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.turns import part, stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, opcodes, operands
+from rose_core.language.ir import (
+    ADD_TO,
+    CALL,
+    COND,
+    FOR,
+    INDEX,
+    LOOP,
+    RESOLVE,
+    Func,
+    opcodes,
+    operands,
+    remembered,
+)
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
@@ -34,16 +46,15 @@ def by_nearest(f: Func) -> Func:
     """``f``, in whose loops only the least or largest of such numbers is computed."""
     if len(f.blocks) == 1 or opcodes(f).isdisjoint((MIN, MAX)) or stays_as_it_is(f):
         return f
-    key = "nearest", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        of_sums = [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)]
-        written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS))
-        found_in = all_alike(written)
-        found = copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
-        f.memo[key] = found
-    assert isinstance(found, Func)
-    return found
+    return _by_nearest(f)
+
+
+@remembered
+def _by_nearest(f: Func) -> Func:
+    of_sums = [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)]
+    written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS))
+    found_in = all_alike(written)
+    return copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
 
 
 def _has_extremes_of_sums(f: Func, number: int) -> bool:

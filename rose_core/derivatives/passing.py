@@ -9,27 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, Func, operands
+from rose_core.language.ir import INDEX, Func, operands, remembered
 from rose_core.language.ops import code
 
 _ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
 
 
+@remembered
 def only_users(f: Func) -> Mapping[int, int]:
     """The instructions that use a value, by values that are used once."""
-    key = "only users", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        users: dict[int, int] = {}
-        several = set(f.results)
-        for v, ins in enumerate(f.code):
-            for x in operands(ins, f.blocks):
-                if x in users:
-                    several.add(x)
-                users[x] = v
-        found = f.memo[key] = {x: v for x, v in users.items() if x not in several}
-    assert isinstance(found, dict)
-    return found
+    users: dict[int, int] = {}
+    several = set(f.results)
+    for v, ins in enumerate(f.code):
+        for x in operands(ins, f.blocks):
+            if x in users:
+                several.add(x)
+            users[x] = v
+    return {x: v for x, v in users.items() if x not in several}
 
 
 def passing(f: Func, v: int, is_known: Callable[[int], bool]) -> Sequence[int]:
@@ -73,11 +69,7 @@ def _other(given: Sequence[int], x: int) -> int:
     return given[x == given[0]]
 
 
-def _elements(f: Func) -> Mapping[tuple[int, int], int]:
+@remembered
+def _elements(f: Func) -> Mapping[tuple[int, ...], int]:
     """The elements that are read, by array and index."""
-    key = "elements", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = {ins[1:]: v for v, ins in enumerate(f.code) if ins[0] == INDEX}
-    assert isinstance(found, dict)
-    return found
+    return {ins[1:]: v for v, ins in enumerate(f.code) if ins[0] == INDEX}

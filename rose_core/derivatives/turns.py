@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import Func, zero_of
+from rose_core.language.ir import Func, remembered, zero_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Type
 
@@ -51,23 +51,20 @@ def stays_as_it_is(f: Func) -> bool:
     return _LEFT in f.memo
 
 
+@remembered
 def as_it_is(f: Func) -> Func:
     """``f``, whose loops stay as they are, and those in what it calls.
 
     Were turns looked for in the loops of the search, too, and where all turns are run, programs would double
     with every loop in another.
     """
-    found = f.memo.get("as it is")
-    if found is None:
-        changes = bool(f.specs)
-        for g in f.callees:
-            changes |= as_it_is(g) is not g
-        found = f
-        if changes and not (f.jvp or f.host or stays_as_it_is(f)):
-            found = copied(f, lambda b, args: AsItIs(f, b, args))
-            leave(found)
-        f.memo["as it is"] = found
-    assert isinstance(found, Func)
+    changes = bool(f.specs)
+    for g in f.callees:
+        changes |= as_it_is(g) is not g
+    if not changes or f.jvp or f.host or stays_as_it_is(f):
+        return f
+    found = copied(f, lambda b, args: AsItIs(f, b, args))
+    leave(found)
     return found
 
 

@@ -24,6 +24,7 @@ from rose_core.language.ir import (
     callees,
     is_real,
     operands,
+    remembered,
 )
 from rose_core.language.types import Array, Fin, has_tape
 
@@ -40,14 +41,10 @@ class Chain:
     """Its ids, from the parameter to the result."""
 
 
+@remembered
 def chains(f: Func) -> Mapping[int, Chain]:
     """By the number of the result: what is nothing but a parameter with some elements replaced."""
-    key = "chains", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = {k: made for k, v in enumerate(f.results) if (made := _chain(f, v))}
-    assert isinstance(found, dict)
-    return found
+    return {k: made for k, v in enumerate(f.results) if (made := _chain(f, v))}
 
 
 def _chain(f: Func, v: int) -> Chain | None:
@@ -105,15 +102,11 @@ def replaced(f: Func, v: int) -> list[int]:
     return found if x >= 0 and f.code[x] == (INDEX, whole, at) else []
 
 
+@remembered
 def overwriting(f: Func) -> set[int]:
     """The updates of a function whose old element is needed to take back what becomes of its parameters."""
-    key = "overwriting", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        versions = (v for chain in chains(f).values() for v in chain.versions)
-        found = f.memo[key] = {u for v in versions if f.code[v][0] == SET for u in _innermost(f, v)}
-    assert isinstance(found, set)
-    return found
+    versions = (v for chain in chains(f).values() for v in chain.versions)
+    return {u for v in versions if f.code[v][0] == SET for u in _innermost(f, v)}
 
 
 def _innermost(f: Func, v: int) -> Iterator[int]:

@@ -34,6 +34,7 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
+    remembered,
     zero_of,
 )
 from rose_core.language.ops import OPS, TABLE_END
@@ -83,22 +84,18 @@ def call(f: Func, args: list[Any]) -> list[Any]:
         return f.host(*args)
     n = len(f.code)
     env: list[Any] = [None] * n + [filled(value, t) for value, t in reversed(f.pool)]
-    run_block(f, 0, _needed(f), env, args)
+    # of what text has, and is not flattened, all is needed
+    run_block(f, 0, [1] * n if f.structured else _needed(f), env, args)
     return [env[v] for v in f.results]
 
 
+@remembered
 def _needed(f: Func) -> Sequence[int]:
     """For each instruction whether it is needed: what nobody needs may fail."""
-    if f.structured:  # as text has it, and not flattened
-        return [1] * len(f.code)
-    key = "needed", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        demand = Demand(f)
-        for v in chain.from_iterable(demand.anchors):
-            demand.uses[v] += 1
-        found = f.memo[key] = demand.uses
-    return found  # type: ignore[return-value]
+    demand = Demand(f)
+    for v in chain.from_iterable(demand.anchors):
+        demand.uses[v] += 1
+    return demand.uses
 
 
 def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args: list[Any]) -> None:

@@ -25,8 +25,10 @@ and leave no instruction. Programs read from text may hold pairs and structs (`T
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from rose_core.deep import Chained
@@ -363,6 +365,23 @@ def contents(f: Func, number: int) -> list[int]:
         found += order
         blocks += [f.code[v][1] for v in order if f.code[v][0] == FOR]
     return sorted(found)
+
+
+Found = typing.TypeVar("Found")
+
+
+def remembered(find: Callable[[Func], Found]) -> Callable[[Func], Found]:
+    """``find``, but looking at a function only once, unless that has grown since."""
+
+    @wraps(find)
+    def found(f: Func) -> Found:
+        key = find, f.extent
+        known = f.memo.get(key)
+        if known is None:
+            known = f.memo[key] = find(f)
+        return known  # type: ignore[return-value]
+
+    return found
 
 
 def opcodes(f: Func) -> set[int]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from rose_core.language import simplify
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, opcodes
+from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, opcodes, remembered
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
@@ -32,17 +32,14 @@ _CHOICES = frozenset((COND, SET, _SELECT))
 
 def bounded(f: Func) -> Func:
     """``f``, or a copy whose loops turn over ranges; the functions that it calls are left."""
-    if LOOP not in opcodes(f) or stays(f):
-        return f
-    key = "bounded", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f
-        while ranges := _ranges(found):  # in what is left there may be choices that were in choices
-            found = copied(found, lambda b, args, f=found, r=ranges: _Bounding(f, b, args, r))  # type: ignore[misc]
-        f.memo[key] = found
-    assert isinstance(found, Func)
-    return found
+    return f if LOOP not in opcodes(f) or stays(f) else _bounded(f)
+
+
+@remembered
+def _bounded(f: Func) -> Func:
+    while ranges := _ranges(f):  # in what is left there may be choices that were in choices
+        f = copied(f, lambda b, args, f=f, r=ranges: _Bounding(f, b, args, r))  # type: ignore[misc]
+    return f
 
 
 def _ranges(f: Func) -> dict[int, Range]:

@@ -26,6 +26,7 @@ from rose_core.language.ir import (
     contents,
     operands,
     path_of,
+    remembered,
 )
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
 from rose_core.language.replay import copied
@@ -61,21 +62,19 @@ _PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
 
 def fused(f: Func) -> Func:
     """``f``, or a copy in which such loops are one; the functions that it calls are left."""
-    if len(f.blocks) < 3 or stays(f):
-        return f
-    key = "fused", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f
-        written = _written(f)
-        groups = list(_groups(written))
-        for _ in range(_DEEPEST):
-            if not groups:
-                break
-            found = copied(written, _replay(written, groups))
-            written, groups = found, list(_groups(found))
-        f.memo[key] = found
-    assert isinstance(found, Func)
+    return f if len(f.blocks) < 3 or stays(f) else _fused(f)
+
+
+@remembered
+def _fused(f: Func) -> Func:
+    found = f
+    written = _written(f)
+    groups = list(_groups(written))
+    for _ in range(_DEEPEST):
+        if not groups:
+            break
+        found = copied(written, _replay(written, groups))
+        written, groups = found, list(_groups(found))
     return found
 
 

@@ -12,7 +12,19 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, RESOLVE, Func, Spec, contents, opcodes, operands
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    GET,
+    RESOLVE,
+    Func,
+    Spec,
+    contents,
+    opcodes,
+    operands,
+    remembered,
+)
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Ref
@@ -40,13 +52,13 @@ def guarded(f: Func) -> Func:
     used = opcodes(f)
     if not (FOR in used and ACCUM in used) or used.isdisjoint(COMPARISONS) or stays(f):
         return f
-    key = "guarded", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        sums = _all_sums(f)
-        found = f.memo[key] = copied(f, lambda b, args: _Guarding(f, b, args, sums)) if sums else f
-    assert isinstance(found, Func)
-    return found
+    return _guarded(f)
+
+
+@remembered
+def _guarded(f: Func) -> Func:
+    sums = _all_sums(f)
+    return copied(f, lambda b, args: _Guarding(f, b, args, sums)) if sums else f
 
 
 def _all_sums(f: Func) -> dict[int, _Sums]:

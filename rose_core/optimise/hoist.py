@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     Func,
     callees,
     operands,
+    remembered,
 )
 from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
@@ -42,18 +43,17 @@ _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 
 def hoisted(f: Func) -> Func:
     """``f``, or a copy with such loops moved; the functions that it calls are left."""
-    inner = [block.owner for block in f.blocks if block.parent > 0]
-    if not inner or stays(f):
+    return f if not _inner_loops(f) or stays(f) else _hoisted(f)
+
+
+def _inner_loops(f: Func) -> list[int]:
+    return [block.owner for block in f.blocks if block.parent > 0]
+
+
+@remembered
+def _hoisted(f: Func) -> Func:
+    if not any(Loop(f, v, f.home).fits() for v in _inner_loops(f)):
         return f
-    key = "hoisted", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = _moved(f) if any(Loop(f, v, f.home).fits() for v in inner) else f
-    assert isinstance(found, Func)
-    return found
-
-
-def _moved(f: Func) -> Func:
     copy = copied(f, lambda b, args: Verbatim(f, b, args))
     homes = _homes(copy)
     if homes == copy.home:
@@ -172,12 +172,10 @@ def cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
     return found
 
 
+@remembered
 def _is_harmless(f: Func) -> bool:
-    found = f.memo.get("harmless")
-    if found is None:
-        known = not (f.host or f.origin or f.instance or f.effects or f.structured)
-        found = known and not any(isinstance(t, Ref) for t in f.params)
-        for ins in f.code:
-            found = found and cannot_fail(f, ins)
-        f.memo["harmless"] = found
-    return bool(found)
+    known = not (f.host or f.origin or f.instance or f.effects or f.structured)
+    found = known and not any(isinstance(t, Ref) for t in f.params)
+    for ins in f.code:
+        found = found and cannot_fail(f, ins)
+    return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, operands
+from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, operands, remembered
 from rose_core.language.replay import copied
 from rose_core.language.types import is_memory
 from rose_core.optimise.inline import Verbatim, stays
@@ -33,22 +33,20 @@ class Narrowed:
 
 def narrowed(f: Func) -> Func:
     """``f``, or a copy whose loops, and those in their bodies, get rows; other functions are left."""
-    if LOOP not in opcodes(f) or stays(f):
-        return f
-    key = "narrowed", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        bodies: dict[int, Narrowed | Func] = {}
-        changed = False
-        for v, ins in enumerate(f.code):
-            if ins[0] == LOOP:
-                site = LoopSite(f, ins)
-                body = narrowed(site.body)
-                bodies[v] = _with_rows(body, site.spec.carries) or body
-                changed |= bodies[v] is not site.body
-        found = f.memo[key] = copied(f, lambda b, args: _Narrow(f, b, args, bodies)) if changed else f
-    assert isinstance(found, Func)
-    return found
+    return f if LOOP not in opcodes(f) or stays(f) else _narrowed(f)
+
+
+@remembered
+def _narrowed(f: Func) -> Func:
+    bodies: dict[int, Narrowed | Func] = {}
+    changed = False
+    for v, ins in enumerate(f.code):
+        if ins[0] == LOOP:
+            site = LoopSite(f, ins)
+            body = narrowed(site.body)
+            bodies[v] = _with_rows(body, site.spec.carries) or body
+            changed |= bodies[v] is not site.body
+    return copied(f, lambda b, args: _Narrow(f, b, args, bodies)) if changed else f
 
 
 class _Narrow(Verbatim):

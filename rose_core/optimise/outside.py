@@ -33,6 +33,7 @@ from rose_core.language.ir import (
     is_real,
     opcodes,
     operands,
+    remembered,
 )
 from rose_core.language.ops import REGULAR, TABLE_END, code
 from rose_core.language.replay import copied
@@ -62,18 +63,15 @@ class _Given:
 
 def outside(f: Func) -> Func:
     """``f``, or a copy that computes before its loops what it can; the functions that it calls are left."""
-    if LOOP not in opcodes(f) or stays(f):
-        return f
-    key = "outside", f.extent
-    found = f.memo.get(key)
-    if found is None:
-        sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-        bodies = {v: made for v, site in sites.items() if (made := _given(site, _has_turns(f, site)))}
-        # a loop that comes out of one with a state may be the same in all turns of those around that, too
-        found = hoisted(copied(f, lambda b, args: _Moving(f, b, args, bodies))) if bodies else f
-        f.memo[key] = found
-    assert isinstance(found, Func)
-    return found
+    return f if LOOP not in opcodes(f) or stays(f) else _outside(f)
+
+
+@remembered
+def _outside(f: Func) -> Func:
+    sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+    bodies = {v: made for v, site in sites.items() if (made := _given(site, _has_turns(f, site)))}
+    # a loop that comes out of one with a state may be the same in all turns of those around that, too
+    return hoisted(copied(f, lambda b, args: _Moving(f, b, args, bodies))) if bodies else f
 
 
 def _has_turns(f: Func, site: LoopSite) -> bool:
@@ -230,15 +228,13 @@ def _is_regular(f: Func, ins: tuple[int, ...]) -> bool:
     return found
 
 
+@remembered
 def all_regular(f: Func) -> bool:
     """Whether no instruction of ``f``, or of what it calls, has an infinite derivative anywhere."""
-    found = f.memo.get("regular")
-    if found is None:
-        found = not f.jvp
-        for ins in f.code:
-            found = found and _is_regular(f, ins)
-        f.memo["regular"] = found
-    return bool(found)
+    found = not f.jvp
+    for ins in f.code:
+        found = found and _is_regular(f, ins)
+    return found
 
 
 def given_values(body: Func, values: Sequence[int], without: Collection[int] = ()) -> Func:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes
+from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
 from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.encode import (
@@ -32,18 +32,15 @@ Operand = bytes | Place
 """Code that pushes a scalar, or the place of an array."""
 
 
+@remembered
 def takes_memory(f: Func) -> bool:
     """Whether a call of ``f`` takes memory for tapes."""
-    found = f.memo.get("takes memory")
-    if found is None:
-        codes = opcodes(f)
-        found = (
-            ZEROS in codes
-            or any(leaves_memory(g) for g in f.callees)
-            or (LOOP in codes and any(_keeps_tapes(LoopSite(f, ins)) for ins in f.code if ins[0] == LOOP))
-        )
-        f.memo["takes memory"] = found
-    return bool(found)
+    codes = opcodes(f)
+    return (
+        ZEROS in codes
+        or any(leaves_memory(g) for g in f.callees)
+        or (LOOP in codes and any(_keeps_tapes(LoopSite(f, ins)) for ins in f.code if ins[0] == LOOP))
+    )
 
 
 def leaves_memory(f: Func) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import COND, ZEROS, Func, opcodes
+from rose_core.language.ir import COND, ZEROS, Func, opcodes, remembered
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.encode import Function
 from rose_core.wasm.expressions import Codes
@@ -60,11 +60,8 @@ def lowered(
     return found
 
 
+@remembered
 def _stands_alone(func: Func) -> bool:
     """Whether a function needs none of the functions that the compiler adds to a program."""
-    found = func.memo.get("stands alone")
-    if found is None:
-        needs = func.specs or not opcodes(func).isdisjoint((COND, ZEROS))
-        found = not needs and not has_tapes(func)
-        func.memo["stands alone"] = found
-    return bool(found)
+    needs = func.specs or not opcodes(func).isdisjoint((COND, ZEROS))
+    return not needs and not has_tapes(func)

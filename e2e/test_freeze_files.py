@@ -19,8 +19,8 @@ from e2e.frozen import PAGE, SCRIPT, Frozen
 from e2e.server import Server
 from rose_core.cli import freeze
 from rose_core.cli.artifact import Artifact
-from rose_core.cli.freeze import Change, Site
 from rose_core.cli.serve import serve
+from rose_core.cli.site import Change, Site
 from rose_core.cli.visit import Visit
 
 
@@ -118,7 +118,7 @@ def test_who_is_stopped_has_a_site_that_works(
     monkeypatch.setattr(freeze, "chromium", lambda _: nullcontext())
     monkeypatch.setattr(freeze, "reader", lambda *_, **__: Mock())
     monkeypatch.setattr(freeze, "use", visited)
-    monkeypatch.setattr(freeze.Site, "look", lambda *_: None)
+    monkeypatch.setattr(Site, "look", lambda *_: None)
     monkeypatch.setattr(os, "replace", replacing)
     monkeypatch.setattr(Path, "unlink", unlinking)
     while left <= 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rose_core.language.ir import Func
 from rose_core.language.types import is_memory
 from rose_core.wasm.bulk import copied
-from rose_core.wasm.encode import DROP, call, load, store
-from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, passed_kind, size_of
+from rose_core.wasm.encode import DROP, call, load
+from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, size_of
 from rose_core.wasm.lower_sums import Sums
 
 
@@ -36,28 +36,22 @@ class Calls(Sums):
             copies += copied(places[k], passed[taken[k]], size_of(types[k]))
             passed[taken[k]] = places[k]
         pointers = [passed[k].push() for k in convention.pointers]
-        if convention.in_block:
-            extra = self.reserve(8 * convention.in_block)
-            for j, k in enumerate(convention.blocked):
-                code = [passed[k].push()] if k in passed else self.expression([args[k]], block)
-                out += [extra.base, *code, store(passed_kind(callee.params[k]), extra.offset + 8 * j)]
-            for j, k in enumerate(convention.blocked_written, len(convention.blocked)):
-                out += [extra.base, places[k].push(), store("i", extra.offset + 8 * j)]
-            pointers.append(extra.push())
-        pointers += [places[k].push() for k in convention.written]
+        further, others = self.pass_more(
+            callee,
+            convention,
+            lambda k: [passed[k].push()] if k in passed else self.expression([args[k]], block),
+            lambda k: places[k].push(),
+            out,
+        )
         for k in convention.made:
             if k in gets:
                 self.put(gets[k], places[k])
             if k in given:
                 self.name(gets[k], args[taken[k]])
-        if convention.blocked_results:
-            extra = self.reserve(8 * len(convention.blocked_results))
-            for j, k in enumerate(convention.blocked_results):
-                if k in gets:
-                    self.expr[gets[k]] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
-            pointers.append(extra.push())
+        for k in others.keys() & gets.keys():
+            self.expr[gets[k]] = others[k]
         code = self.expression([args[k] for k in convention.scalars], block)
-        out += [*copies, *code, *pointers, call(index)]
+        out += [*copies, *code, *pointers, *further, call(index)]
         for k in passed.keys() - {taken[k] for k in given}:
             self.used(args[k], block)
         for k in reversed(convention.returned):

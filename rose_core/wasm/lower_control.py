@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
@@ -143,23 +143,44 @@ class ControlFlow(Expressions):
         args = [x.push() if isinstance(x, Place) else x for x in given]
         if isinstance(convention, HostConvention):
             return self._invoke_host(f, index, convention, args, places)
-        code = [args[k] for k in convention.scalars] + [args[k] for k in convention.pointers]
+        code = [args[k] for k in (*convention.scalars, *convention.pointers)]
         before: list[bytes] = []
+        pointers, others = self.pass_more(
+            f, convention, lambda k: [args[k]], lambda k: self._target(places[k], types[k]), before
+        )
+        return [*before, *code, *pointers, call(index)], convention.returned, others
+
+    def pass_more(
+        self,
+        f: Func,
+        convention: Convention,
+        arg: Callable[[int], list[bytes]],
+        target: Callable[[int], bytes],
+        out: list[bytes],
+    ) -> tuple[list[bytes], dict[int, bytes]]:
+        """What a call of ``f`` passes after the arrays among its arguments.
+
+        ``arg``: code that pushes an argument, by its number; ``target``: where an array result goes;
+        ``out``: where the block of arguments is written. Returned are pointers, and code that pushes each of
+        the scalar results that are not left on the stack.
+        """
+        pointers: list[bytes] = []
         if convention.in_block:
             extra = self.reserve(8 * convention.in_block)
             for j, k in enumerate(convention.blocked):
-                before += [extra.base, args[k], store(passed_kind(f.params[k]), extra.offset + 8 * j)]
+                code = arg(k)  # which may write to `out` itself
+                out += [extra.base, *code, store(passed_kind(f.params[k]), extra.offset + 8 * j)]
             for j, k in enumerate(convention.blocked_written, len(convention.blocked)):
-                before += [extra.base, self._target(places[k], types[k]), store("i", extra.offset + 8 * j)]
-            code.append(extra.push())
-        code += [self._target(places[k], types[k]) for k in convention.written]
+                out += [extra.base, target(k), store("i", extra.offset + 8 * j)]
+            pointers.append(extra.push())
+        pointers += [target(k) for k in convention.written]
         others: dict[int, bytes] = {}
         if convention.blocked_results:
             extra = self.reserve(8 * len(convention.blocked_results))
             for j, k in enumerate(convention.blocked_results):
-                others[k] = extra.base + load(kind_of(types[k]), extra.offset + 8 * j)
-            code.append(extra.push())
-        return [*before, *code, call(index)], convention.returned, others
+                others[k] = extra.base + load(kind_of(f.result_types[k]), extra.offset + 8 * j)
+            pointers.append(extra.push())
+        return pointers, others
 
     def _target(self, place: Place | None, t: Type) -> bytes:
         """Where an array result goes: somewhere, if nobody wants it."""

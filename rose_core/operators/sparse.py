@@ -15,9 +15,8 @@ from rose_core.operators.pattern import Sets, dependencies, unknown
 from rose_core.tracing.control import fori
 from rose_core.tracing.functions import Function, function_of, select, vec, vjp
 from rose_core.tracing.indices import index_operation
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import symbolic
 from rose_core.tracing.places import at, each, need_reals, over
-from rose_core.tracing.trace import current
 from rose_core.tracing.values import build
 
 _ieq = index_operation("ieq")
@@ -257,8 +256,7 @@ def _gathered(
 
 def _table(x: Any, t: Type) -> Any:
     """Constants as a symbolic value."""
-    trace = current()
-    return wrap(trace, lift(trace, x, t, "a table"), t)
+    return symbolic(x, t, "a table")
 
 
 def _nothing(t: Type) -> Any:

@@ -21,10 +21,9 @@ from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined, norm
 from rose_core.tracing.functional import functional, tangent
 from rose_core.tracing.functions import Function, select
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import symbolic
 from rose_core.tracing.operations import operation
 from rose_core.tracing.symbols import zero
-from rose_core.tracing.trace import current
 from rose_core.tracing.where import Construct
 
 _abs, _min, _max, _sign, _pow, _add = map(operation, ("abs", "min", "max", "sign", "pow", "add"))
@@ -76,7 +75,7 @@ def odeint(
         raise TypeError(f"odeint: expected a vector of Reals as the times, got {describe(ts)}")
     n = len(ts)  # type: ignore[arg-type]
     function = function_on("odeint", f, [t, REAL], t)
-    at, y0 = _lifted(ts, times), _lifted(y0, t)
+    at, y0 = symbolic(ts, times, "odeint"), symbolic(y0, t, "odeint")
     state = Struct({"y": t, "slope": t, "t": REAL, "h": REAL, "ends": BOOL})
 
     def scaled(x: Any, y: Any, z: Any) -> Any:
@@ -151,9 +150,3 @@ def _step(t: Type, f: Function, y: Any, time: Any, h: Any, slope: Any) -> tuple[
     new = advanced(_SOLUTION)
     slopes.append(f(new, time + h))
     return new, slopes[-1], advanced(_ERROR, start=False)
-
-
-def _lifted(x: object, t: Type) -> Any:
-    """``x``, which may be made of numbers, as a symbolic value."""
-    trace = current()
-    return wrap(trace, lift(trace, x, t, "odeint"), t)

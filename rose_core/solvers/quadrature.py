@@ -35,7 +35,7 @@ from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
 from rose_core.tracing.functions import Function, captured, select, vec
 from rose_core.tracing.indices import index_operation
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import lift, symbolic, wrap
 from rose_core.tracing.operations import operation
 from rose_core.tracing.symbols import zero
 from rose_core.tracing.trace import Trace, current
@@ -197,9 +197,7 @@ def _is_tangent(t: Type) -> bool:
 
 def _constant(numbers: list[float]) -> Any:
     """A vector of these numbers, to be indexed by a symbolic index."""
-    trace = current()
-    t = array(fin(len(numbers)), REAL)
-    return wrap(trace, lift(trace, numbers, t, "quad"), t)
+    return symbolic(numbers, array(fin(len(numbers)), REAL), "quad")
 
 
 def _over_points(t: Type, init: Any, start: Any, h: Any, add: Callable[..., Any]) -> Any:

@@ -19,7 +19,7 @@ from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, du
 from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.indices import chosen, iadd
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import lift, symbolic, wrap
 from rose_core.tracing.operations import operation
 from rose_core.tracing.sizes import sizes_in
 from rose_core.tracing.symbols import Loose, Value, Var, VecValue, zero
@@ -63,10 +63,9 @@ def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[ob
     size, t = as_type(index), as_type(elem)
     if not isinstance(size, Fin):
         raise TypeError(f"vec: expected a size, got {describe(index)}")
-    trace = current()
     if not callable(body):
-        whole = array(size, t)
-        return wrap(trace, lift(trace, body, whole, "vec"), whole)
+        return symbolic(body, array(size, t), "vec")
+    trace = current()
     b = trace.builder
     i = b.open_for(size)
     depth = len(b.open)

@@ -70,6 +70,12 @@ def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:
     return None if t is UNIT else Var(trace, ids[0], t)
 
 
+def symbolic(x: object, t: Type, what: str) -> Any:
+    """``x``, which may be made of numbers, as a symbolic ``t``; it raises as `lift` does."""
+    trace = current()
+    return wrap(trace, lift(trace, x, t, what), t)
+
+
 def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
     """The ids of the leaves of ``x``, taken as a ``t``.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from rose_core.language.types import Array
 from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import symbolic
 from rose_core.tracing.operations import operation
 from rose_core.tracing.symbols import VecValue
-from rose_core.tracing.trace import current
 
 _add = operation("add")
 
@@ -34,8 +33,8 @@ class Updates:
         if rest:
             return v.set(i, rest.add(x))
         assert isinstance(v._type, Array)
-        t, trace = v._type.elem, current()
-        return v.set(i, combined(t, _add, v[i], wrap(trace, lift(trace, x, t, "add"), t)))
+        t = v._type.elem
+        return v.set(i, combined(t, _add, v[i], symbolic(x, t, "add")))
 
     def _split(self) -> tuple[VecValue, object, Updates | None]:
         """The vector, the index of an element, and the place in that, if it is to be there."""

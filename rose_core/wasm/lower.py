@@ -342,61 +342,66 @@ class Body(Calls):
 
     def loop(self, v: int, ins: tuple[int, ...]) -> None:
         """``[for i: n, …]``: each turn writes its results into the rows of the arrays."""
-        number, home = ins[1], self.func.home[v]
+        number = ins[1]
         block = self.func.blocks[number]
         self.done.add(v)
         columns = self.demand.columns.get(v, {})
         places = {k: self.room_for(get, self.func.types[get]) for k, get in columns.items()}
         assert isinstance(block.size, Fin)
-        n = block.size.size
         if lanes := in_lanes(self, number, columns):
             FlatWriter(self, lanes, places).write()
         elif sums := in_rows(self, number, columns):
             RowsWriter(self, sums, places).write()
-        elif n:
-            self.loops.append(number)
-            self.free.append(([], []))
-            i = self.new_local(True)
-            turn_number = self.expr[block.index] = get_local(i)
-            inside = [(w, self.place(w.accumulator)) for w in self.windows.get(number, ())]
-            for window, place in inside:
-                window.locals = [self.new_local(False) for _ in range(window.width)]
-                self.window_of.update(dict.fromkeys(window.sites, window))
-                self.out[home] += window.before(place)
-                self.out[number] += window.enter(place, turn_number)
-            rows = [self._row(number, i, block.results[k], place) for k, place in places.items()]
-            self.anchors(number)
-            for k, row in zip(places, rows, strict=True):
-                r = block.results[k]
-                t = self.func.type_of(r)
-                if is_memory(t):
-                    self.copy(number, row, r, t)
-                else:
-                    code = self.expression([r], number)
-                    self.out[number] += [row.base, *code, store(kind_of(t), row.offset)]
-            for window, place in inside:
-                self.out[number] += window.leave(place, turn_number)
-                self.free[-1][0].extend(window.locals)
-                for _ in range(window.heads):
-                    self.used(window.accumulator, number)
-            self.loops.pop()
-            for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
-                outer += inner
-            turn = self.out[number]
-            if self._keeps_no_memory(number, columns):
-                turn = []
-                self.give_back(self.out[number], turn)
-            step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
-            self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
-            for window, place in inside:
-                self.out[home] += window.after(place)
-            self.out[number] = []
-            self.free[-1][1].append(i)
-            delayed, self.delayed[number] = self.delayed[number], []
-            for x in delayed:
-                self.used(x, home)
+        elif block.size.size:
+            self._turns_one_by_one(number, columns, places)
         for k, get in columns.items():
             self.put(get, places[k])
+
+    def _turns_one_by_one(self, number: int, columns: dict[int, int], places: dict[int, Place]) -> None:
+        block = self.func.blocks[number]
+        home = self.func.home[block.owner]
+        n = block.size.size  # type: ignore[attr-defined]
+        self.loops.append(number)
+        self.free.append(([], []))
+        i = self.new_local(True)
+        turn_number = self.expr[block.index] = get_local(i)
+        inside = [(w, self.place(w.accumulator)) for w in self.windows.get(number, ())]
+        for window, place in inside:
+            window.locals = [self.new_local(False) for _ in range(window.width)]
+            self.window_of.update(dict.fromkeys(window.sites, window))
+            self.out[home] += window.before(place)
+            self.out[number] += window.enter(place, turn_number)
+        rows = [self._row(number, i, block.results[k], place) for k, place in places.items()]
+        self.anchors(number)
+        for k, row in zip(places, rows, strict=True):
+            r = block.results[k]
+            t = self.func.type_of(r)
+            if is_memory(t):
+                self.copy(number, row, r, t)
+            else:
+                code = self.expression([r], number)
+                self.out[number] += [row.base, *code, store(kind_of(t), row.offset)]
+        for window, place in inside:
+            self.out[number] += window.leave(place, turn_number)
+            self.free[-1][0].extend(window.locals)
+            for _ in range(window.heads):
+                self.used(window.accumulator, number)
+        self.loops.pop()
+        for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
+            outer += inner
+        turn = self.out[number]
+        if self._keeps_no_memory(number, columns):
+            turn = []
+            self.give_back(self.out[number], turn)
+        step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
+        self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+        for window, place in inside:
+            self.out[home] += window.after(place)
+        self.out[number] = []
+        self.free[-1][1].append(i)
+        delayed, self.delayed[number] = self.delayed[number], []
+        for x in delayed:
+            self.used(x, home)
 
     def _keeps_no_memory(self, number: int, columns: dict[int, int]) -> bool:
         """Whether a turn of a loop takes memory that nobody has after it."""

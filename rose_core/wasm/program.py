@@ -5,6 +5,8 @@ Functions are lowered callers first, because a function's frame stands above tho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import OPS, Op
@@ -78,28 +80,14 @@ class Program:
         imports, codes, callees, library, runtime = self._imports(order, called, len(apart))
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
-        arrays = [(f, k, t) for f in order for k, (_, t) in enumerate(f.pool) if is_memory(t)]
-        filled = (t for f, k, t in arrays if not (is_unwritten(f, ~k) or isinstance(f.pool[k][0], bytes)))
-        zeros = max(map(size_of, filled), default=0)
-        zeros_at = aligned(len(library.data))
-        first = address = aligned(zeros_at + zeros)
-        constants = bytearray()
-        known: dict[bytes, int] = {}
-        data: dict[Func, dict[int, int]] = {}
-        for f in order:
-            data[f] = {}
-            for v, content in _constant_vectors(f).items():
-                if content not in known:
-                    known[content], address = placed(address, len(content))
-                    constants += bytes(known[content] - first - len(constants)) + content
-                data[f][v] = known[content]
+        constants = _Constants(order, aligned(len(library.data)))
+        zeros_at, data = constants.zeros_at, constants.places
         for f in inside:
             demand = called.demands.pop(f, None)
             callees[f] = (-1, Enclosed(zeros_at, data[f], None if is_short(f) else demand))
-        segments = [
-            (at, content) for at, content in ((0, library.data), (first, bytes(constants))) if content
-        ]
-        self.args, self.results, address = _interface(root, address)
+        stored = (0, library.data), (constants.start, bytes(constants.content))
+        segments = [(at, content) for at, content in stored if content]
+        self.args, self.results, address = _interface(root, constants.end)
         changing = Overwriting(order)
         frames = dict.fromkeys(apart, address)
         end = address
@@ -121,7 +109,7 @@ class Program:
             for g in calls(f, inside):
                 if g in frames:
                     frames[g] = max(frames[g], body.frame_end)
-        check_memory(root, end, first + len(constants), sizes)
+        check_memory(root, end, constants.start + len(constants.content), sizes)
         self.pages = (end + PAGE - 1) // PAGE
         self.end = end
         """The first address that the program does not use."""
@@ -135,7 +123,7 @@ class Program:
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
         if memory == "shared":
-            functions[0].code = _constants_in_place(zeros_at, zeros, segments) + functions[0].code
+            functions[0].code = _constants_in_place(zeros_at, constants.zeros, segments) + functions[0].code
         exported = {"f": 0, "r": 0}
         if any(slot.passed for slot in (*self.args, *self.results)):
             exported["r"] = len(functions)
@@ -182,6 +170,31 @@ class Program:
         for code, helper in helpers:
             suffixes[code] = runtime.helper(helper)
         return imports, Codes(suffixes, together, in_lanes), callees, library, runtime
+
+
+class _Constants:
+    """What a program has in memory from its start: zeros for all, and vectors, each once."""
+
+    def __init__(self, order: Sequence[Func], zeros_at: int) -> None:
+        arrays = [(f, k, t) for f in order for k, (_, t) in enumerate(f.pool) if is_memory(t)]
+        filled = (t for f, k, t in arrays if not (is_unwritten(f, ~k) or isinstance(f.pool[k][0], bytes)))
+        self.zeros_at = zeros_at
+        self.zeros = max(map(size_of, filled), default=0)
+        """How many bytes of zeros there are."""
+        self.start = self.end = aligned(zeros_at + self.zeros)
+        """Where the vectors begin, and where memory is free after them."""
+        self.content = bytearray()
+        """The vectors, from the start on."""
+        self.places: dict[Func, dict[int, int]] = {}
+        """By function and value, the address of each vector."""
+        known: dict[bytes, int] = {}
+        for f in order:
+            self.places[f] = {}
+            for v, content in _constant_vectors(f).items():
+                if content not in known:
+                    known[content], self.end = placed(self.end, len(content))
+                    self.content += bytes(known[content] - self.start - len(self.content)) + content
+                self.places[f][v] = known[content]
 
 
 def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

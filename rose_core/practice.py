@@ -11,9 +11,10 @@ from typing import Any
 from rose_core.derivatives.known import Known
 from rose_core.language.types import REAL
 from rose_core.operators.gradients import grad
+from rose_core.tracing.constructs import sum
 from rose_core.tracing.control import cond
 from rose_core.tracing.declare import Vec
-from rose_core.tracing.functions import closed, fn, sum
+from rose_core.tracing.functions import closed, fn
 from rose_core.wasm.program import Program
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from rose_core.language.types import array, fin
 from rose_core.operators.gradients import derived
+from rose_core.tracing.constructs import vec
 from rose_core.tracing.declare import describe
-from rose_core.tracing.functions import Function, function_of, vec
+from rose_core.tracing.functions import Function, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.sizes import OpenVec, Size
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rose_core.language.ops import by_name
 from rose_core.language.types import BOOL, REAL
-from rose_core.tracing.functions import select
+from rose_core.tracing.constructs import select
 from rose_core.tracing.lifting import lift
 from rose_core.tracing.symbols import Var
 from rose_core.tracing.trace import NOTES, Trace, current

@@ -8,9 +8,10 @@ from typing import Any
 
 from rose_core.language.types import REAL, TAN, Array, Struct, Type, array, fin
 from rose_core.operators.forward import jvp
+from rose_core.tracing.constructs import select, sum, vec
 from rose_core.tracing.control import fori
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import Function, select, sum, vec
+from rose_core.tracing.functions import Function
 from rose_core.tracing.indices import index_operation
 from rose_core.tracing.operations import operation
 

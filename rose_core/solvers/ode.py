@@ -16,12 +16,13 @@ from typing import Any
 from rose_core.language.types import BOOL, REAL, Array, Struct, Type, leaves
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.roots import check_options, function_on
-from rose_core.tracing.control import scan, turns_while, type_of
+from rose_core.tracing.constructs import select
+from rose_core.tracing.control import scan, turns_while
 from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined, norm
 from rose_core.tracing.functional import functional, tangent
-from rose_core.tracing.functions import Function, select
-from rose_core.tracing.lifting import symbolic
+from rose_core.tracing.functions import Function
+from rose_core.tracing.lifting import symbolic, type_of
 from rose_core.tracing.operations import operation
 from rose_core.tracing.symbols import zero
 from rose_core.tracing.where import Construct

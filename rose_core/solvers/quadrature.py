@@ -30,10 +30,11 @@ from rose_core.language.types import (
 from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.roots import check_options, function_on
+from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.control import fori, inline, turns_while
 from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
-from rose_core.tracing.functions import Function, captured, select, vec
+from rose_core.tracing.functions import Function, captured
 from rose_core.tracing.indices import index_operation
 from rose_core.tracing.lifting import lift, symbolic, wrap
 from rose_core.tracing.operations import operation

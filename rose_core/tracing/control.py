@@ -11,13 +11,13 @@ from typing import Any
 
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
-from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Struct, Type, array, fin, leaves
-from rose_core.tracing.declare import as_type, describe, elements, exact, fields_of, number, truth, whole
+from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Type, array, fin, leaves
+from rose_core.tracing.declare import as_type, describe, exact, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
-from rose_core.tracing.lifting import lift, use, wrap
+from rose_core.tracing.lifting import lift, type_of, use, wrap
 from rose_core.tracing.sizes import Size
-from rose_core.tracing.symbols import Loose, Value, Var
+from rose_core.tracing.symbols import Loose, Var
 from rose_core.tracing.trace import Trace, current, this_thread
 from rose_core.tracing.where import Construct
 
@@ -269,20 +269,3 @@ def _distance(checkpoint: object, most: int) -> int:
 
 _ROOT = 1024
 """Turns between the states that are kept where their number is not known: right for a million."""
-
-
-def type_of(x: object, what: str) -> Type:
-    """The type that a value has by itself."""
-    if isinstance(x, Value):
-        return x._type
-    if x is None:
-        return UNIT
-    if truth(x) is not None:
-        return BOOL
-    if number(x) is not None:
-        return REAL
-    if elems := None if hasattr(x, "_fields") else elements(x):
-        return array(fin(len(elems)), type_of(elems[0], what))
-    if (fields := fields_of(x)) is not None and not callable(x):
-        return Struct({name: type_of(y, what) for name, y in fields.items()})
-    raise TypeError(f"{what}: expected a value, got {describe(x)}")

@@ -7,8 +7,8 @@ from functools import reduce
 from typing import Any
 
 from rose_core.language.types import REAL, Array, Struct, Type
+from rose_core.tracing.constructs import sum, vec
 from rose_core.tracing.control import fori
-from rose_core.tracing.functions import sum, vec
 from rose_core.tracing.operations import operation
 from rose_core.tracing.symbols import zero
 

@@ -5,137 +5,20 @@ A function exists only when its body has returned; a mistake in it leaves nothin
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rose_core.errors import counted
-from rose_core.language import ops
-from rose_core.language.ir import Func, is_real
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, dual, leaves
+from rose_core.language.ir import Func
+from rose_core.language.types import Type, dual, leaves
 from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
-from rose_core.tracing.indices import chosen, iadd
-from rose_core.tracing.lifting import lift, symbolic, wrap
-from rose_core.tracing.operations import operation
+from rose_core.tracing.lifting import lift, wrap
 from rose_core.tracing.sizes import sizes_in
-from rose_core.tracing.symbols import Loose, Value, Var, VecValue, zero
 from rose_core.tracing.trace import Trace, check_scope, current, this_thread
 from rose_core.tracing.values import build, flatten, ordered
-
-
-def select(p: object, *choice: object) -> object:
-    """``select(p, T, a, b)``: ``a`` where ``p`` holds, else ``b``, both of type ``T``.
-
-    ``select(p, a, b)`` finds the type out: that of the symbolic one of the two, of indices the larger type.
-    """
-    if len(choice) == 2:
-        choice = (_common(*choice), *choice)
-    if len(choice) != 3:
-        raise TypeError("select takes a Bool, a type and two values")
-    t = as_type(choice[0])
-    trace = current()
-    (c,) = lift(trace, p, BOOL, "select")
-    if isinstance(t, Fin) and any(isinstance(x, Loose) for x in choice[1:]):
-        return chosen(trace, c, t, choice[1], choice[2])
-    a, b = lift(trace, choice[1], t, "select"), lift(trace, choice[2], t, "select")
-    code = ops.code("select")
-    ids = [trace.builder.ternary(code, c, x, y, u) for x, y, u in zip(a, b, leaves(t), strict=True)]
-    return wrap(trace, ids, t)
-
-
-def _common(a: object, b: object) -> Type:
-    """The type of two values, of which an author says none."""
-    from rose_core.tracing.control import type_of
-
-    known = [x._type for x in (a, b) if isinstance(x, Value)]
-    if len(known) == 2 and isinstance(known[0], Fin) and isinstance(known[1], Fin):
-        return max(known, key=lambda t: t.size)  # type: ignore[attr-defined]
-    return known[0] if known else type_of(a, "select")
-
-
-def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[object]) -> object:
-    """The vector of ``body(i)`` for every ``i`` of the index type, where ``body`` runs once, ``i`` symbolic;
-    or that of the elements of a sequence, which has them at symbolic indices, too."""
-    size, t = as_type(index), as_type(elem)
-    if not isinstance(size, Fin):
-        raise TypeError(f"vec: expected a size, got {describe(index)}")
-    if not callable(body):
-        return symbolic(body, array(size, t), "vec")
-    trace = current()
-    b = trace.builder
-    i = b.open_for(size)
-    depth = len(b.open)
-    try:
-        ids = lift(trace, body(Var(trace, i, size)), t, "the body of vec")
-    except BaseException:
-        del b.open[depth - 1 :]
-        raise
-    loop = b.close_for(ids)
-    return wrap(trace, [b.get(loop, k) for k in range(len(ids))], array(size, t))
-
-
-def sum(index: object, body: Callable[[Var], object] | None = None, *, start: object = None) -> Any:
-    """The sum of ``body(i)`` over every ``i`` of the index type, from 0 up: of Reals, or of tangents.
-
-    Without a body the sum of a vector's elements, or what Python's own ``sum`` gives, from a start too.
-    """
-    if body is None and start is None and isinstance(index, VecValue):
-        return sum(len(index), index.__getitem__)
-    if not callable(body):
-        start = body if start is None else start
-        if start is None or hasattr(index, "__iter__"):
-            return builtins.sum(index, 0 if start is None else start)  # type: ignore[call-overload]
-        raise TypeError(f"sum: expected a function of the index, got {describe(body)}")
-    trace = current()
-    b = trace.builder
-    around = b.open[-1]
-    totals = []
-
-    def add_term(i: Var) -> None:
-        x = body(i)
-        t = TAN if x is zero() or (isinstance(x, Var) and x._type is TAN) else REAL
-        (term,) = lift(trace, x, t, "the body of sum")
-        totals.append((b.accum(b.const(0.0, t), around), t))
-        b.add_to(totals[0][0], term)
-
-    vec(index, UNIT, add_term)
-    total, t = totals[0]
-    return Var(trace, b.resolve(total), t)
-
-
-def extreme(name: str) -> Callable[..., Any]:
-    """``max`` or ``min``: of Reals as many as there are, of a vector's, or of those that something gives.
-
-    Where there are neither symbols nor floats, it is Python's own.
-    """
-    of_two, own = operation(name), getattr(builtins, name)
-
-    def function(*args: Any, **options: Any) -> Any:
-        values = args
-        if len(args) == 1:
-            (v,) = args
-            if isinstance(v, VecValue) and len(v) > 2 and not options:
-                from rose_core.tracing.control import fori
-
-                return fori(len(v) - 1, REAL, v[0], lambda i, x: of_two(x, v[iadd(len(v), i, 1)]))
-            if isinstance(v, Var):
-                raise TypeError(f"{name}: expected two Reals or more, or a vector, got {describe(v)}")
-            values = tuple(v)
-            args = (values,)
-        if "key" in options or not any(isinstance(x, (Value, float)) for x in values):
-            return own(*args, **options)
-        return reduce(of_two, values)
-
-    function.__name__ = function.__qualname__ = name
-    return function
-
-
-# -- functions ----------------------------------------------------------------------------------------
-
 
 Capture = tuple[Trace, int] | Type
 """A value of an enclosing function, or in its place the zero of a type."""
@@ -163,7 +46,7 @@ class Function:
     def __call__(self, *args: object, **named: object) -> object:
         trace = current()
         call = trace.builder.call(self.func, lift_args(trace, self, self.ordered(args, named)))
-        return _results(trace, self.func, call)
+        return results_of(trace, self.func, call)
 
     def ordered(self, args: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
         """The arguments of a call, in which some may be given by name, in their order."""
@@ -226,7 +109,8 @@ def captured(trace: Trace, function: Function) -> list[int]:
     return ids
 
 
-def _results(trace: Trace, f: Func, call: int) -> object:
+def results_of(trace: Trace, f: Func, call: int) -> object:
+    """What a call of ``f`` gives."""
     return wrap(trace, [trace.builder.get(call, k) for k in range(len(leaves(f.ret)))], f.ret)
 
 
@@ -368,67 +252,3 @@ def closed(f: object, what: str) -> Func:
             "so it can be called only there"
         )
     return function.func
-
-
-class Pullback:
-    """What `vjp` gives: the value ``ret``, and ``grad`` from a cotangent of it to one of the arguments."""
-
-    __slots__ = ("_args", "_call", "_func", "_trace", "ret")
-
-    def __init__(self, trace: Trace, func: Func, args: list[int]) -> None:
-        self._trace = trace
-        self._func = func
-        self._args = args
-        self._call = trace.builder.vjp(func, args)
-        self.ret = _results(trace, func, self._call)
-
-    def grad(self, cotangent: object) -> object:
-        """The vector-Jacobian product with ``cotangent``, which has the type of ``ret``.
-
-        One value for a function of one parameter, else a tuple. What is not Real has no derivative;
-        in its place stands the argument's own value.
-        """
-        values = self.grad_of(cotangent, range(len(self._func.param_types)))
-        return values[0] if len(values) == 1 else tuple(values)
-
-    def grad_of(self, cotangent: object, numbers: Sequence[int]) -> list[object]:
-        """As `grad`, of the arguments with these numbers."""
-        trace, f = self._trace, self._func
-        if current() is not trace and current().reaches(trace):
-            raise RuntimeError(
-                f"the grad of {f.name} cannot be used in a function or a side of a cond, or in a loop with a "
-                "state, that is inside of the one where vjp was called; use it before"
-            )
-        if current() is not trace or trace.builder.home[self._call] not in trace.builder.open:
-            raise RuntimeError(f"the grad of {f.name} was used outside of the function or loop it belongs to")
-        b = trace.builder
-        cotangents = lift(trace, cotangent, f.ret, f"the cotangent of {f.name}")
-        reals = [c for c, t in zip(cotangents, leaves(f.ret), strict=True) if is_real(t)]
-        pull = b.pull(self._call, reals)
-        given: list[list[int]] = []
-        at = real = 0
-        for number, t in enumerate(f.param_types):
-            ids = []
-            for leaf in leaves(t):
-                ids.append(b.get(pull, real) if is_real(leaf) and number in numbers else self._args[at])
-                real += is_real(leaf)
-                at += 1
-            given.append(ids)
-        return [wrap(trace, given[number], f.param_types[number]) for number in numbers]
-
-    def __iter__(self) -> Iterator[object]:
-        return iter((self.ret, self.grad))
-
-
-def vjp(f: Function | Generic) -> Callable[..., Pullback]:
-    """The reverse derivative of ``f``: called on arguments, gives its value and its pullback."""
-    if not isinstance(f, Generic):
-        function_of(f, "vjp")
-
-    def pullback(*given: object, **named: object) -> Pullback:
-        trace = current()
-        args = f.ordered(given, named)
-        g = f.at_args(args) if isinstance(f, Generic) else f
-        return Pullback(trace, g.func, lift_args(trace, g, args))
-
-    return pullback

@@ -18,11 +18,13 @@ from rose_core.language.types import (
     Pair,
     Struct,
     Type,
+    array,
+    fin,
     leaves,
     scalar_of,
     shape_of,
 )
-from rose_core.tracing.declare import elements, fields_of, mismatch, number, truth, whole
+from rose_core.tracing.declare import describe, elements, fields_of, mismatch, number, truth, whole
 from rose_core.tracing.symbols import ZERO, Loose, StructValue, Value, Var, VecValue
 from rose_core.tracing.trace import Trace, check_scope, current
 
@@ -148,3 +150,20 @@ def _table(elems: Sequence[Any], t: Array) -> bytes | None:
         return tables.packed([*map(float, numbers)], REAL) if {*map(type, numbers)} <= {float, int} else None
     except OverflowError:  # an int is too large
         return None
+
+
+def type_of(x: object, what: str) -> Type:
+    """The type that a value has by itself."""
+    if isinstance(x, Value):
+        return x._type
+    if x is None:
+        return UNIT
+    if truth(x) is not None:
+        return BOOL
+    if number(x) is not None:
+        return REAL
+    if elems := None if hasattr(x, "_fields") else elements(x):
+        return array(fin(len(elems)), type_of(elems[0], what))
+    if (fields := fields_of(x)) is not None and not callable(x):
+        return Struct({name: type_of(y, what) for name, y in fields.items()})
+    raise TypeError(f"{what}: expected a value, got {describe(x)}")

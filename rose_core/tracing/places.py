@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rose_core.language.types import REAL, TAN, Array, Pair, Struct, Type, array, leaves, scalar_of
+from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.declare import describe
-from rose_core.tracing.functions import select, vec
 from rose_core.tracing.indices import index_operation
 from rose_core.tracing.operations import operation
 

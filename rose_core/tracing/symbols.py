@@ -273,7 +273,7 @@ class VecValue(Value):
 
     def _slice(self, at: range) -> object:
         """The vector of the elements with these numbers."""
-        from rose_core.tracing.functions import vec
+        from rose_core.tracing.constructs import vec
 
         t = self._type
         assert isinstance(t, Array)

@@ -8,7 +8,7 @@ from typing import Any
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import REAL, TAN, Array, Struct, Type, dual, numbers, replace_scalar, scalar_of
 from rose_core.tracing.declare import elements, fields_of
-from rose_core.tracing.functions import Capture, Function, function_of
+from rose_core.tracing.functions import Capture, Function, captured_type, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.symbols import Value, zero
 
@@ -30,7 +30,7 @@ def on_numbers(f: Function) -> Function:
     func = _derivative(f.func, "jvp on numbers", numbers)
     captures: list[Capture] = []
     for capture in f.captures:
-        t = capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
+        t = captured_type(capture)
         if is_real(t):
             captures.append(replace_scalar(t, REAL))
         captures.append(capture)
@@ -46,7 +46,7 @@ class _Forward(Function):
 
     def __call__(self, *given: object, **named: object) -> object:
         args = self.ordered(given, named)
-        captured = (c[0].func.type_of(c[1]) for c in self.captures if isinstance(c, tuple))
+        captured = (captured_type(c) for c in self.captures if isinstance(c, tuple))
         typed = zip(self.func.param_types, args, strict=False)
         if any(scalar_of(t) is TAN for t in captured) or any(has_tangent(t, x) for t, x in typed):
             return super().__call__(*args)

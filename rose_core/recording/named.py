@@ -18,9 +18,9 @@ from rose_core.solvers.minimum import minimize
 from rose_core.solvers.ode import odeint
 from rose_core.solvers.quadrature import quad
 from rose_core.solvers.roots import fixed_point, root
-from rose_core.tracing.functional import Alone
 from rose_core.tracing.functions import Function
-from rose_core.tracing.lifting import lift
+from rose_core.tracing.lifting import lift, parameters
+from rose_core.tracing.trace import Trace
 
 
 def declare(func: Func, name: str, f: Func) -> None:
@@ -41,9 +41,8 @@ def make(func: Func, name: str, f: Func, options: Mapping[str, Any]) -> Sparse |
     """
     sparse = None
     func.params = []
-    trace = Alone(func)
-    with trace:
-        args = trace.args(func.param_types)
+    with Trace(func) as trace:  # which uses nothing from around it but what it is passed
+        args = parameters(trace, func.param_types)
         given = Function(f, [(trace, trace.builder.param(t)) for t in _captured(f)])
         if name in _SPARSE:
             types = [*f.param_types, f.ret]

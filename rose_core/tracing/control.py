@@ -18,7 +18,7 @@ from rose_core.tracing.generic import Generic
 from rose_core.tracing.lifting import lift, type_of, use, wrap
 from rose_core.tracing.sizes import Size
 from rose_core.tracing.symbols import Loose, Var
-from rose_core.tracing.trace import Trace, current, this_thread
+from rose_core.tracing.trace import Trace, current
 from rose_core.tracing.where import Construct
 
 
@@ -30,12 +30,8 @@ def inline(name: str, params: Sequence[Type], body: Callable[..., list[int]]) ->
     func = Func(name, params, UNIT)
     trace = Trace(func, current())
     trace.is_part = True
-    this_thread.traces.append(trace)
-    try:
+    with trace:
         func.blocks[0].results = body(trace, *[trace.builder.param(t) for t in params])
-    finally:
-        this_thread.traces.pop()
-        trace.closed = True
     func.param_types = list(func.params)
     return Function(func, trace.captures)
 

@@ -14,9 +14,9 @@ from rose_core.language.ir import Func, is_real
 from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leaves, replace_scalar
 from rose_core.optimise.narrow import narrowed_from
 from rose_core.tracing.declare import as_type, describe
-from rose_core.tracing.functions import Capture, Function, captured, function_of
-from rose_core.tracing.lifting import lift, wrap
-from rose_core.tracing.trace import Trace, current, this_thread
+from rose_core.tracing.functions import Capture, Function, captured, captured_type, function_of
+from rose_core.tracing.lifting import lift, parameters, wrap
+from rose_core.tracing.trace import Trace, current
 
 
 def functional(
@@ -41,22 +41,28 @@ def functional(
     tangents = tangent(result)
     name = getattr(body, "__name__", "functional")
     captures = [c for f in fs for c in f.captures]
-    of_captures = [_type_of(c) for c in captures]
+    of_captures = [captured_type(c) for c in captures]
 
     func = Func(name, types, result)
-    trace = Alone(func)
-    with trace:
-        args = trace.args(types)
+    # a trace of its own: what the functions use from around them, it gets as arguments
+    with Trace(func) as trace:
+        args = parameters(trace, types)
         params_of_f = iter([(trace, trace.builder.param(t)) for t in of_captures])
         inner = [Function(f.func, [next(params_of_f) for _ in f.captures]) for f in fs]
         func.blocks[0].results = lift(trace, body(*inner, *args), result, f"the result of {name}")
+    func.jvp = _derivative(func, fs, tangents, rule)
+    return Function(func, captures)
 
-    derivative = Func(f"jvp_{name}", [dual(t) for t in types], dual(result))
-    trace = Alone(derivative)
-    with trace:
+
+def _derivative(func: Func, fs: Sequence[Function], tangents: Type, rule: Callable[..., object]) -> Func:
+    """The forward derivative of ``func``, a `functional` of these, by its ``rule``."""
+    result = func.ret
+    derivative = Func(f"jvp_{func.name}", [dual(t) for t in func.param_types], dual(result))
+    first = len(func.params) - sum(len(f.captures) for f in fs)
+    with Trace(derivative) as trace:
         b = trace.builder
-        args = trace.args(derivative.param_types)
-        for t in of_captures:
+        args = parameters(trace, derivative.param_types)
+        for t in func.params[first:]:
             if is_real(t):
                 b.param(replace_scalar(t, TAN))
             b.param(t)
@@ -66,17 +72,16 @@ def functional(
             varies = is_real(t)
             pairs.append((at if varies else None, at + varies))
             at += 1 + varies
-        given = pairs[len(func.params) - len(captures) :]
+        given = pairs[first:]
         trace.tangents = {re: du for du, re in given if du is not None}
         rest = iter([(trace, re) for _, re in given])
         inner = [Function(f.func, [next(rest) for _ in f.captures]) for f in fs]
         primals = [re for _, re in pairs]
         call = b.call(func, primals)
         y = [b.get(call, k) for k in range(len(leaves(result)))]
-        dy = lift(trace, rule(wrap(trace, y, result), *inner, *args), tangents, f"the tangent of {name}")
+        dy = lift(trace, rule(wrap(trace, y, result), *inner, *args), tangents, f"the tangent of {func.name}")
         derivative.blocks[0].results = [v for pair in zip(dy, y, strict=True) for v in pair]
-    func.jvp = derivative
-    return Function(func, captures)
+    return derivative
 
 
 def tangent(t: Type, what: str = "functional") -> Type:
@@ -110,25 +115,3 @@ def _of_elements(f: Function) -> Function:
             kept.append((trace, trace.builder.index(given[number], index)))
         f = Function(narrow.func, kept)
     return f
-
-
-class Alone(Trace):
-    """A function under construction that uses nothing from around it but what it is passed."""
-
-    def __init__(self, func: Func) -> None:
-        super().__init__(func)
-
-    def __enter__(self) -> None:
-        this_thread.traces.append(self)
-
-    def __exit__(self, *_: object) -> None:
-        this_thread.traces.pop()
-        self.closed = True
-
-    def args(self, types: Sequence[Type]) -> list[object]:
-        """Symbolic values for parameters of these types."""
-        return [wrap(self, [self.builder.param(leaf) for leaf in leaves(t)], t) for t in types]
-
-
-def _type_of(capture: Capture) -> Type:
-    return capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])

@@ -15,13 +15,18 @@ from rose_core.language.ir import Func
 from rose_core.language.types import Type, dual, leaves
 from rose_core.tracing.declare import annotated, as_type, describe
 from rose_core.tracing.generic import Generic
-from rose_core.tracing.lifting import lift, wrap
+from rose_core.tracing.lifting import lift, parameters, wrap
 from rose_core.tracing.sizes import sizes_in
 from rose_core.tracing.trace import Trace, check_scope, current, this_thread
 from rose_core.tracing.values import build, flatten, ordered
 
 Capture = tuple[Trace, int] | Type
 """A value of an enclosing function, or in its place the zero of a type."""
+
+
+def captured_type(capture: Capture) -> Type:
+    """The type of what is captured."""
+    return capture if isinstance(capture, Type) else capture[0].func.type_of(capture[1])
 
 
 class Function:
@@ -152,16 +157,9 @@ def _trace(name: str, written: Sequence[object], result: object, body: Callable[
     params, ret = [as_type(t) for t in written], as_type(result)
     func = Func(name, params, ret)
     traces = this_thread.traces
-    trace = Trace(func, traces[-1] if traces else None)
-    traces.append(trace)
-    try:
-        values = []
-        for t in params:
-            values.append(wrap(trace, [trace.builder.param(leaf) for leaf in leaves(t)], t))
+    with Trace(func, traces[-1] if traces else None) as trace:
+        values = parameters(trace, params)
         func.blocks[0].results = lift(trace, body(*values), ret, f"the result of {func.name}")
-    finally:
-        traces.pop()
-        trace.closed = True
     made = Function(func, trace.captures)
     func.param_names, made.defaults = _parameters(body, len(params))
     return made

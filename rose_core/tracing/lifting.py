@@ -72,6 +72,11 @@ def wrap(trace: Trace, ids: Sequence[int], t: Type) -> object:
     return None if t is UNIT else Var(trace, ids[0], t)
 
 
+def parameters(trace: Trace, types: Sequence[Type]) -> list[object]:
+    """Symbolic values for further parameters of these types."""
+    return [wrap(trace, [trace.builder.param(leaf) for leaf in leaves(t)], t) for t in types]
+
+
 def symbolic(x: object, t: Type, what: str) -> Any:
     """``x``, which may be made of numbers, as a symbolic ``t``; it raises as `lift` does."""
     trace = current()

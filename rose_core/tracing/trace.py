@@ -22,13 +22,13 @@ NOTES = ANY
 
 
 class Trace:
-    """A function under construction."""
+    """A function under construction; ``with`` it, it is the one that is being defined."""
 
     def __init__(self, func: Func, parent: Trace | None = None) -> None:
         self.func = func
         self.builder = Builder(func)
         self.parent = parent
-        """The trace of the function in whose body this one is defined."""
+        """The trace of the function in whose body this one is defined, if it may use what is in that."""
         self.captures: list[tuple[Trace, int]] = []
         """Values of enclosing functions that this one uses: they are passed as further parameters."""
         self.tangents: dict[int, int] = {}
@@ -37,6 +37,14 @@ class Trace:
         self.closed = False
         self.is_part = False
         """Whether it is a part of an author's function: a loop, or a side of a choice."""
+
+    def __enter__(self) -> Trace:
+        this_thread.traces.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        this_thread.traces.pop()
+        self.closed = True
 
     @property
     def may_be_idle(self) -> bool:

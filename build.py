@@ -47,7 +47,9 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STATE = ROOT / ".build"
 DIST = ROOT / "dist"
+RUNTIME = DIST / "pyodide"
 BRIDGE = ROOT / "js_bridge"
+SCRIPTS = BRIDGE / "build"
 BENCH = ROOT / "e2e" / "bench"
 CLIENTS = ROOT / "e2e" / "clients"
 PENROSE = CLIENTS / "penrose"
@@ -64,6 +66,9 @@ GENERATED: Mapping[str, tuple[str, ...]] = {
 }
 """Committed files that are made from others: path -> arguments for Python that print
 the content. `build` rewrites them, `check` fails when one is stale."""
+
+Input = Path | str
+"""What a step depends on: the content of a file, or of those in a folder, or a setting."""
 
 EPOCH = "1767225600"
 """2026-01-01, the date of every file in the wheel: the same source, the same bytes."""
@@ -113,7 +118,7 @@ def brief(words: list[str]) -> str:
     return " ".join(words).replace(f"{ROOT}/", "")[:200]
 
 
-def fingerprint(inputs: Iterable[Path | str]) -> str:
+def fingerprint(inputs: Iterable[Input]) -> str:
     """Hash the content and names of files, folders of files, and plain strings."""
     digest = hashlib.sha256()
     for item in inputs:
@@ -158,7 +163,7 @@ def locked(name: str) -> Iterator[None]:
 
 def step(
     name: str,
-    inputs: Iterable[Path | str],
+    inputs: Iterable[Input],
     outputs: Iterable[Path],
     action: Callable[[], str | None],
 ) -> None:
@@ -210,18 +215,12 @@ def setup(browser: bool = True) -> None:
     # The address, too: a virtual environment does not survive a move.
     python = f"{sys.base_prefix} {sys.version_info[:2]} {ROOT}"
     step("python", [python, *pins("dev")], [PYTHON], make_venv)
-    inputs: list[Path | str]
-    inputs = [BRIDGE / "package.json", BRIDGE / "package-lock.json", node_version()]
-    step("npm", inputs, [BRIDGE / "node_modules" / ".package-lock.json"], lambda: npm_ci(BRIDGE))
+    install("npm", BRIDGE)
     if browser:
         found = read(BROWSER)
-        inputs = [
-            os.environ.get("CHROMIUM", ""),
-            ROOT / "e2e" / "browser.py",
-            *pins("dev"),
-        ]
         outputs = [BROWSER, *(Path(found.get(name, STATE / "none")) for name in ("path", "program"))]
-        step("browser", inputs, outputs, find_browser)
+        which = os.environ.get("CHROMIUM", "")
+        step("browser", [which, ROOT / "e2e" / "browser.py", *pins("dev")], outputs, find_browser)
         wheels = STATE / "wheels"
         step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
 
@@ -308,11 +307,16 @@ def npm(*words: str | Path, advice: str = "") -> str:
     return run(*command, *words, advice=advice, PATH=path)
 
 
-def npm_ci(folder: Path) -> str:
-    """Install what the lock file in `folder` says."""
+def install(name: str, folder: Path) -> None:
+    """The step of this name: have the packages that the lock file in `folder` says."""
     advice = "The packages come from npm: is there a way to it? (See `npm config list`.)"
-    npm("ci", "--prefix", folder, advice=advice)
-    return f"Node {node_version()}"
+
+    def npm_ci() -> str:
+        npm("ci", "--prefix", folder, advice=advice)
+        return f"Node {node_version()}"
+
+    inputs: list[Input] = [folder / "package.json", folder / "package-lock.json", node_version()]
+    step(name, inputs, [folder / "node_modules" / ".package-lock.json"], npm_ci)
 
 
 def find_browser() -> str:
@@ -333,14 +337,6 @@ def setup_cpython() -> str:
     return f"{len(pins('bench'))} packages"
 
 
-def setup_peers() -> None:
-    """What the benchmarks compare with."""
-    inputs: list[Path | str]
-    inputs = [BENCH / "package.json", BENCH / "package-lock.json", node_version()]
-    outputs = [BENCH / "node_modules" / ".package-lock.json"]
-    step("peers", inputs, outputs, lambda: npm_ci(BENCH))
-
-
 def setup_clients() -> None:
     """The programs of others that the tests run with ours: one folder each, with its own packages."""
     for package in sorted(CLIENTS.glob("*/package.json")):
@@ -348,9 +344,7 @@ def setup_clients() -> None:
 
 
 def setup_client(folder: Path) -> None:
-    package, lock = folder / "package.json", folder / "package-lock.json"
-    outputs = [folder / "node_modules" / ".package-lock.json"]
-    step(f"client {folder.name}", [package, lock, node_version()], outputs, lambda: npm_ci(folder))
+    install(f"client {folder.name}", folder)
 
 
 # ---- build --------------------------------------------------------------------------
@@ -367,62 +361,56 @@ def version() -> str:
 
 def build() -> None:
     DIST.mkdir(exist_ok=True)
-    runtime, scripts, lock = (
-        DIST / "pyodide",
-        BRIDGE / "build",
-        BRIDGE / "package-lock.json",
-    )
-    wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
-    inputs: list[Path | str]
     # which says, too, that the scripts beside it are modules
-    inputs = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
+    about: list[Input] = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
     outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
-    step("package", inputs, outputs, make_package)
+    step("package", about, outputs, make_package)
     for path, argv in GENERATED.items():
         # The file itself, too: what was edited by hand is written over.
         sources = [ROOT / "rose_core", ROOT / "tests" / "libm", ROOT / path]
         step(path, sources, [ROOT / path], functools.partial(generate, path, argv))
-    step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
-    inputs = [lock, scripts / "runtime.mjs", scripts / "stdlib.txt"]
-    made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
-    outputs = [runtime / name for name in made]
-    step("runtime", inputs, outputs, lambda: script("runtime.mjs", "runtime", runtime))
-    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
-    inputs = [wheel, scripts / "runtime.mjs", scripts / "source.mjs", *packing, runtime / "python_stdlib.zip"]
-    outputs = [runtime / "rose_core.zip", runtime / "rose_core.snapshot.wasm"]
-    step("core", inputs, outputs, lambda: script("runtime.mjs", "core", runtime, wheel))
-    core = [runtime / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
-    identity = fingerprint(core)[:12]
-    others = [runtime / name for name in ("rose_core.snapshot.wasm", "pyodide.js", "pyodide.asm.js")]
-    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, *others]}
-    inputs = [
-        BRIDGE / "src",
-        BRIDGE / "rose.d.ts",
-        BRIDGE / "tsconfig.json",
-        lock,
-        scripts / "bundle.mjs",
-        scripts / "source.mjs",
-        json.dumps(sizes),
-    ]
-    outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "python.js", "d.ts")]
-    pyodide = (runtime / "pyodide-lock.json").read_text()
-    constants = json.dumps(
-        {
-            "VERSION": version(),
-            "LOCK": pyodide,
-            "BUILD": identity,
-            "BRIDGE": fingerprint([*inputs, identity])[:12],
-            "FILES": sizes,
-        }
-    )
-    step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, constants))
+    build_core()
+    build_bridge()
     # What is frozen belongs to one build, and goes with the site that it was made for.
     step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
     bundle_for_site()
     bundle_bench()
 
 
-def site_inputs() -> list[Path | str]:
+def build_core() -> None:
+    """The core's wheel, and with Pyodide as pages load it: dist/pyodide/."""
+    wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
+    step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
+    runtime = SCRIPTS / "runtime.mjs"
+    made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
+    inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, SCRIPTS / "stdlib.txt"]
+    step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
+    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
+    inputs = [wheel, runtime, SCRIPTS / "source.mjs", *packing, RUNTIME / "python_stdlib.zip"]
+    outputs = [RUNTIME / "rose_core.zip", RUNTIME / "rose_core.snapshot.wasm"]
+    step("core", inputs, outputs, lambda: script("runtime.mjs", "core", RUNTIME, wheel))
+
+
+def build_bridge() -> None:
+    """The scripts that pages load, which know the files of the core by their hashes."""
+    core = [RUNTIME / name for name in ("pyodide.asm.wasm", "python_stdlib.zip", "rose_core.zip")]
+    identity = fingerprint(core)[:12]
+    others = [RUNTIME / name for name in ("rose_core.snapshot.wasm", "pyodide.js", "pyodide.asm.js")]
+    sizes = {f"pyodide/{path.name}": digest(path) for path in [*core, *others]}
+    sources = [BRIDGE / name for name in ("src", "rose.d.ts", "tsconfig.json", "package-lock.json")]
+    inputs: list[Input] = [*sources, SCRIPTS / "bundle.mjs", SCRIPTS / "source.mjs", json.dumps(sizes)]
+    constants = {
+        "VERSION": version(),
+        "LOCK": (RUNTIME / "pyodide-lock.json").read_text(),
+        "BUILD": identity,
+        "BRIDGE": fingerprint([*inputs, identity])[:12],
+        "FILES": sizes,
+    }
+    outputs = [DIST / f"rose.{name}" for name in ("js", "global.js", "worker.js", "python.js", "d.ts")]
+    step("bridge", inputs, outputs, lambda: script("bundle.mjs", DIST, json.dumps(constants)))
+
+
+def site_inputs() -> list[Input]:
     scripts = [digest(DIST / f"rose.{name}")[1] for name in ("js", "worker.js", "python.js")]
     return [ROOT / "site", *scripts, digest(DIST / "pyodide" / "rose_core.zip")[1]]
 
@@ -451,7 +439,7 @@ def digest(path: Path) -> tuple[int, str]:
 
 def script(name: str, *args: str | Path) -> str:
     """Run one of js_bridge/build; the last line that it prints is the step's note."""
-    return run(node(), BRIDGE / "build" / name, *args).strip().rpartition("\n")[2]
+    return run(node(), SCRIPTS / name, *args).strip().rpartition("\n")[2]
 
 
 def make_wheel() -> str:
@@ -496,8 +484,8 @@ def bundle_for_site() -> None:
     # The page's own module, next to the bundle: it is to be the same instance.
     rose = ("--alias:rose=./diagram/timed.js", "--external:./diagram/timed.js")
     command = esbuild(entry, *rose, *aliases, "--minify", f"--outfile={file}")
-    inputs: list[Path | str]
-    inputs = [PENROSE / "package-lock.json", BRIDGE / "package-lock.json", entry, labels, *map(str, command)]
+    locks = [folder / "package-lock.json" for folder in (PENROSE, BRIDGE)]
+    inputs: list[Input] = [*locks, entry, labels, *map(str, command)]
 
     def bundle() -> str:
         about = STATE / "penrose.json"
@@ -544,10 +532,8 @@ def licences_of(sources: Iterable[Path]) -> str:
 
 def bundle_penrose() -> None:
     """Penrose for tests and benchmarks: with our rose, with the one that it was written for, and idle."""
-    inputs: list[Path | str]
-    lock = PENROSE / "package-lock.json"
     entry, idle = PENROSE / "client.js", PENROSE / "idle.js"
-    inputs = [lock, BRIDGE / "package-lock.json", entry, DIST / "rose.js"]
+    inputs = [PENROSE / "package-lock.json", BRIDGE / "package-lock.json", entry, DIST / "rose.js"]
     # Of the original's two builds of its core, the one that is a single file.
     core = PENROSE / "node_modules" / "@rose-lang" / "wasm" / "dist" / "index.js"
     for name, module, path in (
@@ -697,7 +683,7 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
             setup_clients()
         if verb in ("build", "serve", "test", "bench"):
             setup_client(PENROSE)  # of which a page of the site is made
-            setup_peers()  # which a page of the site measures
+            install("peers", BENCH)  # which a page of the site measures
             build()
         if verb == "build":
             if BROWSER.exists():

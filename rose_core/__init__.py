@@ -28,12 +28,11 @@ from rose_core.tracing.constructs import extreme, select, sum, vec
 from rose_core.tracing.control import checkpoint, cond, fori, scan, while_loop
 from rose_core.tracing.declare import Vec, struct
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import Function, fn, opaque
+from rose_core.tracing.functions import Function, fn, opaque, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.indices import iadd, idiv, imax, imin, imod, imul, index, index_operation, isub, real
 from rose_core.tracing.infix import ExpressionError, expr
 from rose_core.tracing.operations import operation
-from rose_core.tracing.pullback import vjp
 from rose_core.tracing.sizes import Size
 from rose_core.tracing.symbols import zero
 from rose_core.tracing.values import Record

@@ -9,10 +9,9 @@ from rose_core.language.types import REAL, Array, Struct, Type, leaves, scalar_o
 from rose_core.standalone import names_of
 from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.declare import Vec
-from rose_core.tracing.functions import Function, fn
+from rose_core.tracing.functions import Function, fn, vjp
 from rose_core.tracing.indices import real
 from rose_core.tracing.operations import operation
-from rose_core.tracing.pullback import vjp
 
 _equal = operation("eq")
 

@@ -15,11 +15,10 @@ from rose_core.language.ir import is_real
 from rose_core.language.types import REAL, Struct, Type, leaves
 from rose_core.operators.forward import on_numbers
 from rose_core.tracing.declare import describe, whole
-from rose_core.tracing.functions import Function, captured, fn, function_of, lift_args
+from rose_core.tracing.functions import Function, captured, fn, function_of, lift_args, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.lifting import lift, wrap
 from rose_core.tracing.places import need_reals
-from rose_core.tracing.pullback import vjp
 from rose_core.tracing.trace import current
 
 

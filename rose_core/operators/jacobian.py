@@ -8,10 +8,9 @@ from typing import Any
 from rose_core.language.types import REAL
 from rose_core.operators.gradients import Selection, derived, of_any_size, push
 from rose_core.tracing.declare import describe
-from rose_core.tracing.functions import Function
+from rose_core.tracing.functions import Function, vjp
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.places import at, count, each, need_reals, over, unit
-from rose_core.tracing.pullback import vjp
 
 MODES = ("auto", "forward", "reverse")
 

@@ -14,11 +14,10 @@ from rose_core.operators.gradients import Selection, derived, grad, push
 from rose_core.operators.pattern import Sets, dependencies, unknown
 from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.control import fori
-from rose_core.tracing.functions import Function, function_of
+from rose_core.tracing.functions import Function, function_of, vjp
 from rose_core.tracing.indices import index_operation
 from rose_core.tracing.lifting import symbolic
 from rose_core.tracing.places import at, each, need_reals, over
-from rose_core.tracing.pullback import vjp
 from rose_core.tracing.values import build
 
 _ieq = index_operation("ieq")

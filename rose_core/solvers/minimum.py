@@ -18,10 +18,9 @@ from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.control import fori, turns_while
 from rose_core.tracing.elementwise import combined, norm, product
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import Function, fn
+from rose_core.tracing.functions import Function, fn, vjp
 from rose_core.tracing.indices import imax, index_operation, isub
 from rose_core.tracing.operations import operation
-from rose_core.tracing.pullback import vjp
 from rose_core.tracing.symbols import Var
 from rose_core.tracing.where import Construct
 

@@ -18,11 +18,10 @@ from rose_core.tracing.control import cond, fori, limit_of, turns_while
 from rose_core.tracing.declare import describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
-from rose_core.tracing.functions import Function, fn, function_of
+from rose_core.tracing.functions import Function, fn, function_of, vjp
 from rose_core.tracing.indices import index_operation, real
 from rose_core.tracing.lifting import lift, type_of, wrap
 from rose_core.tracing.operations import operation
-from rose_core.tracing.pullback import vjp
 from rose_core.tracing.symbols import zero
 from rose_core.tracing.trace import current
 from rose_core.tracing.where import Construct

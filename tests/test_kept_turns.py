@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from differences import assert_derivatives, directional
 from engines import same
 from test_states import in_turns
 
-from rose_core import Real, Vec, compile, cond, fn, fori, grad, hvp, inspect, sin, sum, vec, while_loop
+from rose_core import (
+    Real,
+    Vec,
+    atan2,
+    compile,
+    cond,
+    cos,
+    cosh,
+    expm1,
+    fn,
+    fori,
+    grad,
+    hvp,
+    inspect,
+    pow,
+    sin,
+    sinh,
+    sqrt,
+    sum,
+    tanh,
+    vec,
+    while_loop,
+)
 from rose_core.derivatives.linearize_control import _MOST_IN_SIDE
+from rose_core.language.ops import by_name
 from rose_core.optimise.inline import MOST_TURNS
 
 N = MOST_TURNS + 4
@@ -139,3 +163,27 @@ def test_a_table_is_not_kept():
     f = fn(body)
     assert f"[{N}][{N}]" not in inspect(grad(f)).ir
     assert_derivatives(f, [0.3, 0.7])
+
+
+FUNCTIONS = {
+    "sin": sin,
+    "cos": cos,
+    "sinh": sinh,
+    "cosh": cosh,
+    "tanh": tanh,
+    "expm1": expm1,
+    "sqrt": lambda s: sqrt(1.5 + s),
+    "pow": lambda s: pow(s + 1.5, s),
+    "atan2": lambda s: atan2(s, s + 2.0),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_function_is_called_again_in_the_turns_back(name: str) -> None:
+    """What its derivative is made of is computed with it, and kept, though its operand is at hand."""
+    f = fn([Vec(2, Real)], Real, lambda x: fori(N, Real, 0.5, lambda k, s: x[0] * FUNCTIONS[name](x[1] * s)))
+    _, backward = inspect(grad(f)).ir.split("def bwd_")
+    called = {by_name[k] for k in "sin cos sinh cosh tanh exp expm1 sqrt pow log atan2 hypot".split()}
+    turn = re.split(r"\n\n|\ndef ", backward)[0]
+    assert not [op.name for op in called if re.search(rf"= {op.symbol}\b| {op.symbol} ", turn)]
+    assert_derivatives(f, [0.5, 0.6])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rose_core.derivatives.known import Limits
     from rose_core.derivatives.tape import Boundary
 
-_ADD, _SELECT = map(code, ("add", "select"))
+_ADD, _SELECT, _SQRT = map(code, ("add", "select", "sqrt"))
 
 
 class Loop:
@@ -160,7 +160,10 @@ class Cotangents:
         return loop is not None and x not in loop.known
 
     def _repeatable(self, w: int) -> bool:
-        """Whether computing ``w`` again is better than keeping it: not what a library function computes."""
+        """Whether computing ``w`` again is better than keeping it.
+
+        It is not what a library function computes, nor a root in a loop with a state.
+        """
         op = self.fb.code[w][0]
         if w in self.versions.overwritten:
             return False
@@ -171,7 +174,15 @@ class Cotangents:
             return w not in self.kept and (version is None or self.versions.is_there(version))
         if op == VEC:
             return self._is_table(w)  # which a loop would keep in every turn
-        return op < TABLE_END and op not in LIBRARY and not isinstance(self.fb.types[w], (Array, Ref))
+        is_slow = op in LIBRARY or (op == _SQRT and self.is_in_turn(w))
+        return op < TABLE_END and not is_slow and not isinstance(self.fb.types[w], (Array, Ref))
+
+    def is_in_turn(self, w: int) -> bool:
+        """Whether ``w`` is computed in the body of a loop with a state, in no other loop there.
+
+        Other loops, forward and backward, may become one, in which nothing is computed twice.
+        """
+        return bool(self.boundary and self.boundary.forward.is_turn and (w < 0 or not self.fb.home[w]))
 
     def _is_table(self, w: int) -> bool:
         """Whether ``w`` is a vector of constants, or of such vectors."""

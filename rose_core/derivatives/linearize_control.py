@@ -150,6 +150,7 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
         if after == varying:
             break
         varying = after
+    transposed.is_turn = True
     outputs = ALL
     if not has_arrays:
         outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from rose_core.language.formula import ZERO, Linear, Primal
 from rose_core.language.ir import Func
-from rose_core.language.ops import OPS, by_name
+from rose_core.language.ops import LIBRARY, OPS, by_name
 
 _NAMES = "select or mul add sub neg div".split()
 _SELECT, _OR, _MUL, _ADD, _SUB, _NEG, _DIV = (by_name[n].code for n in _NAMES)
@@ -27,13 +27,15 @@ class Template:
     ``outputs`` are slots; in a transposed template they are ``(operand, sign, slot)``.
     """
 
-    __slots__ = ("consts", "inputs", "instrs", "outputs")
+    __slots__ = ("consts", "has_function", "inputs", "instrs", "outputs")
 
     def __init__(self, inputs: int) -> None:
         self.inputs = inputs
         self.consts: list[float | None] = []
         self.instrs: list[tuple[int, ...]] = []
         self.outputs: list[tuple[int, int, int]] = []
+        self.has_function = False
+        """Whether a function of a library is among the instructions."""
 
 
 class _Writer:
@@ -55,6 +57,7 @@ class _Writer:
             template = self.template
             slot = self.known[key] = template.inputs + len(template.consts) + len(template.instrs)
             template.instrs.append(key)
+            template.has_function |= opcode in LIBRARY
         return slot
 
     def value(self, x: Primal | Linear | float) -> int:

@@ -131,6 +131,8 @@ class Transposed(Chained):
 
     record: Record | None = None
     """What was asked of it, if several functions share it."""
+    is_turn = False
+    """Whether it is the body of a loop, whose turns are all over when the first backward one begins."""
     in_line = False
     """Whether the forward function is so short that its instructions stand in place of calls."""
 

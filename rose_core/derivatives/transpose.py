@@ -109,8 +109,9 @@ class Reverse(Cotangents):
 
         code, cotangents, active = self.func.code, self.stack[0].cotangents, self.lin.active
         start = n
+        is_turn = self.is_in_turn(-1)
         for v in self._stops():
-            sweep(range(start - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit)
+            sweep(range(start - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit, is_turn)
             if v >= 0:
                 visit(v, code[v])
             start = v
@@ -161,23 +162,30 @@ class Reverse(Cotangents):
         pull = rule_at(self.func, ins, mask).pull
         if pull is None:
             return
-        b = self.b
-        slots: list[int | None] = [*operands, v]
-        values: list[int] = [0] * len(slots)
-
-        def slot(k: int) -> int:
-            if k < len(slots) and slots[k] is not None:
-                values[k] = self.value(slots[k])  # type: ignore[arg-type]
-                slots[k] = None
-            return values[k]
-
-        values.append(c)
+        b, fb, env = self.b, self.fb, self.lin.env
+        forward = [*(env[x] for x in operands), env[v], 0]
+        """What stands for each slot in the forward pass, as far as ``values``, of this one, are not known."""
+        values: list[int | None] = [*[None] * (len(forward) - 1), c]
+        is_before = pull.has_function and all(map(self.is_in_turn, forward[: len(operands)]))
         for number in pull.consts:
-            values.append(b.real(number or 0.0))
-        for opcode, _, *args in pull.instrs:
-            values.append(b.op(opcode, *[slot(a) for a in args]))
+            values.append(None if is_before else b.real(number or 0.0))
+            forward.append(fb.real(number or 0.0) if is_before else 0)
+
+        def value(k: int) -> int:
+            found = values[k]
+            if found is None:
+                found = values[k] = self.fetch(forward[k])
+            return found
+
+        for opcode, is_linear, *args in pull.instrs:
+            if is_before and not is_linear:
+                forward.append(fb.op(opcode, *[forward[a] for a in args]))
+                values.append(None)
+            else:
+                values.append(b.op(opcode, *map(value, args)))
+                forward.append(0)
         for k, sign, s in pull.outputs:
-            sums.contribute(operands[k], (sign < 0) != is_negative, slot(s))
+            sums.contribute(operands[k], (sign < 0) != is_negative, value(s))
 
     def _square(self, x: int, c: int, is_negative: bool) -> None:
         """Of ``x x``: twice the cotangent, where a number in it can still double, and that times ``x``."""

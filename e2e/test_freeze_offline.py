@@ -133,6 +133,17 @@ def test_an_offline_page_needs_no_host(frozen: Frozen, page: Page) -> None:
 
 
 @pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_trusted_types_allow_its_service_worker(frozen: Frozen, page: Page) -> None:
+    policy = "script-src 'self' 'wasm-unsafe-eval'; trusted-types rose; require-trusted-types-for 'script'"
+    headers = {"Content-Security-Policy": policy}
+    with Server({"/": frozen.root}, headers=headers, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        wait_for_service_worker(page)
+    page.goto(f"{server.origin}/pages/page.html")
+    slide(page, 3)
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
 def test_pages_of_any_names_work_offline(site: Frozen, page: Page) -> None:
     names = ["it's (1), a+b;c=d@e!", "ä & [x] | {y}", "one: two", "100%"]
     for name in names:

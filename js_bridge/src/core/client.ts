@@ -4,6 +4,7 @@ import type { Bytes } from "../known/artifact";
 import type { Assets } from "./assets";
 import { type Progress, report, reportFailure } from "./progress";
 import type { Core, Request } from "./core";
+import type { Trusted } from "./script";
 
 /** What the worker says. */
 export type Message =
@@ -72,23 +73,6 @@ const scriptOf = (address: string): string =>
         }),
       );
 
-/** What pages with Trusted Types start workers from. */
-let policy: { createScriptURL(address: string): string } | undefined;
-
-const trusted = (address: string): string => {
-  policy ??= (globalThis as Trusting).trustedTypes?.createPolicy("rose", {
-    createScriptURL: (address) => address,
-  });
-  return policy?.createScriptURL(address) ?? address;
-};
-
-/** What not all engines have. */
-type Trusting = {
-  trustedTypes?: {
-    createPolicy<P extends typeof policy>(name: string, rules: P): P;
-  };
-};
-
 /** What our worker is called, by which its script knows that it is in one. */
 export const WORKER = "rose.worker.js";
 
@@ -106,6 +90,7 @@ class Running {
   constructor(
     private readonly address: string,
     assets: Assets,
+    trusted: Trusted,
     private readonly ready: (error?: Error) => void,
     private readonly died: () => void,
   ) {
@@ -212,6 +197,7 @@ export class Client implements Core {
   constructor(
     private readonly address: string,
     private readonly assets: Assets,
+    private readonly trusted: Trusted,
   ) {}
 
   /** The worker, once it can compile. */
@@ -224,6 +210,7 @@ export class Client implements Core {
         const running: Running = new Running(
           this.address,
           this.assets,
+          this.trusted,
           (error) => (error ? reject(error) : resolve(running)),
           gone,
         );

@@ -7,7 +7,7 @@ import type { drafted } from "../draft/draft";
 import { freezer } from "../known/frozen";
 import { BOOLEAN, checkOptions } from "../record/options";
 import { probe } from "./probe";
-import { askAnew, imported } from "./script";
+import { askAnew, imported, type Trusted, trusted } from "./script";
 import type { Program } from "../known/program";
 import { fix, settings } from "./settings";
 
@@ -65,7 +65,11 @@ export interface Loader {
   /** The build that it belongs to. */
   build: string;
   /** Load Python, on this thread or in a worker. */
-  start(where: "main" | "worker", assets: Assets): Promise<Core>;
+  start(
+    where: "main" | "worker",
+    assets: Assets,
+    trusted: Trusted,
+  ): Promise<Core>;
   drafted: typeof drafted;
 }
 
@@ -140,7 +144,9 @@ export const part = async <T extends { build: string }>(
 const start = async (): Promise<Core> => {
   await probe();
   const assets = assetsIn(settings.assets);
-  return (running = await (await loader()).start(settings.core, assets));
+  return (running = await (
+    await loader()
+  ).start(settings.core, assets, trusted));
 };
 
 /** What knows of workers and Python, and of drafts. */

@@ -1,5 +1,25 @@
 // Scripts that are loaded while a page runs, and why one cannot be had: engines say at most that it cannot.
 
+/** What not all engines have. */
+type Trusting = {
+  trustedTypes?: {
+    createPolicy<P extends typeof policy>(name: string, rules: P): P;
+  };
+};
+
+/** What pages with Trusted Types start workers from: one for all, since they allow none of the same name. */
+let policy: { createScriptURL(address: string): string } | undefined;
+
+/** The address of a script, as pages with Trusted Types take it for a worker. */
+export const trusted = (address: string): string => {
+  policy ??= (globalThis as Trusting).trustedTypes?.createPolicy("rose", {
+    createScriptURL: (address) => address,
+  });
+  return policy?.createScriptURL(address) ?? address;
+};
+
+export type Trusted = typeof trusted;
+
 /** Why a page without an origin may not load what is no data of its own. */
 const NO_ORIGIN =
   "a file or sandbox may not; use a host (python3 -m http.server) or allow-same-origin";

@@ -7,6 +7,7 @@ import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 import { probe } from "./probe";
 import { type Progress, report } from "./progress";
+import type { Trusted } from "./script";
 
 export { drafted } from "../draft/draft";
 
@@ -16,11 +17,13 @@ export const build = __BRIDGE__;
 export const start = (
   where: "main" | "worker",
   assets: Assets,
-): Promise<Core> => (where === "main" ? load(assets, report) : connect(assets));
+  trusted: Trusted,
+): Promise<Core> =>
+  where === "main" ? load(assets, report) : connect(assets, trusted);
 
 /** The core in a worker; on this thread where the page may not have workers. */
-const connect = async (assets: Assets): Promise<Core> => {
-  const client = new Client(import.meta.url, assets);
+const connect = async (assets: Assets, trusted: Trusted): Promise<Core> => {
+  const client = new Client(import.meta.url, assets, trusted);
   try {
     await client.begin();
     return client;

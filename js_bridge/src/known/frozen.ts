@@ -3,6 +3,7 @@
 import { soon } from "../call/abort";
 import { type Bytes, isOf } from "./artifact";
 import { assetIn, isAsBuilt } from "../core/assets";
+import { trusted } from "../core/script";
 import { settings } from "../core/settings";
 
 /** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
@@ -59,7 +60,7 @@ const offer = async (script: URL) => {
   const { serviceWorker } = navigator;
   const found = await serviceWorker.getRegistration(script);
   if (found?.scope !== new URL(".", script).href)
-    await serviceWorker.register(script);
+    await serviceWorker.register(trusted(script.href));
 };
 
 /** The frozen files, by the hashes of their programs. */

@@ -21,7 +21,7 @@ from e2e.server import Server
 from rose_core import RunError, __version__, load
 
 MODEL = """
-from rose_core import Bool, Real, Vec, fn, index, opaque, pow, sin, struct, sum, vec
+from rose_core import Bool, Real, Vec, fn, grad, index, opaque, pow, sin, struct, sum, vec
 
 Body = struct(mass=Real, at=Vec(2, Real), kind=4, fixed=Bool, À=Real, a=Real)
 
@@ -46,6 +46,7 @@ def chosen(v: Vec(3, Real), x: Real) -> Real:
     return v[index(3, x)]
 
 square = fn([Real], Real, lambda x: x * x)
+slopes = grad(chosen, [0, 1])
 
 @fn
 def none() -> Real:
@@ -203,6 +204,14 @@ def test_structs_come_out_as_they_go_in(folder: Path, rose: Run) -> None:
     assert in_node(folder, "none", "return functions.none();") == 7
 
 
+def test_what_is_by_several_arguments_is_an_array(folder: Path, rose: Run) -> None:
+    """As it is in a page."""
+    compiled(rose, "slopes")
+    assert in_node(folder, "slopes", "return functions.slopes([1, 2, 3], 2);") == [[0, 0, 1], 0]
+    types = (folder / "out" / "slopes.d.ts").read_text()
+    assert "slopes(v: ArrayLike<number>, x: number): [number[], number];" in types
+
+
 def test_a_file_may_belong_to_a_package(folder: Path, rose: Run) -> None:
     package = folder / "physics" / "laws"
     package.mkdir(parents=True)
@@ -250,7 +259,7 @@ def test_what_the_functions_say_of_wrong_arguments(folder: Path, rose: Run) -> N
     assert in_node(folder, "energy", start + calls + says) == [
         "TypeError: energy: expected 3 arguments, got 2",
         "TypeError: bodies: expected 3 elements, got 2",
-        "TypeError: k: expected a number, got 1",
+        'TypeError: k: expected a number, got "1"',
         "TypeError: new: expected a whole number below 3, got 3",
         "TypeError: bodies.at: expected 2 elements, got undefined",
         "TypeError: bodies.fixed: expected true or false, got 1",
@@ -351,6 +360,7 @@ f = fn([Real], Real, f)
         ("model.py:force", "model.py has no function force made with fn; it has power, energy, copied"),
         ("model.py:uses_python", "uses_python calls <lambda>, which runs Python; a file cannot hold that"),
         ("model.py:copied --grad", "copied gives [3]{mass: Real"),
+        ("model.py:copied --grad", "only what gives a Real has a gradient: use jacobian(copied)"),
         ("model.py:none --hessian", "none takes no Real, so it has no gradient"),
         ("model.py:", "expected FILE:FUNCTION, such as model.py:f, got model.py:"),
         ("model.py:then", "JavaScript would await what has a then; call the one in model.py something else"),

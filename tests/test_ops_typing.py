@@ -91,6 +91,8 @@ def mismatch(expected, came):
     """What is said of a symbol of type ``came``."""
     if not (expected.isdigit() and came.isdigit()):
         advice = "; real(i) makes it one" if expected == "Real" and came.isdigit() else ""
+        if expected == "Real" and came.startswith("["):
+            advice = "; vec(3, Real, lambda i: …) does something with each element"
         return f"expected {named(expected)}, got a symbolic {came}{advice}"
     advice = f"index({expected}, i) makes it one"
     return f"expected an index below {expected}, got one below {came}; {advice}"
@@ -102,7 +104,8 @@ def test_plain_operands(name):
         for came in PLAIN[letter]:
             message = refusal(TypeError, with_plain, name, k, came)
             assert name in message
-            assert message.endswith(f"expected {named(EXPECTED[letter])}, got {type(came).__name__} {came!r}")
+            got = f"{type(came).__name__} {came!r}" + ("; a return may be missing" if came is None else "")
+            assert message.endswith(f"expected {named(EXPECTED[letter])}, got {got}")
 
 
 def test_plain_operands_alone():

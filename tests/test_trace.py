@@ -395,6 +395,13 @@ MISTAKES = {
         lambda: fn([Real], Real, lambda x: x if x > 0 else -x), TypeError, "use select"),
     "math of numbers": (
         lambda: fn([Real], Real, lambda x: math.sin(x)), TypeError, r"Real has no value.*write sin\(x\)"),
+    "a format of numbers": (
+        lambda: fn([Real], Real, lambda x: f"{x:.2f}"), TypeError, "Real has no value while its function is"),
+    "a result that is forgotten": (
+        lambda: fn([Real], Real, lambda x: None), TypeError, "got NoneType None; a return may be missing"),
+    "a sum of vectors": (
+        lambda: fn([Vec(2, Real)], Vec(2, Real), lambda v: v + v), TypeError,
+        r"add: expected Real, got a symbolic \[2\]Real; vec\(2, Real, lambda i: …\) does something"),
     "a range of an index": (
         lambda: fn([3], Real, lambda i: sum(range(i))), TypeError, "3 has no value.*write.*fori"),
     "an element that is set": (

@@ -15,7 +15,8 @@ const bytesOf = async (url) => {
 };
 
 const misfit = (name, expected, x) => {
-  throw TypeError(`${name}: expected ${expected}, got ${x}`);
+  const got = typeof x === "string" ? JSON.stringify(x) : x;
+  throw TypeError(`${name}: expected ${expected}, got ${got}`);
 };
 
 // A vector of structs is a struct of vectors: at `at` in `cells` from `k` on. Vectors of numbers may be long.
@@ -50,13 +51,16 @@ const take = (cells, type, k, at) => {
     for (let i = 0; i < size; ++i) all[i] = take(cells, elem, k, at * size + i);
     return all;
   }
-  if (type[0] === "struct")
-    return Object.fromEntries(
+  if (type[0] === "struct") {
+    const made = Object.fromEntries(
       type[1].map(([name, field, leaf]) => [
         name,
         take(cells, field, k + leaf, at),
       ]),
     );
+    const all = Object.values(made); // what it is, if its names are numbers in a row
+    return all.length && all.every((_, i) => i in made) ? all : made;
+  }
   if (type === "unit") return null;
   const x = cells[k][at];
   return type === "bool" ? !!x : x;

@@ -27,7 +27,9 @@ def gradient(f: Function) -> Function:
     """
     func = f.func
     if func.ret is not REAL:
-        raise TypeError(f"{func.name} gives {func.ret}; only what gives a Real has a gradient")
+        raise TypeError(
+            f"{func.name} gives {func.ret}; only what gives a Real has a gradient: use jacobian({func.name})"
+        )
     if not _by_name(f):
         raise TypeError(f"{func.name} takes no Real, so it has no gradient")
     return _like(f, "gradient", _gradient_type(f), lambda *args: _named(f, vjp(f)(*args).grad(1)))

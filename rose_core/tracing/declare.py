@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Struct, Type, array, fin
+from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Array, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
 
 
@@ -168,7 +168,19 @@ def fields_of(x: object) -> Mapping[Any, Any] | None:
 def mismatch(t: Type, x: object) -> str:
     """What is said where ``x`` is no ``t``."""
     what = f"an index below {t}" if isinstance(t, Fin) else t
-    return f"expected {what}, got {describe(x)}"
+    return f"expected {what}, got {describe(x)}{_advice(t, x)}"
+
+
+def _advice(t: Type, x: object) -> str:
+    """What may help who gave ``x`` for a ``t``."""
+    if x is None:
+        return "; a return may be missing"
+    given = getattr(x, "_type", None)
+    if t is REAL and isinstance(given, Fin):
+        return "; real(i) makes it one"
+    if t is REAL and isinstance(given, Array):
+        return f"; vec({given.size}, Real, lambda i: …) does something with each element"
+    return ""
 
 
 def describe(x: object) -> str:

@@ -100,8 +100,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             raise TypeError(
                 f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )
-        advice = "; real(i) makes it one" if t is REAL and isinstance(x._type, Fin) else ""
-        raise TypeError(f"{what}: {mismatch(t, x)}{advice}")
+        raise TypeError(f"{what}: {mismatch(t, x)}")
     if t is REAL:
         if type(x) is float:
             return [b.real(x)]

@@ -50,6 +50,12 @@ class Value:
 
     __int__ = __index__ = __float__
 
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        self.__float__()
+
+    def __format__(self, spec: str) -> str:
+        return self.__float__() if spec else f"{self!r}"
+
     # operators stand here, and not with scalars, so that vectors and structs are refused by name
 
     __hash__ = object.__hash__

@@ -112,6 +112,9 @@ def test_longer_than_the_stack():
 def test_space_and_lines():
     assert value("  x +  1 ", 1) == 2
     assert value("(x +\n  1)", 1) == 2
+    assert value("\n  x # the first\n", 1) == 1
+    for end in ("\n", "\r\n", "\r", "\n\n"):
+        assert value(f"x{end}  + 1{end}", 1) == 2
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,8 @@ def test_space_and_lines():
         ("(y := x)", "this has no meaning", "(y := x)", 1),
         ("ä + b.c", "this has no meaning", "ä + b.c", 4),
         ("   x + f(x)", "there is no function f", "   x + f(x)", 7),
+        ("x +\n  foo(x)", "there is no function foo", "  foo(x)", 2),
+        ("x\n  y", "invalid syntax", "  y", 2),
         ("(x +\n  foo(x))", "there is no function foo", "  foo(x))", 2),
         ("1" + "0" * 400, "this number is too large", "1" + "0" * 400, 0),
     ],

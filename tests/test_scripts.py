@@ -48,6 +48,25 @@ def test_scripts_may_be_indented_as_markup_is() -> None:
     )
 
 
+AT_MARGIN = """
+# at the margin
+    from rose_core import *
+    text = '''
+at the margin
+    as it is'''
+    assert text.split() == "at the margin as it is".split()
+#
+"""
+
+
+def test_comments_and_long_strings_may_be_at_the_margin() -> None:
+    assert not imports_more([AT_MARGIN])
+    assert json.loads(functions_of([AT_MARGIN]))["exports"] == {}
+    assert message(AT_MARGIN + "    y = = 2\n") == (
+        "script 1, line 9: SyntaxError: invalid syntax\n    y = = 2\n        ^"
+    )
+
+
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [

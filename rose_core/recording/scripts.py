@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import re
 import sys
-import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from opcode import opmap
@@ -27,6 +27,16 @@ class ScriptError(Exception):
     """A script is no Python, or came to an error; the message shows where."""
 
 
+_MARGIN = re.compile(r"^([ \t]*)[^\s#]", re.MULTILINE)
+"""The indentation of the first line that is more than a comment."""
+
+
+def _at_margin(text: str) -> str:
+    """A script without the indentation of its markup, which comments and long strings need not have."""
+    margin = _MARGIN.search(text)
+    return re.sub(f"^{margin[1]}", "", text, flags=re.MULTILINE) if margin else text
+
+
 def _name(number: int) -> str:
     return f"script {number + 1}"
 
@@ -35,8 +45,7 @@ class _Scripts:
     """Scripts that belong together: the later ones see what the earlier ones define."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        # in a page they may be indented as its markup is
-        texts = [textwrap.dedent(text) for text in texts]
+        texts = [_at_margin(text) for text in texts]
         self._lines = {_name(k): text.split("\n") for k, text in enumerate(texts)}
         self._codes = [self._compiled(k, text) for k, text in enumerate(texts)]
 
@@ -103,7 +112,7 @@ def imports_more(texts: Sequence[str]) -> bool:
     for text in texts:
         try:
             with warnings.catch_warnings(action="ignore"):
-                code = compile(textwrap.dedent(text), "", "exec", dont_inherit=True)
+                code = compile(_at_margin(text), "", "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
             return False  # which is told when they are run, as warnings are
         found.update(_imported(code))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -64,6 +65,9 @@ _not = operation("not")
 _DEEPEST = 20_000
 """The limit of recursion while a tree is made, of which each level takes space on the machine's stack."""
 
+_LINE_END = re.compile("\r\n?|\n")
+"""Where Python is told that an expression goes on, be it in parentheses or not."""
+
 _ASSOCIATIVE = ("min", "max")
 """The functions that take any number of arguments."""
 
@@ -74,7 +78,7 @@ def expr(text: str, names: Sequence[str] | None = None) -> Function:
     Its parameters are ``names``, or else the free names of the text in the order in which they first
     appear. ``pi``, ``tau`` and ``e`` are constants where they are not among ``names``. There are the
     operators of Python on numbers (``**`` is the power), ``a if x < y else b`` and the functions of
-    this package from Reals to a Real.
+    this package from Reals to a Real; the end of a line is a space.
 
     Raises:
         ExpressionError: the text is none; the message shows the place.
@@ -115,7 +119,7 @@ class _Reader:
         """Python takes space before an expression for a mistake, so it is left out."""
         try:
             with deep_recursion(_DEEPEST):
-                self.tree = ast.parse(text.lstrip(), mode="eval").body
+                self.tree = ast.parse(_LINE_END.sub(r"\\\g<0>", text.strip()), mode="eval").body
         except SyntaxError as error:
             line, column = error.lineno or 1, (error.offset or 0) - 1
             sentence = error.msg[:1].lower() + error.msg[1:] if text.strip() else "there is no expression"

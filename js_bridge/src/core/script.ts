@@ -1,21 +1,23 @@
 // Scripts that are loaded while a page runs, and why one cannot be had: engines say at most that it cannot.
 
+/** All addresses are as they should be: they are Rose's own. */
+const rules = { createScriptURL: (address: string) => address };
+
 /** What not all engines have. */
 type Trusting = {
   trustedTypes?: {
-    createPolicy<P extends typeof policy>(name: string, rules: P): P;
+    createPolicy(name: string, policy: typeof rules): typeof rules;
   };
 };
 
 /** What pages with Trusted Types start workers from: one for all, since they allow none of the same name. */
-let policy: { createScriptURL(address: string): string } | undefined;
+let policy: typeof rules | undefined;
 
 /** The address of a script, as pages with Trusted Types take it for a worker. */
 export const trusted = (address: string): string => {
-  policy ??= (globalThis as Trusting).trustedTypes?.createPolicy("rose", {
-    createScriptURL: (address) => address,
-  });
-  return policy?.createScriptURL(address) ?? address;
+  policy ??=
+    (globalThis as Trusting).trustedTypes?.createPolicy("rose", rules) ?? rules;
+  return policy.createScriptURL(address);
 };
 
 export type Trusted = typeof trusted;

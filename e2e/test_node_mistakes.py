@@ -60,7 +60,7 @@ MISTAKES = [
     ("fn([10], Bool, (i) => rose.ilt(10, rose.iadd(10, i, 2147483647), 5))",
      "RangeError: iadd: 2147483647 to 2147483656 is out of range, expected an index from 0 to 9"),
     ("{ const n = rose.Size('n'); fn(Vec(n, Real), Real, (v) => v[0]); }",
-     "TypeError: fn: expected an array of parameter types, got an empty object"),
+     "TypeError: fn: expected an array of parameter types, got the type of a vector"),
     *((f"{{ const n = rose.Size('n'); rose.hvp(fn([Vec(n, Real)], Real, (v) => v[0]), {argnums}); }}",
        f"TypeError: hvp: expected the number of an argument, or some, got {got}")
       for argnums, got in [("'0'", 'the string "0"'), ("null", "null")]),
@@ -156,18 +156,31 @@ def test_mistakes(node: Run) -> None:
         assert message == expected, action
 
 
+def test_what_is_compiled_is_no_function_to_differentiate(node: Run) -> None:
+    body = """
+        const { Real, compile, fn, grad } = rose;
+        const f = await compile(fn([Real], Real, (x) => x));
+        try { return grad(f); } catch (error) { return error.message; }"""
+    assert evaluate(node, body) == "grad: expected a function made with fn or opaque, got a compiled function"
+
+
 def test_options_of_compile_are_checked(node: Run) -> None:
     body = """
         const { Real, compile, fn } = rose;
         const f = fn([Real], Real, (x) => x);
-        const wrong = [{ previous: f }, { signal: "stop" }, { memory: new ArrayBuffer(65536) },
+        const wrong = [{ previous: f }, { signal: "stop" }, { signal: new AbortController() },
+            { signal: {} }, { memory: new ArrayBuffer(65536) },
             { memory: new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }) }];
         return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
     assert evaluate(node, body) == [
         "TypeError: compile: there is no option previous; the options are memory, signal, draft",
         'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
-        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, got an empty object",
-        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, got an empty object",
+        "RangeError: compile: expected signal to be an AbortSignal, got an object of the class AbortController",
+        "RangeError: compile: expected signal to be an AbortSignal, got an empty object",
+        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, "
+        "got an object of the class ArrayBuffer",
+        "RangeError: compile: expected memory to be a WebAssembly.Memory that is not shared, "
+        "got an object of the class Memory",
     ]
 
 

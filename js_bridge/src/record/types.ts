@@ -332,7 +332,7 @@ export const describe = (x: unknown): string => {
     case "bigint":
       return `the bigint ${x}n`;
     case "function":
-      return "a function";
+      return "into" in x ? "a compiled function" : "a function";
     case "symbol":
       return scalars.has(x)
         ? `the type ${scalars.get(x)!.text}`
@@ -343,10 +343,14 @@ export const describe = (x: unknown): string => {
       const ty = symbolicType(x);
       if (ty) return `a symbolic ${ty.text}`;
       if (x instanceof Promise) return "a promise";
+      if (ELEM in x) return "the type of a vector";
       const fields = Object.keys(x);
-      return fields.length
-        ? `an object with ${fields.slice(0, 6).join(", ")}`
-        : "an empty object";
+      if (fields.length)
+        return `an object with ${fields.slice(0, 6).join(", ")}`;
+      const name = x.constructor?.name ?? "Object";
+      return name === "Object"
+        ? "an empty object"
+        : `an object of the class ${name}`;
     }
     default:
       return String(x);

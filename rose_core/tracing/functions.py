@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rose_core.errors import counted
@@ -109,7 +110,8 @@ def captured(trace: Trace, function: Function) -> list[int]:
             ids.append(trace.builder.const(0.0, capture))
             continue
         owner, v = capture
-        check_scope(owner, owner.func.home_of(v), f"{f.name} uses a {owner.func.type_of(v)}, which")
+        described = partial("{} uses a {}, which".format, f.name, owner.func.type_of(v))
+        check_scope(owner, owner.func.home_of(v), described)
         ids.append(v if owner is trace else trace.capture(owner, v))
     return ids
 

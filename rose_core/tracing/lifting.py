@@ -37,7 +37,7 @@ def use(x: Value) -> list[int]:
     """
     trace = current()
     owner = x._trace
-    check_scope(owner, x._block, f"a symbolic {x._type}")
+    check_scope(owner, x._block, x._described)
     if isinstance(x, Loose):
         return [x.checked(trace, x._type)]
     ids = _ids(x)

@@ -218,7 +218,7 @@ class Loose(Var):
     def unchecked(self) -> int:
         """The id of the number itself, in the function being defined."""
         trace, owner = current(), self._trace
-        check_scope(owner, self._block, self._described())
+        check_scope(owner, self._block, self._described)
         return self.number if owner is trace else trace.capture(owner, self.number)
 
 

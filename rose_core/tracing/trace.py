@@ -6,6 +6,7 @@ such as whether a number is an index, becomes an instruction that checks it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import local
 
 from rose_core.language import ops
@@ -95,15 +96,16 @@ def current() -> Trace:
     return this_thread.traces[-1]
 
 
-def check_scope(owner: Trace, block: int, what: str) -> None:
-    """Raise unless a value of ``block`` of ``owner`` may be used now."""
+def check_scope(owner: Trace, block: int, what: Callable[[], str]) -> None:
+    """Raise unless a value of ``block`` of ``owner``, which ``what`` describes, may be used now."""
     is_over = owner.closed or not current().reaches(owner)
     if is_over and not owner.is_part:
         raise RuntimeError(
-            f"{what} of the function {owner.func.name} was used outside of it; pass it as an argument instead"
+            f"{what()} of the function {owner.func.name} was used outside of it; "
+            "pass it as an argument instead"
         )
     if is_over or block not in owner.builder.open:
         raise RuntimeError(
-            f"{what} was used outside of the loop or the side of a cond it belongs to; "
+            f"{what()} was used outside of the loop or the side of a cond it belongs to; "
             "only what that gives is of use"
         )

@@ -178,7 +178,7 @@ class ControlFlow(Expressions):
         if convention.blocked_results:
             extra = self.reserve(8 * len(convention.blocked_results))
             for j, k in enumerate(convention.blocked_results):
-                others[k] = extra.base + load(kind_of(f.result_types[k]), extra.offset + 8 * j)
+                others[k] = extra.base + load(kind_of(f.result_type(k)), extra.offset + 8 * j)
             pointers.append(extra.push())
         return pointers, others
 

@@ -234,8 +234,11 @@ def test_what_the_command_says_of_its_arguments(site: Frozen, words: list[str], 
 
 
 def test_who_stops_it_is_told_so(site: Frozen) -> None:
-    """With Ctrl-C, which the browser hears, too."""
-    site.write("first.html", "<link rel=icon href=data:,>")
+    """With Ctrl-C, which the browser hears, too, while a page is used that would go on for ever."""
+    icon = "<link rel=icon href=data:,>"
+    site.write("first.html", icon)
+    site.write("second.js", "export const warmUp = () => new Promise(() => {});")
+    site.write("second.html", f'{icon}<script type="module" src="second.js"></script>')
     words = [PYTHON, "-m", "rose_core.cli", "freeze", str(site.root)]
     env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
     pipe = subprocess.PIPE

@@ -358,6 +358,7 @@ class Body(Calls):
             self.put(get, places[k])
 
     def _turns_one_by_one(self, number: int, columns: dict[int, int], places: dict[int, Place]) -> None:
+        """The loop as it is written down; neither lanes nor rows are of use."""
         block = self.func.blocks[number]
         home = self.func.home[block.owner]
         n = block.size.size  # type: ignore[attr-defined]

@@ -19,9 +19,11 @@ from rose_core.cli import visit
 
 
 def test_a_warm_up_that_does_not_end_is_told(
-    site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch
+    site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """While it is waited for, and when it is given up."""
     monkeypatch.setattr(visit, "LONGEST", 3000)
+    monkeypatch.setattr(visit, "WORD", 1000)
     site.write("pages/page.js", SCRIPT + "export const warmUp = () => new Promise(() => {});")
     with Server({"/": site.root}, quiet=True) as server:
         context = visit.reader(browser, {})
@@ -31,6 +33,8 @@ def test_a_warm_up_that_does_not_end_is_told(
     assert [re.sub(r"\d+", "n", error) for error in seen.errors] == [
         "its warmUp() has not ended after n minutes"
     ]
+    said = capsys.readouterr().err
+    assert said == "  /pages/page.html: its warmUp() goes on; it is given up after 0 minutes\n"
 
 
 @pytest.mark.parametrize("when", ["slider.oninput = () => {", "{", "setTimeout(() => {"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -54,6 +55,9 @@ LATE = 5_000
 
 LONGEST = 600_000
 """Milliseconds for everything that it compiles at once, or while it is used."""
+
+WORD = 60_000
+"""Milliseconds of that after which the author is told what is waited for."""
 
 STEP = 30
 """Milliseconds between two looks whether that is over."""
@@ -227,17 +231,27 @@ def _note_end(number: int, end: Any) -> None:
 def _done(frame: Frame, action: str) -> Any:
     """What an action of `use.js` gives; this ends however long the page takes."""
     number = next(_numbers)
-    beat = monotonic()
-    until = beat + LONGEST / 1000
+    start = beat = now = monotonic()
+    minutes = LONGEST // 60_000
+    doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
+    is_told = False
     _look(frame, f"{_USE}.begin('{action}', {number})")
-    while number not in _ends and monotonic() < until:
+    while number not in _ends and now < start + LONGEST / 1000:
         frame.page.wait_for_timeout(STEP)
-        if monotonic() > beat + BEAT / 1000:
+        now = monotonic()
+        if now > beat + BEAT / 1000:
             _look(frame)
             beat = monotonic()
+        if not is_told and now > start + WORD / 1000:
+            is_told = True
+            place = urlsplit(frame.url).path
+            print(
+                f"  {place}: {doing} goes on; it is given up after {minutes} minutes",
+                file=sys.stderr,
+                flush=True,
+            )
     if number not in _ends:
-        doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
-        raise _PageError(f"{doing} has not ended after {LONGEST // 60_000} minutes")
+        raise _PageError(f"{doing} has not ended after {minutes} minutes")
     end = _ends.pop(number)
     if "error" in end:
         raise _PageError(end["error"])

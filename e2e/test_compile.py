@@ -47,6 +47,7 @@ def chosen(v: Vec(3, Real), x: Real) -> Real:
 
 square = fn([Real], Real, lambda x: x * x)
 slopes = grad(chosen, [0, 1])
+exchanged = fn([Real], {"1": Real, "0": Bool}, lambda x: {"1": x, "0": x > 0})
 
 @fn
 def none() -> Real:
@@ -210,6 +211,11 @@ def test_what_is_by_several_arguments_is_an_array(folder: Path, rose: Run) -> No
     assert in_node(folder, "slopes", "return functions.slopes([1, 2, 3], 2);") == [[0, 0, 1], 0]
     types = (folder / "out" / "slopes.d.ts").read_text()
     assert "slopes(v: ArrayLike<number>, x: number): [number[], number];" in types
+    # the names are to be in their order
+    compiled(rose, "exchanged")
+    assert in_node(folder, "exchanged", "return functions.exchanged(3);") == {"0": True, "1": 3}
+    types = (folder / "out" / "exchanged.d.ts").read_text()
+    assert 'exchanged(x: number): { "1": number; "0": boolean; };' in types
 
 
 def test_a_file_may_belong_to_a_package(folder: Path, rose: Run) -> None:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from rose_core import errors
 from rose_core.deep import deep_recursion
@@ -81,9 +81,15 @@ def _places(slots: Sequence[Slot]) -> list[tuple[str, int]]:
     return [(kind_of(slot.leaf), -1 if slot.passed else slot.address) for slot in slots]
 
 
+def is_tuple(t: Type) -> TypeGuard[Struct]:
+    """Whether values are arrays in JavaScript, as gradients by several arguments are."""
+    return isinstance(t, Struct) and [*t.fields] == [str(k) for k in range(len(t.fields) or 1)]
+
+
 def type_to_json(t: Type) -> Any:
     """``"real"``, ``"bool"`` and ``"unit"``, the size of an index type, ``["vec", size, elem]`` and
-    ``["struct", [[name, type, number of its first leaf], …]]`` with the fields in the author's order.
+    ``["struct", [[name, type, number of its first leaf], …], is it a tuple]`` with the fields in the
+    author's order.
     """
     if isinstance(t, Fin):
         return t.size
@@ -92,7 +98,8 @@ def type_to_json(t: Type) -> Any:
     if isinstance(t, Struct):
         names, types = zip(*t.sorted_fields(), strict=True) if t.fields else ((), ())
         start = dict(zip(names, _starts(types), strict=True))
-        return ["struct", [[name, type_to_json(field), start[name]] for name, field in t.fields.items()]]
+        fields = [[name, type_to_json(field), start[name]] for name, field in t.fields.items()]
+        return ["struct", fields, is_tuple(t)]
     # outside of a program, tangents are numbers
     return next(name for name, scalar in _SCALARS.items() if scalar is (REAL if t is TAN else t))
 

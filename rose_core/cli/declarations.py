@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
 
 from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
-from rose_core.standalone import names_of
+from rose_core.standalone import is_tuple, names_of
 
 _RESERVED = """break case catch class const continue debugger default delete do else enum export extends
     false finally for function if implements import in instanceof interface let new null package private
@@ -49,15 +48,10 @@ def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) else json.dumps(name)
 
 
-def _is_tuple(t: Type) -> TypeGuard[Struct]:
-    """Whether values are arrays in JavaScript, as gradients by several arguments are."""
-    return isinstance(t, Struct) and [*t.fields] == [str(k) for k in range(len(t.fields) or 1)]
-
-
 def _input(t: Type) -> str:
     if isinstance(t, Array):
         return f"ArrayLike<{_input(t.elem)}>"
-    if _is_tuple(t):
+    if is_tuple(t):
         return "readonly [" + ", ".join(map(_input, t.fields.values())) + "]"
     if isinstance(t, Struct):
         return "{ " + "".join(f"readonly {_key(k)}: {_input(u)}; " for k, u in t.fields.items()) + "}"
@@ -67,7 +61,7 @@ def _input(t: Type) -> str:
 def _output(t: Type) -> str:
     if isinstance(t, Array):
         return f"{_output(t.elem)}[]"
-    if _is_tuple(t):
+    if is_tuple(t):
         return "[" + ", ".join(map(_output, t.fields.values())) + "]"
     if isinstance(t, Struct):
         return "{ " + "".join(f"{_key(k)}: {_output(u)}; " for k, u in t.fields.items()) + "}"

@@ -52,14 +52,12 @@ const take = (cells, type, k, at) => {
     return all;
   }
   if (type[0] === "struct") {
-    const made = Object.fromEntries(
-      type[1].map(([name, field, leaf]) => [
-        name,
-        take(cells, field, k + leaf, at),
-      ]),
-    );
-    const all = Object.values(made); // what it is, if its names are numbers in a row
-    return all.length && all.every((_, i) => i in made) ? all : made;
+    const [, fields, isTuple] = type;
+    const all = fields.map(([name, field, leaf]) => {
+      const x = take(cells, field, k + leaf, at);
+      return isTuple ? x : [name, x];
+    });
+    return isTuple ? all : Object.fromEntries(all);
   }
   if (type === "unit") return null;
   const x = cells[k][at];

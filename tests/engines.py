@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
+
+from random_programs import flat
 
 from rose_core import RunError, api, compile, interp
 from rose_core.language.check import check
@@ -21,6 +24,21 @@ def engines(f: Function) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def same(f: Function, *args: object) -> Any:
+    """What both engines give, to the bit, and a compiled function twice."""
+    compiled, interpreted = engines(f)
+    found = compiled(*args)
+    assert repr(found) == repr(interpreted(*args)) == repr(compiled(*args))
+    return found
+
+
+def same_numbers(f: Function, *args: object) -> Any:
+    """What both engines give, to the bit, and nothing in it is NaN."""
+    found = same(f, *args)
+    assert not any(map(math.isnan, flat(found)))
+    return found
+
+
+def same_outcome(f: Function, *args: object) -> Any:
     """What both engines give, to the bit; of errors the text. A compiled function survives them."""
     compiled, interpreted = engines(f)
     found = outcome(compiled, *args)

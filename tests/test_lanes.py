@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from engines import same
 
 from rose_core import (
     Bool,
@@ -14,7 +15,6 @@ from rose_core import (
     abs,
     and_,
     ceil,
-    compile,
     floor,
     fn,
     iadd,
@@ -22,7 +22,6 @@ from rose_core import (
     imod,
     imul,
     index,
-    interp,
     max,
     min,
     neg,
@@ -60,10 +59,6 @@ def written(monkeypatch):
 def numbers(n: int, seed: int = 0) -> list[float]:
     draw = random.Random(seed)
     return [draw.choice(SPECIAL) if draw.random() < 0.2 else draw.uniform(-2, 2) for _ in range(n)]
-
-
-def same(f, *args) -> None:
-    assert repr(compile(f)(*args)) == repr(interp(f)(*args))
 
 
 OPERATIONS = {

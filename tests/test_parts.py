@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from engines import same
+from engines import same_numbers
 from random_programs import RandomProgram
 from test_random_programs import args_of, random_like, reverse
 
@@ -30,10 +30,10 @@ def test_random_programs(short, seed):
     program = RandomProgram(seed)
     f = program.functions[-1]
     args = args_of(program, f)
-    value = same(f, *args)
+    value = same_numbers(f, *args)
     backward = reverse(f)
     cotangent = random_like(random.Random(seed), value)
-    same(backward, *args, cotangent)
+    same_numbers(backward, *args, cotangent)
 
 
 def chain(n, seed):
@@ -68,8 +68,8 @@ def test_long_functions(n):
     gradient = fn([Vec(10, Real), Bool], Vec(10, Real), lambda x, p: vjp(f)(x, p).grad(1)[0])
     x = [math.sin(k) for k in range(10)]
     for p in (True, False):
-        same(f, x, p)
-        same(gradient, x, p)
+        same_numbers(f, x, p)
+        same_numbers(gradient, x, p)
     module = Program(Expansion(gradient.func).root).bytes
     assert (f"{gradient.func.name} 2".encode() in module) == (n == 3000)
 
@@ -80,4 +80,4 @@ def test_parts_that_are_called():
     inner = fn([Vec(10, Real), Bool], Vec(10, Real), lambda x, p: vjp(f)(x, p).grad(1)[0])
     outer = fn([Vec(10, Real)], Vec(10, Real), lambda x: inner(inner(x, True), False))
     x = [math.cos(k) / 3 for k in range(10)]
-    same(outer, x)
+    same_numbers(outer, x)

@@ -6,8 +6,9 @@ import math
 import random
 
 import pytest
+from engines import same
 
-from rose_core import Real, Vec, compile, fn, iadd, imax, imin, imod, interp, isub, jvp, real, vec, vjp
+from rose_core import Real, Vec, fn, iadd, imax, imin, imod, isub, jvp, real, vec, vjp
 from rose_core import sum as total
 from rose_core.wasm import lane_code, pieces
 from tests import random_stencils
@@ -25,12 +26,6 @@ def written(monkeypatch):
 
     monkeypatch.setattr(lane_code.Writer, "loop", noted)
     return found
-
-
-def same(f, *args):
-    value = compile(f)(*args)
-    assert repr(value) == repr(interp(f)(*args))
-    return value
 
 
 def numbers(n: int, seed: int) -> list[float]:

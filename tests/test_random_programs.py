@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from engines import engines, same
+from engines import engines, same_numbers
 from random_programs import RandomProgram, duals, flat, like, tangents
 
 from rose_core import fn, interp, jvp, vjp
@@ -61,12 +61,12 @@ def test_program(seed):
     forward = jvp(f)
     check(f.func)
     dual_args = [duals(a, d) for a, d in zip(args, direction, strict=True)]
-    dual = same(forward, *dual_args)
+    dual = same_numbers(forward, *dual_args)
     tangent = tangents(dual)
 
     backward = reverse(f)
     check(backward.func)
-    pulled = same(backward, *args, cotangent)
+    pulled = same_numbers(backward, *args, cotangent)
     along = direction if len(args) > 1 else direction[0]
     pulled_list = [pulled[str(k)] for k in range(len(args))] if len(args) > 1 else pulled
     close(dot(tangent, cotangent), dot(along, pulled_list), 1e-9)
@@ -94,10 +94,10 @@ def test_second_order(seed):
     w = random_like(rng, pulled)
     forward = jvp(g)
     dual_args = [duals(a, d) for a, d in zip(full, direction, strict=True)]
-    dual = same(forward, *dual_args)
+    dual = same_numbers(forward, *dual_args)
     tangent = tangents(dual)
     twice = reverse(g)
-    second = same(twice, *full, w)
+    second = same_numbers(twice, *full, w)
     close(dot(tangent, w), dot(direction, [second[str(k)] for k in range(len(full))]), 1e-8)
     h = 1e-5
     ahead, behind = run(*shift(full, direction, h)), run(*shift(full, direction, -h))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from engines import same
 
-from rose_core import Real, Vec, compile, cos, fn, interp, max, sin, struct, sum, vec, vjp
+from rose_core import Real, Vec, cos, fn, max, sin, struct, sum, vec, vjp
 from rose_core.wasm import rows
 from rose_core.wasm.rows import Site
 
@@ -23,12 +24,6 @@ def found(monkeypatch):
 
     monkeypatch.setattr(rows.RowsWriter, "__init__", note)
     return noted
-
-
-def same(f, *args):
-    value = compile(f)(*args)
-    assert repr(value) == repr(interp(f)(*args))
-    return value
 
 
 def gradient(f, M, V):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from engines import same
+from engines import same_numbers
 from random_programs import RandomProgram, flat
 from test_random_programs import args_of, random_like, reverse
 
@@ -68,6 +68,6 @@ def outcomes(seed):
     source = RandomProgram(seed)
     f = source.functions[-1]
     args = args_of(source, f)
-    value = same(f, *args)
+    value = same_numbers(f, *args)
     cotangent = random_like(random.Random(seed), value)
     return flat(value), flat(compile(reverse(f))(*args, cotangent))

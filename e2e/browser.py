@@ -25,17 +25,11 @@ FLAGS = ["--disable-dev-shm-usage", "--no-sandbox"]
 """Containers have a small /dev/shm. And Chromium's sandbox refuses to work for root and where
 there are no user namespaces; the only pages that it would keep us safe from are our own."""
 
-UNSEEN = "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
-"""Chromium's menus of the address bar are pages, which it loads ahead of need, in a process of their own for
-each context: a fifth of all that it does in these tests, none of which sees them."""
+SHELL = "chromium-headless-shell"
+"""Chromium without menus and accounts: where each test has a context of its own, a good part of the work is
+theirs. Debian has it of the same version as its `chromium`."""
 
 STARTER = """#!/bin/sh
-# Of several lists of features to be left out, Chromium heeds the last: these go into Playwright's own.
-for word do
-  shift
-  case $word in --disable-features=*) word=$word,{unseen} ;; esac
-  set -- "$@" "$word"
-done
 exec {program} "$@" $MORE_FLAGS
 """
 
@@ -105,10 +99,23 @@ def trial(path: str) -> str:
     return run(path, "--version").strip().splitlines()[-1]
 
 
+def shell_of(program: str, version: str) -> str:
+    """What most tests run in: the shell of the same version where that is to be had, or the program."""
+    try:
+        if Path(program).name == "chromium" and not shutil.which(SHELL):
+            apt_get(SHELL)
+        shell = shutil.which(SHELL)
+        if shell and version.startswith(trial(shell)):
+            return shell
+    except (BuildError, OSError):
+        pass  # tests take longer, and that is all
+    return program
+
+
 def starter(program: str) -> str:
     """A command that starts the program for the tests."""
     path = STATE / "chromium"
-    path.write_text(STARTER.format(unseen=UNSEEN, program=shlex.quote(program)))
+    path.write_text(STARTER.format(program=shlex.quote(program)))
     path.chmod(0o755)
     return str(path)
 
@@ -122,7 +129,8 @@ def find() -> str:
         except (BuildError, OSError) as error:
             reasons.append(f"{path} ({source}) does not run: {error}")
             continue
-        record = {"path": starter(path), "program": path, "version": version, "source": source}
+        tested = starter(path if wish else shell_of(path, version))
+        record = {"path": tested, "program": path, "version": version, "source": source}
         BROWSER.write_text(json.dumps(record, indent=1))
         return f"{version} ({source})"
     sys.exit(

@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -30,6 +29,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Respo
 import build
 from build import BROWSER, DIST, ROOT, UNDISTURBED
 from e2e import engines, webkit
+from e2e import node as nodejs
 from e2e.browser import FLAGS
 from e2e.frozen import Frozen
 from e2e.server import Server
@@ -62,9 +62,14 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    path = json.loads(BROWSER.read_text())["path"]
-    with playwright.chromium.launch(executable_path=path, args=FLAGS) as browser:
+    with chromium(playwright, "path") as browser:
         yield browser
+
+
+def chromium(playwright: Playwright, which: str) -> Browser:
+    """The one that most tests run in, the "path", or all that readers have, the "program"."""
+    path = json.loads(BROWSER.read_text())[which]
+    return playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
 # ---- all engines --------------------------------------------------------------------
@@ -80,7 +85,8 @@ ENGINES = [
 def open_tab(request: pytest.FixtureRequest) -> Iterator[Callable[[], AbstractContextManager[Tab]]]:
     """Opens tabs of each engine that is installed, one engine after the other."""
     if request.param == "chromium":
-        yield partial(open_in, request.getfixturevalue("browser"))
+        with chromium(request.getfixturevalue("playwright"), "program") as browser:
+            yield partial(open_in, browser)
     elif launched := engines.launch(request.getfixturevalue("playwright"), request.param):
         with launched as browser:
             yield partial(open_in, browser)
@@ -181,17 +187,19 @@ def frozen(frozen_once: Frozen, tmp_path: Path) -> Frozen:
 
 
 @pytest.fixture(scope="session")
-def node() -> Callable[[str], str]:
-    """Run JavaScript as a module whose `./` is dist/, and return what it printed."""
-    program = build.node()
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Run JavaScript as a module whose `./` is dist/, and return what it printed.
 
-    def run(code: str) -> str:
-        words = [program, "--input-type=module", "--eval", code]
-        done = subprocess.run(words, cwd=DIST, capture_output=True, text=True, timeout=120)
-        assert not done.returncode, done.stderr[-4000:]
-        return done.stdout
+    All share one process and its core: for tests that leave both as they were.
+    """
+    with nodejs.shared(tmp_path_factory.mktemp("node")) as process:
+        yield process.run
 
-    return run
+
+@pytest.fixture(scope="session")
+def own_node() -> Callable[[str], str]:
+    """The same in a process of its own: for tests of memory, of settings, or of what is compiled when."""
+    return nodejs.run
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_random_programs() -> None:
     )
 
 
-def test_every_kind_of_argument_and_result(node: Callable[[str], str]) -> None:
+def test_every_kind_of_argument_and_result(own_node: Callable[[str], str]) -> None:
     body = """
         const Point = { on: Bool, at: Vec(2, Real), k: 3, none: Null };
         const params = [Vec(2, Point), Vec(2, Vec(3, Real)), Real, [Real, Bool]];
@@ -64,14 +64,14 @@ def test_every_kind_of_argument_and_result(node: Callable[[str], str]) -> None:
         const args = [[point, { ...point, on: false }], [[1, 2, 3], [4, 5, 6]], 10, [7, false]];
         return both(f, ...args);
     """
-    early, was_draft, late = evaluate(node, body)
+    early, was_draft, late = evaluate(own_node, body)
     assert was_draft
     assert early == late
     assert early[0][1] == {"on": True, "at": [40, 2], "k": 2, "none": None}
     assert early[1] == -7
 
 
-def test_derivatives(node: Callable[[str], str]) -> None:
+def test_derivatives(own_node: Callable[[str], str]) -> None:
     """Forward in reverse, rules of authors, loops, and constants in place of arguments."""
     body = """
         const root2 = opaque([Real], Real, Math.sqrt);
@@ -96,14 +96,14 @@ def test_derivatives(node: Callable[[str], str]) -> None:
         const x = [0.3, -0.7, 1.1];
         return [await both(gradient, x), await both(hvp, x), await both(forward, 0.6)];
     """
-    for early, was_draft, late in evaluate(node, body):
+    for early, was_draft, late in evaluate(own_node, body):
         assert was_draft
         early, late = ([x] if isinstance(x, float) else x for x in (early, late))
         assert all(abs(a - b) <= 1e-13 * (1 + abs(b)) for a, b in zip(early, late, strict=True))
         assert any(late)
 
 
-def test_operators(node: Callable[[str], str]) -> None:
+def test_operators(own_node: Callable[[str], str]) -> None:
     """What the core makes of functions by name, by one argument or several, of structs and in closures."""
     body = """
         const { grad, hessian, hvp, jacobian, linearize, pow, tanh, valueAndGrad, vmap } = rose;
@@ -144,7 +144,7 @@ def test_operators(node: Callable[[str], str]) -> None:
             found.push(await both(made, ...args));
         return found;
     """
-    for early, was_draft, late in evaluate(node, body):
+    for early, was_draft, late in evaluate(own_node, body):
         assert was_draft
         assert numbers(early) == pytest.approx(numbers(late), rel=1e-13, abs=1e-13)
         assert json.dumps(early).translate(SHAPE) == json.dumps(late).translate(SHAPE)
@@ -162,7 +162,7 @@ def numbers(value: Any) -> list[float]:
     return [value]
 
 
-def test_values_are_those_of_rules_where_derivatives_are_taken(node: Callable[[str], str]) -> None:
+def test_values_are_those_of_rules_where_derivatives_are_taken(own_node: Callable[[str], str]) -> None:
     body = """
         const { hessian, hvp, valueAndGrad } = rose;
         const f = fn([Real], Real, (x) => mul(x, x));
@@ -185,14 +185,14 @@ def test_values_are_those_of_rules_where_derivatives_are_taken(node: Callable[[s
             found.push(await both(made, ...args));
         return found;
     """
-    found = evaluate(node, body)
+    found = evaluate(own_node, body)
     assert all(was_draft for _, was_draft, _ in found)
     expected = [{"value": 10, "grad": 6}, {"value": 15, "grad": 6}, 116, 116, [15, 18], 14]
     assert [early for early, _, _ in found] == expected
     assert [late for _, _, late in found] == expected
 
 
-def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
+def test_what_has_no_draft_is_waited_for(own_node: Callable[[str], str]) -> None:
     body = """
         const R2 = Vec(2, Real);
         const secret = opaque([Real], Real, (x) => 2 * x);
@@ -212,13 +212,13 @@ def test_what_has_no_draft_is_waited_for(node: Callable[[str], str]) -> None:
         const refused = await compile(bad, { draft: true }).catch(String);
         return [found, refused];
     """
-    found, refused = evaluate(node, body)
+    found, refused = evaluate(own_node, body)
     assert [value for value, _ in found] == [3, 0.75, 5, 3, 2]
     assert not any(was_draft for _, was_draft in found)
     assert "has no derivative" in refused
 
 
-def test_what_moves_much_is_waited_for(node: Callable[[str], str]) -> None:
+def test_what_moves_much_is_waited_for(own_node: Callable[[str], str]) -> None:
     """Also if it computes little."""
     body = """
         const V = (n) => Vec(n, Real), M = Vec(500, V(500));
@@ -242,12 +242,12 @@ def test_what_moves_much_is_waited_for(node: Callable[[str], str]) -> None:
             found.push(await both(f, ...args));
         return [found, matrix[2][1]];
     """
-    found, moved = evaluate(node, body)
+    found, moved = evaluate(own_node, body)
     assert [early for early, _, _ in found] == [[2, 1], 406, moved]
     assert not any(was_draft for _, was_draft, _ in found)
 
 
-def test_what_is_compiled_sooner_is_waited_for(node: Callable[[str], str]) -> None:
+def test_what_is_compiled_sooner_is_waited_for(own_node: Callable[[str], str]) -> None:
     """Loops of many turns are, where Python is there already; what is as long written out is not."""
     body = """
         const n = 10_000;
@@ -262,7 +262,7 @@ def test_what_is_compiled_sooner_is_waited_for(node: Callable[[str], str]) -> No
         rose.configure({ cache: false });
         return [...found, await both(loop(), x), await both(writtenOut(), 1)];
     """
-    assert evaluate(node, body) == [
+    assert evaluate(own_node, body) == [
         [20_000, True, 20_000],
         [60_001, True, 60_001],
         [20_000, False, 20_000],
@@ -270,7 +270,7 @@ def test_what_is_compiled_sooner_is_waited_for(node: Callable[[str], str]) -> No
     ]
 
 
-def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) -> None:
+def test_opaque_functions_that_call_what_calls_them(own_node: Callable[[str], str]) -> None:
     body = """
         let made;
         const deeper = opaque([Real], Real, (x) => (x > 0 ? made(x - 1) : 0));
@@ -283,13 +283,13 @@ def test_opaque_functions_that_call_what_calls_them(node: Callable[[str], str]) 
         await Promise.all([made.settled, bad.settled]);
         return [early, made(3), message, attempt(() => bad(1))];
     """
-    early, late, message, same = evaluate(node, body)
+    early, late, message, same = evaluate(own_node, body)
     assert early == late == 60
     assert message == same
     assert "expected Real" in message
 
 
-def test_opaque_functions_that_call_what_has_views(node: Callable[[str], str]) -> None:
+def test_opaque_functions_that_call_what_has_views(own_node: Callable[[str], str]) -> None:
     """What the outer call has in memory stays, before and after the swap, as in compiled code."""
     body = """
         const V = Vec(3, Real);
@@ -319,10 +319,10 @@ def test_opaque_functions_that_call_what_has_views(node: Callable[[str], str]) -
     """
     result = [202, 210, 200]
     refused = "Error: f.run: an opaque function cannot use the memory of what has called it"
-    assert evaluate(node, body) == [[result, [2, 10, 20], result, refused]] * 4
+    assert evaluate(own_node, body) == [[result, [2, 10, 20], result, refused]] * 4
 
 
-def test_calls_in_a_memory_that_a_viewed_draft_has_too(node: Callable[[str], str]) -> None:
+def test_calls_in_a_memory_that_a_viewed_draft_has_too(own_node: Callable[[str], str]) -> None:
     body = """
         const V = Vec(3, Real);
         const memory = new WebAssembly.Memory({ initial: 1 });
@@ -339,10 +339,10 @@ def test_calls_in_a_memory_that_a_viewed_draft_has_too(node: Callable[[str], str
         });
         return [settled, (await compile(f, { memory }))([1, 2, 3])];
     """
-    assert evaluate(node, body) == [True, [1, 4, 3]]
+    assert evaluate(own_node, body) == [True, [1, 4, 3]]
 
 
-def test_an_opaque_function_that_disposes_of_its_caller(node: Callable[[str], str]) -> None:
+def test_an_opaque_function_that_disposes_of_its_caller(own_node: Callable[[str], str]) -> None:
     body = """
         const V = Vec(2, Real);
         const found = [];
@@ -362,10 +362,10 @@ def test_an_opaque_function_that_disposes_of_its_caller(node: Callable[[str], st
     """
     called, again = [10, 2], "Error: f was disposed of"
     settled = [True, True, False, True]
-    assert evaluate(node, body) == [[called, again, is_settled] for is_settled in settled]
+    assert evaluate(own_node, body) == [[called, again, is_settled] for is_settled in settled]
 
 
-def test_views_of_nothing(node: Callable[[str], str]) -> None:
+def test_views_of_nothing(own_node: Callable[[str], str]) -> None:
     body = """
         const none = Vec(0, Real);
         const found = [];
@@ -382,10 +382,10 @@ def test_views_of_nothing(node: Callable[[str], str]) -> None:
         }
         return found;
     """
-    assert evaluate(node, body) == [[0, 0, 2], [0, 0, 4]] * 2
+    assert evaluate(own_node, body) == [[0, 0, 2], [0, 0, 4]] * 2
 
 
-def test_the_memory_of_a_draft_is_let_go(node: Callable[[str], str]) -> None:
+def test_the_memory_of_a_draft_is_let_go(own_node: Callable[[str], str]) -> None:
     body = """
         const { setFlagsFromString } = await import("node:v8");
         const { runInNewContext } = await import("node:vm");
@@ -414,13 +414,13 @@ def test_the_memory_of_a_draft_is_let_go(node: Callable[[str], str]) -> None:
         }
         return [Math.max(...sizes), settled, lists.filter((list) => list.deref()).length, made(1) > 0];
     """
-    size, settled, kept, is_positive = evaluate(node, body)
+    size, settled, kept, is_positive = evaluate(own_node, body)
     assert size > 4000
     assert settled and is_positive
     assert not kept
 
 
-def test_views_outlive_the_draft(node: Callable[[str], str]) -> None:
+def test_views_outlive_the_draft(own_node: Callable[[str], str]) -> None:
     body = """
         const f = fn([Vec(3, Real), { p: Bool, k: 5 }], { v: Vec(3, Real), k: 5 }, (v, { p, k }) =>
             ({ v: vec(3, Real, (i) => select(p, Real, v[i], neg(v[i]))), k }));
@@ -441,7 +441,7 @@ def test_views_outlive_the_draft(node: Callable[[str], str]) -> None:
         made.dispose();
         return [first, settled, second, third, fourth, fifth, wrong, attempt(() => made.run()), v.length];
     """
-    first, settled, second, third, fourth, fifth, wrong, disposed, length = evaluate(node, body)
+    first, settled, second, third, fourth, fifth, wrong, disposed, length = evaluate(own_node, body)
     assert (first, settled) == ([-1, -2, -3], True)
     assert second == [1, 2, 3, 4, True]
     assert third == {"v": [5, 6, 7], "k": 1}
@@ -452,7 +452,7 @@ def test_views_outlive_the_draft(node: Callable[[str], str]) -> None:
     assert length == 0
 
 
-def test_a_rule_that_is_set_later_is_of_no_account(node: Callable[[str], str]) -> None:
+def test_a_rule_that_is_set_later_is_of_no_account(own_node: Callable[[str], str]) -> None:
     body = """
         const f = fn([Real], Real, (x) => mul(x, x));
         const slope = fn([Real], Real, (x) => vjp(f)(x).grad(1));
@@ -462,12 +462,12 @@ def test_a_rule_that_is_set_later_is_of_no_account(node: Callable[[str], str]) -
         await made.settled;
         return [early, made(3), (await both(slope, 3))];
     """
-    early, late, both = evaluate(node, body)
+    early, late, both = evaluate(own_node, body)
     assert early == late == 6
     assert both == [7, True, 7]
 
 
-def test_a_rule_that_is_set_while_the_draft_is_made(node: Callable[[str], str]) -> None:
+def test_a_rule_that_is_set_while_the_draft_is_made(own_node: Callable[[str], str]) -> None:
     """The program is that of the call."""
     body = """
         const f = fn([Real], Real, (x) => mul(x, x));
@@ -479,12 +479,12 @@ def test_a_rule_that_is_set_while_the_draft_is_made(node: Callable[[str], str]) 
         const settled = await made.settled;
         return [early, settled, made(3), await both(slope, 3)];
     """
-    assert evaluate(node, body) == [6, True, 6, [7, True, 7]]
+    assert evaluate(own_node, body) == [6, True, 6, [7, True, 7]]
 
 
-def test_options_that_are_null(node: Callable[[str], str]) -> None:
+def test_options_that_are_null(own_node: Callable[[str], str]) -> None:
     body = "return await compile(fn([Real], Real, (x) => x), null).catch(String);"
-    assert evaluate(node, body) == "TypeError: compile: expected an object of options, got null"
+    assert evaluate(own_node, body) == "TypeError: compile: expected an object of options, got null"
 
 
 LARGE = """
@@ -556,7 +556,7 @@ def test_given_up_while_others_compile(page: Page, site_url: str) -> None:
     assert in_page(page, site_url, body) == [["given up false", "long true"], 6]
 
 
-def test_given_up_while_its_module_is_made(node: Callable[[str], str]) -> None:
+def test_given_up_while_its_module_is_made(own_node: Callable[[str], str]) -> None:
     """It stays a draft, as it says."""
     body = """
         const giving = new AbortController();
@@ -573,7 +573,7 @@ def test_given_up_while_its_module_is_made(node: Callable[[str], str]) -> None:
         const page = 65536;
         return [settled, made.args[0].buffer.byteLength < page, made(0)];
     """
-    assert evaluate(node, body) == [False, True, 0]
+    assert evaluate(own_node, body) == [False, True, 0]
 
 
 def test_no_timers_between_drafts(page: Page, site_url: str) -> None:

@@ -299,7 +299,7 @@ def test_where_site_data_is_blocked_programs_are_compiled(
     (tmp_path / "Default").mkdir()
     blocked = {"profile": {"default_content_setting_values": {"cookies": 2}}}
     (tmp_path / "Default" / "Preferences").write_text(json.dumps(blocked))
-    path = json.loads(BROWSER.read_text())["path"]
+    path = json.loads(BROWSER.read_text())["program"]  # that has settings
     problems: list[str] = []
     with playwright.chromium.launch_persistent_context(tmp_path, executable_path=path, args=FLAGS) as context:
         watch(context, problems)

@@ -27,7 +27,7 @@ NAMES = (
 Run = Callable[[str], str]
 
 
-def test_long_chains_of_calls_leave_python_alive(node: Run) -> None:
+def test_long_chains_of_calls_leave_python_alive(own_node: Run) -> None:
     """Interpreted and compiled, and let go of again: engines have little room on their stacks.
 
     Of choices in each other, Python ended at 1,000 where each was freed inside of the one before.
@@ -52,7 +52,7 @@ def test_long_chains_of_calls_leave_python_alive(node: Run) -> None:
             found.push(interp(f)(0), (await compile(f))(0));
         }
         return found;"""
-    assert evaluate(node, body) == [1] * 6
+    assert evaluate(own_node, body) == [1] * 6
 
 
 def evaluate(node: Run, body: str) -> object:
@@ -717,7 +717,7 @@ def test_dispose_and_memory_used_again(node: Run) -> None:
     assert messages == ["Error: f was disposed of"]
 
 
-def test_large_memories_are_not_kept(node: Run) -> None:
+def test_large_memories_are_not_kept(own_node: Run) -> None:
     body = """
         const { Real, Vec, compile, fn, sum, vec } = rose;
         const n = 1 << 20;
@@ -727,10 +727,10 @@ def test_large_memories_are_not_kept(node: Run) -> None:
         WebAssembly.Memory = class extends Memory { constructor(...x) { super(...x); made.push(0); } };
         for (let k = 0; k < 2; ++k) (await compile(f)).dispose();
         return made.length;"""
-    assert evaluate(node, body) == 2
+    assert evaluate(own_node, body) == 2
 
 
-def test_what_was_recorded_is_let_go(node: Run) -> None:
+def test_what_was_recorded_is_let_go(own_node: Run) -> None:
     body = """
         const { setFlagsFromString } = await import("node:v8");
         setFlagsFromString("--expose-gc");
@@ -753,12 +753,12 @@ def test_what_was_recorded_is_let_go(node: Run) -> None:
         const f = await compile(sumTo(200000));
         const more = await used() - before;
         return [f(0), more];"""
-    result, more = evaluate(node, body)  # type: ignore[misc]
+    result, more = evaluate(own_node, body)  # type: ignore[misc]
     assert result == 19999900000
     assert more < 3e6
 
 
-def test_functions_that_are_disposed_of_make_room(node: Run) -> None:
+def test_functions_that_are_disposed_of_make_room(own_node: Run) -> None:
     """Though somebody still has them."""
     body = """
         const { Real, compile, fn, mul } = rose;
@@ -769,10 +769,10 @@ def test_functions_that_are_disposed_of_make_room(node: Run) -> None:
             if (k % 100 === 99) for (const f of kept) f.dispose();
         }
         return (await compile(twice))(kept.length);"""
-    assert evaluate(node, body) == 600
+    assert evaluate(own_node, body) == 600
 
 
-def test_functions_that_are_dropped_make_room(node: Run) -> None:
+def test_functions_that_are_dropped_make_room(own_node: Run) -> None:
     """Engines have a hundred memories or so at a time."""
     body = """
         const { Real, compile, fn, mul } = rose;
@@ -781,11 +781,11 @@ def test_functions_that_are_dropped_make_room(node: Run) -> None:
         let last = 1;
         for (let k = 0; k < 400; ++k) last = (await compile(twice))(k);
         return [two(3), last];"""
-    assert evaluate(node, body) == [6, 798]
+    assert evaluate(own_node, body) == [6, 798]
 
 
 @pytest.mark.parametrize("height", [20, 2000])
-def test_call_graphs(node: Run, height: int) -> None:
+def test_call_graphs(own_node: Run, height: int) -> None:
     """A function that calls the one before twice (20 high: 2^20 runs) or once (2,000 high)."""
     step = "add(g(x), g(x))" if height == 20 else "add(g(x), 1)"
     body = f"""
@@ -800,7 +800,11 @@ def test_call_graphs(node: Run, height: int) -> None:
         await compile(fn([Real], Real, (x) => x));
         return [forward({{ re: 2, du: 3 }}), reverse(2), again(2)];"""
     slope = 2**20 if height == 20 else 1
-    assert evaluate(node, body) == [{"re": 2**21 if height == 20 else 2002, "du": 3 * slope}, slope, slope]
+    assert evaluate(own_node, body) == [
+        {"re": 2**21 if height == 20 else 2002, "du": 3 * slope},
+        slope,
+        slope,
+    ]
 
 
 def test_control_flow(node: Run) -> None:

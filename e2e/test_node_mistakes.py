@@ -164,7 +164,7 @@ def test_what_is_compiled_is_no_function_to_differentiate(node: Run) -> None:
     assert evaluate(node, body) == "grad: expected a function made with fn or opaque, got a compiled function"
 
 
-def test_options_of_compile_are_checked(node: Run) -> None:
+def test_options_of_compile_are_checked(own_node: Run) -> None:
     body = """
         const { Real, compile, fn } = rose;
         const f = fn([Real], Real, (x) => x);
@@ -172,7 +172,7 @@ def test_options_of_compile_are_checked(node: Run) -> None:
             { signal: {} }, { memory: new ArrayBuffer(65536) },
             { memory: new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }) }];
         return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
-    assert evaluate(node, body) == [
+    assert evaluate(own_node, body) == [
         "TypeError: compile: there is no option previous; the options are memory, signal, draft",
         'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
         "RangeError: compile: expected signal to be an AbortSignal, got an object of the class AbortController",
@@ -341,7 +341,7 @@ def test_closures_out_of_place(node: Run) -> None:
     ]
 
 
-def test_what_goes_wrong_in_a_run(node: Run) -> None:
+def test_what_goes_wrong_in_a_run(own_node: Run) -> None:
     """Both engines say the same, and the compiled function can be called again."""
     body = """
         const { Real, add, compile, fn, fori, gt, iadd, index, interp, real, whileLoop } = rose;
@@ -375,7 +375,7 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
         attempt(() => fn([R3], R3, (v) => v.at[0].add([1])));
         return messages;
     """
-    messages = evaluate(node, body)
+    messages = evaluate(own_node, body)
     assert isinstance(messages, list)
     told = [
         ("iadd: 7 is out of range, expected a whole number from 0 to 4", 4),
@@ -410,7 +410,7 @@ def test_what_goes_wrong_in_a_run(node: Run) -> None:
     ]
 
 
-def test_mistakes_in_bodies_tell_the_line(node: Run) -> None:
+def test_mistakes_in_bodies_tell_the_line(own_node: Run) -> None:
     """However deep the bridge is when it finds them, and though engines tell few calls by themselves."""
     body = """
         const { Real, Vec, cond, fn, fori, lt, scan, sum, vec, whileLoop } = rose;
@@ -428,4 +428,4 @@ def test_mistakes_in_bodies_tell_the_line(node: Run) -> None:
             catch ({ stack }) { return Number(/\\[eval1\\]:(\\d+)/.exec(stack)?.[1]); }
         });
         return [lines.map((line) => line - lines[0]), Error.stackTraceLimit === before];"""
-    assert evaluate(node, body) == [[0, 1, 2, 3, 4, 5], True]
+    assert evaluate(own_node, body) == [[0, 1, 2, 3, 4, 5], True]

@@ -13,11 +13,12 @@ from functools import cached_property
 from itertools import accumulate, zip_longest
 from typing import NamedTuple
 
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array
 from rose_core.recording.harm import HARMFUL, is_harmful
 from rose_core.recording.rows import CALLED, END, HEADS
+from rose_core.recording.share import Entry
 from rose_core.recording.totals import Total
 from rose_core.recording.typed import Typed
 
@@ -175,11 +176,18 @@ class Copies(Typed):
         f, *others = {self.callee(k, inner) if k >= 0 else None for k in set(called)}
         return not others and not (f and f.effects)
 
+    def __init__(self, entry: Entry, callee: Callable[..., Func] | None = None) -> None:
+        super().__init__(entry, callee)
+        self._cuts: dict[tuple[int, int], int] = {}
+        """By where a run of copies was found and their length, where they start."""
+
     def check(
         self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]
     ) -> Repeat | None:
         """The loop of these copies, perhaps from a later row on; None if they are no loop."""
-        start = self._cut(at, length)
+        start = self._cuts.get((at, length), -1)
+        if start < 0:
+            start = self._cuts[at, length] = self._cut(at, length)
         count -= start > at
         # the first copy may differ from the others, where a sum starts
         return loop(start, length, count) or loop(start + length, length, count - 1)
@@ -190,16 +198,13 @@ class Copies(Typed):
         """Row → how far it is used, from the start of its copy."""
         whole: set[int] = set()
         """Rows that others continue, which are in the same copy then."""
-        for row in range(length):
-            continues = self.ops[at + row] in _CONTINUE
-            for _, second, third in self.columns_of(at, row, length, 3):
-                back = at + row + length - second
-                if 0 < back <= row + length and third == second + length:
-                    of = row - back if back <= row else row - back + length
-                    reach[of] = max(reach.get(of, 0), of + back)
-                    if continues:
-                        whole.add(of)
-                continues = False
+        for row, continues, second, third in self._seconds_and_thirds(at, length):
+            back = at + row + length - second
+            if third == second + length and 0 < back <= row + length:
+                of = row - back if back <= row else row - back + length
+                reach[of] = max(reach.get(of, 0), of + back)
+                if continues:
+                    whole.add(of)
         # a value is handed on where copies start after its row and not after its last use
         crossed = [0] * (length + 1)
         for row, last in reach.items():
@@ -218,6 +223,22 @@ class Copies(Typed):
                 total + length * (depth - outside) for total, depth in zip(totals, depths, strict=False)
             ]
         return at + totals.index(min(totals))
+
+    def _seconds_and_thirds(self, at: int, length: int) -> Iterator[tuple[int, bool, int, int]]:
+        """What the second and the third copy have as operands: row, whether it continues that, and both."""
+        second, third = at + length, at + 2 * length
+        xs = zip(self.xs[second:third], self.xs[third : third + length], strict=True)
+        ys = zip(self.ys[second:third], self.ys[third : third + length], strict=True)
+        for row, (op, x, y) in enumerate(zip(self.ops[at:second], xs, ys, strict=True)):
+            if op < BINARY_END or op == INDEX:
+                yield row, False, *x
+                if op >= UNARY_END:
+                    yield row, False, *y
+            else:
+                continues = op in _CONTINUE
+                for _, in_second, in_third in self.columns_of(at, row, length, 3):
+                    yield row, continues, in_second, in_third
+                    continues = False
 
     def loop(self, start: int, length: int, count: int, with_state: bool = False) -> Repeat | None:
         """The loop of copies; None if they are none. ``with_state``: sums are of its state, too."""

@@ -105,6 +105,7 @@ class _Search(Copies):
         """Of the loops, what is used in all turns."""
         self.homes: list[tuple[Repeat, int]] = []
         """The loop of each, and which row of a copy."""
+        self._samples: dict[tuple[int, int, int], Repeat | None] = {}
         self.there: dict[int, int] = {}
         """Total → where the loop starts that makes it."""
 
@@ -213,7 +214,7 @@ class _Search(Copies):
         fewest = _fewest(copy)
         if count < fewest:
             return
-        sample = self.check(at, length, min(count, _SAMPLE), self.loop)
+        sample = self._sample(at, length, min(count, _SAMPLE))
         if sample is not None and not self._is_worth_it(sample, count):
             return
         found = sample and self.check(at, length, count, self.used)
@@ -227,6 +228,13 @@ class _Search(Copies):
             for start, part in ((at, half), (at + half * length, count - half)):
                 if part * length >= least:
                     yield from self._within(start, length, part)
+
+    def _sample(self, at: int, length: int, count: int) -> Repeat | None:
+        """The loop of a few copies, which both a run and its first half begin with."""
+        key = at, length, count
+        if key not in self._samples:
+            self._samples[key] = self.check(at, length, count, self.loop)
+        return self._samples[key]
 
     def _period(self, at: int, length: int, count: int) -> int:
         """How many copies after it one is like another, where they look all alike; 0 if that is not clear.

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, LOOP, PULL, VJP
-from rose_core.language.ops import code
+from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, INDEX, LOOP, PULL, VJP
+from rose_core.language.ops import BINARY_END, UNARY_END, code
 from rose_core.recording.rows import END, Rows, operands_of
 from rose_core.recording.share import Entry, calls
 from rose_core.recording.totals import Columns, Total, totals
@@ -130,16 +130,22 @@ def _levels(entry: Entry, rows: list[int], effects: Collection[int]) -> tuple[li
     """The level of each row, one for a whole loop; and the positions inside of loops."""
     extra = entry.extra
     levels = [0] * (len(rows) // 3)
-    ready = list(levels)
-    """As ``levels``, but for an accumulator the level of what was last added to it."""
+    ready = levels + [0] * len(entry.values)
+    """As ``levels``, but for an accumulator the level of what was last added to it; then of literals."""
     loops: set[int] = set()
     start = depth = level = acted = 0
     acts = False
     for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
         if not depth:
+            if op < BINARY_END or op == INDEX:
+                level = ready[x]
+                if op >= UNARY_END and ready[y] > level:
+                    level = ready[y]
+                levels[k] = ready[k] = level
+                continue
             start, level, acts = k, 0, False
         for v in operands_of(op, x, y, extra):
-            if v >= 0 and ready[v] > level:
+            if ready[v] > level:
                 level = ready[v]
         if effects and (op in _CALL_PARTS or (op == CALL and extra[x] in effects)):
             acts, level = True, max(level, acted)

@@ -98,21 +98,26 @@ class Rows:
         """For each row whether results need it, or it has an effect, as callees may, by their number."""
         if self._are_all_used():
             return bytearray(b"\1") * len(self.ops)
-        ops, extra, needed = self.ops, self.entry.extra, bytearray(len(self.ops))
+        ops, xs, ys, extra = self.ops, self.xs, self.ys, self.entry.extra
+        needed = bytearray(len(ops) + len(self.entry.values))  # literals at the end
         for v in self.entry.results:
-            if v >= 0:
-                needed[v] = 1
+            needed[v] = 1
         for k in range(len(ops) - 1, -1, -1):
-            op, x, y = ops[k], self.xs[k], self.ys[k]
+            op, x, y = ops[k], xs[k], ys[k]
+            if op < BINARY_END or op == INDEX:
+                if needed[k]:
+                    needed[x] = 1
+                    if op >= UNARY_END:
+                        needed[y] = 1
+                continue
             if op == ADD_TO:
                 needed[k] |= needed[x]
             elif op in _CALLING:
                 needed[k] |= any(g >= 0 and has_effects(g) for g in extra[x : x + _CALLING[op]])
             if needed[k]:
                 for v in operands_of(op, x, y, extra):
-                    if v >= 0:
-                        needed[v] = 1
-        return needed
+                    needed[v] = 1
+        return needed[: len(ops)]
 
     def _are_all_used(self) -> bool:
         """Whether each row is an operand or a result, so that the last that is not needed would be none."""

@@ -35,16 +35,14 @@ def _by_choices(f: Func) -> Func:
 class _Harmless(Replacing):
     def __init__(self, func: Func, b: Builder, args: Sequence[int], chosen: Mapping[int, Cases]) -> None:
         super().__init__(func, b, args)
-        self.chosen = chosen
+        self.others = self.chosen = chosen
         """What may have an infinite derivative → where its value matters."""
         self.choice = {ins[1]: v for v, ins in enumerate(func.code) if ins[0] == _SELECT}
         """Condition → the last choice by it."""
         self.told: dict[int, int] = {}
         """Conditions and indices that are computed ahead."""
 
-    def instead(self, v: int) -> int | None:
-        if v not in self.chosen:
-            return None
+    def instead(self, v: int) -> int:
         op, *given = self.func.code[v]
         args = [self.env[x] for x in given]
         k, x = REGULAR[op]

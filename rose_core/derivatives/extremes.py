@@ -79,17 +79,16 @@ class _InEveryTurn(Replacing):
         """Choice → the state, and the side of the choice that is the least or largest of that."""
         self.candidates = {side: self._other(side, s) for s, side in left_out.values()}
         """Such a side → what may be less or more than the state."""
+        self.others = self.candidates.keys() | left_out.keys()
 
     def _other(self, side: int, s: int) -> int:
         _, x, y = self.func.code[side]
         return y if x == s else x
 
-    def instead(self, v: int) -> int | None:
+    def instead(self, v: int) -> int:
         b, env = self.b, self.env
         if v in self.candidates:
             return env[self.candidates[v]]
-        if v not in self.left_out:
-            return None
         s, side = self.left_out[v]
         _, p, if_true, _ = self.func.code[v]
         op = self.func.code[side][0]

@@ -79,7 +79,7 @@ class _ByNearest(Replacing):
         super().__init__(func, b, args)
         self.all_alike = all_alike
         """Block → the numbers in it of which one is chosen."""
-        self.numbers: dict[int, tuple[Alike, int]] = {}
+        self.others = self.numbers = dict[int, tuple[Alike, int]]()
         """What is chosen → from what, and the vector of its numbers in all turns."""
         self.made: dict[int, int] = {}
         """What is chosen → the vector of it in all turns, where that is made before."""
@@ -115,9 +115,7 @@ class _ByNearest(Replacing):
     def _in(self, inside: Mapping[int, int], x: int) -> int:
         return inside[x] if x in inside else self.env[x]
 
-    def instead(self, v: int) -> int | None:
-        if v not in self.numbers:
-            return None
+    def instead(self, v: int) -> int:
         turn = self.env[self.func.blocks[self.func.home[v]].index]
         return self.b.index(self.made[v], turn) if v in self.made else self._choice(v, {})
 

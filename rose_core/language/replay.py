@@ -7,7 +7,7 @@ kind of instruction; unchanged, it inlines the function it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -177,14 +177,20 @@ class Replay:
 class Replacing(Replay):
     """A replay in which other values take the place of some."""
 
-    def instead(self, v: int) -> int | None:
-        """What takes the place of ``v``, made now if it is not there; None if ``v`` stays."""
+    others: Container[int]
+    """Those that are not in the copy."""
+
+    def instead(self, v: int) -> int:
+        """What takes the place of ``v``, one of ``others``, made now if it is not there."""
         raise NotImplementedError
 
     def block(self, number: int) -> None:
+        stay: list[int] = []
         for v in self.func.blocks[number].order:
-            found = self.instead(v)
-            if found is None:
-                self.instruction(v)
+            if v in self.others:
+                self.sequence(stay)
+                stay.clear()
+                self.env[v] = self.instead(v)
             else:
-                self.env[v] = found
+                stay.append(v)
+        self.sequence(stay)

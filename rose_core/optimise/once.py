@@ -92,7 +92,7 @@ class _Once(Replacing):
 
     def __init__(self, func: Func, b: Builder, args: list[int], repeated: dict[int, Source]) -> None:
         super().__init__(func, b, args)
-        self.repeated = repeated
+        self.others = self.repeated = repeated
         self.given: dict[int, list[Source]] = {}
         """Block → what it is to give, after its results."""
         for source in dict.fromkeys(repeated.values()):
@@ -100,12 +100,9 @@ class _Once(Replacing):
         self.columns: dict[Source, int] = {}
         """The vectors of what is given."""
 
-    def instead(self, v: int) -> int | None:
-        source = self.repeated.get(v)
-        if source is None:
-            return None
+    def instead(self, v: int) -> int:
         turn = self.func.blocks[self.func.home[v]].index
-        return self.b.index(self.columns[source], self.env[turn])
+        return self.b.index(self.columns[self.repeated[v]], self.env[turn])
 
     def loop(self, v: int, number: int) -> None:
         block, b, env = self.func.blocks[number], self.b, self.env

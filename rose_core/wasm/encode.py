@@ -17,28 +17,18 @@ _TYPES = {"f": F64, "i": I32, "l": I64, "v": V128}
 
 
 _BYTE = [bytes([n]) for n in range(0x80)]
+_MORE = [bytes([n | 0x80]) for n in range(0x80)]
+"""Seven bits of a number: its last, or others of which more follow."""
 
 
 def uint(n: int) -> bytes:
     """An unsigned LEB128 integer."""
-    if n <= 0x7F:
-        return _BYTE[n]
-    out = bytearray()
-    while n > 0x7F:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
+    return _BYTE[n] if n <= 0x7F else _MORE[n & 0x7F] + uint(n >> 7)
 
 
 def sint(n: int) -> bytes:
     """A signed LEB128 integer."""
-    out = bytearray()
-    while not -0x40 <= n < 0x40:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    out.append(n & 0x7F)
-    return bytes(out)
+    return _BYTE[n & 0x7F] if -0x40 <= n < 0x40 else _MORE[n & 0x7F] + sint(n >> 7)
 
 
 def vector(items: Sequence[bytes]) -> bytes:

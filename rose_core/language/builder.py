@@ -317,7 +317,9 @@ class Builder:
             return found
         type = self.types[v]
         assert isinstance(type, Array)
-        return self.pure(key, type.elem)
+        home = self.home
+        hv, hi = home[v], home[i] if i >= 0 else 0
+        return self._append(key, type.elem, hv if hv > hi else hi)
 
     def _element(self, v: int, k: int) -> int:
         content, t = tables.table_of(self.func, v), self.types[v]

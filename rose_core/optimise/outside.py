@@ -194,12 +194,13 @@ class Same:
         return [replay.env[x] for x in values]
 
     def _is_same(self, ins: tuple[int, ...]) -> bool:
-        op, body = ins[0], self.body
+        op = ins[0]
+        for x in operands(ins, self.body.blocks):
+            if x >= 0 and x not in self.values:
+                return False
         if op == INDEX and ins[1] in self.of_loops:
             return False  # the body gets the array
-        can_be = op < TABLE_END or op in _STRUCTURAL
-        given = [x for x in operands(ins, body.blocks) if x >= 0]
-        return can_be and self._may_move(ins) and self.values.issuperset(given)
+        return (op < TABLE_END or op in _STRUCTURAL) and self._may_move(ins)
 
     def _may_move(self, ins: tuple[int, ...]) -> bool:
         return cannot_fail(self.body, ins) and (self.has_turns or _is_regular(self.body, ins))

@@ -19,6 +19,7 @@ from rose_core.language.ir import (
     CALL,
     COND,
     FOR,
+    GET,
     INDEX,
     PARAM,
     REF_INDEX,
@@ -30,10 +31,13 @@ from rose_core.language.ir import (
     opcodes,
     operands,
 )
-from rose_core.language.ops import TABLE_END
+from rose_core.language.ops import BINARY_END, TABLE_END
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Array, Ref, is_tape
 from rose_core.optimise.sunk import sunk
+
+_NOT_OF_ACCUMULATORS = frozenset((PARAM, INDEX, VEC, GET, SET, RESOLVE))
+"""Instructions that change no accumulator, and give no part of one."""
 
 _SIMPLE = frozenset((INDEX, SET, VEC))
 """Instructions that can be run earlier, besides operations of the table."""
@@ -83,7 +87,7 @@ def _starts(f: Func, accumulators: Sequence[int]) -> dict[int, _Start]:
     """Accumulators and places in them → the accumulator."""
     for v, ins in enumerate(f.code):
         op = ins[0]
-        if op == RESOLVE:
+        if op < BINARY_END or op in _NOT_OF_ACCUMULATORS:
             continue
         for x in {x for x in operands(ins, f.blocks) if x in roots}:
             r = roots[x]

@@ -20,6 +20,7 @@ from rose_core.language.ir import (
     Func,
     accumulators,
     callees,
+    opcodes,
     operands,
 )
 from rose_core.language.ops import BINARY_END
@@ -92,16 +93,19 @@ class Demand:
         code, home = func.code, func.home
         height = [0] * len(uses)
         touched = self._touched()
-        read = {-1} | {v for v, ins in enumerate(code) if ins[0] == PARAM and isinstance(func.types[v], Ref)}
+        read = {-1}
+        if any(isinstance(t, Ref) for t in func.params):
+            read.update(v for v, ins in enumerate(code) if ins[0] == PARAM and isinstance(func.types[v], Ref))
         """Accumulators whose value someone needs; -1 for the world outside."""
         for v in range(len(code) - 1, -1, -1):
             ins = code[v]
             op = ins[0]
+            used = uses[v]
             effect = v in touched and not read.isdisjoint(touched[v])
-            if not (uses[v] or effect):
+            if not (used or effect):
                 continue
             h = 1
-            if uses[v] > 1 or effect:
+            if used > 1 or effect:
                 rooted[v] = 1
             elif not rooted[v]:
                 h = height[v] + 1
@@ -110,10 +114,11 @@ class Demand:
             block = home[v]
             if op < BINARY_END:
                 for x in ins[1:]:
-                    uses[x] += 1
-                    height[x] = h
-                    if x >= 0 and home[x] != block:
-                        rooted[x] = 1
+                    if x >= 0:
+                        uses[x] += 1
+                        height[x] = h
+                        if home[x] != block:
+                            rooted[x] = 1
                 continue
             if effect or op in (ACCUM, RESOLVE):
                 self.anchors[block].append(v)
@@ -133,12 +138,11 @@ class Demand:
                 continue
             settled = op in (COND, LOOP)  # what is taken where more than one thing may happen
             for x in operands(ins, func.blocks):
-                uses[x] += 1
-                height[x] = h
-                if settled:
-                    rooted[x] = 1
-                if x >= 0 and home[x] != block:
-                    rooted[x] = 1
+                if x >= 0:
+                    uses[x] += 1
+                    height[x] = h
+                    if settled or home[x] != block:
+                        rooted[x] = 1
         for anchors in self.anchors:
             anchors.reverse()
 
@@ -157,6 +161,8 @@ class Demand:
         """Instruction → the accumulators that it adds to; -1 where an opaque function runs."""
         func = self.func
         touched: dict[int, set[int]] = {}
+        if opcodes(func).isdisjoint(_TOUCHING):
+            return touched
         for v in [v for v, ins in enumerate(func.code) if ins[0] in _TOUCHING]:
             ins = func.code[v]
             if ins[0] == ADD_TO:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, opcodes, operands
+from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, opcodes, operands, remembered
 from rose_core.language.ops import FAILS, REGULAR, TABLE_END, code
 from rose_core.language.types import BOOL, Fin
 
@@ -37,6 +37,7 @@ def chosen_by_indices(f: Func) -> Mapping[int, Cases]:
     return dict(_chosen(f, conditions)) if by_indices else {}
 
 
+@remembered
 def of_indices(f: Func) -> set[int]:
     """Indices, and conditions on these alone, that cannot fail."""
     found: set[int] = set()

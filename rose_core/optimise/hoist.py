@@ -27,6 +27,7 @@ from rose_core.language.ir import (
     ZEROS,
     Func,
     callees,
+    opcodes,
     operands,
     remembered,
 )
@@ -94,6 +95,8 @@ def _homes(f: Func) -> list[int]:
 def users_of_accumulators(f: Func) -> dict[int, list[int]]:
     """By accumulator, the instructions that add to it or read it."""
     users: dict[int, list[int]] = {}
+    if ACCUM not in opcodes(f):
+        return users
     for v, ins in enumerate(f.code):
         for x in operands(ins, f.blocks):
             if x >= 0 and f.code[x][0] == ACCUM:

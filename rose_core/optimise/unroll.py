@@ -13,7 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, COND, LOOP, REF_INDEX, RESOLVE, Func, callees, operands
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    COND,
+    LOOP,
+    REF_INDEX,
+    RESOLVE,
+    Func,
+    callees,
+    opcodes,
+    operands,
+)
 from rose_core.language.ops import BINARY_END
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
@@ -60,6 +71,8 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
 def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
     """The bodies of loops with a state, and where ``f`` runs in a loop, the sides of choices."""
     found: set[Func] = set()
+    if opcodes(f).isdisjoint((LOOP, COND)):
+        return found
     for ins in f.code:
         if ins[0] == LOOP or (ins[0] == COND and in_loop):
             found.update(f.callees[k] for k in callees(ins))

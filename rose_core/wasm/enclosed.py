@@ -40,7 +40,7 @@ class Enclosed:
 def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
     """Function → the one that it is written in, of these: each stands before those that it calls."""
     owners = Counter(g for f in order for g in f.callees)
-    called = {f.callees[ins[1]] for f in order for ins in f.code if ins[0] == CALL}
+    called = {f.callees[ins[1]] for f in order if CALL in opcodes(f) for ins in f.code if ins[0] == CALL}
     found: dict[Func, Func] = {}
     depth: dict[Func, int] = {}
     outermost: dict[Func, Func] = {}

@@ -60,6 +60,8 @@ def _look(f: Func, codes: set[int], found: Needs) -> None:
 
 def together(f: Func, uses: Sequence[int]) -> Iterator[list[int]]:
     """Used values that one call computes: those of a function in the order of its results."""
+    if opcodes(f).isdisjoint(_PAIRS):
+        return
     calls: dict[tuple[str, int, int], dict[int, int]] = {}
     for v, ins in enumerate(f.code):
         if ins[0] in _PAIRS and uses[v]:

@@ -223,6 +223,8 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
             if content is None:
                 content = b"".join(bytes(size_of(t.elem)) if x < 0 else found[x] for x in ins[1:])
             found[v] = content
+    if not found:
+        return found
     needed = set(f.results)
     for v, ins in enumerate(f.code):
         if v not in found:

@@ -543,6 +543,33 @@ def test_looking_for_loops_takes_time_in_proportion(columns) -> None:
     assert work(16000) < 6 * work(4000)
 
 
+def test_halves_of_a_run_are_not_looked_at_as_the_whole_was(monkeypatch) -> None:
+    """Cells in a ring: those at its ends have neighbours that the others do not have."""
+
+    def ring(f: Writer, v: int) -> int:
+        row = before = [read(f, v, k) for k in range(24)]
+        for _ in range(12):
+            after = []
+            for k, x in enumerate(row):
+                bent = f.row("sub", f.row("add", row[k - 1], row[(k + 1) % 24]), f.row("add", x, x))
+                after.append(f.row("add", f.row("sub", x, before[k]), f.row("mul", bent, f.literal(0.1, 0))))
+            row, before = after, row
+        return added(f, row)
+
+    entry = entry_of(ring)
+    asked: list[tuple[object, ...]] = []
+    for name in ("_cut", "check"):
+
+        def noted(self, *given, name=name, of=getattr(copies.Copies, name)):
+            asked.append((name, *given))
+            return of(self, *given)
+
+        monkeypatch.setattr(copies.Copies, name, noted)
+
+    assert reroll.repeats(entry) == []
+    assert len(asked) == len(set(asked)) > 2
+
+
 class Counted(list[int]):
     """A list that counts the items that are looked at."""
 

@@ -61,16 +61,15 @@ class _Start:
 def settled(f: Func) -> Func:
     """``f``, a backward function or what has one in it, or a copy that updates where it can."""
     f = sunk(f)
-    zeros = [v for v, ins in enumerate(f.code) if _is_zero(f, v, ins)] if ACCUM in opcodes(f) else []
+    ids = enumerate(f.code if ACCUM in opcodes(f) else ())
+    zeros = [v for v, ins in ids if ins[0] == ACCUM and _is_zero(f, v, ins)]
     starts = _starts(f, zeros) if zeros else {}
     return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
 
 
 def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:
-    """Whether ``v`` is an accumulator of an array, and starts from zeros."""
-    if ins[0] != ACCUM or f.home[v] or ins[1] >= 0:
-        return False
-    return _is_array(f, v) and not f.pool[~ins[1]][0]
+    """Whether the accumulator ``v`` is one of an array, and starts from zeros."""
+    return not f.home[v] and ins[1] < 0 and _is_array(f, v) and not f.pool[~ins[1]][0]
 
 
 def _is_array(f: Func, r: int) -> bool:
@@ -85,7 +84,8 @@ def _starts(f: Func, accumulators: Sequence[int]) -> dict[int, _Start]:
     """The first use that cannot be delayed."""
     roots = {r: r for r in accumulators}
     """Accumulators and places in them → the accumulator."""
-    for v, ins in enumerate(f.code):
+    start = accumulators[0]
+    for v, ins in enumerate(f.code[start:], start):
         op = ins[0]
         if op < BINARY_END or op in _NOT_OF_ACCUMULATORS:
             continue

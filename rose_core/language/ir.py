@@ -28,7 +28,8 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
+from operator import itemgetter
 from typing import Any
 
 from rose_core.deep import Chained
@@ -388,7 +389,7 @@ def opcodes(f: Func) -> set[int]:
     """The opcodes in a function that is finished."""
     found = f.memo.get("opcodes")
     if found is None:
-        found = f.memo["opcodes"] = {ins[0] for ins in f.code}
+        found = f.memo["opcodes"] = set(map(itemgetter(0), f.code))
     assert isinstance(found, set)
     return found
 
@@ -477,6 +478,7 @@ def is_unwritten(f: Func, v: int) -> bool:
     return v < 0 and f.pool[~v][0] != f.pool[~v][0] and isinstance(f.pool[~v][1], Array)
 
 
+@cache
 def is_real(t: Type) -> bool:
     """Whether a leaf holds real numbers (or tangents), so that it has a derivative."""
     while isinstance(t, (Array, Ref)):

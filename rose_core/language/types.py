@@ -13,6 +13,8 @@ value is a bundle of leaves: `leaves` takes a type apart, a vector of structs in
 
 from __future__ import annotations
 
+from functools import cache
+
 TYPE, VALUE, INDEX = "Type", "Value", "Index"
 """The kinds of Figure 10, from widest to narrowest: every index type is a value type, every value
 type can be the type of a variable."""
@@ -230,6 +232,7 @@ def ref(inner: Type) -> Ref:
     return found
 
 
+@cache
 def is_tape(leaf: Type) -> bool:
     """Whether this is an array of a size that is known at run time only."""
     return isinstance(leaf, Array) and leaf.index is RUN
@@ -240,16 +243,19 @@ def cell_of(leaf: Type) -> Type:
     return leaf.cell if isinstance(leaf, (Array, Ref)) else leaf
 
 
+@cache
 def has_tape(leaf: Type) -> bool:
     """Whether there are arrays in a value whose size is known only at run time."""
     return is_tape(cell_of(leaf))
 
 
+@cache
 def is_memory(leaf: Type) -> bool:
     """Whether values of this leaf type live in memory, rather than in a local variable."""
     return isinstance(leaf, (Array, Ref)) and not is_tape(leaf)
 
 
+@cache
 def scalar_of(leaf: Type) -> Type:
     """The scalar at the bottom of a leaf type: ``Real`` for ``&[3][2]Real``."""
     while True:

@@ -72,7 +72,8 @@ class Straight:
 
     def _data(self) -> dict[int, tuple[slice, Array]]:
         rows, extra, params, found = self.entry.rows, self.extra, self.literal_params, {}
-        for position, op in enumerate(rows[0::3].tolist()):
+        ops = rows[0::3].tolist()
+        for position, op in enumerate(ops if VEC in ops else ()):
             if op == VEC:
                 x, y = rows[3 * position + 1 : 3 * position + 3]
                 t, at = self.types[extra[x]], slice(x + 1, x + y)

@@ -9,6 +9,8 @@ address, above the frames of all its callers.
 
 from __future__ import annotations
 
+from functools import cache
+
 from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, cell_of, has_tape, is_memory, is_tape
 from rose_core.wasm.encode import I32_ADD, i32_const
@@ -30,6 +32,7 @@ def scalar_size(t: Type) -> int:
     return 8 if t is REAL or t is TAN else 1 if t is BOOL else 4
 
 
+@cache
 def size_of(leaf: Type) -> int:
     """Bytes of a value of a leaf type in memory."""
     if isinstance(leaf, Ref):

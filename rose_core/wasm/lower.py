@@ -27,6 +27,7 @@ from rose_core.language.ir import (
     ZEROS,
     Func,
     is_unwritten,
+    opcodes,
     operands,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
@@ -140,7 +141,7 @@ class Body(Calls):
         """Scalar accumulators that something else needs the address of."""
         func = self.func
         found: set[int] = set()
-        if not func.straight:
+        if ACCUM in opcodes(func) or any(isinstance(t, Ref) for t in func.params):
             for ins in func.code:
                 op = ins[0]
                 if op >= BINARY_END and (op < TABLE_END or op in (CALL, COND, LOOP)):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
-from rose_core.language.ops import OPS, Op
+from rose_core.language.ops import BINARY_END, OPS, Op
 from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, is_memory
 from rose_core.libm.link import Library
@@ -227,7 +227,7 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
         return found
     needed = set(f.results)
     for v, ins in enumerate(f.code):
-        if v not in found:
+        if ins[0] >= BINARY_END and v not in found:
             needed.update(operands(ins, f.blocks))
     return {v: content for v, content in found.items() if v in needed}
 

@@ -558,9 +558,9 @@ def test_halves_of_a_run_are_not_looked_at_as_the_whole_was(monkeypatch) -> None
 
     entry = entry_of(ring)
     asked: list[tuple[object, ...]] = []
-    for name in ("_cut", "check"):
+    for name, of in (("_cut", copies.Copies._cut), ("check", copies.Copies.check)):
 
-        def noted(self, *given, name=name, of=getattr(copies.Copies, name)):
+        def noted(self, *given, name=name, of=of):
             asked.append((name, *given))
             return of(self, *given)
 

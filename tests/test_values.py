@@ -114,7 +114,7 @@ class Body:
 
 class Place(NamedTuple):
     x: float
-    v: Vec(2, Real)
+    v: "Vec(2, Real)"
 
 
 @dataclass
@@ -124,7 +124,7 @@ class Planet(Body):
 
 class Typed(TypedDict):
     i: 2
-    x: float
+    x: "float"
 
 
 def test_classes_of_python_as_types() -> None:

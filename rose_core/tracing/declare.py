@@ -89,7 +89,8 @@ def _annotations(of: type, scope: dict[str, object]) -> dict[str, object]:
 
 
 def annotated(t: object, scope: dict[str, object]) -> object:
-    """An annotation, which is text where the author's module postpones evaluation."""
+    """An annotation, which is text where it is postponed, and in named tuples wrapped."""
+    t = getattr(t, "__forward_arg__", t)
     return eval(t, scope) if isinstance(t, str) else t
 
 

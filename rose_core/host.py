@@ -132,8 +132,10 @@ def convert(leaf: Type, x: object) -> object:
 
 class _Wasmtime(Instance):
     def __init__(self, program: Module) -> None:
-        import wasmtime as w
-
+        try:
+            import wasmtime as w
+        except ImportError:
+            raise ImportError("to run what it compiles, Rose needs wasmtime: pip install wasmtime") from None
         super().__init__(program)
         self._store = w.Store()
         module = w.Module(self._store.engine, program.bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from weakref import ref
 
@@ -28,6 +29,12 @@ def test_calls_from_several_threads() -> None:
     expected = [f(row) for row in rows]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(f, rows)) == expected
+
+
+def test_without_an_engine_the_author_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    with pytest.raises(ImportError, match="pip install wasmtime"):
+        compile(fn([Real], Real, lambda x: x))
 
 
 def test_a_function_that_is_not_used_any_more_is_freed() -> None:

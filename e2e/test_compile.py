@@ -142,6 +142,16 @@ def bodies() -> list[dict[str, Any]]:
     ]
 
 
+def test_what_is_no_longer_made_is_removed(folder: Path, rose: Run) -> None:
+    """It would be of a function that was edited since."""
+    compiled(rose, "square", "--grad", "--hessian")
+    (folder / "out" / "square.gradient.wasm").write_text("somebody else's")
+    compiled(rose, "square")
+    names = sorted(path.name for path in (folder / "out").glob("square*"))
+    assert names == ["square.d.ts", "square.gradient.wasm", "square.js", "square.wasm"]
+    assert "square.hessian" not in (folder / "out" / "square.js").read_text()
+
+
 def test_any_types_and_several_arguments(folder: Path, rose: Run) -> None:
     compiled(rose, "energy", "--grad", "--hessian")
     args = [bodies(), 0.5, 2]

@@ -119,7 +119,7 @@ class _File:
     """What `instantiate` takes, read from a file."""
 
     def __init__(self, data: bytes) -> None:
-        about = json.loads(_section(data))
+        about = json.loads(section_of(data))
         self.bytes = data
         self.name: str = about["name"]
         self.params = [type_from_json(t) for t in about["params"]]
@@ -136,8 +136,12 @@ def _slots(types: Sequence[Type], places: Sequence[tuple[str, int]]) -> list[Slo
     return [Slot(t, address, address < 0) for t, (_, address) in zip(types, places, strict=True)]
 
 
-def _section(data: bytes) -> bytes:
-    """The content of the section."""
+def section_of(data: bytes) -> bytes:
+    """The content of the section.
+
+    Raises:
+        ValueError: a file has none.
+    """
     at = 8
     with suppress(IndexError):  # of what was cut off
         while at < len(data):

@@ -13,6 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from rose_core.cli.declarations import declare
 from rose_core.cli.errors import CommandError
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.operators.derived import gradient, hessian
-from rose_core.standalone import to_file
+from rose_core.standalone import section_of, to_file
 from rose_core.tracing.functions import Function
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.where import is_author
@@ -59,6 +60,8 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     folder.mkdir(parents=True, exist_ok=True)
     for made, data in files.items():
         _write(folder / f"{names[made]}.wasm", data)
+    for made in {"gradient", "hessian"} - {*files}:
+        _remove(folder / f"{name}.{made}.wasm")
     source = _OUR_COMMENTS.sub("", _TEMPLATE.read_text("utf-8")).replace("{}", _table(names), 1)
     source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())
@@ -122,6 +125,14 @@ def _told(error: BaseException) -> str:
     """An error by the innermost line of the author's that came to it."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_author(frame.filename)]
     return "".join([*traceback.format_list(own[-1:]), *traceback.format_exception_only(error)])
+
+
+def _remove(path: Path) -> None:
+    """Remove what was made of the function before, and is not any more."""
+    with suppress(FileNotFoundError, ValueError):
+        section_of(path.read_bytes())  # what has none is somebody else's
+        path.unlink()
+        print(f"{path} is stale, and removed")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -177,6 +177,13 @@ def test_mistakes_are_told_by_the_line_of_the_page(
     assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
 
 
+def test_what_stands_in_a_comment_is_no_script(page: Page, site_url: str) -> None:
+    script = '<script type="text/x-rose">\nx = nobody\n</script>'
+    before = f"<!-- of old:\n{script}\n--><script>'<!--'</script>\n"
+    told = result(page, site_url, before + script, "return await python();")
+    assert told.startswith("made.html, line 11: NameError")
+
+
 def test_lines_of_a_page_in_another_encoding_that_calls_itself_something_else(
     page: Page, site_url: str
 ) -> None:

@@ -61,6 +61,26 @@ def test_the_classic_script_may_stand_in_the_page(page, tmp_path):
         assert page.evaluate(work) == 6
 
 
+def test_a_classic_worker_may_import_the_classic_script(page, tmp_path):
+    """From a folder that is not its own."""
+    (tmp_path / "page.html").write_text(HEAD)
+    (tmp_path / "worker.js").write_text("""
+        importScripts("../rose/rose.global.js");
+        const { Real, compile, fn, mul } = rose;
+        const told = ({ message }) => postMessage(message);
+        compile(fn([Real], Real, (x) => mul(2, x))).then((f) => postMessage(f(3)), told);
+    """)
+    work = """() => new Promise((done, failed) => {
+        const worker = new Worker("worker.js");
+        worker.onmessage = ({ data }) => done(data);
+        worker.onerror = ({ message }) => failed(message);
+    })"""
+    with Server({"/rose/": DIST, "/pages/": tmp_path}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        assert page.evaluate(work) == 6
+        assert not [path for path in server.asked if not path.startswith(("/rose/", "/pages/"))]
+
+
 def test_the_module_loads_in_node(node):
     assert node("import * as rose from './rose.js'; console.log(typeof rose)").strip() == "object"
 

@@ -33,7 +33,7 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
   define: Object.fromEntries(
-    Object.entries(constants).map(([name, value]) => [
+    Object.entries({ ...constants, CLASSIC: false }).map(([name, value]) => [
       `__${name}__`,
       JSON.stringify(value),
     ]),
@@ -71,7 +71,11 @@ const outputs = [
     file: "rose.global.js",
     format: "iife",
     globalName: "rose",
-    define: { ...common.define, "import.meta.url": "undefined" },
+    define: {
+      ...common.define,
+      "import.meta.url": "undefined",
+      __CLASSIC__: "true",
+    },
   },
 ];
 

@@ -8,6 +8,8 @@ declare const __LOCK__: string;
 declare const __FILES__: Readonly<
   Record<string, [size: number, sha256: string, hash: string]>
 >;
+/** Whether it is a classic script, which is told no address of its own. */
+declare const __CLASSIC__: boolean;
 /** Changes with what results depend on: the core, and Python's runtime and library. */
 declare const __BUILD__: string;
 /** Changes with the bridge, too: the scripts of one build, which belong together, have the same. */

@@ -35,14 +35,17 @@ type Script = HTMLScriptElement | null | undefined;
 
 /**
  * The address of the script that the bridge is in, which a classic one knows only while it is first run; of the
- * page, if it stands there, or is of a `blob:` or `data:` address, next to which nothing is.
+ * page, if it stands there, or is of a `blob:` or `data:` address, next to which nothing is. A worker may import it
+ * from anywhere: in the stack, all engines tell its address, line and column.
  */
 const address =
   [
     script,
     (page?.currentScript as Script)?.src,
     page?.baseURI,
-    location?.href,
+    __CLASSIC__
+      ? /[\w-]+:\/\/.*?(?=:\d+:)/.exec(Error().stack!)?.[0]
+      : location?.href,
     location?.origin,
   ].find((place) => /^[^:]+:\/\//.test(place!)) ?? "file:///";
 

@@ -95,14 +95,18 @@ const linesBefore = (
   page: string,
   texts: readonly string[],
 ): number | undefined => {
+  // what stands in a comment is no script
+  const all = [...page.matchAll(/<!--[^]*?-->|(<script\b[^]*?)<\/script/gi)];
+  let next = 0;
   let start = 0;
-  let end = 0;
   for (const text of texts) {
-    do {
-      start = page.indexOf(`>${text}</`, end) + 1;
-      end = start + text.length;
-      if (start === 0) return undefined;
-    } while (page.slice(end, end + 8).toLowerCase() !== "</script");
+    next =
+      all.findIndex(
+        ([, script], k) => k >= next && script?.endsWith(`>${text}`),
+      ) + 1;
+    if (!next) return undefined;
+    const { index, 1: script } = all[next - 1];
+    start = index + script.length - text.length;
   }
   return page.slice(0, start).split("\n").length - 1;
 };

@@ -342,6 +342,16 @@ def test_from_another_host_it_starts_in_a_worker(page: Page, host: Callable[...,
     assert said == []
 
 
+def test_a_page_in_a_sandbox_has_a_worker(page: Page, host: Callable[..., str]) -> None:
+    """Where the host lets everybody load its files."""
+    headers = {"Access-Control-Allow-Origin": "*", "Content-Security-Policy": "sandbox allow-scripts"}
+    said = listen(page)
+    page.goto(f"{host(headers=headers)}pages/blank.html")
+    assert page.evaluate(BODY, ["", "return gives();"]) == 12
+    assert len(page.workers) == 1
+    assert said == []
+
+
 def test_two_versions_on_a_page(page: Page, host: Callable[..., str], site_url: str) -> None:
     """Each has its own core, and neither takes what the other compiled for its own."""
     builds = re.findall(r'"([0-9a-f]{12})"', (DIST / "rose.js").read_text())

@@ -60,18 +60,27 @@ const GRACE = 30;
 const PATIENCE = 10_000;
 
 /** Whether a file lies where the page itself is from, which a frame with `srcdoc` has no address to tell. */
-export const isOwn = (address: string): boolean =>
+const isOwn = (address: string): boolean =>
   new URL(address).origin === globalThis.origin;
 
-/** The address of a worker's script, which has to be the page's own; what that imports may be another's. */
-const scriptOf = (address: string): string =>
-  isOwn(address)
-    ? address
-    : URL.createObjectURL(
-        new Blob([`import ${JSON.stringify(address)};`], {
-          type: "text/javascript",
-        }),
-      );
+/**
+ * What a worker's script is from, as a Content-Security-Policy says it. It has to be the page's own; what that imports
+ * may be another's. Of a page without an origin, Chromium starts no module from a blob; of others, one from data
+ * could keep nothing.
+ */
+export const sourceOf = (address: string): "'self'" | "blob:" | "data:" =>
+  isOwn(address) ? "'self'" : globalThis.origin === "null" ? "data:" : "blob:";
+
+/** The address of a worker's script. */
+const scriptOf = (address: string): string => {
+  const source = sourceOf(address);
+  if (source === "'self'") return address;
+  const type = "text/javascript";
+  const script = `import ${JSON.stringify(address)};`;
+  return source === "data:"
+    ? `data:${type},${encodeURIComponent(script)}`
+    : URL.createObjectURL(new Blob([script], { type }));
+};
 
 /** What our worker is called, by which its script knows that it is in one. */
 export const WORKER = "rose.worker.js";

@@ -2,7 +2,7 @@
 // its own thread or in a worker, and the script of that worker.
 
 import type { Assets } from "./assets";
-import { Blocked, Client, isOwn, type Message, WORKER } from "./client";
+import { Blocked, Client, type Message, sourceOf, WORKER } from "./client";
 import type { Core, MainCore, Request } from "./core";
 import { load } from "./python";
 import { probe } from "./probe";
@@ -31,7 +31,7 @@ const connect = async (assets: Assets, trusted: Trusted): Promise<Core> => {
     if (!(error instanceof Blocked)) throw error;
     console.warn(
       "Rose may not start a worker here, so the page waits while it compiles; " +
-        `if there is a Content-Security-Policy, add worker-src ${isOwn(import.meta.url) ? "'self'" : "blob:"}, and rose to its trusted-types, if any`,
+        `if there is a Content-Security-Policy, add worker-src ${sourceOf(import.meta.url)}, and rose to its trusted-types, if any`,
     );
     return load(assets, report);
   }

@@ -93,10 +93,44 @@ onconnect = async ({ ports: [port] }) => port.postMessage((await twice)(4));
 """
 
 CONNECTS = """
-import "../rose/rose.js";
+navigator.serviceWorker.register("../rose.offline.js");
 const { port } = new SharedWorker("shared.js", { type: "module" });
 port.onmessage = ({ data }) => (document.title = `twice ${data}`);
 """
+
+ALONE = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="module">
+    OFFLINE
+    const worker = new Worker("alone.js", { type: "module" });
+    worker.onmessage = ({ data }) => { document.title = `slope ${data}`; };
+</script>
+"""
+
+SLOPE = """
+import { Real, compile, fn, grad, sin } from "../rose/rose.js";
+const slope = await compile(grad(fn([Real], Real, (x) => sin(x))));
+postMessage(slope(0));
+"""
+
+
+@pytest.mark.provokes(r"ERR_CONNECTION_REFUSED")
+def test_pages_with_rose_in_workers_alone_are_told_how_to_work_offline(site: Frozen, page: Page) -> None:
+    site.write("pages/alone.js", SLOPE)
+    site.write("pages/page.html", ALONE.replace("OFFLINE", ""))
+    done = site.freeze("--offline")
+    assert done.returncode == 1
+    assert "! no page itself asks for what is frozen" in done.stdout
+    register = 'navigator.serviceWorker.register("../rose.offline.js");'
+    site.write("pages/page.html", ALONE.replace("OFFLINE", register))
+    done = site.freeze("--offline")
+    assert done.returncode == 0, done.stdout
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 1")
+        wait_for_service_worker(page)
+    page.reload()
+    expect(page).to_have_title("slope 1")
 
 
 def test_what_shared_workers_load_is_kept_for_offline(site: Frozen) -> None:

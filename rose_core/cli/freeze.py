@@ -39,8 +39,6 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
         if not check or (offline and is_right):
             answered.clear()
             site.look(browser, address)
-            if offline and not site.indices:
-                site.problems.append("no page asks for what is frozen, so none of them gets to work offline")
             if offline:
                 site.tell_of_workers(origin)
                 # not all of it is told by pages: those of shared workers are none of theirs

@@ -106,6 +106,8 @@ class Site:
         self.frozen: dict[Path, Frozen] = {folder: Frozen() for folder in folders}
         self.indices: dict[Path, set[Path]] = defaultdict(set)
         """By the path of an index, the folders of the pages that look there."""
+        self.asks = False
+        """Whether any page looks there, and not in workers alone."""
         self.workers: dict[str, Path] = {}
         """The addresses of service workers for the site as a whole, and a page that registers each."""
         self.failed: set[Path] = set()
@@ -132,6 +134,7 @@ class Site:
             self.problems.append(
                 f'{self.name(page)} looks nowhere for what is frozen: say configure({{ frozen: "." }}) in it'
             )
+        self.asks |= visit.asks
         if origin in visit.workers:
             self.workers.setdefault(visit.workers[origin], page)
         for url in visit.indices:
@@ -219,10 +222,20 @@ class Site:
                 )
 
     def tell_of_workers(self, origin: str) -> None:
-        """Of a scope, browsers have one service worker: the site's own may have that for offline in it."""
+        """Of a scope, browsers have one service worker: the site's own may have that for offline in it.
+
+        Pages register the latter when they ask for what is frozen; their workers cannot.
+        """
+        if not (self.asks or self.workers or self.failed):
+            self.problems.append(
+                "no page itself asks for what is frozen, so none of them gets to work offline: if their "
+                f'workers do, write navigator.serviceWorker.register("{offline_worker.SCRIPT}") in one'
+            )
         for address, page in self.workers.items():
             name = urlsplit(address).path.removeprefix(urlsplit(origin).path)
             script = self.root / unquote(name)
+            if script == self.root / offline_worker.SCRIPT:
+                continue
             if script.is_file() and offline_worker.SCRIPT in script.read_text("utf-8", "replace"):
                 continue
             self.problems.append(

@@ -4,6 +4,7 @@
   watch() {
     const work = { pending: 0, started: false, files: {}, errors: [] };
     work.indices = new Set();
+    work.asks = false; // in the page itself
     work.unseen = new Set();
     globalThis.roseWork = work;
     const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
@@ -35,13 +36,17 @@
       }
     };
     work.fresh = 0;
-    globalThis.roseFreezer = (promise, key, index, signal) => {
+    const noted = (promise, key, index, signal) => {
       if (!key) work.started = true; // told of Python itself
       const isFresh = !(key in work.files);
       work.fresh += isFresh;
       return during(promise, key, index, signal).finally(() => {
         work.fresh -= isFresh;
       });
+    };
+    globalThis.roseFreezer = (promise, key, index, signal) => {
+      if (index) work.asks = true;
+      return noted(promise, key, index, signal);
     };
 
     // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word
@@ -70,7 +75,7 @@
       const first = [...others.keys()].find((id) => id.startsWith(BEGINS));
       const id = isThere ? first : data.id;
       if (id === undefined) return;
-      const other = hear(id, globalThis.roseFreezer, key, index);
+      const other = hear(id, noted, key, index);
       if (!isThere && !isOver) return;
       others.delete(id);
       if (error) other.reject(Object.assign(Error(error.message), error));
@@ -372,7 +377,8 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, indices, unseen, errors, registered } = globalThis.roseWork;
+    const { files, indices, asks, unseen, errors, registered } =
+      globalThis.roseWork;
     const workers = [...(registered?.values() ?? [])];
     const entries = Object.entries(files).map(async ([key, file]) => [
       key,
@@ -381,6 +387,7 @@
     return {
       files: await Promise.all(entries),
       indices: [...indices],
+      asks,
       unseen: [...unseen],
       workers: workers.map(({ scope, active }) => [scope, active.scriptURL]),
       errors,

@@ -73,6 +73,8 @@ class Visit:
     artifacts: list[Artifact] = field(default_factory=list)
     indices: set[str] = field(default_factory=set)
     """Addresses of the indices in which it looked for what it compiles."""
+    asks: bool = False
+    """Whether it did so itself, and not in workers alone."""
     loaded: set[str] = field(default_factory=set)
     """Addresses that were answered."""
     unseen: set[str] = field(default_factory=set)
@@ -206,6 +208,7 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     """Note what a frame has compiled so far."""
     found = _done(frame, "found")
     visit.indices |= set(found["indices"])
+    visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
     visit.workers |= dict(found["workers"])
     known = {artifact.key for artifact in visit.artifacts}

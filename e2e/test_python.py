@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -175,6 +177,21 @@ def test_mistakes_are_told_by_the_line_of_the_page(
     """MARKUP has four lines before the scripts."""
     scripts = WRONG.replace("LINE", line)
     assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
+
+
+def test_a_page_without_a_name_of_its_own(page: Page, host: Callable[..., str]) -> None:
+    """Its address is all that is in it."""
+    origin = host(headers={"Access-Control-Allow-Origin": "*"})
+    html = MARKUP.replace("SCRIPTS", '<script type="text/x-rose">\nx = nobody\n</script>')
+    html = html.replace("WORK", "return await python();").replace("../", origin)
+    page.goto(f"{origin}pages/blank.html")
+    page.evaluate(
+        "(src) => void document.body.append(Object.assign(document.createElement('iframe'), { src }))",
+        f"data:text/html,{quote(html)}",
+    )
+    (frame,) = page.main_frame.child_frames
+    wait = "while (!globalThis.told) await new Promise((go) => setTimeout(go, 20));"
+    assert frame.evaluate(f"async () => {{ {wait} return told; }}").startswith("the page, line 6: NameError")
 
 
 def test_what_stands_in_a_comment_is_no_script(page: Page, site_url: str) -> None:

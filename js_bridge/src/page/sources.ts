@@ -9,9 +9,12 @@ export interface Source {
 
 const TYPE = "text/x-rose";
 
-/** What an address is called: its last part. */
+/** What an address is called: its last part, unless it is all of a page, a number or none. */
 const nameOf = (address: string): string => {
-  const name = new URL(address).pathname.replace(/.*\//, "") || "the page";
+  const { pathname } = new URL(address);
+  const name =
+    (!/^(data|blob|about):/.test(address) && pathname.replace(/.*\//, "")) ||
+    "the page";
   try {
     return decodeURIComponent(name);
   } catch {

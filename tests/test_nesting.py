@@ -241,11 +241,14 @@ def test_orders_of_modes_agree(name: str) -> None:
 def test_what_is_taken_as_it_is() -> None:
     """As by ``stop_gradient``: of x times (x y) without its derivatives, and in a vector."""
     still = fn([Real], Real, lambda x: x)
-    still.jvp = fn([Dual], Dual, lambda x: {"re": x.re, "du": 0})
+    still.jvp = fn([Dual], Dual, lambda x: {"re": still(x.re), "du": 0})
     f = fn([Real, Real], Real, lambda x, y: x * still(x * y) + y)
     assert same(grad(f, [0, 1]), 3.0, 2.0) == {"0": 6, "1": 1}
     assert same(jvp(f), {"re": 3.0, "du": 1.0}, {"re": 2.0, "du": 0.0}) == {"re": 20, "du": 6}
     assert same(jet(f, 2), [3.0, 1.0, 0.0], [2.0, 0.0, 0.0]) == [20, 6, 0]
+    square = fn([Real], Real, lambda x: x * still(x))
+    for outer, inner in product(MODES, repeat=2):
+        assert same(jacobian(jacobian(square, mode=inner), mode=outer), 3.0) == 0
     rows = fn([Vec(2, Real)], Vec(2, Real), lambda v: v)
     rows.jvp = fn([Vec(2, Dual)], Vec(2, Dual), lambda v: [{"re": x.re, "du": 0} for x in v])
     g = fn([Vec(2, Real)], Real, lambda v: v[0] * rows(v)[1])

@@ -57,7 +57,7 @@ export type Pull = (
 """
 
 
-_NOT_IN_MATH = {"neg", "add", "sub", "mul", "div", "sign"}
+_NOT_IN_MATH = {"neg", "add", "sub", "mul", "div", "sign", "side"}
 """``Math.sign`` is another: of a zero, the sign is the zero there, and its own here."""
 
 _COMPLAINTS = {"OUT_OF_RANGE": OUT_OF_RANGE, "NO_INDEX": NO_INDEX, "NO_COUNT": NO_COUNT}

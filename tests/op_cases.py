@@ -20,6 +20,7 @@ import mpmath
 
 import rose_core as rose
 from rose_core.language.ops import OPS, Op
+from rose_core.tracing.operations import operation
 
 mp = mpmath.MPContext()
 mp.prec = 200
@@ -143,7 +144,8 @@ class Case:
         """The op in the Python interface, on Reals (or Bools, or indices of type ``SIZE``)."""
         if self.name == "select":
             return lambda p, x, y: rose.select(p > 0.0, rose.Real, x, y)
-        f = getattr(rose, self.name + "_" * (self.name in ("and", "or", "not")))
+        name = self.name + "_" * (self.name in ("and", "or", "not"))
+        f = getattr(rose, name) if name in rose.__all__ else operation(name)
         if self.name == "imod":
             return lambda i, j: f(SIZE, i)
         if self.name == "idiv":
@@ -287,6 +289,7 @@ _STEPS = [
     ("neg", _flip, lambda x: -mp.one, _always, lambda x: -x),
     ("abs", lambda x: _flip(x) if _sign_bit(x) else x, mp.sign, lambda x: x != 0, abs),
     ("sign", lambda x: nan if isnan(x) else -1.0 if _sign_bit(x) else 1.0, _zero, _always, mp.sign),
+    ("side", lambda x: -1.0 if _sign_bit(x) and not isnan(x) else 1.0, _zero, _always, mp.sign),
     ("ceil", _whole(math.ceil), _zero, _always, mp.ceil),
     ("floor", _whole(math.floor), _zero, _always, mp.floor),
     ("trunc", _whole(math.trunc), _zero, _always, mp.floor),

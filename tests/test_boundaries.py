@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from itertools import product
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from engines import same
 
-from rose_core import Real, Vec, cond, expr, fn, grad, hessian, jacobian, select, sqrt
+from rose_core import Real, Vec, abs, cond, eq, expr, fn, grad, hessian, jacobian, select, sqrt, sum
 
 TABLE = Path(__file__).parent.parent / "DERIVATIVES.md"
 
@@ -80,3 +81,18 @@ def test_what_is_not_chosen() -> None:
     ):
         found = same(grad(fn([Real], Real, f)), 0.0)
         assert found == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_data_that_are_missing(n: int) -> None:
+    """Of a fit by absolute differences, in turns one by one and side by side."""
+    data = [math.nan, -math.nan, -math.inf, math.inf, -0.0, 5.0, math.nan, -5e-324, 0.0][:n]
+
+    def distance(x: object, d: object) -> object:
+        return sum(n, lambda i: select(eq(d[i], d[i]), abs(d[i] - x), 0.0))
+
+    f = fn([Real, Vec(n, Real)], Real, distance)
+    slopes = [0, 0, -1, 1, -1, 1, 0, -1, 1][:n]
+    assert same(grad(f, 1), 0.0, data) == slopes
+    assert same(grad(f), 0.0, data) == -builtins.sum(slopes)
+    assert same(jacobian(f, mode="forward"), 0.0, data) == -builtins.sum(slopes)

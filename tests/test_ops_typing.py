@@ -146,8 +146,9 @@ def test_divisors():
     assert "a symbolic Real has no //" in refusal(TypeError, lambda symbols, _: symbols["Real"] // 2, None)
 
 
-@pytest.mark.parametrize("name", OP_NAMES)
+@pytest.mark.parametrize("name", [name for name in OP_NAMES if name != "side"])
 def test_arity(name):
+    """Of those that authors call."""
     f = getattr(rose, name + "_" * (name in ("and", "or", "not")))
     arity = len(letters(name))
     before = [] if "I" not in letters(name) else [SIZE]

@@ -40,33 +40,33 @@ export const PUSH: Readonly<Record<number, Push>> = {
     return t0;
   },
   9: (w, a, _b, _c, _r, da) => {
-    const t0 = w.operation(OP.sign, a, 0);
+    const t0 = w.operation(OP.side, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     return t1;
   },
-  49: (w, _a, _b, _c, r, da) => {
+  57: (w, _a, _b, _c, r, da) => {
     const t0 = w.operation(OP.add, r, r);
     const t1 = w.operation(OP.div, da, t0);
     return t1;
   },
-  57: (w, a, _b, _c, _r, da) => {
+  65: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.cos, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     return t1;
   },
-  65: (w, a, _b, _c, _r, da) => {
+  73: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.sin, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     const t2 = w.operation(OP.neg, t1, 0);
     return t2;
   },
-  73: (w, _a, _b, _c, r, da) => {
+  81: (w, _a, _b, _c, r, da) => {
     const t0 = w.operation(OP.mul, r, r);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
     const t2 = w.operation(OP.mul, da, t1);
     return t2;
   },
-  81: (w, a, _b, _c, _r, da) => {
+  89: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.sub, w.number(1.0), a);
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
@@ -74,7 +74,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t4 = w.operation(OP.div, da, t3);
     return t4;
   },
-  89: (w, a, _b, _c, _r, da) => {
+  97: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.sub, w.number(1.0), a);
     const t1 = w.operation(OP.add, w.number(1.0), a);
     const t2 = w.operation(OP.mul, t0, t1);
@@ -83,23 +83,23 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t5 = w.operation(OP.neg, t4, 0);
     return t5;
   },
-  97: (w, a, _b, _c, _r, da) => {
+  105: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.mul, a, a);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
     const t2 = w.operation(OP.div, da, t1);
     return t2;
   },
-  105: (w, a, _b, _c, _r, da) => {
+  113: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.cosh, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     return t1;
   },
-  113: (w, a, _b, _c, _r, da) => {
+  121: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.sinh, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     return t1;
   },
-  121: (w, a, _b, _c, _r, da) => {
+  129: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.abs, a, 0);
     const t1 = w.operation(OP.mul, w.number(-2.0), t0);
     const t2 = w.operation(OP.exp, t1, 0);
@@ -110,135 +110,110 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t7 = w.operation(OP.mul, da, t6);
     return t7;
   },
-  129: (w, _a, _b, _c, r, da) => {
+  137: (w, _a, _b, _c, r, da) => {
     const t0 = w.operation(OP.mul, da, r);
     return t0;
   },
-  137: (w, a, _b, _c, _r, da) => {
+  145: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.exp, a, 0);
     const t1 = w.operation(OP.mul, da, t0);
     return t1;
   },
-  145: (w, a, _b, _c, _r, da) => {
+  153: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.div, da, a);
     return t0;
   },
-  153: (w, a, _b, _c, _r, da) => {
+  161: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.add, w.number(1.0), a);
     const t1 = w.operation(OP.div, da, t0);
     return t1;
   },
-  161: (w, a, _b, _c, _r, da) => {
+  169: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.div, da, a);
     const t1 = w.operation(OP.div, t0, w.number(0.6931471805599453));
     return t1;
   },
-  169: (w, a, _b, _c, _r, da) => {
+  177: (w, a, _b, _c, _r, da) => {
     const t0 = w.operation(OP.div, da, a);
     const t1 = w.operation(OP.div, t0, w.number(2.302585092994046));
     return t1;
   },
-  177: (w, _a, _b, _c, r, da) => {
+  185: (w, _a, _b, _c, r, da) => {
     const t0 = w.operation(OP.mul, r, r);
     const t1 = w.operation(OP.mul, w.number(3.0), t0);
     const t2 = w.operation(OP.div, da, t1);
     return t2;
   },
-  201: (_w, _a, _b, _c, _r, da) => {
-    return da;
-  },
-  202: (_w, _a, _b, _c, _r, _da, db) => {
-    return db;
-  },
-  203: (w, _a, _b, _c, _r, da, db) => {
-    const t0 = w.operation(OP.add, da, db);
-    return t0;
-  },
   209: (_w, _a, _b, _c, _r, da) => {
     return da;
   },
-  210: (w, _a, _b, _c, _r, _da, db) => {
+  210: (_w, _a, _b, _c, _r, _da, db) => {
+    return db;
+  },
+  211: (w, _a, _b, _c, _r, da, db) => {
+    const t0 = w.operation(OP.add, da, db);
+    return t0;
+  },
+  217: (_w, _a, _b, _c, _r, da) => {
+    return da;
+  },
+  218: (w, _a, _b, _c, _r, _da, db) => {
     const t0 = w.operation(OP.neg, db, 0);
     return t0;
   },
-  211: (w, _a, _b, _c, _r, da, db) => {
+  219: (w, _a, _b, _c, _r, da, db) => {
     const t0 = w.operation(OP.sub, da, db);
     return t0;
   },
-  217: (w, _a, b, _c, _r, da) => {
+  225: (w, _a, b, _c, _r, da) => {
     const t0 = w.operation(OP.mul, da, b);
     return t0;
   },
-  218: (w, a, _b, _c, _r, _da, db) => {
+  226: (w, a, _b, _c, _r, _da, db) => {
     const t0 = w.operation(OP.mul, db, a);
     return t0;
   },
-  219: (w, a, b, _c, _r, da, db) => {
+  227: (w, a, b, _c, _r, da, db) => {
     const t0 = w.operation(OP.mul, da, b);
     const t1 = w.operation(OP.mul, db, a);
     const t2 = w.operation(OP.add, t0, t1);
     return t2;
   },
-  225: (w, _a, b, _c, _r, da) => {
+  233: (w, _a, b, _c, _r, da) => {
     const t0 = w.operation(OP.div, da, b);
     return t0;
   },
-  226: (w, _a, b, _c, r, _da, db) => {
+  234: (w, _a, b, _c, r, _da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.neg, t0, 0);
     const t2 = w.operation(OP.div, t1, b);
     return t2;
   },
-  227: (w, _a, b, _c, r, da, db) => {
+  235: (w, _a, b, _c, r, da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.sub, da, t0);
     const t2 = w.operation(OP.div, t1, b);
     return t2;
   },
-  233: (w, a, b, _c, _r, da) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.mul, da, w.number(0.5));
-    const t3 = w.select(t1, w.number(0), t2);
-    const t4 = w.select(t0, da, t3);
-    return t4;
-  },
-  234: (w, a, b, _c, _r, _da, db) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.mul, db, w.number(0.5));
-    const t3 = w.select(t1, db, t2);
-    const t4 = w.select(t0, w.number(0), t3);
-    return t4;
-  },
-  235: (w, a, b, _c, _r, da, db) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.add, da, db);
-    const t3 = w.operation(OP.mul, t2, w.number(0.5));
-    const t4 = w.select(t1, db, t3);
-    const t5 = w.select(t0, da, t4);
-    return t5;
-  },
   241: (w, a, b, _c, _r, da) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.mul, da, w.number(0.5));
     const t3 = w.select(t1, w.number(0), t2);
     const t4 = w.select(t0, da, t3);
     return t4;
   },
   242: (w, a, b, _c, _r, _da, db) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.mul, db, w.number(0.5));
     const t3 = w.select(t1, db, t2);
     const t4 = w.select(t0, w.number(0), t3);
     return t4;
   },
   243: (w, a, b, _c, _r, da, db) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.add, da, db);
     const t3 = w.operation(OP.mul, t2, w.number(0.5));
     const t4 = w.select(t1, db, t3);
@@ -246,6 +221,31 @@ export const PUSH: Readonly<Record<number, Push>> = {
     return t5;
   },
   249: (w, a, b, _c, _r, da) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.mul, da, w.number(0.5));
+    const t3 = w.select(t1, w.number(0), t2);
+    const t4 = w.select(t0, da, t3);
+    return t4;
+  },
+  250: (w, a, b, _c, _r, _da, db) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.mul, db, w.number(0.5));
+    const t3 = w.select(t1, db, t2);
+    const t4 = w.select(t0, w.number(0), t3);
+    return t4;
+  },
+  251: (w, a, b, _c, _r, da, db) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.add, da, db);
+    const t3 = w.operation(OP.mul, t2, w.number(0.5));
+    const t4 = w.select(t1, db, t3);
+    const t5 = w.select(t0, da, t4);
+    return t5;
+  },
+  257: (w, a, b, _c, _r, da) => {
     const t0 = w.operation(OP.eq, a, w.number(0));
     const t1 = w.operation(OP.eq, b, w.number(0));
     const t2 = w.operation(OP.and, t0, t1);
@@ -256,7 +256,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t7 = w.operation(OP.mul, da, t6);
     return t7;
   },
-  250: (w, a, _b, _c, r, _da, db) => {
+  258: (w, a, _b, _c, r, _da, db) => {
     const t0 = w.operation(OP.eq, r, w.number(0));
     const t1 = w.select(t0, w.number(1.0), a);
     const t2 = w.operation(OP.log, t1, 0);
@@ -265,7 +265,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t5 = w.operation(OP.mul, db, t4);
     return t5;
   },
-  251: (w, a, b, _c, r, da, db) => {
+  259: (w, a, b, _c, r, da, db) => {
     const t0 = w.operation(OP.eq, a, w.number(0));
     const t1 = w.operation(OP.eq, b, w.number(0));
     const t2 = w.operation(OP.and, t0, t1);
@@ -283,14 +283,14 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t14 = w.operation(OP.add, t7, t13);
     return t14;
   },
-  257: (w, a, b, _c, _r, da) => {
+  265: (w, a, b, _c, _r, da) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.mul, da, t1);
     const t3 = w.operation(OP.div, t2, t0);
     return t3;
   },
-  258: (w, a, b, _c, _r, _da, db) => {
+  266: (w, a, b, _c, _r, _da, db) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, a, t0);
     const t2 = w.operation(OP.mul, db, t1);
@@ -298,7 +298,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t4 = w.operation(OP.div, t3, t0);
     return t4;
   },
-  259: (w, a, b, _c, _r, da, db) => {
+  267: (w, a, b, _c, _r, da, db) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.mul, da, t1);
@@ -308,7 +308,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t6 = w.operation(OP.div, t5, t0);
     return t6;
   },
-  265: (w, a, _b, _c, r, da) => {
+  273: (w, a, _b, _c, r, da) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, a, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -318,7 +318,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t6 = w.operation(OP.mul, da, t5);
     return t6;
   },
-  266: (w, _a, b, _c, r, _da, db) => {
+  274: (w, _a, b, _c, r, _da, db) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -328,7 +328,7 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t6 = w.operation(OP.mul, db, t5);
     return t6;
   },
-  267: (w, a, b, _c, r, da, db) => {
+  275: (w, a, b, _c, r, da, db) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, a, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -342,18 +342,18 @@ export const PUSH: Readonly<Record<number, Push>> = {
     const t10 = w.operation(OP.add, t6, t9);
     return t10;
   },
-  417: (_w, _a, _b, _c, _r, da) => {
+  425: (_w, _a, _b, _c, _r, da) => {
     return da;
   },
-  490: (w, a, _b, _c, _r, _da, db) => {
+  498: (w, a, _b, _c, _r, _da, db) => {
     const t0 = w.select(a, db, w.number(0));
     return t0;
   },
-  492: (w, a, _b, _c, _r, _da, _db, dc) => {
+  500: (w, a, _b, _c, _r, _da, _db, dc) => {
     const t0 = w.select(a, w.number(0), dc);
     return t0;
   },
-  494: (w, a, _b, _c, _r, _da, db, dc) => {
+  502: (w, a, _b, _c, _r, _da, db, dc) => {
     const t0 = w.select(a, db, dc);
     return t0;
   },
@@ -364,38 +364,30 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.take(a, d);
   },
   9: (w, a, _b, _c, _r, d) => {
-    const t0 = w.operation(OP.sign, a, 0);
+    const t0 = w.operation(OP.side, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.add(a, t1);
   },
-  49: (w, a, _b, _c, r, d) => {
+  57: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.add, r, r);
     const t1 = w.operation(OP.div, d, t0);
     w.add(a, t1);
   },
-  57: (w, a, _b, _c, _r, d) => {
+  65: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.cos, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.add(a, t1);
   },
-  65: (w, a, _b, _c, _r, d) => {
+  73: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.sin, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.take(a, t1);
   },
-  73: (w, a, _b, _c, r, d) => {
+  81: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.mul, r, r);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
     const t2 = w.operation(OP.mul, d, t1);
     w.add(a, t2);
-  },
-  81: (w, a, _b, _c, _r, d) => {
-    const t0 = w.operation(OP.sub, w.number(1.0), a);
-    const t1 = w.operation(OP.add, w.number(1.0), a);
-    const t2 = w.operation(OP.mul, t0, t1);
-    const t3 = w.operation(OP.sqrt, t2, 0);
-    const t4 = w.operation(OP.div, d, t3);
-    w.add(a, t4);
   },
   89: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.sub, w.number(1.0), a);
@@ -403,25 +395,33 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t2 = w.operation(OP.mul, t0, t1);
     const t3 = w.operation(OP.sqrt, t2, 0);
     const t4 = w.operation(OP.div, d, t3);
-    w.take(a, t4);
+    w.add(a, t4);
   },
   97: (w, a, _b, _c, _r, d) => {
+    const t0 = w.operation(OP.sub, w.number(1.0), a);
+    const t1 = w.operation(OP.add, w.number(1.0), a);
+    const t2 = w.operation(OP.mul, t0, t1);
+    const t3 = w.operation(OP.sqrt, t2, 0);
+    const t4 = w.operation(OP.div, d, t3);
+    w.take(a, t4);
+  },
+  105: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.mul, a, a);
     const t1 = w.operation(OP.add, w.number(1.0), t0);
     const t2 = w.operation(OP.div, d, t1);
     w.add(a, t2);
   },
-  105: (w, a, _b, _c, _r, d) => {
+  113: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.cosh, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.add(a, t1);
   },
-  113: (w, a, _b, _c, _r, d) => {
+  121: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.sinh, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.add(a, t1);
   },
-  121: (w, a, _b, _c, _r, d) => {
+  129: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.abs, a, 0);
     const t1 = w.operation(OP.mul, w.number(-2.0), t0);
     const t2 = w.operation(OP.exp, t1, 0);
@@ -432,121 +432,92 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t7 = w.operation(OP.mul, d, t6);
     w.add(a, t7);
   },
-  129: (w, a, _b, _c, r, d) => {
+  137: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.mul, d, r);
     w.add(a, t0);
   },
-  137: (w, a, _b, _c, _r, d) => {
+  145: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.exp, a, 0);
     const t1 = w.operation(OP.mul, d, t0);
     w.add(a, t1);
   },
-  145: (w, a, _b, _c, _r, d) => {
+  153: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.div, d, a);
     w.add(a, t0);
   },
-  153: (w, a, _b, _c, _r, d) => {
+  161: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.add, w.number(1.0), a);
     const t1 = w.operation(OP.div, d, t0);
     w.add(a, t1);
   },
-  161: (w, a, _b, _c, _r, d) => {
+  169: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.div, d, w.number(0.6931471805599453));
     const t1 = w.operation(OP.div, t0, a);
     w.add(a, t1);
   },
-  169: (w, a, _b, _c, _r, d) => {
+  177: (w, a, _b, _c, _r, d) => {
     const t0 = w.operation(OP.div, d, w.number(2.302585092994046));
     const t1 = w.operation(OP.div, t0, a);
     w.add(a, t1);
   },
-  177: (w, a, _b, _c, r, d) => {
+  185: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.mul, r, r);
     const t1 = w.operation(OP.mul, w.number(3.0), t0);
     const t2 = w.operation(OP.div, d, t1);
     w.add(a, t2);
   },
-  201: (w, a, _b, _c, _r, d) => {
-    w.add(a, d);
-  },
-  202: (w, _a, b, _c, _r, d) => {
-    w.add(b, d);
-  },
-  203: (w, a, b, _c, _r, d) => {
-    w.add(a, d);
-    w.add(b, d);
-  },
   209: (w, a, _b, _c, _r, d) => {
     w.add(a, d);
   },
   210: (w, _a, b, _c, _r, d) => {
-    w.take(b, d);
+    w.add(b, d);
   },
   211: (w, a, b, _c, _r, d) => {
     w.add(a, d);
+    w.add(b, d);
+  },
+  217: (w, a, _b, _c, _r, d) => {
+    w.add(a, d);
+  },
+  218: (w, _a, b, _c, _r, d) => {
     w.take(b, d);
   },
-  217: (w, a, b, _c, _r, d) => {
+  219: (w, a, b, _c, _r, d) => {
+    w.add(a, d);
+    w.take(b, d);
+  },
+  225: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.mul, d, b);
     w.add(a, t0);
   },
-  218: (w, a, b, _c, _r, d) => {
+  226: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.mul, d, a);
     w.add(b, t0);
   },
-  219: (w, a, b, _c, _r, d) => {
+  227: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.mul, d, a);
     const t1 = w.operation(OP.mul, d, b);
     w.add(a, t1);
     w.add(b, t0);
   },
-  225: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.div, d, b);
-    w.add(a, t0);
-  },
-  226: (w, _a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, d, b);
-    const t1 = w.operation(OP.mul, t0, r);
-    w.take(b, t1);
-  },
-  227: (w, a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, d, b);
-    const t1 = w.operation(OP.mul, t0, r);
-    w.add(a, t0);
-    w.take(b, t1);
-  },
   233: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.mul, d, w.number(0.5));
-    const t3 = w.operation(OP.or, t0, t1);
-    const t4 = w.select(t3, w.number(0), t2);
-    const t5 = w.select(t0, d, t4);
-    w.add(a, t5);
+    const t0 = w.operation(OP.div, d, b);
+    w.add(a, t0);
   },
-  234: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.mul, d, w.number(0.5));
-    const t3 = w.operation(OP.or, t0, t1);
-    const t4 = w.select(t3, w.number(0), t2);
-    const t5 = w.select(t1, d, t4);
-    w.add(b, t5);
+  234: (w, _a, b, _c, r, d) => {
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.take(b, t1);
   },
-  235: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, b, a);
-    const t1 = w.operation(OP.lt, b, a);
-    const t2 = w.operation(OP.mul, d, w.number(0.5));
-    const t3 = w.operation(OP.or, t0, t1);
-    const t4 = w.select(t3, w.number(0), t2);
-    const t5 = w.select(t0, d, t4);
-    const t6 = w.select(t1, d, t4);
-    w.add(a, t5);
-    w.add(b, t6);
+  235: (w, a, b, _c, r, d) => {
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.add(a, t0);
+    w.take(b, t1);
   },
   241: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.mul, d, w.number(0.5));
     const t3 = w.operation(OP.or, t0, t1);
     const t4 = w.select(t3, w.number(0), t2);
@@ -554,8 +525,8 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t5);
   },
   242: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.mul, d, w.number(0.5));
     const t3 = w.operation(OP.or, t0, t1);
     const t4 = w.select(t3, w.number(0), t2);
@@ -563,8 +534,8 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(b, t5);
   },
   243: (w, a, b, _c, _r, d) => {
-    const t0 = w.operation(OP.gt, a, b);
-    const t1 = w.operation(OP.lt, a, b);
+    const t0 = w.operation(OP.gt, b, a);
+    const t1 = w.operation(OP.lt, b, a);
     const t2 = w.operation(OP.mul, d, w.number(0.5));
     const t3 = w.operation(OP.or, t0, t1);
     const t4 = w.select(t3, w.number(0), t2);
@@ -574,6 +545,35 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(b, t6);
   },
   249: (w, a, b, _c, _r, d) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.mul, d, w.number(0.5));
+    const t3 = w.operation(OP.or, t0, t1);
+    const t4 = w.select(t3, w.number(0), t2);
+    const t5 = w.select(t0, d, t4);
+    w.add(a, t5);
+  },
+  250: (w, a, b, _c, _r, d) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.mul, d, w.number(0.5));
+    const t3 = w.operation(OP.or, t0, t1);
+    const t4 = w.select(t3, w.number(0), t2);
+    const t5 = w.select(t1, d, t4);
+    w.add(b, t5);
+  },
+  251: (w, a, b, _c, _r, d) => {
+    const t0 = w.operation(OP.gt, a, b);
+    const t1 = w.operation(OP.lt, a, b);
+    const t2 = w.operation(OP.mul, d, w.number(0.5));
+    const t3 = w.operation(OP.or, t0, t1);
+    const t4 = w.select(t3, w.number(0), t2);
+    const t5 = w.select(t0, d, t4);
+    const t6 = w.select(t1, d, t4);
+    w.add(a, t5);
+    w.add(b, t6);
+  },
+  257: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.eq, a, w.number(0));
     const t1 = w.operation(OP.eq, b, w.number(0));
     const t2 = w.operation(OP.and, t0, t1);
@@ -584,7 +584,7 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t7 = w.operation(OP.mul, d, t6);
     w.add(a, t7);
   },
-  250: (w, a, b, _c, r, d) => {
+  258: (w, a, b, _c, r, d) => {
     const t0 = w.operation(OP.eq, r, w.number(0));
     const t1 = w.select(t0, w.number(1.0), a);
     const t2 = w.operation(OP.log, t1, 0);
@@ -593,7 +593,7 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t5 = w.operation(OP.mul, d, t4);
     w.add(b, t5);
   },
-  251: (w, a, b, _c, r, d) => {
+  259: (w, a, b, _c, r, d) => {
     const t0 = w.operation(OP.eq, r, w.number(0));
     const t1 = w.select(t0, w.number(1.0), a);
     const t2 = w.operation(OP.log, t1, 0);
@@ -611,21 +611,21 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t13);
     w.add(b, t5);
   },
-  257: (w, a, b, _c, _r, d) => {
+  265: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, d, t0);
     const t2 = w.operation(OP.div, b, t0);
     const t3 = w.operation(OP.mul, t1, t2);
     w.add(a, t3);
   },
-  258: (w, a, b, _c, _r, d) => {
+  266: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, d, t0);
     const t2 = w.operation(OP.div, a, t0);
     const t3 = w.operation(OP.mul, t1, t2);
     w.take(b, t3);
   },
-  259: (w, a, b, _c, _r, d) => {
+  267: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.hypot, a, b);
     const t1 = w.operation(OP.div, d, t0);
     const t2 = w.operation(OP.div, a, t0);
@@ -635,7 +635,7 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t5);
     w.take(b, t3);
   },
-  265: (w, a, _b, _c, r, d) => {
+  273: (w, a, _b, _c, r, d) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, a, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -645,7 +645,7 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t6 = w.operation(OP.mul, d, t5);
     w.add(a, t6);
   },
-  266: (w, _a, b, _c, r, d) => {
+  274: (w, _a, b, _c, r, d) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -655,7 +655,7 @@ export const PULL: Readonly<Record<number, Pull>> = {
     const t6 = w.operation(OP.mul, d, t5);
     w.add(b, t6);
   },
-  267: (w, a, b, _c, r, d) => {
+  275: (w, a, b, _c, r, d) => {
     const t0 = w.operation(OP.max, r, w.number(5e-324));
     const t1 = w.operation(OP.div, b, t0);
     const t2 = w.operation(OP.min, r, w.number(1.0));
@@ -669,18 +669,18 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t9);
     w.add(b, t6);
   },
-  417: (w, a, _b, _c, _r, d) => {
+  425: (w, a, _b, _c, _r, d) => {
     w.add(a, d);
   },
-  490: (w, a, b, _c, _r, d) => {
+  498: (w, a, b, _c, _r, d) => {
     const t0 = w.select(a, d, w.number(0));
     w.add(b, t0);
   },
-  492: (w, a, _b, c, _r, d) => {
+  500: (w, a, _b, c, _r, d) => {
     const t0 = w.select(a, w.number(0), d);
     w.add(c, t0);
   },
-  494: (w, a, b, c, _r, d) => {
+  502: (w, a, b, c, _r, d) => {
     const t0 = w.select(a, d, w.number(0));
     const t1 = w.select(a, w.number(0), d);
     w.add(b, t0);

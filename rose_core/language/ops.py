@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 from rose_core import libm
 from rose_core.language import defined, indices, reals
 from rose_core.language.formula import ZERO, Linear, Primal, choose, function, preferred, select
-from rose_core.wasm.encode import DROP, SELECT, Helper, InPlace, f64_const, local_get
+from rose_core.wasm.encode import DROP, SELECT, SIDE, Helper, InPlace, f64_const, local_get
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))
-sign, abs_, eq, both = map(function, ("sign", "abs", "eq", "and"))
+side, abs_, eq, both = map(function, ("side", "abs", "eq", "and"))
 maximum, minimum = map(function, ("max", "min"))
 
 LN2, LN10 = math.log(2), math.log(10)
@@ -97,8 +97,10 @@ SIGN = Helper("sign", "f", "f", "", f64_const(1.0) + _X + _COPYSIGN + _X + _X + 
 
 UNARY = [
     Op("neg", "-", "R>R", operator.neg, 0x9A, lambda y, x, d: -d[0], tangent="T"),
-    Op("abs", "abs", "R>R", operator.abs, 0x99, lambda y, x, d: d[0] * sign(x[0])),
+    Op("abs", "abs", "R>R", operator.abs, 0x99, lambda y, x, d: d[0] * side(x[0])),
     Op("sign", "sgn", "R>R", reals.sign, SIGN, _nothing),
+    # the slope of abs: that of NaN is a number, as of max, so that NaN which is not chosen harms nothing
+    Op("side", "side", "R>R", reals.side, SIDE, _nothing),
     Op("ceil", "ceil", "R>R", reals.ceil, 0x9B, _nothing),
     Op("floor", "floor", "R>R", reals.floor, 0x9C, _nothing),
     Op("trunc", "trunc", "R>R", reals.trunc, 0x9D, _nothing),

@@ -29,6 +29,11 @@ def sign(x: float) -> float:
     return copysign(1.0, x) if x == x else x
 
 
+def side(x: float) -> float:
+    """-1 below zero and of -0, and else 1, of NaN as well, whose own sign differs between machines."""
+    return copysign(1.0, x) if x == x else 1.0
+
+
 def ceil(x: float) -> float:
     return copysign(float(math.ceil(x)), x) if abs(x) < 2.0**52 else x
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from math import inf
 
 F64, I32, I64, V128, EMPTY = 0x7C, 0x7F, 0x7E, 0x7B, 0x40
 
@@ -131,6 +132,10 @@ def simd(n: int) -> bytes:
     return b"\xfd" + uint(n)
 
 
+def lanes_const(first: float, second: float) -> bytes:
+    return simd(0x0C) + struct.pack("<dd", first, second)
+
+
 F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB = map(simd, (0x14, 0x11, 0xF0, 0xF1))
 
 IN_LANES = {
@@ -154,9 +159,14 @@ IN_LANES = {
 }
 """Instruction on f64 → what does the same in both lanes, where a Bool is a mask."""
 
-
-def lanes_const(first: float, second: float) -> bytes:
-    return simd(0x0C) + struct.pack("<dd", first, second)
+# the bits of what is negative, and no NaN, are at most those of -infinity, as whole numbers
+SIDE = b"".join(
+    [b"\xbd\x42", sint(-(1 << 52)), b"\x57", i32_const(-2), I32_MUL, i32_const(1), I32_ADD, F64_CONVERT_S]
+)
+"""-1 of a negative f64 and of -0, and else 1."""
+# likewise, by the sign of the mask in a 1
+_MASK = lanes_const(-inf, -inf) + simd(0xDA)
+SIDE_IN_LANES = _MASK + lanes_const(-0.0, -0.0) + IN_LANES[0x71] + lanes_const(1, 1) + IN_LANES[0x72]
 
 
 def pair(first: int, second: int) -> bytes:

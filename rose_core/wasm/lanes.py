@@ -21,6 +21,7 @@ from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
     IN_LANES,
+    SIDE_IN_LANES,
 )
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Known, Piece, at, pieces
@@ -53,6 +54,7 @@ _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
 
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
+_INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
 
 
 _REAL, _IMOD, _NARROW = (by_name[name].code for name in ("real", "imod", "narrow"))

@@ -31,6 +31,7 @@ export const operations = (): Operation[] => {
   return Object.assign(table, {
     [OP.neg]: (x) => -x,
     [OP.sign]: (x) => Math.sign(x || 1 / x),
+    [OP.side]: (x) => Math.sign(x || 1 / x) || 1, // of NaN 1
     [OP.not]: (x) => 1 - x,
     [OP.add]: (x, y) => x + y,
     [OP.sub]: (x, y) => x - y,

@@ -166,7 +166,7 @@ PAIRS = [
     *zip(POINTS, POINTS, strict=True),
 ]
 
-OURS = [op for op in OPS if op.ins in ("R", "RR") and op.out == "R"]
+OURS = [op for op in OPS if op.ins in ("R", "RR") and op.out == "R" and op.name != "side"]  # no page's
 
 
 def ordinal(x: float) -> int:

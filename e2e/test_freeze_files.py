@@ -96,7 +96,7 @@ def test_who_is_stopped_has_a_site_that_works(
 
     def visited(_: object, address: str) -> Visit:
         artifacts = [Artifact(f"{round_:08}{k:08}", data) for k in range(3)]
-        return Visit(artifacts, {address.replace("pages/page.html", "rose/rose.frozen.json")})
+        return Visit(artifacts, {address.replace("pages/page.html", "rose/rose.frozen.json")}, asks=True)
 
     def counted() -> None:
         nonlocal left

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser
@@ -246,8 +247,9 @@ def test_who_stops_it_is_told_so(site: Frozen) -> None:
     words = [PYTHON, "-m", "rose_core.cli", "freeze", str(site.root)]
     env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
     pipe = subprocess.PIPE
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # in the background, too
     with subprocess.Popen(
-        words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=heard
     ) as running:
         assert running.stdout and running.stdout.readline().startswith("first.html")
         os.killpg(running.pid, signal.SIGINT)

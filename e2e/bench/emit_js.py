@@ -78,6 +78,7 @@ FORMS = {
     "imin": "Math.min({0}, {1})",
     "imax": "Math.max({0}, {1})",
     "sign": "sign({0})",
+    "side": "side({0})",
     "imul": "Math.min({0} * {1}, 2147483647)",
     "idiv": "Math.floor({0} / {1})",
     "defined": "defined({0})",
@@ -95,6 +96,7 @@ const addTo = (x, y) => {
   else for (let i = 0; i < y.length; ++i) addTo(x[i], y[i]);
 };
 const sign = (x) => (x !== x ? x : x > 0 || Object.is(x, 0) ? 1 : -1);
+const side = (x) => (x < 0 || Object.is(x, -0) ? -1 : 1);
 const fail = (words) => { throw Error(words); };
 const defined = (x) => (x !== x ? fail("not a number") : x);
 const bound = (i, size) => (i >= 0 && i < size && i === Math.floor(i) ? i : fail("out of range"));

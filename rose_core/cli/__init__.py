@@ -55,9 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser, chosen.base)
     except KeyboardInterrupt:
-        # Playwright leaves promises behind, which tell at the end that nobody heard them
+        # Playwright leaves promises and pipes behind, which tell at the end that nobody heard or closed them
         logging.disable()
         warnings.simplefilter("ignore")
+        sys.unraisablehook = lambda _: None
         print("rose: stopped", file=sys.stderr)
         return 130
     except CommandError as error:

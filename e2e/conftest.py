@@ -192,8 +192,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], s
 
     All share one process and its core: for tests that leave both as they were.
     """
-    with nodejs.shared(tmp_path_factory.mktemp("node")) as process:
-        yield process.run
+    process = nodejs.Shared(tmp_path_factory.mktemp("node"))
+    yield process.run
+    process.end()
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Timer
@@ -27,7 +25,7 @@ def run(code: str) -> str:
 class Shared:
     """Runs modules in one process, which share what they import from dist/, and the core that it starts.
 
-    After one that fails, the next has a new process.
+    After one that fails, the next has a new process. The folder, an empty one, takes the modules.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -68,13 +66,3 @@ class Shared:
             self.process.kill()
             self.process.communicate()
             self.process = None
-
-
-@contextmanager
-def shared(folder: Path) -> Iterator[Shared]:
-    """A process that ends with the block; the folder, an empty one, takes the modules."""
-    process = Shared(folder)
-    try:
-        yield process
-    finally:
-        process.end()

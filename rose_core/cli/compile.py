@@ -60,8 +60,9 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     folder.mkdir(parents=True, exist_ok=True)
     for made, data in files.items():
         _write(folder / f"{names[made]}.wasm", data)
-    for made in {"gradient", "hessian"} - {*files}:
-        _remove(folder / f"{name}.{made}.wasm")
+    for made in ("gradient", "hessian"):
+        if made not in files:
+            _remove(folder / f"{name}.{made}.wasm")
     source = _OUR_COMMENTS.sub("", _TEMPLATE.read_text("utf-8")).replace("{}", _table(names), 1)
     source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())

@@ -16,8 +16,8 @@ from rose_core.derivatives.linearize_control import is_dual
 from rose_core.derivatives.tape import Asked, Backward, Transposed
 from rose_core.language import ops
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import Func, LoopSite, Spec
-from rose_core.language.types import UNIT, Ref, Type
+from rose_core.language.ir import Func, LoopSite, Spec, takes_accumulators
+from rose_core.language.types import UNIT, Type
 
 _REAL, _CEIL, _DIV, _INDEX, _MUL, _ADD, _SUB, _MIN, _NARROW = map(
     ops.code, "real ceil div index imul iadd isub imin narrow".split()
@@ -26,7 +26,7 @@ _REAL, _CEIL, _DIV, _INDEX, _MUL, _ADD, _SUB, _MIN, _NARROW = map(
 
 def may_run_again(f: Func) -> bool:
     """Whether running ``f`` twice is the same as running it once: it adds to nothing around it."""
-    return not any(isinstance(t, Ref) for t in f.params)
+    return not takes_accumulators(f)
 
 
 class Recomputed(Transposed):

@@ -24,6 +24,7 @@ from rose_core.language.ir import (
     Func,
     callees,
     is_real,
+    takes_accumulators,
     zero_of,
 )
 from rose_core.language.ops import TABLE_END
@@ -296,7 +297,7 @@ class Transposed(Chained):
         than the function itself, with its loops and choices.
         """
         tape = sum(kind == "tape" for kind, _ in back.sources)
-        if tape < _SHORT_TAPE or self.fwd.effects or any(isinstance(t, Ref) for t in self.fwd.params):
+        if tape < _SHORT_TAPE or self.fwd.effects or takes_accumulators(self.fwd):
             return False
         return not self._is_covered(tape, (COND, LOOP) if tape > _LONGEST_TAPE else CALLEES)
 

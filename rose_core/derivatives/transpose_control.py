@@ -20,7 +20,7 @@ from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
+from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real, takes_accumulators
 from rose_core.language.ops import code
 from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
 
@@ -98,7 +98,7 @@ def _again(reverse: Reverse, site: CondSite, taken: TakenSide, backward: list[Ba
         return None
     passed = []
     for side, args in zip(taken.sides, site.args, strict=True):
-        if side.fwd.effects or any(isinstance(t, Ref) for t in side.fwd.params):
+        if side.fwd.effects or takes_accumulators(side.fwd):
             return None
         passed.append([reverse.value(a) for a, takes in zip(args, side.takes, strict=True) if takes])
     taken.levels = 0

@@ -34,6 +34,7 @@ from rose_core.language.ir import (
     Spec,
     fields_of,
     result_type,
+    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, ref
@@ -311,15 +312,9 @@ class Builder:
             v, elements = self.written.get(made) or (ins[1], {})
             if i in elements:
                 return elements[i]
-        key = (INDEX, v, i)
-        found = self.table.get(key)
-        if found is not None:
-            return found
         type = self.types[v]
         assert isinstance(type, Array)
-        home = self.home
-        hv, hi = home[v], home[i] if i >= 0 else 0
-        return self._append(key, type.elem, hv if hv > hi else hi)
+        return self.pure((INDEX, v, i), type.elem)
 
     def _element(self, v: int, k: int) -> int:
         content, t = tables.table_of(self.func, v), self.types[v]
@@ -376,7 +371,7 @@ class Builder:
         """Call ``f`` on leaves; the id of the call, whose results are got with `get`."""
         self.func.straight = False
         key = (CALL, self.callee(f), *args)
-        if f.effects or any(isinstance(t, Ref) for t in f.params):
+        if f.effects or takes_accumulators(f):
             self.func.effects |= f.effects
             return self.effect(key, UNIT)
         return self.failing(key, UNIT, operands_from=2)

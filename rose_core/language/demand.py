@@ -22,6 +22,7 @@ from rose_core.language.ir import (
     callees,
     opcodes,
     operands,
+    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END
 from rose_core.language.types import Ref
@@ -94,9 +95,9 @@ class Demand:
         height = [0] * len(uses)
         touched = self._touched()
         read = {-1}
-        if any(isinstance(t, Ref) for t in func.params):
-            read.update(v for v, ins in enumerate(code) if ins[0] == PARAM and isinstance(func.types[v], Ref))
         """Accumulators whose value someone needs; -1 for the world outside."""
+        if takes_accumulators(func):
+            read.update(v for v, ins in enumerate(code) if ins[0] == PARAM and isinstance(func.types[v], Ref))
         for v in range(len(code) - 1, -1, -1):
             ins = code[v]
             op = ins[0]

@@ -319,6 +319,11 @@ def containing(f: Func, r: int) -> list[int]:
     return found
 
 
+def takes_accumulators(f: Func) -> bool:
+    """Whether it adds to accumulators of its callers."""
+    return any(isinstance(t, Ref) for t in f.params)
+
+
 def accumulators(f: Func, r: int) -> list[int]:
     """The whole accumulators that ``r`` may be a part of."""
     return [x for x in containing(f, r) if f.code[x][0] in (ACCUM, PARAM)]

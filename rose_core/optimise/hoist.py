@@ -30,6 +30,7 @@ from rose_core.language.ir import (
     opcodes,
     operands,
     remembered,
+    takes_accumulators,
 )
 from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
@@ -178,7 +179,7 @@ def cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
 @remembered
 def _is_harmless(f: Func) -> bool:
     known = not (f.host or f.origin or f.instance or f.effects or f.structured)
-    found = known and not any(isinstance(t, Ref) for t in f.params)
+    found = known and not takes_accumulators(f)
     for ins in f.code:
         found = found and cannot_fail(f, ins)
     return found

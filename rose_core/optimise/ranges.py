@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import PARAM, CondSite, Func
+from rose_core.language.ir import PARAM, CondSite, Func, takes_accumulators
 from rose_core.language.ops import code
-from rose_core.language.types import BOOL, REAL, UNIT, Fin, Ref
+from rose_core.language.types import BOOL, REAL, UNIT, Fin
 from rose_core.optimise.hoist import cannot_fail
 from rose_core.optimise.inline import stays
 from rose_core.optimise.outside import Knowing
@@ -89,7 +89,7 @@ def range_of(body: Func, sums: Collection[int]) -> Range | None:
     All results of the body are state. Those of number ``sums`` start from 0.0 and are never -0.0 as long as
     the body only adds to them, so that nothing changes where it adds 0.0.
     """
-    if stays(body) or body.effects or any(isinstance(t, Ref) for t in body.params):
+    if stays(body) or body.effects or takes_accumulators(body):
         return None
     found = Range()
     for v, terms in islice(_comparisons(body), _MOST_CONDITIONS):

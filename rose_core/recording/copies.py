@@ -130,6 +130,11 @@ class Repeat:
 class Copies(Typed):
     """The rows of a function, in which there may be copies."""
 
+    def __init__(self, entry: Entry, callee: Callable[..., Func] | None = None) -> None:
+        super().__init__(entry, callee)
+        self._cuts: dict[tuple[int, int], int] = {}
+        """By where a run of copies was found and their length, where they start."""
+
     def columns_of(self, at: int, row: int, length: int, count: int) -> list[array[int]]:
         """The operands of one row in all copies, a list for each operand; none if these are not as many."""
         place = slice(at + row, at + row + length * count, length)
@@ -175,11 +180,6 @@ class Copies(Typed):
             return False
         f, *others = {self.callee(k, inner) if k >= 0 else None for k in set(called)}
         return not others and not (f and f.effects)
-
-    def __init__(self, entry: Entry, callee: Callable[..., Func] | None = None) -> None:
-        super().__init__(entry, callee)
-        self._cuts: dict[tuple[int, int], int] = {}
-        """By where a run of copies was found and their length, where they start."""
 
     def check(
         self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]

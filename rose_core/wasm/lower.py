@@ -29,6 +29,7 @@ from rose_core.language.ir import (
     is_unwritten,
     opcodes,
     operands,
+    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
 from rose_core.language.types import Array, Fin, Ref, has_tape, is_memory, is_tape
@@ -141,7 +142,7 @@ class Body(Calls):
         """Scalar accumulators that something else needs the address of."""
         func = self.func
         found: set[int] = set()
-        if ACCUM in opcodes(func) or any(isinstance(t, Ref) for t in func.params):
+        if ACCUM in opcodes(func) or takes_accumulators(func):
             for ins in func.code:
                 op = ins[0]
                 if op >= BINARY_END and (op < TABLE_END or op in (CALL, COND, LOOP)):

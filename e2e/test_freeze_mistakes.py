@@ -11,7 +11,7 @@ import subprocess
 from functools import partial
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from build import BROWSER, DIST, PYTHON
 from e2e.frozen import ENVIRONMENT, PAGE, PYTHON_PAGE, SCRIPT, WARM_UP, Frozen
@@ -52,6 +52,26 @@ def test_a_script_that_does_not_end_is_told(
         context.close()
     (told,) = seen.errors
     assert re.search(r"a script in it has not ended after \d+ minutes|Timeout \d+ms exceeded", told)
+
+
+def test_a_page_that_does_not_answer_is_opened_once_more(
+    site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a busy machine, or the browser, did to it is none of its mistakes."""
+    monkeypatch.setattr(visit, "PATIENCE", 4000)
+    site.write("pages/page.js", "for (;;);")
+    use = visit.use
+
+    def use_and_mend(context: BrowserContext, address: str) -> visit.Visit:
+        seen = use(context, address)
+        site.write("pages/page.js", SCRIPT)
+        return seen
+
+    monkeypatch.setattr(visit, "use", use_and_mend)
+    with Server({"/": site.root}, quiet=True) as server:
+        seen = visit.first_visit(browser, {}, f"{server.origin}/pages/page.html")
+    assert not seen.errors and len(seen.artifacts) == 3
+    assert capsys.readouterr().err.endswith("; it is opened once more\n")
 
 
 def test_a_warm_up_that_cannot_be_imported_is_told(site: Frozen) -> None:

@@ -11,7 +11,7 @@ from rose_core.cli import offline as offline_worker
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of, serve
 from rose_core.cli.site import Change, Site
-from rose_core.cli.visit import WORKER, Visit, chromium, reader, use
+from rose_core.cli.visit import WORKER, Visit, chromium, first_visit
 from rose_core.errors import counted
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def _use_pages(site: Site, browser: Browser, address: Mapping[Path, str], origin
     # what has been compiled, now or before, is what it would be if it were again, or is not taken for it
     known = site.known()
     for page in site.pages:
-        # somebody else each time: what a page stores would make others those of a second visit
-        context = reader(browser, known)
-        visit = use(context, address[page])
-        context.close()
+        visit = first_visit(browser, known, address[page])
         known |= {artifact.key: artifact for artifact in visit.artifacts}
         kept = site.take(page, visit, origin)
         seen = counted(len(visit.artifacts), "program") + _hint(visit, kept)

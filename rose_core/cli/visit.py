@@ -82,12 +82,19 @@ class Visit:
     workers: dict[str, str] = field(default_factory=dict)
     """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
+    is_stuck: bool = False
+    """Whether it did not answer."""
     started_python: bool = False
 
     def tell(self, problem: str) -> None:
         """Note what went wrong, unless it is known, perhaps with its place."""
         if not any(problem in known for known in self.errors):
             self.errors.append(unmarked(problem))
+
+    def fail(self, error: Exception) -> None:
+        """Note what kept it from being used."""
+        self.is_stuck |= isinstance(error, TimeoutError | _StuckError)
+        self.tell(str(error).splitlines()[0] if isinstance(error, Error) else str(error))
 
     @property
     def has_rose(self) -> bool:
@@ -151,6 +158,24 @@ def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> Bro
     return context
 
 
+def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
+    """Use a page; one that does not answer is opened once more, as that may be the browser's own fault."""
+    visit = _first_visit(browser, known, address)
+    if visit.is_stuck:
+        told = f"  {urlsplit(address).path}: {visit.errors[-1]}; it is opened once more"
+        print(told, file=sys.stderr, flush=True)
+        visit = _first_visit(browser, known, address)
+    return visit
+
+
+def _first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
+    # somebody else each time: what a page stores would make others those of a second visit
+    context = reader(browser, known)
+    visit = use(context, address)
+    context.close()
+    return visit
+
+
 def use(context: BrowserContext, address: str) -> Visit:
     """Open a page, use it as a reader does, and collect what it compiles."""
     visit = Visit()
@@ -173,7 +198,7 @@ def use(context: BrowserContext, address: str) -> Visit:
                 if not frame.is_detached():
                     raise
     except (Error, _PageError) as error:
-        visit.tell(str(error).splitlines()[0])
+        visit.fail(error)
     page.close()
     for problem in thrown:  # which the page itself cannot always see
         visit.tell(problem)
@@ -191,7 +216,7 @@ def _use(frame: Frame, visit: Visit) -> None:
         if not _done(frame, "warmUp"):
             _done(frame, "use")
     except _PageError as error:
-        visit.tell(str(error))
+        visit.fail(error)
     _wait(frame, visit)
 
 
@@ -200,7 +225,7 @@ def _wait(frame: Frame, visit: Visit) -> None:
     try:
         _done(frame, "settled")
     except _PageError as error:
-        visit.tell(str(error))
+        visit.fail(error)
     _note_found(frame, visit)
 
 
@@ -220,6 +245,10 @@ def _note_found(frame: Frame, visit: Visit) -> None:
 
 class _PageError(Exception):
     """What a page throws, or takes too long for."""
+
+
+class _StuckError(_PageError):
+    """A script that does not end."""
 
 
 _ends: dict[int, Any] = {}
@@ -269,7 +298,7 @@ def _look(frame: Frame, expression: str = "") -> None:
     try:
         frame.wait_for_function(f"[{expression}]", timeout=PATIENCE)
     except TimeoutError:
-        raise _PageError(f"a script in it has not ended after {PATIENCE // 60_000} minutes") from None
+        raise _StuckError(f"a script in it has not ended after {PATIENCE // 60_000} minutes") from None
 
 
 def look(browser: Browser, address: str) -> Visit:
@@ -281,7 +310,7 @@ def look(browser: Browser, address: str) -> Visit:
         _open(page, address)
         visit.started_python = _done(page.main_frame, "started")
     except (Error, _PageError) as error:
-        visit.errors.append(str(error).splitlines()[0])
+        visit.fail(error)
     context.close()
     return visit
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from build import BROWSER, PYTHON, STATE, BuildError, apt_get, run
+from build import BROWSER, PYTHON, BuildError, apt_get, run
 
 FLAGS = ["--disable-dev-shm-usage", "--no-sandbox"]
 """Containers have a small /dev/shm. And Chromium's sandbox refuses to work for root and where
@@ -28,14 +27,6 @@ there are no user namespaces; the only pages that it would keep us safe from are
 SHELL = "chromium-headless-shell"
 """Chromium without menus and accounts: where each test has a context of its own, a good part of the work is
 theirs. Debian has it of the same version as its `chromium`."""
-
-STARTER = """#!/bin/sh
-exec {program} "$@" $MORE_FLAGS
-"""
-
-BRIEF = {"MORE_FLAGS": "--js-flags=--liftoff-only"}
-"""For a Chromium in which Python runs for a second or two at a time: V8's optimising compiler would take as
-long beside it, to no purpose."""
 
 ROOT_USER = os.geteuid() == 0
 
@@ -112,14 +103,6 @@ def shell_of(program: str, version: str) -> str:
     return program
 
 
-def starter(program: str) -> str:
-    """A command that starts the program for the tests."""
-    path = STATE / "chromium"
-    path.write_text(STARTER.format(program=shlex.quote(program)))
-    path.chmod(0o755)
-    return str(path)
-
-
 def find() -> str:
     wish = os.environ.get("CHROMIUM")
     reasons: list[str] = []
@@ -129,7 +112,7 @@ def find() -> str:
         except (BuildError, OSError) as error:
             reasons.append(f"{path} ({source}) does not run: {error}")
             continue
-        tested = starter(path if wish else shell_of(path, version))
+        tested = path if wish else shell_of(path, version)
         record = {"path": tested, "program": path, "version": version, "source": source}
         BROWSER.write_text(json.dumps(record, indent=1))
         return f"{version} ({source})"

@@ -66,10 +66,10 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
         yield browser
 
 
-def chromium(playwright: Playwright, which: str) -> Browser:
+def chromium(playwright: Playwright, which: str, *flags: str) -> Browser:
     """The one that most tests run in, the "path", or all that readers have, the "program"."""
     path = json.loads(BROWSER.read_text())[which]
-    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    return playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
 
 
 # ---- all engines --------------------------------------------------------------------
@@ -158,18 +158,28 @@ def folder_url(host: Callable[..., str]) -> str:
     return host(FOLDER)
 
 
+@pytest.fixture(scope="session")
+def brief_browser(playwright: Playwright) -> Iterator[Browser]:
+    """For pages in which Python runs for a second or two at a time.
+
+    V8's optimising compiler would take as long beside it, to no purpose.
+    """
+    with chromium(playwright, "path", "--js-flags=--liftoff-only") as browser:
+        yield browser
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> Frozen:
+def site(tmp_path: Path, brief_browser: Browser) -> Frozen:
     """A site that is to be frozen."""
-    site = Frozen(tmp_path)
+    site = Frozen(tmp_path, brief_browser)
     site.fill()
     return site
 
 
 @pytest.fixture(scope="session")
-def frozen_once(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
+def frozen_once(tmp_path_factory: pytest.TempPathFactory, brief_browser: Browser) -> Frozen:
     """A frozen site, which nobody changes."""
-    site = Frozen(tmp_path_factory.mktemp("frozen"))
+    site = Frozen(tmp_path_factory.mktemp("frozen"), brief_browser)
     site.fill()
     done = site.freeze("--offline")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -181,7 +191,7 @@ def frozen_once(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
 def frozen(frozen_once: Frozen, tmp_path: Path) -> Frozen:
     """A frozen site, to be changed at will."""
     shutil.copytree(frozen_once.root, tmp_path, symlinks=True, dirs_exist_ok=True)
-    site = Frozen(tmp_path)
+    site = Frozen(tmp_path, frozen_once.browser)
     site.output = frozen_once.output
     return site
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
-import subprocess
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
+from subprocess import CompletedProcess
+from unittest.mock import patch
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from build import BROWSER, DIST, PYTHON, ROOT
-from e2e.browser import BRIEF
+from build import DIST, ROOT
+from rose_core.cli import freeze, main
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -65,8 +68,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 class Frozen:
     """A site in a folder of its own, with Rose in it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, browser: Browser) -> None:
         self.root = root
+        self.browser = browser
         self.output = ""
 
     def fill(self) -> None:
@@ -83,10 +87,13 @@ class Frozen:
     def write(self, name: str, text: str) -> None:
         (self.root / name).write_text(text)
 
-    def freeze(self, *options: str) -> subprocess.CompletedProcess[str]:
-        words = [PYTHON, "-m", "rose_core.cli", "freeze", self.root, *options]
-        env = {**ENVIRONMENT, **BRIEF, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
-        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
+    def freeze(self, *options: str) -> CompletedProcess[str]:
+        """What the command gives, in a browser that is there: to start one takes longer than many a page."""
+        words = ["freeze", str(self.root), *options]
+        started = patch.object(freeze, "chromium", lambda _: nullcontext(self.browser))
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, started:
+            status = main(words)
+        return CompletedProcess(words, status, out.getvalue(), err.getvalue())
 
     @property
     def index(self) -> Path:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from build import DIST, ROOT
 from e2e.conftest import PAGES
@@ -258,8 +259,8 @@ def test_a_second_visit_needs_no_python(tab: Tab, host: Host) -> None:
 
 
 @pytest.fixture(scope="module")
-def frozen(tmp_path_factory: pytest.TempPathFactory) -> Frozen:
-    site = Frozen(tmp_path_factory.mktemp("frozen"))
+def frozen(tmp_path_factory: pytest.TempPathFactory, brief_browser: Browser) -> Frozen:
+    site = Frozen(tmp_path_factory.mktemp("frozen"), brief_browser)
     site.fill()
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from e2e.frozen import PAGE, SCRIPT, WARM_UP, Frozen
 from e2e.server import Server
 
 
-def test_every_choice_of_a_page_is_frozen(tmp_path: Path) -> None:
+def test_every_choice_of_a_page_is_frozen(tmp_path: Path, brief_browser: Browser) -> None:
     """In a folder that has the name of those that are made."""
-    site = Frozen(tmp_path / "frozen")
+    site = Frozen(tmp_path / "frozen", brief_browser)
     site.root.mkdir()
     site.fill()
     choice = '<select id="factor"><option>2<option>3<option>5<option>7</select>'

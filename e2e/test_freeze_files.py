@@ -10,7 +10,6 @@ import urllib.error
 import urllib.request
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -94,7 +93,7 @@ def test_who_is_stopped_has_a_site_that_works(
     round_, left = 0, -1
     replace, unlink = os.replace, Path.unlink
 
-    def visited(_: object, address: str) -> Visit:
+    def visited(_: object, __: object, address: str) -> Visit:
         artifacts = [Artifact(f"{round_:08}{k:08}", data) for k in range(3)]
         return Visit(artifacts, {address.replace("pages/page.html", "rose/rose.frozen.json")}, asks=True)
 
@@ -116,8 +115,7 @@ def test_who_is_stopped_has_a_site_that_works(
         unlink(path, missing_ok)
 
     monkeypatch.setattr(freeze, "chromium", lambda _: nullcontext())
-    monkeypatch.setattr(freeze, "reader", lambda *_, **__: Mock())
-    monkeypatch.setattr(freeze, "use", visited)
+    monkeypatch.setattr(freeze, "first_visit", visited)
     monkeypatch.setattr(Site, "look", lambda *_: None)
     monkeypatch.setattr(os, "replace", replacing)
     monkeypatch.setattr(Path, "unlink", unlinking)

@@ -641,7 +641,9 @@ def test(args: list[str]) -> int:
     runs: list[list[str]] = [args]
     if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
         workers = min((os.cpu_count() or 1) + 1, 4)  # the tests of pages wait for much
-        side_by_side = ["-n", f"{workers}", "--dist", "loadfile", "-m", f"not {UNDISTURBED}", "tests", "e2e"]
+        # last come the many short files, which leave no worker without one
+        order = ["--dist", "loadfile", "--no-loadscope-reorder", "e2e", "tests"]
+        side_by_side = ["-n", f"{workers}", "-m", f"not {UNDISTURBED}", *order]
         # in a process of its own, too, so that one that has to be ended can be begun again
         one_by_one = ["-n", "1", "-m", UNDISTURBED, "e2e/test_engines.py"]
         runs = [[*side_by_side, *args], [*one_by_one, *args]]

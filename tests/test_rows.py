@@ -83,6 +83,20 @@ def test_two_additions_to_one_matrix_keep_their_order(found) -> None:
     assert not any(of.sites for of in found)
 
 
+@pytest.mark.parametrize("n", [18, 19])
+def test_columns_after_what_wrote_zeros(n: int, found) -> None:
+    """Of a reflection the vector has its derivative from two loops: the first one alone begins with zeros."""
+    V = Vec(n, Real)
+    M = Vec(n, V)
+
+    def body(a, b, v):
+        d = vec(n, Real, lambda j: sum(n, lambda i: v[i] * a[i][j]))
+        return sum(n, lambda i: sum(n, lambda j: sin(a[i][j] - 2 * d[j] * v[i]) * b[i][j]))
+
+    same(gradient(fn([M, M, V], Real, body), M, V), *point(n, n))
+    assert [set(of.sites.values()) for of in found if of.sites] == [{Site.COLUMN, Site.SAME}]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_random_products(seed: int) -> None:
     draw = random.Random(seed)

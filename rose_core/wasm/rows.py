@@ -135,7 +135,6 @@ def _keep_order(body: Body, rows: Rows) -> bool:
     return (
         all(roots.count(r) == 1 and func.code[r][0] in (ACCUM, PARAM) for r in of_sites)
         and given <= 1
-        and body.unwritten.isdisjoint(of_sites)
         and not any(body.windows.get(n) for n in (rows.number, *rows.inner))
     )
 

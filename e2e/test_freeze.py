@@ -219,6 +219,29 @@ def test_pages_that_navigate_within_themselves_are_used_and_none_is_left(site: F
     assert re.fullmatch(r"! pages/wrong.html: pages/wrong.html, line \d+: nobody is not defined", told)
 
 
+QUERIED = """<!doctype html>
+<link rel="icon" href="data:,">
+<input id="factor" type="range" min="61" max="63">
+<form><select name="factor" onchange="form.submit()"><option>61<option>64</select></form>
+<form method="post"><input type="checkbox" onchange="form.submit()"></form>
+<script type="module">
+import { scale } from "./scales.js";
+const factor = document.getElementById("factor");
+const query = new URLSearchParams(location.search);
+factor.onchange = () => (location.search = `?factor=${factor.value}`);
+scale(query.get("factor") ?? 61);
+</script>
+"""
+
+
+def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    site.write("pages/page.html", QUERIED)
+    done = site.freeze()
+    assert "pages/page.html: 4 programs\n" in done.stdout
+    assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
+
+
 HIDDEN = """<!doctype html>
 <link rel="icon" href="data:,">
 <div id="open"></div><div id="closed"></div><input id="more" type="checkbox">

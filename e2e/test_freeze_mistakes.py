@@ -28,7 +28,8 @@ def test_a_warm_up_that_does_not_end_is_told(
     site.write("pages/page.js", SCRIPT + "export const warmUp = () => new Promise(() => {});")
     with Server({"/": site.root}, quiet=True) as server:
         context = visit.reader(browser, {})
-        seen = visit.use(context, f"{server.origin}/pages/page.html")
+        seen = visit.Visit()
+        visit.use(context, f"{server.origin}/pages/page.html", seen)
         context.close()
     assert len(seen.artifacts) == 1
     assert [re.sub(r"\d+", "n", error) for error in seen.errors] == [
@@ -48,7 +49,8 @@ def test_a_script_that_does_not_end_is_told(
     site.write("pages/page.js", f"{SCRIPT}{when} for (;;); {end}")
     with Server({"/": site.root}, quiet=True) as server:
         context = visit.reader(browser, {})
-        seen = visit.use(context, f"{server.origin}/pages/page.html")
+        seen = visit.Visit()
+        visit.use(context, f"{server.origin}/pages/page.html", seen)
         context.close()
     (told,) = seen.errors
     assert re.search(r"a script in it has not ended after \d+ minutes|Timeout \d+ms exceeded", told)
@@ -62,10 +64,9 @@ def test_a_page_that_does_not_answer_is_opened_once_more(
     site.write("pages/page.js", "for (;;);")
     use = visit.use
 
-    def use_and_mend(context: BrowserContext, address: str) -> visit.Visit:
-        seen = use(context, address)
+    def use_and_mend(context: BrowserContext, address: str, seen: visit.Visit) -> None:
+        use(context, address, seen)
         site.write("pages/page.js", SCRIPT)
-        return seen
 
     monkeypatch.setattr(visit, "use", use_and_mend)
     with Server({"/": site.root}, quiet=True) as server:
@@ -224,6 +225,16 @@ def test_what_cannot_be_written_is_said(frozen: Frozen) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("rose: ") and "Traceback" not in done.stderr
     assert f"{frozen.root}/pages/frozen" in done.stderr
+
+
+def test_a_page_that_cannot_be_read_is_told_and_keeps_what_it_had(frozen: Frozen) -> None:
+    had = frozen.files
+    page = frozen.root / "pages" / "page.html"
+    page.unlink()
+    page.symlink_to("nowhere.html")
+    done = frozen.freeze()
+    assert done.returncode == 1 and frozen.files == had
+    assert "! pages/page.html: it cannot be read: 404\n" in done.stdout
 
 
 ENDS = """

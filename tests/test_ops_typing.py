@@ -205,10 +205,15 @@ def test_operators(name, body):
     assert re.match(rf"{name}: expected .*, got ", refusal(TypeError, body))
 
 
-def test_rests_of_reals():
-    """Real numbers have none that is meant by itself; what is, can be written."""
+def test_rests():
+    """Real numbers have none that is meant by itself; what is, can be written. Sizes of indices are known."""
     assert "floor(x / y) is the rest" in refusal(TypeError, lambda v: v["Real"] % 3)
     assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: v["Real"] // 3)
+    assert "floor(x / y) is the rest" in refusal(TypeError, lambda v: 7 % v["Real"])
+    assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: 7 // v["Real"])
+    assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: divmod(7, v["Real"]))
+    for index in (lambda v: 7 % v[str(SIZE)], lambda v: 7 // v[str(SIZE)], lambda v: divmod(7, v[str(SIZE)])):
+        assert "by numbers that are known, as in i // 3" in refusal(TypeError, index)
 
 
 def test_operators_of_aggregates():

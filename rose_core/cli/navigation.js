@@ -1,6 +1,7 @@
 // Run by `rose freeze` in a page, which stays where it is: other pages have their own turn.
 //
-// Where the page itself shows what is asked for, as routers do, it goes on.
+// Where the page itself shows what is asked for, as routers do, it goes on. Where it asks for itself with another
+// query, as forms do, that is noted: see visit.py.
 (() => {
   const { navigation } = globalThis;
   if (!navigation) return;
@@ -12,7 +13,13 @@
   };
   const stay = (event) => {
     if (event.destination.sameDocument || shown.has(event)) return;
-    const { signal } = event;
+    const { signal, destination, formData } = event;
+    const [page, found] = [location.href, destination.url].map(
+      (address) => address.split(/[?#]/)[0],
+    );
+    // itself, with another query
+    if (page === found && !formData)
+      globalThis.roseWork.turns.add(destination.url);
     signal.addEventListener("abort", () => refusals.add(signal.reason));
     event.preventDefault();
   };

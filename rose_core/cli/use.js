@@ -6,6 +6,7 @@
     work.indices = new Set();
     work.asks = false; // in the page itself
     work.unseen = new Set();
+    work.turns = new Set(); // what else the page would show at addresses of its own
     globalThis.roseWork = work;
     const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
     /** The place in the page's own scripts from which a call came: file and line. */
@@ -377,7 +378,7 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, indices, asks, unseen, errors, registered } =
+    const { files, indices, asks, unseen, turns, errors, registered } =
       globalThis.roseWork;
     const workers = [...(registered?.values() ?? [])];
     const entries = Object.entries(files).map(async ([key, file]) => [
@@ -389,6 +390,7 @@
       indices: [...indices],
       asks,
       unseen: [...unseen],
+      turns: [...turns],
       workers: workers.map(({ scope, active }) => [scope, active.scriptURL]),
       errors,
     };

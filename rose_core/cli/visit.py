@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -62,6 +62,9 @@ WORD = 60_000
 STEP = 30
 """Milliseconds between two looks whether that is over."""
 
+MOST = 24
+"""How many addresses of a page, which differ in their queries, are opened."""
+
 BEAT = 1_000
 """Milliseconds between two looks whether a page still answers."""
 
@@ -79,6 +82,8 @@ class Visit:
     """Addresses that were answered."""
     unseen: set[str] = field(default_factory=set)
     """The protocols of addresses of workers of which it cannot be seen what they compile."""
+    turns: list[str] = field(default_factory=list)
+    """Addresses of the page, with the queries that it asks for."""
     workers: dict[str, str] = field(default_factory=dict)
     """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
@@ -169,16 +174,19 @@ def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -
 
 
 def _first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
-    # somebody else each time: what a page stores would make others those of a second visit
-    context = reader(browser, known)
-    visit = use(context, address)
-    context.close()
+    visit = Visit(turns=[address])
+    for turn in islice(visit.turns, MOST):  # which grow
+        # somebody else each time: what a page stores would make others those of a second visit
+        context = reader(browser, {**known, **{artifact.key: artifact for artifact in visit.artifacts}})
+        use(context, turn, visit)
+        context.close()
+        if visit.is_stuck:
+            break
     return visit
 
 
-def use(context: BrowserContext, address: str) -> Visit:
+def use(context: BrowserContext, address: str, visit: Visit) -> None:
     """Open a page, use it as a reader does, and collect what it compiles."""
-    visit = Visit()
     page = context.new_page()
     _note(page, visit)
     page.expose_function("roseProblem", visit.tell)
@@ -202,7 +210,6 @@ def use(context: BrowserContext, address: str) -> Visit:
     page.close()
     for problem in thrown:  # which the page itself cannot always see
         visit.tell(problem)
-    return visit
 
 
 def _belongs_to(frame: Frame, page: Page) -> bool:
@@ -235,6 +242,7 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     visit.indices |= set(found["indices"])
     visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
+    visit.turns += (turn for turn in found["turns"] if turn not in visit.turns)
     visit.workers |= dict(found["workers"])
     known = {artifact.key for artifact in visit.artifacts}
     files = (Artifact(key, base64.b64decode(data)) for key, data in found["files"] if key not in known)
@@ -317,7 +325,9 @@ def look(browser: Browser, address: str) -> Visit:
 
 def _open(page: Page, address: str) -> None:
     page.set_default_timeout(PATIENCE)
-    page.goto(address, wait_until="load")
+    answer = page.goto(address, wait_until="load")
+    if answer and not answer.ok:
+        raise _PageError(f"it cannot be read: {answer.status}")
     with suppress(TimeoutError):  # it may go on for ever
         page.wait_for_load_state("networkidle", timeout=LATE)
     _done(page.main_frame, "settled")

@@ -130,6 +130,16 @@ class Value:
     def __divmod__(self, other: int) -> tuple[Var, Var]:
         return self // other, self % other
 
+    def __rfloordiv__(self, other: object) -> Var:
+        if isinstance(self._type, Fin):
+            raise TypeError("indices are divided by numbers that are known, as in i // 3 and i % 3")
+        return self // 1  # which says what to write
+
+    def __rmod__(self, other: object) -> Var:
+        return self.__rfloordiv__(other) if isinstance(self._type, Fin) else self % 1
+
+    __rdivmod__ = __rfloordiv__
+
     def __floor__(self) -> Var:
         return operations.apply(ops.by_name["floor"], self)
 

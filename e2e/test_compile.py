@@ -21,9 +21,11 @@ from e2e.server import Server
 from rose_core import RunError, __version__, load
 
 MODEL = """
-from rose_core import Bool, Real, Vec, fn, grad, index, opaque, pow, sin, struct, sum, vec
+import math
+from rose_core import Bool, Real, Vec, fn, grad, index, max, min, opaque, pow, sin, struct, sum, vec
 
 Body = struct(mass=Real, at=Vec(2, Real), kind=4, fixed=Bool, À=Real, a=Real)
+By = struct(a=Real, b=2)
 
 @fn
 def power(v: Vec(2, Real)) -> Real:
@@ -48,6 +50,10 @@ def chosen(v: Vec(3, Real), x: Real) -> Real:
 square = fn([Real], Real, lambda x: x * x)
 slopes = grad(chosen, [0, 1])
 exchanged = fn([Real], {"1": Real, "0": Bool}, lambda x: {"1": x, "0": x > 0})
+
+@fn
+def clipped(v: Vec(2, Real), low: Real, high: Real = math.inf, by: By = {"a": 2, "b": 1}) -> Real:
+    return min(max(v[0] * by.a, low), high) * v[by.b]
 
 @fn
 def none() -> Real:
@@ -226,6 +232,35 @@ def test_what_is_by_several_arguments_is_an_array(folder: Path, rose: Run) -> No
     assert in_node(folder, "exchanged", "return functions.exchanged(3);") == {"0": True, "1": 3}
     types = (folder / "out" / "exchanged.d.ts").read_text()
     assert 'exchanged(x: number): { "1": number; "0": boolean; };' in types
+
+
+def test_what_has_a_default_may_be_left_out(folder: Path, rose: Run) -> None:
+    """As in Python, and in JavaScript by undefined, too."""
+    compiled(rose, "clipped", "--grad", "--hessian")
+    body = """
+        const { clipped, gradient, hessian } = functions;
+        const told = [];
+        for (const args of [[[3, 5]], [[3, 5], 1, 2, undefined, 4]])
+            try { clipped(...args); } catch (error) { told.push(error.message); }
+        return [
+            clipped([3, 5], 1), clipped([3, 5], 1, 4), clipped([3, 5], 1, undefined, { a: 3, b: 0 }),
+            gradient([3, 5], 1).v, hessian([3, 5], 1)[1].v, ...told,
+        ];"""
+    told = [f"clipped: expected 2 or 3 or 4 arguments, got {n}" for n in (1, 5)]
+    assert in_node(folder, "clipped", body) == [30, 20, 27, [10, 6], [2, 0], *told]
+    value, slope, second = (
+        load(folder / "out" / f"clipped{name}.wasm") for name in ("", ".gradient", ".hessian")
+    )
+    assert [value([3, 5], 1), value([3, 5], low=1, by={"a": 3, "b": 0}), slope([3, 5], 1)["v"]] == [
+        30,
+        27,
+        [10, 6],
+    ]
+    assert second([3, 5], 1)[1]["v"] == [2, 0]
+    with pytest.raises(TypeError, match="clipped got no argument for low"):
+        value([3, 5])
+    types = (folder / "out" / "clipped.d.ts").read_text()
+    assert "clipped(v: ArrayLike<number>, low: number, high?: number, by?: { " in types
 
 
 def test_a_file_may_belong_to_a_package(folder: Path, rose: Run) -> None:

@@ -2,16 +2,18 @@
 
 The section, of the name "rose", holds JSON: ``name``, ``params`` and ``ret`` (types, see `type_to_json`),
 ``names`` of the parameters and the numbers of their first leaves, ``starts``, where ``args`` and
-``results`` are (``[kind, address]`` per leaf; see `wasm.layout.Slot`), and what the module says when
-it ``fails``, by code, and in ``notes``, by number.
+``results`` are (``[kind, address]`` per leaf; see `wasm.layout.Slot`), what the module says when
+it ``fails``, by code, and in ``notes``, by number, how many arguments it ``takes``, and the ``defaults`` of
+those that may be left out, by number.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from rose_core import errors
@@ -21,7 +23,7 @@ from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.recording.again import expanded
-from rose_core.tracing.values import build, flatten_args, ordered
+from rose_core.tracing.values import build, flatten, flatten_args, ordered
 from rose_core.wasm import encode
 from rose_core.wasm.layout import Slot, kind_of
 from rose_core.wasm.program import Program
@@ -30,8 +32,8 @@ SECTION = "rose"
 _SCALARS = {"real": REAL, "bool": BOOL, "unit": UNIT}
 
 
-def to_file(func: Func, name: str) -> bytes:
-    """The module of a function, which is called by this name.
+def to_file(func: Func, name: str, defaults: Mapping[str, object] = MappingProxyType({})) -> bytes:
+    """The module of a function, which is called by this name; ``defaults`` are those of its parameters.
 
     Raises:
         ValueError: it calls a function that runs Python, which a file does not hold.
@@ -41,19 +43,42 @@ def to_file(func: Func, name: str) -> bytes:
     if program.hosts:
         host = program.hosts[0].name
         raise ValueError(f"{func.name} calls {host}, which runs Python; a file cannot hold that")
+    presets = defaults_of(func, defaults)
+    count = len(func.param_types)
+    needed = count - len(presets)
     about = {
         "name": name,
         "params": [type_to_json(t) for t in func.param_types],
         "names": names_of(func),
         "starts": _starts(func.param_types),
+        "takes": [*range(needed, count + 1)],
         "ret": type_to_json(func.ret),
         "args": _places(program.args),
         "results": _places(program.results),
         "fails": errors.TEXTS,
         "notes": _notes_of(func),
     }
-    content = json.dumps(about, separators=(",", ":"), ensure_ascii=False).encode()
+    written = json.dumps(about, separators=(",", ":"), ensure_ascii=False)
+    listed = ",".join(f'"{k}":{preset}' for k, preset in enumerate(presets, needed))
+    content = f'{written[:-1]},"defaults":{{{listed}}}}}'.encode()
     return program.bytes + encode.section(0, encode.name(SECTION) + content)
+
+
+def defaults_of(func: Func, given: Mapping[str, object]) -> list[str]:
+    """The defaults of the last parameters as JSON, which has no NaN, but can say what is read as infinite.
+
+    One of another type than its parameter is no argument, and none that can be left out.
+    """
+    found: list[str] = []
+    for name, t in zip(reversed(func.param_names), reversed(func.param_types), strict=False):
+        try:
+            text = json.dumps(build(flatten(given[name], t, name), t), ensure_ascii=False)
+        except (LookupError, TypeError, ValueError):
+            break
+        if "NaN" in text:
+            break
+        found.insert(0, text.replace("Infinity", "1e999"))
+    return found
 
 
 def _notes_of(func: Func) -> dict[int, str]:
@@ -124,6 +149,7 @@ class _File:
         self.name: str = about["name"]
         self.params = [type_from_json(t) for t in about["params"]]
         self.names: list[str] = about["names"]
+        self.defaults = {self.names[int(k)]: x for k, x in about.get("defaults", {}).items()}
         self.ret = type_from_json(about["ret"])
         params = [leaf for t in self.params for leaf in leaves(t)]
         self.args = _slots(params, about["args"])
@@ -181,7 +207,7 @@ def load(file: str | Path | bytes) -> Callable[..., object]:
     instance = instantiate(found)
 
     def loaded(*args: object, **named: object) -> object:
-        given = ordered(found.name, found.names, {}, args, named)
+        given = ordered(found.name, found.names, found.defaults, args, named)
         return build(instance(flatten_args(given, found.params, found.name)), found.ret)
 
     loaded.__name__ = loaded.__qualname__ = found.name

@@ -54,7 +54,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
         if with_hessian:
             functions["hessian"] = hessian(f)
         names = {made: name if made == name else f"{name}.{made}" for made in functions}
-        files = {made: to_file(g.func, made) for made, g in functions.items()}
+        files = {made: to_file(g.func, made, g.defaults) for made, g in functions.items()}
     except (TypeError, ValueError, DerivativeError, SizeError) as error:
         raise CommandError(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
     source = _OUR_COMMENTS.sub("", _TEMPLATE.read_text("utf-8")).replace("{}", _table(names), 1)
     source = source.replace("NAME", f"{name} of {Path(path).name}", 1)
     _write(folder / f"{name}.js", source.encode())
-    _write(folder / f"{name}.d.ts", declare({made: g.func for made, g in functions.items()}).encode())
+    _write(folder / f"{name}.d.ts", declare(functions).encode())
     return 0
 
 

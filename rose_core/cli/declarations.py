@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
-from rose_core.standalone import is_tuple, names_of
+from rose_core.standalone import defaults_of, is_tuple, names_of
+from rose_core.tracing.functions import Function
 
 _RESERVED = """break case catch class const continue debugger default delete do else enum export extends
     false finally for function if implements import in instanceof interface let new null package private
@@ -16,12 +16,16 @@ _RESERVED = """break case catch class const continue debugger default delete do 
     yield""".split()
 
 
-def declare(functions: Mapping[str, Func]) -> str:
+def declare(functions: Mapping[str, Function]) -> str:
     """The declarations of a module whose `load` gives these functions."""
     lines = ["export interface Functions {"]
-    for name, f in functions.items():
+    for name, made in functions.items():
+        f = made.func
+        needed = len(f.param_types) - len(defaults_of(f, made.defaults))
         params = zip(_parameters(names_of(f)), f.param_types, strict=True)
-        listed = ", ".join(f"{param}: {_input(t)}" for param, t in params)
+        listed = ", ".join(
+            f"{param}{'?' * (k >= needed)}: {_input(t)}" for k, (param, t) in enumerate(params)
+        )
         lines.append(f"  {_key(name)}({listed}): {_output(f.ret)};")
     lines += [
         "}",

@@ -67,8 +67,19 @@ const take = (cells, type, k, at) => {
 const callable = async (url) => {
   const module = await WebAssembly.compile(await bytesOf(url));
   const [section] = WebAssembly.Module.customSections(module, "rose");
-  const { name, names, params, starts, ret, args, results, fails, notes } =
-    JSON.parse(new TextDecoder().decode(section));
+  const {
+    name,
+    names,
+    params,
+    starts,
+    takes,
+    defaults,
+    ret,
+    args,
+    results,
+    fails,
+    notes,
+  } = JSON.parse(new TextDecoder().decode(section));
   const functions = {
     __proto__: Math,
     fail(code, x, y) {
@@ -88,11 +99,11 @@ const callable = async (url) => {
     gotten = results.map(cells);
   };
   return (...values) => {
-    if (values.length !== params.length)
-      misfit(name, `${params.length} arguments`, values.length);
+    if (!takes.includes(values.length))
+      misfit(name, `${takes.join(" or ")} arguments`, values.length);
     look();
     params.forEach((type, i) =>
-      put(given, type, values[i], starts[i], 0, names[i]),
+      put(given, type, values[i] ?? defaults[i], starts[i], 0, names[i]),
     );
     // what is not in memory goes in and out by itself
     const returned = f(...given.flatMap((x) => (x.buffer ? [] : x)));
@@ -102,7 +113,7 @@ const callable = async (url) => {
   };
 };
 
-/** The functions, from the files in `folder`. */
+// What it does is told by its declaration.
 export const load = async (folder) => {
   const at = (file) =>
     new URL(file, new URL(folder, globalThis.location ?? import.meta.url));

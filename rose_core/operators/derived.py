@@ -67,6 +67,7 @@ def _like(f: Function, name: str, ret: Type, body: Any) -> Function:
     made: Function = fn(f.func.param_types, ret, body)
     made.func.name = name
     made.func.param_names = names_of(f.func)
+    made.defaults = f.defaults
     return made
 
 

@@ -179,15 +179,16 @@ def test_mistakes_are_told_by_the_line_of_the_page(
     assert result(page, site_url, scripts, "return await python();", {"tools.py": TOOLS}).startswith(expected)
 
 
-def test_a_page_without_a_name_of_its_own(page: Page, host: Callable[..., str]) -> None:
-    """Its address is all that is in it."""
+@pytest.mark.parametrize("kind", ["src", "srcdoc"])
+def test_a_page_without_a_name_of_its_own(page: Page, host: Callable[..., str], kind: str) -> None:
+    """Its address is all that is in it, or it has none."""
     origin = host(headers={"Access-Control-Allow-Origin": "*"})
     html = MARKUP.replace("SCRIPTS", '<script type="text/x-rose">\nx = nobody\n</script>')
     html = html.replace("WORK", "return await python();").replace("../", origin)
     page.goto(f"{origin}pages/blank.html")
     page.evaluate(
-        "(src) => void document.body.append(Object.assign(document.createElement('iframe'), { src }))",
-        f"data:text/html,{quote(html)}",
+        "(page) => void document.body.append(Object.assign(document.createElement('iframe'), page))",
+        {kind: html if kind == "srcdoc" else f"data:text/html,{quote(html)}"},
     )
     (frame,) = page.main_frame.child_frames
     wait = "while (!globalThis.told) await new Promise((go) => setTimeout(go, 20));"

@@ -82,8 +82,9 @@ const address = (): string =>
 
 let sent: Promise<string> | undefined;
 
-/** The page as it was sent, which the browser has kept; empty if it has not. */
-const markup = (): Promise<string> =>
+/** The page as it was sent, which the browser or the frame has kept; empty if neither has. */
+const markup = async (): Promise<string> =>
+  frameElement?.getAttribute("srcdoc") ??
   (sent ??= fetch(address(), { cache: "force-cache" }).then(
     async (response) => {
       const bytes = await response.arrayBuffer();

@@ -84,7 +84,7 @@ let sent: Promise<string> | undefined;
 
 /** The page as it was sent, which the browser or the frame has kept; empty if neither has. */
 const markup = async (): Promise<string> =>
-  frameElement?.getAttribute("srcdoc") ??
+  (location.protocol === "about:" && frameElement?.getAttribute("srcdoc")) ||
   (sent ??= fetch(address(), { cache: "force-cache" }).then(
     async (response) => {
       const bytes = await response.arrayBuffer();

@@ -25,7 +25,8 @@ import math
 from rose_core import Bool, Real, Vec, fn, grad, index, max, min, opaque, pow, sin, struct, sum, vec
 
 Body = struct(mass=Real, at=Vec(2, Real), kind=4, fixed=Bool, À=Real, a=Real)
-By = struct(a=Real, b=2)
+By = struct(a=Real, b=2, toInfinity=Real)
+BY = {"a": 2, "b": 1, "toInfinity": math.inf}
 
 @fn
 def power(v: Vec(2, Real)) -> Real:
@@ -52,7 +53,7 @@ slopes = grad(chosen, [0, 1])
 exchanged = fn([Real], {"1": Real, "0": Bool}, lambda x: {"1": x, "0": x > 0})
 
 @fn
-def clipped(v: Vec(2, Real), low: Real, high: Real = math.inf, by: By = {"a": 2, "b": 1}) -> Real:
+def clipped(v: Vec(2, Real), low: Real, high: Real = math.inf, by: By = BY) -> Real:
     return min(max(v[0] * by.a, low), high) * v[by.b]
 
 @fn
@@ -243,7 +244,8 @@ def test_what_has_a_default_may_be_left_out(folder: Path, rose: Run) -> None:
         for (const args of [[[3, 5]], [[3, 5], 1, 2, undefined, 4]])
             try { clipped(...args); } catch (error) { told.push(error.message); }
         return [
-            clipped([3, 5], 1), clipped([3, 5], 1, 4), clipped([3, 5], 1, undefined, { a: 3, b: 0 }),
+            clipped([3, 5], 1), clipped([3, 5], 1, 4),
+            clipped([3, 5], 1, undefined, { a: 3, b: 0, toInfinity: 1 }),
             gradient([3, 5], 1).v, hessian([3, 5], 1)[1].v, ...told,
         ];"""
     told = [f"clipped: expected 2 or 3 or 4 arguments, got {n}" for n in (1, 5)]
@@ -251,11 +253,8 @@ def test_what_has_a_default_may_be_left_out(folder: Path, rose: Run) -> None:
     value, slope, second = (
         load(folder / "out" / f"clipped{name}.wasm") for name in ("", ".gradient", ".hessian")
     )
-    assert [value([3, 5], 1), value([3, 5], low=1, by={"a": 3, "b": 0}), slope([3, 5], 1)["v"]] == [
-        30,
-        27,
-        [10, 6],
-    ]
+    by = {"a": 3, "b": 0, "toInfinity": 1}
+    assert [value([3, 5], 1), value([3, 5], low=1, by=by), slope([3, 5], 1)["v"]] == [30, 27, [10, 6]]
     assert second([3, 5], 1)[1]["v"] == [2, 0]
     with pytest.raises(TypeError, match="clipped got no argument for low"):
         value([3, 5])

@@ -10,10 +10,9 @@ those that may be left out, by number.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from rose_core import errors
@@ -23,7 +22,7 @@ from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.recording.again import expanded
-from rose_core.tracing.values import build, flatten, flatten_args, ordered
+from rose_core.tracing.values import build, flatten_args, ordered
 from rose_core.wasm import encode
 from rose_core.wasm.layout import Slot, kind_of
 from rose_core.wasm.program import Program
@@ -32,8 +31,8 @@ SECTION = "rose"
 _SCALARS = {"real": REAL, "bool": BOOL, "unit": UNIT}
 
 
-def to_file(func: Func, name: str, defaults: Mapping[str, object] = MappingProxyType({})) -> bytes:
-    """The module of a function, which is called by this name; ``defaults`` are those of its parameters.
+def to_file(func: Func, name: str, defaults: Sequence[str] = ()) -> bytes:
+    """The module of a function, which is called by this name; ``defaults``: JSON of its last parameters'.
 
     Raises:
         ValueError: it calls a function that runs Python, which a file does not hold.
@@ -43,9 +42,8 @@ def to_file(func: Func, name: str, defaults: Mapping[str, object] = MappingProxy
     if program.hosts:
         host = program.hosts[0].name
         raise ValueError(f"{func.name} calls {host}, which runs Python; a file cannot hold that")
-    presets = defaults_of(func, defaults)
     count = len(func.param_types)
-    needed = count - len(presets)
+    needed = count - len(defaults)
     about = {
         "name": name,
         "params": [type_to_json(t) for t in func.param_types],
@@ -59,26 +57,9 @@ def to_file(func: Func, name: str, defaults: Mapping[str, object] = MappingProxy
         "notes": _notes_of(func),
     }
     written = json.dumps(about, separators=(",", ":"), ensure_ascii=False)
-    listed = ",".join(f'"{k}":{preset}' for k, preset in enumerate(presets, needed))
+    listed = ",".join(f'"{k}":{preset}' for k, preset in enumerate(defaults, needed))
     content = f'{written[:-1]},"defaults":{{{listed}}}}}'.encode()
     return program.bytes + encode.section(0, encode.name(SECTION) + content)
-
-
-def defaults_of(func: Func, given: Mapping[str, object]) -> list[str]:
-    """The defaults of the last parameters as JSON, which has no NaN, but can say what is read as infinite.
-
-    One of another type than its parameter is no argument, and none that can be left out.
-    """
-    found: list[str] = []
-    for name, t in zip(reversed(func.param_names), reversed(func.param_types), strict=False):
-        try:
-            text = json.dumps(build(flatten(given[name], t, name), t), ensure_ascii=False)
-        except (LookupError, TypeError, ValueError):
-            break
-        if "NaN" in text:
-            break
-        found.insert(0, text.replace("Infinity", "1e999"))
-    return found
 
 
 def _notes_of(func: Func) -> dict[int, str]:

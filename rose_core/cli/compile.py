@@ -18,6 +18,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from rose_core.cli.declarations import declare
+from rose_core.cli.defaults import defaults_of
 from rose_core.cli.errors import CommandError
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.operators.derived import gradient, hessian
@@ -54,7 +55,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
         if with_hessian:
             functions["hessian"] = hessian(f)
         names = {made: name if made == name else f"{name}.{made}" for made in functions}
-        files = {made: to_file(g.func, made, g.defaults) for made, g in functions.items()}
+        files = {made: to_file(g.func, made, defaults_of(g)) for made, g in functions.items()}
     except (TypeError, ValueError, DerivativeError, SizeError) as error:
         raise CommandError(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)

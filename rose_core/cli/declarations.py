@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from rose_core.cli.defaults import defaults_of
 from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
-from rose_core.standalone import defaults_of, is_tuple, names_of
+from rose_core.standalone import is_tuple, names_of
 from rose_core.tracing.functions import Function
 
 _RESERVED = """break case catch class const continue debugger default delete do else enum export extends
@@ -21,7 +22,7 @@ def declare(functions: Mapping[str, Function]) -> str:
     lines = ["export interface Functions {"]
     for name, made in functions.items():
         f = made.func
-        needed = len(f.param_types) - len(defaults_of(f, made.defaults))
+        needed = len(f.param_types) - len(defaults_of(made))
         params = zip(_parameters(names_of(f)), f.param_types, strict=True)
         listed = ", ".join(
             f"{param}{'?' * (k >= needed)}: {_input(t)}" for k, (param, t) in enumerate(params)

@@ -26,6 +26,7 @@ from rose_core import (
     imod,
     imul,
     index,
+    inspect,
     interp,
     isub,
     jvp,
@@ -52,6 +53,7 @@ from rose_core.language.parse import ParseError, parse
 from rose_core.language.text import show_program
 from rose_core.wasm.program import Program
 
+V2 = Vec(2, Real)
 V5 = Vec(5, Real)
 
 
@@ -500,6 +502,27 @@ def test_the_tape_grows_as_it_must():
         compiled = compile(fn([Real, Real], Real, lambda x, n, f=f: vjp(f)(x, n).grad(1)[0]))
         assert compiled(1.0, 200_000.0) == pytest.approx(d, rel=1e-9)
         assert compiled(1.0, 1.0) == pytest.approx(0.997)
+
+
+def test_short_records_of_a_tape_have_room_for_many_at_once():
+    """And what is left of it is given back: many loops of a turn or two have their records side by side."""
+
+    def halved(s):
+        return while_loop(V2, s, lambda s: s[0] > 1.0, lambda s: [s[0] * s[1], sin(s[0]) * s[1]])
+
+    @fn
+    def once(x: Real, y: Real) -> Real:
+        a, b = halved([x, y])
+        return a * b
+
+    @fn
+    def often(x: Real, y: Real) -> Real:
+        a, b = fori(5000, V2, [x, y], lambda i, s: [0.5 + (t := halved(s))[0] * 0.6, 0.3 + t[1]])
+        return a * b
+
+    slopes = [fn([Real, Real], V2, lambda x, y, f=f: vjp(f)(x, y).grad(1)) for f in (once, often)]
+    assert re.search(r"i32.const 1024 .*\n *call \$extend", inspect(slopes[0]).wat)
+    assert pages(slopes[1], 1.5, 0.7) < 20
 
 
 # -- what is refused, and what goes wrong --------------------------------------------------------------

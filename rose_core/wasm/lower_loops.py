@@ -22,6 +22,7 @@ from rose_core.wasm.encode import (
     BR_IF_1,
     END,
     I32_ADD,
+    I32_EQ,
     I32_EQZ,
     I32_GE_U,
     I32_GT_U,
@@ -32,6 +33,7 @@ from rose_core.wasm.encode import (
     LOOP,
     f64_const,
     global_get,
+    global_set,
     i32_const,
     load,
     local_tee,
@@ -41,6 +43,9 @@ from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.layout import BASE, Place, aligned, is_i32, kind_of, size_of
 from rose_core.wasm.lower_control import ControlFlow, Operand
 from rose_core.wasm.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP
+
+_CHUNK = 1024
+"""The bytes, at least, that are taken at once for records."""
 
 
 class Loops(ControlFlow):
@@ -283,19 +288,23 @@ class _Rows:
         """Before a turn: room for its record, and the addresses of its rows."""
         code = []
         if self.offsets:
-            at = [get_local(self.turn if self.grows else number), i32_const(self.record), I32_MUL]
+            turn = get_local(self.turn if self.grows else number)
+            code += [*self._record(turn), set_local(self.row)]
             if self.grows:
-                start, stop = get_local(self.start), get_local(self.stop)
-                more = [start, *at, I32_ADD, i32_const(self.record), I32_ADD, stop, I32_GT_U]
-                extend = self.body.runtime.extend()
+                start, stop, row = map(get_local, (self.start, self.stop, self.row))
+                more, extend = i32_const(max(self.record, _CHUNK)), self.body.runtime.extend()
                 code += [
-                    *more, IF, start, stop, i32_const(self.record), extend,
-                    set_local(self.stop), set_local(self.start), END,
+                    row, i32_const(self.record), I32_ADD, stop, I32_GT_U,
+                    IF, start, stop, more, extend, set_local(self.stop), set_local(self.start),
+                    *self._record(turn), set_local(self.row), END,
                 ]  # fmt: skip
-            code += [get_local(self.start), *at, I32_ADD, set_local(self.row)]
         for k, n in self.pointers.items():
             code += [*self._of_turn(k, self.arrays[k].push(), number), set_local(n)]
         return code
+
+    def _record(self, turn: bytes) -> list[bytes]:
+        """The address of a turn's record."""
+        return [get_local(self.start), turn, i32_const(self.record), I32_MUL, I32_ADD]
 
     def _of_turn(self, k: int, whole: bytes, number: int) -> list[bytes]:
         """The address of the turn's row, or element, of an array."""
@@ -314,8 +323,11 @@ class _Rows:
         return code
 
     def finish(self) -> list[bytes]:
-        """After the loop: the descriptors."""
+        """After the loop: the descriptors. Room for records that did not come is given back."""
         code = []
+        if self.offsets and self.grows:
+            end = [*self._record(get_local(self.turn)), global_set(TOP)]
+            code += [get_local(self.stop), global_get(TOP), I32_EQ, IF, *end, END]
         for k, get in self.handles.items():
             handle = self.body.expr[get]
             assert handle is not None

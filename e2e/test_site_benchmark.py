@@ -161,8 +161,10 @@ def test_measuring_is_stopped_and_begun_again(page: Page, site_url: str) -> None
     expect(page.locator("#measuring")).to_contain_text("2 of 4")
     worker = next(worker for worker in page.workers if "/bench/worker.js" in worker.url)
     with worker.expect_event("close"):
-        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_role("button", name="Stop")).to_be_focused()
+        page.keyboard.press("Enter")
     expect(page.locator("#measuring")).to_contain_text("Stopped.")
+    expect(page.get_by_role("button", name="Measure here")).to_be_focused()
     expect(page.locator("#measuring")).not_to_have_class("failed")
     expect(page.locator("#pairs h3")).to_have_count(1)
     choose(page, "sincos")

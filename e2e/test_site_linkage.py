@@ -264,12 +264,14 @@ def test_pins_are_passed_if_there_is_the_freedom(still: Page, screenshot: Callab
         expect(shown(still, "angle")).to_have_text(f"{angle}°")
         expected = [c.real for c in pen([*DROP], math.radians(angle))]
         assert at(still) == pytest.approx(expected, abs=0.0006)
-    still.get_by_role("button", name="Remove pins").click()
+    still.get_by_role("button", name="Remove pins").press("Enter")
     expect(still.get_by_role("button", name="Remove pins")).to_be_disabled()
+    expect(still.get_by_role("button", name="Pin the pen here")).to_be_focused()
     for angle in (10, 20, 30, 40):
         still.get_by_role("slider", name="Angle of the crank").fill(str(angle))
         still.get_by_role("button", name="Pin the pen here").click()
     expect(still.get_by_role("button", name="Pin the pen here")).to_be_disabled()
+    expect(still.get_by_role("button", name="Remove pins")).to_be_focused()
 
 
 def test_bars_that_do_not_meet_are_refused(still: Page) -> None:

@@ -177,11 +177,13 @@ export const measureHere = async (kept) => {
     for (const field of fields) field.disabled = true;
     start.disabled = true;
     stop.disabled = bar.hidden = false;
+    stop.focus({ preventScroll: true }); // where it was, it cannot stay
     bar.removeAttribute("value");
     await during(said, "Loading this library, and Python for it…", work);
     contest.stop();
     for (const field of fields) field.disabled = false;
     start.disabled = false;
+    if (document.activeElement === stop) start.focus({ preventScroll: true });
     stop.disabled = bar.hidden = true;
   });
 };

@@ -188,6 +188,9 @@ const tell = () => {
   };
   for (const [id, isPossible] of Object.entries(can))
     element(id, HTMLButtonElement).disabled = !place || !isPossible;
+  // who pressed the one for the last time goes on from the other
+  if (place && document.activeElement?.matches(":disabled"))
+    element(pins.length ? "unpin" : "pin").focus();
   write(element("play"), crank.running ? "Stop" : "Play");
   const angle = `${fixed(mechanism.angle, 0)}°`;
   angleSlider.value = String(mechanism.angle);

@@ -18,6 +18,15 @@ from e2e import gestures
 from e2e.gestures import MIDDLE
 
 PHONE = (390, 844)
+
+KEPT = """(await new Promise((done) => {
+    indexedDB.open("rose programs").onsuccess = ({ target: { result: database } }) => {
+        database.transaction("files").objectStore("files").count().onsuccess =
+            ({ target }) => { database.close(); done(target.result); };
+    };
+}))"""
+"""How many files the browser keeps, once a page has looked for one; who compiles does not wait for that."""
+
 PATIENCE = 120.0
 """Seconds for anything to happen: enough for Python to be loaded on a machine that does much else."""
 

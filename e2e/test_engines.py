@@ -27,7 +27,7 @@ from e2e.conftest import PAGES
 from e2e.explorables import EVALUATES, USES
 from e2e.frozen import Frozen
 from e2e.server import Server
-from e2e.tab import Tab
+from e2e.tab import KEPT, Tab
 from e2e.webkit import prepare
 from rose_core import compile
 from rose_core.language.ops import OPS
@@ -245,13 +245,7 @@ def test_a_second_visit_needs_no_python(tab: Tab, host: Host) -> None:
     tab.goto(f"{host.url}pages/blank.html")
     assert tab.run(body) == 3
     assert host.loads_python()
-    kept = """(await new Promise((done) => {
-        indexedDB.open("rose programs").onsuccess = ({ target: { result: database } }) => {
-            database.transaction("files").objectStore("files").count().onsuccess =
-                ({ target }) => { database.close(); done(target.result); };
-        };
-    })) > 0"""
-    tab.until(kept)
+    tab.until(f"{KEPT} > 0")
     tab.goto(f"{host.url}pages/blank.html?again")
     assert tab.run(body) == 3
     assert not host.loads_python()

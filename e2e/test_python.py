@@ -11,6 +11,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from e2e.tab import KEPT
+
 MARKUP = """<!doctype html>
 <meta charset="utf-8">
 <link rel="icon" href="icon.svg">
@@ -100,6 +102,7 @@ def test_a_function_from_python_is_like_any_other(page: Page, site_url: str) -> 
 
 def test_the_browser_keeps_what_scripts_define(page: Page, site_url: str) -> None:
     assert result(page, site_url, BOWL, GRADIENT) == "[1,6]"
+    page.wait_for_function(f"async () => {KEPT} === 2")  # what they define, and its gradient
     urls = asked(page)
     page.reload()
     assert told(page) == "[1,6]"

@@ -224,6 +224,7 @@ QUERIED = """<!doctype html>
 <input id="factor" type="range" min="61" max="63">
 <form><select name="factor" onchange="form.submit()"><option>61<option>64</select></form>
 <form method="post"><input type="checkbox" onchange="form.submit()"></form>
+<iframe srcdoc='<form><input name="k" type="checkbox" onchange="form.submit()"></form>'></iframe>
 <script type="module">
 import { scale } from "./scales.js";
 const factor = document.getElementById("factor");

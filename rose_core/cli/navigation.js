@@ -17,8 +17,8 @@
     const [page, found] = [location.href, destination.url].map(
       (address) => address.split(/[?#]/)[0],
     );
-    // itself, with another query
-    if (page === found && !formData)
+    // itself, with another query; frames are pages of their own, or none
+    if (self === top && page === found && !formData)
       globalThis.roseWork.turns.add(destination.url);
     signal.addEventListener("abort", () => refusals.add(signal.reason));
     event.preventDefault();

@@ -6,7 +6,23 @@ import math
 
 import pytest
 
-from rose_core import Real, RunError, Vec, compile, exp, fn, imod, index, interp, real, sin, vec, vjp
+from rose_core import (
+    Real,
+    RunError,
+    Vec,
+    compile,
+    exp,
+    fn,
+    imod,
+    index,
+    inspect,
+    interp,
+    real,
+    sin,
+    sqrt,
+    vec,
+    vjp,
+)
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import ACCUM, Func
@@ -66,6 +82,36 @@ def test_short_accumulators_are_variables(d, split) -> None:
 def test_outer_loops_stay() -> None:
     f = fn([Vec(4, Real)], Real, lambda x: total(4, lambda i: sin(x[i])))
     assert len(same(f, wave(4)).blocks) == 2
+
+
+@pytest.mark.parametrize(("d", "loops"), [(3, 1), (4, 2), (16, 2)])
+def test_a_loop_that_computes_much_for_a_sum_runs_in_lanes(d, loops) -> None:
+    def distance(x, y):
+        return sqrt((x - y) * (x - y) + 1)
+
+    f = fn(
+        [Vec(d, Real), Vec(30, Real)],
+        Real,
+        lambda c, x: total(30, lambda i: total(d, lambda k: distance(x[i], c[k]))),
+    )
+    assert len(same(f, wave(d), wave(30)).blocks) == 1 + loops
+    assert ("f64x2.sqrt" in inspect(f).wat) == (loops == 2)
+
+
+@pytest.mark.parametrize(("d", "loops"), [(7, 1), (8, 2), (16, 2)])
+def test_a_loop_that_adds_to_neighbours_runs_in_lanes(d, loops) -> None:
+    """The gradient by the centres, a matrix; that by a short vector is in local variables."""
+
+    def squares(c, xs):
+        return total(3, lambda j: total(d, lambda k: (xs[k] - c[j][k]) * (xs[k] - c[j][k])))
+
+    def soft(c, xs):
+        return total(20, lambda i: exp(-squares(c, xs[i])))
+
+    params = [Vec(3, Vec(d, Real)), Vec(20, Vec(d, Real))]
+    code = same(grad(params, soft), wave(3, d), wave(20, d))
+    turns = [block.size.size for block in code.blocks[1:]]
+    assert turns.count(d) == loops - 1, turns
 
 
 def test_results_of_turns() -> None:

@@ -3,9 +3,9 @@
 A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of
 a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
 only added to at such indices becomes one local variable for each element. Loops that are not
-inside of another are left: they would not run faster for it. Of a loop around sums that stay loops, the
-turns run side by side (`optimise.jam`). What several of the loops that stay compute, one does
-(`optimise.once`).
+inside of another are left: they would not run faster for it; nor those that gain more by running two turns
+at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run side by side
+(`optimise.jam`). What several of the loops that stay compute, one does (`optimise.once`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
     COND,
+    IDX,
+    INDEX,
     LOOP,
     REF_INDEX,
     RESOLVE,
@@ -24,8 +26,9 @@ from rose_core.language.ir import (
     callees,
     opcodes,
     operands,
+    path_of,
 )
-from rose_core.language.ops import BINARY_END
+from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
 from rose_core.optimise import jam
@@ -49,6 +52,10 @@ ROWS_PER_TURN = 8
 
 MOST_VARIABLES = 12
 """The most elements of an accumulator that become local variables."""
+
+_TO_NEIGHBOURS, _TO_A_SUM = (8, 2), (4, 6)
+"""The fewest turns, and what each is worth in additions, with which a loop that adds to these runs two turns
+at a time instead. What goes into a sum waits for that in any case."""
 
 
 def unrolled(f: Func, in_loop: bool = False) -> Func:
@@ -102,7 +109,11 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
         if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
             joint[number] = inside[number]
             saved += sum(f.turns_of(k) for k in stay)
-        elif 0 < turns <= _most_turns(block.parent, in_loop) and written <= MOST_ROWS:
+        elif (
+            0 < turns <= _most_turns(block.parent, in_loop)
+            and written <= MOST_ROWS
+            and not _stays_for_lanes(f, number, turns)
+        ):
             saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
         else:
             rows[block.parent] += rows[number]
@@ -119,6 +130,27 @@ def _most_turns(parent: int, in_loop: bool) -> int:
     if parent:
         return MOST_TURNS
     return MOST_TURNS_IN_STATE if in_loop else 0
+
+
+def _stays_for_lanes(f: Func, number: int, turns: int) -> bool:
+    """Whether a loop computes much of neighbours in memory, and adds it to others there, or to a sum."""
+    code, home, turn = f.code, f.home, f.blocks[number].index
+    effort = 0
+    least: tuple[int, int] | None = None
+    for v in f.blocks[number].order:
+        op, *given = code[v]
+        if op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
+            effort += EFFORT[op]  # as in lanes, which have the same instruction
+        elif op == ADD_TO:
+            root = path_of(f, given[0])[1]
+            if home[given[0]] != number:
+                least = _TO_A_SUM
+            elif code[root][0] == ACCUM and _is_short(f.types[root].inner):  # type: ignore[attr-defined]
+                return False
+            least = least or _TO_NEIGHBOURS
+        elif op != IDX and not (op in (INDEX, REF_INDEX) and given[1] == turn and home[given[0]] != number):
+            return False
+    return least is not None and turns >= least[0] and effort >= least[1]
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:

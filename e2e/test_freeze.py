@@ -243,6 +243,18 @@ def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Froze
     assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
 
 
+def test_a_query_that_tells_the_time_does_not_lead_on_for_ever(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    timed = (
+        'import { scale } from "./scales.js"; scale(61); location.search = `?t=${performance.timeOrigin}`;'
+    )
+    page = f'<!doctype html><link rel="icon" href="data:,"><script type="module">{timed}</script>'
+    site.write("pages/page.html", page)
+    done = site.freeze()
+    told = "(of the addresses that differ in a query alone, 2 were opened)"
+    assert f"pages/page.html: 1 program {told}\n" in done.stdout
+
+
 HIDDEN = """<!doctype html>
 <link rel="icon" href="data:,">
 <div id="open"></div><div id="closed"></div><input id="more" type="checkbox">

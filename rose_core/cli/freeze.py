@@ -11,7 +11,7 @@ from rose_core.cli import offline as offline_worker
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of, serve
 from rose_core.cli.site import Change, Site
-from rose_core.cli.visit import MOST, WORKER, Visit, chromium, first_visit
+from rose_core.cli.visit import WORKER, Visit, chromium, first_visit
 from rose_core.errors import counted
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _hint(visit: Visit, kept: int) -> str:
     """What an author may not know of a page that failed, or of which too little is seen."""
     kinds = sorted(visit.unseen)
     unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
-    if len(visit.turns) > MOST:
-        unseen += f" (of the addresses that differ in a query alone, {MOST} were opened)"
+    if len(visit.turns) > visit.opened:
+        unseen += f" (of the addresses that differ in a query alone, {visit.opened} were opened)"
     if kept:
         return f", and {kept} from before, as something went wrong{unseen}"
     if visit.artifacts or visit.errors or unseen or not visit.has_rose:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -84,6 +85,8 @@ class Visit:
     """The protocols of addresses of workers of which it cannot be seen what they compile."""
     turns: list[str] = field(default_factory=list)
     """Addresses of the page, with the queries that it asks for."""
+    opened: int = 0
+    """How many of these were opened."""
     workers: dict[str, str] = field(default_factory=dict)
     """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
@@ -175,14 +178,28 @@ def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -
 
 def _first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
     visit = Visit(turns=[address])
-    for turn in islice(visit.turns, MOST):  # which grow
+    ahead = [address]
+    for turn in islice(ahead, MOST):  # which grow
+        visit.opened += 1
+        compiled, found = len(visit.artifacts), len(visit.turns)
         # somebody else each time: what a page stores would make others those of a second visit
         context = reader(browser, {**known, **{artifact.key: artifact for artifact in visit.artifacts}})
         use(context, turn, visit)
         context.close()
         if visit.is_stuck:
             break
+        new = visit.turns[found:]
+        if turn != address and len(visit.artifacts) == compiled:
+            # a query that tells the time is another at each visit, and would lead on for ever
+            names = {_parameters(other) for other in visit.turns[:found]}
+            new = [other for other in new if _parameters(other) not in names]
+        ahead += new
     return visit
+
+
+def _parameters(address: str) -> frozenset[str]:
+    """The names of those in an address that have values."""
+    return frozenset(re.findall(r"[^&=]+(?==)", urlsplit(address).query))
 
 
 def use(context: BrowserContext, address: str, visit: Visit) -> None:

@@ -82,10 +82,12 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
     ctx.fillStyle = token("--ink");
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    name(ctx, "a", A, B);
+    const [ax, ay] = name(ctx, "a", A, B);
     name(ctx, "b", B, C);
     name(ctx, "c", D, C);
-    ctx.fillText("A", A[0] - 16, A[1] + 6);
+    // a short crank has its own name there at times
+    const isTaken = Math.hypot(A[0] - 16 - ax, A[1] + 6 - ay) < 14;
+    ctx.fillText("A", A[0] + (isTaken ? 16 : -16), A[1] + 6);
     ctx.fillText("D", D[0] + 16, D[1] + 6);
   }
 
@@ -122,15 +124,16 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
   dot(ctx, P, 8, token("--rose"));
 };
 
-/** The name of a bar, beside its middle. @param {CanvasRenderingContext2D} ctx @param {string} text @param {Pair} from @param {Pair} to */
+/** The name of a bar, beside its middle; where that is. @param {CanvasRenderingContext2D} ctx @param {string} text @param {Pair} from @param {Pair} to */
 const name = (ctx, text, from, to) => {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const aside = 13 / (Math.hypot(dx, dy) || 1);
-  ctx.fillText(
-    text,
+  const place = /** @type {Pair} */ ([
     (from[0] + to[0]) / 2 + dy * aside,
     (from[1] + to[1]) / 2 - dx * aside,
-  );
+  ]);
+  ctx.fillText(text, ...place);
+  return place;
 };
 
 /**

@@ -62,7 +62,7 @@ export class Files {
         askAnew();
         throw differs;
       }
-      console.warn(
+      console.info(
         `Rose: ${this.assets[name]} is not as it was built, but runs`,
       );
     }

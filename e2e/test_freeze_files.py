@@ -6,15 +6,19 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from contextlib import nullcontext, suppress
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.frozen import PAGE, SCRIPT, Frozen
+from build import BROWSER
+from e2e.frozen import ENVIRONMENT, PAGE, SCRIPT, Frozen
 from e2e.server import Server
 from rose_core.cli import freeze
 from rose_core.cli.artifact import Artifact
@@ -205,6 +209,21 @@ def test_what_is_no_part_of_the_site_stays(tmp_path: Path) -> None:
     (tmp_path / "rose/rose.frozen.json").write_text('{"folders": {"../frozen/": ["0123456789abcdef"]}}')
     (change,) = Site(tmp_path).changes(False)
     assert change.path == tmp_path / "rose/rose.frozen.json"
+
+
+def test_who_freezes_a_site_waits_for_another_who_does(tmp_path: Path) -> None:
+    (tmp_path / "index.html").touch()
+    words = [sys.executable, "-c", f"from rose_core.cli import main; main(['freeze', {str(tmp_path)!r}])"]
+    env = {**ENVIRONMENT, "CHROMIUM": json.loads(BROWSER.read_text())["path"]}
+    folder = os.open(tmp_path, os.O_RDONLY)
+    flock(folder, LOCK_EX)
+    with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as second:
+        assert second.stderr
+        told = second.stderr.readline()
+        os.close(folder)
+        assert told == f"another `rose freeze` is at work in {tmp_path}, and is waited for\n"
+        assert second.stderr.read() == ""
+    assert second.returncode == 0
 
 
 def test_an_index_may_be_in_a_folder_that_is_to_come(tmp_path: Path) -> None:

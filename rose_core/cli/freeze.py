@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -25,6 +28,11 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     """
     if not root.is_dir():
         raise CommandError(f"{root} is no folder")
+    with _alone(root):
+        return _freeze_site(root, check, offline, program, base)
+
+
+def _freeze_site(root: Path, check: bool, offline: bool, program: str | None, base: str) -> int:
     site = Site(root)
     answered: set[str] = set()
     with serve(site.root, base, WORKER, answered) as origin, chromium(program) as browser:
@@ -54,6 +62,28 @@ def freeze_site(root: Path, check: bool, offline: bool, program: str | None, bas
     if check and not is_right:
         print(f"! out of date: run `rose freeze {root}`")
     return 1 if site.problems or (check and not is_right) else 0
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """While nobody else freezes this folder, who would take what is on its way for leftovers."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # on Windows
+        yield
+        return
+    folder = os.open(root, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # not all drives have locks
+            try:
+                flock(folder, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                told = f"another `rose freeze` is at work in {root}, and is waited for"
+                print(told, file=sys.stderr, flush=True)
+                flock(folder, LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _use_pages(site: Site, browser: Browser, address: Mapping[Path, str], origin: str) -> None:

@@ -142,7 +142,10 @@ def test_who_waits_for_the_first_byte_is_told(page: Page, site_url: str) -> None
     page.context.route("**/pyodide/*", lambda route: route.continue_() if shown else held.append(route))
     shown = False
     run(page, site_url, "globalThis.ready = rose.ready();")
-    expect(page.get_by_role("progressbar")).to_be_visible()
+    bar = page.get_by_role("progressbar")
+    expect(bar).to_be_visible()
+    page.emulate_media(forced_colors="active")  # in which it is not to be as black as the page
+    assert bar.evaluate("(bar) => getComputedStyle(bar).backgroundColor") == "rgb(74, 125, 255)"
     shown = True
     for route in held:
         route.continue_()

@@ -24,6 +24,7 @@ const STYLE = {
   height: "3px",
   zIndex: "2147483647",
   background: "#4a7dff",
+  forcedColorAdjust: "none", // else it were as the page is
   pointerEvents: "none",
 };
 

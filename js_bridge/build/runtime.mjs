@@ -21,10 +21,20 @@ const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
 /** Python: `compiled(files, to)` writes an archive of byte code made of {name: source}. */
 const COMPILER = `
 import ast, marshal, zipfile
-from importlib.util import MAGIC_NUMBER, source_hash
+from importlib.util import MAGIC_NUMBER
 
 class Bare(ast.NodeTransformer):
-    """Leaves out the annotations of functions, which only a type checker asks for."""
+    """Leaves out the annotations of functions and variables, which only a type checker asks for."""
+
+    def visit_ClassDef(self, node):
+        for part in node.body:  # fields of dataclasses are found by theirs
+            if not isinstance(part, ast.AnnAssign):
+                self.visit(part)
+        return node
+
+    def visit_AnnAssign(self, node):
+        new = ast.Assign([node.target], node.value) if node.value else ast.Pass()
+        return ast.copy_location(new, node)
 
     def visit_FunctionDef(self, node):
         self.generic_visit(node)
@@ -43,8 +53,8 @@ def compiled(files, to, where, bare=False):
             tree = ast.parse(source)
             tree = Bare().visit(tree) if bare else tree
             code = compile(tree, f"{where}/{name}", "exec", dont_inherit=True, optimize=2)
-            # PEP 552: hash-based (1), and not to be checked against a source (no 2).
-            head = MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source)
+            # PEP 552: hash-based (1), and not to be checked against a source (no 2), whose hash is no use then.
+            head = MAGIC_NUMBER + (1).to_bytes(12, "little")
             info = zipfile.ZipInfo(name + "c", (1980, 1, 1, 0, 0, 0))
             archive.writestr(info, head + marshal.dumps(code))
 `;

@@ -77,10 +77,40 @@ def sum_of(terms) -> float:
 def test_two_additions_to_one_matrix_keep_their_order(found) -> None:
     n = 18
     M = Vec(n, Vec(n, Real))
-    f = fn([M], Real, lambda a: sum(n, lambda i: sum(n, lambda j: cos(sum(n, lambda k: a[k][i] * a[k][j])))))
+    f = fn([M], Real, lambda a: sum(n, lambda j: cos(sum(n, lambda k: a[k][j] * a[j][k]))))
     a = point(n, 1)[0]
     same(fn([M], M, lambda a: vjp(f)(a).grad(1)), a)
     assert not any(of.sites for of in found)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [lambda a, i, j, k: a[i][k] * a[k][j], lambda a, i, j, k: a[k][i] * a[k][j]],
+    ids=["a a", "transposed a a"],
+)
+def test_a_matrix_times_itself(term, found) -> None:
+    """What is the same row or column of it for all columns of the product is added up by itself."""
+    n = 18
+    M = Vec(n, Vec(n, Real))
+    f = fn([M], Real, lambda a: sum(n, lambda i: sum(n, lambda j: cos(sum(n, lambda k: term(a, i, j, k))))))
+    a = point(n, 1)[0]
+    same(f, a)
+    g = fn([M], M, lambda a: vjp(f)(a).grad(1))
+    same(g, a)
+    assert [set(of.sites.values()) for of in found if of.sites] == [{Site.COLUMN, Site.SAME}]
+
+
+def test_columns_beside_a_derivative() -> None:
+    n = 5
+    M = Vec(n, Vec(n, Real))
+
+    def product(a, b):
+        return vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: sum(n, lambda k: a[k][i] * b[k][j])))
+
+    f = fn([M], Real, lambda a: sum(n, lambda i: cos(product(a, a)[i][i])))
+    g = fn([M], M, lambda a: product(vjp(f)(a).grad(1), a))
+    same(g, point(n, 2)[0])
+    same(fn([M], M, lambda a: vjp(fn([M], Real, lambda a: g(a)[1][2]))(a).grad(1)), point(n, 2)[0])
 
 
 @pytest.mark.parametrize("n", [18, 19])

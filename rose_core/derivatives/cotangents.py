@@ -17,7 +17,7 @@ from rose_core.derivatives.linearize_control import Column
 from rose_core.derivatives.sweep import LoopSums, Sums
 from rose_core.derivatives.versions import Versions
 from rose_core.language.builder import Builder
-from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS
+from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS, Func, remembered
 from rose_core.language.ops import LIBRARY, TABLE_END, code
 from rose_core.language.types import REAL, Array, Ref, has_tape, replace_scalar
 
@@ -273,9 +273,9 @@ class Cotangents:
         """The accumulator of the cotangent of the active array (or, from an inner loop, scalar) ``v``."""
         ins = self.func.code[v]
         is_array = isinstance(self.func.types[v], Array)
-        if is_array and ins[0] == INDEX:
-            return self.b.ref_index(self.ref(ins[1]), self.value(ins[2]))
         loop = self.source_block[self.func.home[v]]
+        if is_array and ins[0] == INDEX and v not in loop.refs and not self._is_apart(v, loop):
+            return self.b.ref_index(self.ref(ins[1]), self.value(ins[2]))
         if is_array and ins[0] == _SELECT:
             r = loop.choices.get(v)
             if r is None:
@@ -293,6 +293,15 @@ class Cotangents:
                 r = self.b.accum(self._zero(v) if given is None else given, loop.backward)
             loop.refs[v] = r
         return r
+
+    def _is_apart(self, v: int, loop: Loop) -> bool:
+        """Whether what the row ``v`` gets is added up by itself: loops add to columns of its array, too.
+
+        Turns of these do not run side by side if both may be the same element.
+        """
+        n, of = self.func.home[v], self.func.code[v][1]
+        is_around = loop in self.stack[1:-2]
+        return is_around and any(k > n and (k, of) in _columns(self.func) for k in self.source_block)
 
     def _scratch(self, v: int) -> int:
         """An accumulator nobody reads, for the side of a choice that carries no tangent."""
@@ -370,3 +379,11 @@ class Cotangents:
             self._add_elements(v, self.stack[0].elements.pop(v, {}))
             return None
         return self.total(v)
+
+
+@remembered
+def _columns(f: Func) -> set[tuple[int, int]]:
+    """The blocks with the arrays of which they read an element of another row in each turn."""
+    code, home = f.code, f.home
+    elements = [(home[v], ins[1]) for v, ins in enumerate(code) if ins[0] == INDEX and ins[1] >= 0]
+    return {(k, code[r][1]) for k, r in elements if code[r][0] == INDEX and home[r] == k}

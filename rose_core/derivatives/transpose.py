@@ -208,7 +208,7 @@ class Reverse(Cotangents):
     def index(self, v: int, ins: tuple[int, ...]) -> None:
         if not self.lin.active[v]:
             return
-        if ins[2] >= 0 and isinstance(self.func.types[v], Array):
+        if ins[2] >= 0 and isinstance(self.func.types[v], Array) and v not in self.stack[-1].refs:
             return  # contributions went straight to the row
         c = self.total(v)
         if c is None or v in self.in_place:

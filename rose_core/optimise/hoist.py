@@ -3,6 +3,7 @@
 Written as in a book, each share of a softmax has the sum of all in it: a loop in a loop. The builder puts an
 operation where its operands are; this does so with whole loops, and the accumulators that they add to. It
 comes before the derivatives, where each turn would have a share of its own in the cotangent of such a sum.
+So are columns read: a loop around sums of ``a[k][i] * b[k][j]`` runs two turns at a time if one is a vector.
 """
 
 from __future__ import annotations
@@ -34,13 +35,16 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
-from rose_core.language.types import Fin, Ref
+from rose_core.language.types import Array, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
 
 _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 """Structural instructions that stand where their operands do."""
 _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 """Structural instructions that cannot fail, if nothing that they call can."""
+
+FEWEST = 6
+"""The fewest elements of a column that is read by itself."""
 
 
 def hoisted(f: Func) -> Func:
@@ -54,9 +58,9 @@ def _inner_loops(f: Func) -> list[int]:
 
 @remembered
 def _hoisted(f: Func) -> Func:
-    if not any(Loop(f, v, f.home).fits() for v in _inner_loops(f)):
+    if not any(Loop(f, v, f.home).fits() or _columns(f, f.code[v][1]) for v in _inner_loops(f)):
         return f
-    copy = copied(f, lambda b, args: Verbatim(f, b, args))
+    copy = copied(f, lambda b, args: _Reading(f, b, args))
     homes = _homes(copy)
     if homes == copy.home:
         return f
@@ -68,6 +72,41 @@ def _hoisted(f: Func) -> Func:
     for v, number in enumerate(homes):
         copy.blocks[number].order.append(v)
     return copy
+
+
+def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
+    """What a loop ``k`` reads as ``a[k][i]``, the same in all turns of one around it → ``a`` and ``i``."""
+    block, home = f.blocks[number], f.home
+    around = block.parent
+    rows: dict[int, int] = {}
+    found: dict[int, tuple[int, int]] = {}
+    for v in block.order if around > 0 and block.size.size >= FEWEST else ():  # type: ignore[attr-defined]
+        if f.code[v][0] == INDEX:
+            _, of, i = f.code[v]
+            # what is outside of both loops is in a block with a lower number
+            if i == block.index and (of < 0 or home[of] < around):
+                rows[v] = of
+            elif of in rows and i >= 0 and home[i] < around and not isinstance(f.types[v], Array):
+                found[v] = rows[of], i
+    return found
+
+
+class _Reading(Verbatim):
+    """Copies a function, and reads columns by themselves."""
+
+    def loop(self, v: int, number: int) -> None:
+        b, env = self.b, self.env
+        for x, (of, i) in _columns(self.func, number).items():
+            k = b.open_for(self.func.blocks[number].size)
+            self.replaced[x] = [b.get(b.close_for([b.index(b.index(env[of], k), env[i])]), 0)]
+        super().loop(v, number)
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        if v in self.replaced:
+            turn = self.func.blocks[self.func.home[v]].index
+            self.env[v] = self.b.index(self.replaced[v][0], self.env[turn])
+        else:
+            super().structural(v, ins)
 
 
 def _homes(f: Func) -> list[int]:

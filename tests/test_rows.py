@@ -7,7 +7,7 @@ import random
 import pytest
 from engines import same
 
-from rose_core import Real, Vec, cos, fn, max, sin, struct, sum, vec, vjp
+from rose_core import Real, RunError, Vec, compile, cos, fn, interp, max, sin, struct, sum, vec, vjp
 from rose_core.wasm import rows
 from rose_core.wasm.rows import Site
 
@@ -98,6 +98,44 @@ def test_a_matrix_times_itself(term, found) -> None:
     g = fn([M], M, lambda a: vjp(f)(a).grad(1))
     same(g, a)
     assert [set(of.sites.values()) for of in found if of.sites] == [{Site.COLUMN, Site.SAME}]
+
+
+@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("n", [40, 41])
+def test_windows_slide(n: int, more: int, found) -> None:
+    """A convolution, and an autocorrelation, whose windows begin one and four elements further."""
+    m = 18
+    V, W = Vec(n, Real), Vec(m, Real)
+
+    def at(x, w, i):
+        return cos(sum(m, lambda j: w[j] * x[i + j + more]))
+
+    x, _, _ = point(n, 1)
+    convolution = fn([V, W], Real, lambda x, w: sum(n - m - more + 1, lambda i: at(x, w, i)))
+    same(convolution, x[0], x[1][:m])
+    assert len(found) == 1
+    lags = fn(
+        [V], W, lambda x: vec(m, Real, lambda k: sum(n - m - more, lambda i: x[i] * x[i + k + (more + 1)]))
+    )
+    same(lags, x[0])
+    assert len(found) == 2
+    same(fn([V], V, lambda x: vjp(fn([V], Real, lambda x: at(x, lags(x), 0)))(x).grad(1)), x[0])
+    same(
+        fn(
+            [V, W],
+            struct({"x": V, "w": W}),
+            lambda x, w: dict(zip("xw", vjp(convolution)(x, w).grad(1), strict=True)),
+        ),
+        x[0],
+        x[1][:m],
+    )
+
+
+def test_a_window_that_ends_beyond_the_vector_fails() -> None:
+    f = fn([Vec(20, Real)], Real, lambda x: sum(5, lambda i: cos(sum(18, lambda j: x[j] * x[i + j]))))
+    for run in compile, interp:
+        with pytest.raises(RunError, match="20 is out of range"):
+            run(f)(point(20, 1)[2])
 
 
 def test_columns_beside_a_derivative() -> None:

@@ -3,7 +3,8 @@
 A sum has an order, so a loop that adds up one row waits for every addition. Where a loop over rows does
 nothing in a turn but such sums, and computes numbers of them, its turns are independent of each other: each
 lane adds up a row of its own, in the order of its elements, and the results are the same to the bit. So it
-is with columns, of which two that are side by side can be read at once.
+is with columns, of which two that are side by side can be read at once, and with windows that slide along a
+vector by an element a turn, as in a convolution.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, IDX, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
+from rose_core.language.ops import code as opcode
 from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
     BR_IF_0,
@@ -40,6 +42,8 @@ from rose_core.wasm.strides import STEP, read, write
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
+
+_IADD, _NARROW = opcode("iadd"), opcode("narrow")
 
 
 class Site(Enum):
@@ -163,10 +167,11 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             rows.sites[v] = site
             continue
         elif ins[0] == INDEX:
-            if not is_number(t) or not _moves(body, rows.number if ins[1] in rows.lines else number, ins):
+            moves = _moves(body, rows.number if ins[1] in rows.lines else number, ins)
+            if not is_number(t) or not (moves or _slides(body, rows.number, number, ins)):
                 return False
         elif not (is_number(t) or t is BOOL):
-            if body.affine(v) is None:
+            if body.affine(v) is None and _slide(body, rows.number, number, v) is None:
                 return False
             continue
         elif not in_lanes_of(body, v):
@@ -192,16 +197,47 @@ def _moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
     func = body.func
     _, of, index = ins
     at = body.affine(index) if index >= 0 else None
-    t = func.type_of(of)
     return (
         at is not None
         and at[0] == func.blocks[number].index
         and at[1] == 1
         and at[2] >= 0
         and (of < 0 or func.home[of] != number)
-        and of not in body.clobbered
-        and not is_tape(t.inner if isinstance(t, Ref) else t)
+        and _stays(body, of)
     )
+
+
+def _stays(body: Body, of: int) -> bool:
+    """Whether something lies where it is, its elements side by side."""
+    t = body.func.type_of(of)
+    return of not in body.clobbered and not is_tape(t.inner if isinstance(t, Ref) else t)
+
+
+def _slides(body: Body, outer: int, inner: int, ins: tuple[int, ...]) -> bool:
+    """Whether an element is one of something from outside, a step further in every turn of either loop."""
+    _, of, index = ins
+    is_outside = of < 0 or body.func.home[of] not in (outer, inner)
+    return is_outside and _slide(body, outer, inner, index) is not None and _stays(body, of)
+
+
+def _slide(body: Body, outer: int, inner: int, index: int) -> int | None:
+    """What an index is more than the turns of both loops together, if it is that; it is not less."""
+    func = body.func
+    turns: list[int] = []
+    more, waiting = 0, [index]
+    while waiting and len(turns) <= 2:
+        v = waiting.pop()
+        op, *given = func.code[v] if v >= 0 else (-1,)
+        if v < 0:
+            more += int(func.pool[~v][0])
+        elif op == IDX:
+            turns.append(v)
+        elif op in (_IADD, _NARROW):
+            waiting += given[: 2 if op == _IADD else 1]
+        else:
+            return None
+    both = sorted(func.blocks[number].index for number in (outer, inner))
+    return more if sorted(turns) == both and more >= 0 else None
 
 
 class RowsWriter(Writer):
@@ -297,8 +333,12 @@ class RowsWriter(Writer):
     def _read(self, ins: tuple[int, ...], count: int) -> bytes:
         """Code that reads an element of each row, or the same of a vector for all of them."""
         at = self.body.affine(ins[2])
-        assert at is not None
         k = local_get(self.k)
+        if at is None:
+            more = _slide(self.body, self.number, self.func.home[ins[2]], ins[2])
+            assert more is not None
+            place = self.body.place(ins[1]).at(more * STEP)
+            return read(place.plus(local_get(self.i) + k + I32_ADD), place.offset, STEP, count)
         if ins[1] in self.columns_of:
             n, offset = self.columns_of[ins[1]]
             return read(local_get(n), offset + at[2] * STEP, STEP, count)

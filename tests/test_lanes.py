@@ -11,10 +11,12 @@ from engines import same
 from rose_core import (
     Bool,
     Real,
+    RunError,
     Vec,
     abs,
     and_,
     ceil,
+    compile,
     floor,
     fn,
     iadd,
@@ -27,6 +29,7 @@ from rose_core import (
     neg,
     not_,
     or_,
+    real,
     select,
     sin,
     sqrt,
@@ -342,6 +345,37 @@ def test_a_choice_from_outside(b: bool, written) -> None:
     )
     same(f, [0.5, 1, 2, 3, 4, 5], b)
     assert written == [6]
+
+
+@pytest.mark.parametrize("n", [4, 9, 20])
+def test_an_index_from_outside_beside_the_turn(n: int, written) -> None:
+    V, W = Vec(n + 7, Real), Vec(n, Real)
+    f = fn([V, 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k + 2] * x[i] + x[k + i]))
+    for k in (0, 3, 4):
+        same(f, numbers(n + 7, k), k)
+    assert written == [n] * 3
+    two = fn([V, V, 5, 5], W, lambda x, y, k, j: vec(n, Real, lambda i: x[i + k] * y[j + i] - x[i + j]))
+    same(two, numbers(n + 7), numbers(n + 7, 1), 1, 4)
+    assert written == [n] * 4
+    with pytest.raises(RunError, match="out of range"):
+        compile(fn([V, 9], W, lambda x, k: vec(n, Real, lambda i: x[i + k])))(numbers(n + 7), 8)
+    # `real` of it, and sums of two such indices, are not what lanes have
+    same(fn([V, 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k] * real(i + k))), numbers(n + 7), 2)
+    same(fn([V, 3, 3], W, lambda x, k, j: vec(n, Real, lambda i: x[i + k + j] * x[i])), numbers(n + 7), 2, 1)
+    assert len(written) == 4
+
+
+def test_the_gradient_of_a_convolution_by_its_coefficients(written) -> None:
+    V, W = Vec(60, Real), Vec(20, Real)
+
+    def value(w, x):
+        return total(40, lambda i: sin(total(20, lambda j: w[j] * x[i + j])))
+
+    def gradient(w, x):
+        return vjp(fn([W], Real, lambda w: value(w, x)))(w).grad(1)
+
+    same(fn([W, V], W, gradient), numbers(20), numbers(60))
+    assert 20 in written
 
 
 def test_arrays_are_added_in_lanes() -> None:

@@ -245,6 +245,7 @@ class FlatWriter(Writer):
                 self.bring(ins[1:])
         self.bring(ins[2] for ins in (*sites, *sums))
         self.bring(r for k in self.places if is_number(self.func.type_of(r := self.block.results[k])))
+        self.bases = self._bases()
         for window in self.new.values():
             body.out[self.home] += window.before(body.place(window.accumulator))
         for of in dict.fromkeys(w.accumulator for w in self.zeroed):
@@ -254,8 +255,20 @@ class FlatWriter(Writer):
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
         self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
         self.flows = {column: self._flow(column, sites) for column, sites in lanes.flows.items()}
-        self.loop([x for ins in (*values, *rows, *sites, *sums, *elements) for x in ins[1:]], lanes.sums)
-        body.free[-1][1].extend(self.steps.values())
+        shifted = [code[v] for v in lanes.shifted]
+        used = [x for ins in (*values, *rows, *sites, *sums, *elements, *shifted) for x in ins[1:]]
+        self.loop(used, lanes.sums)
+        body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
+
+    def _bases(self) -> dict[tuple[int, int], int]:
+        """Array and index from outside → local variable with where the element of that index is."""
+        body = self.body
+        found = {(e.of, e.beside): e.size for e in self.lanes.elements.values() if e.beside >= 0}
+        pushed = [body.settle(beside, self.home) for _, beside in found]
+        bases = {key: body.new_local(True) for key in found}
+        for ((of, _), n), size, push in zip(bases.items(), found.values(), pushed, strict=True):
+            body.out[self.home] += [body.place(of).plus(push + i32_const(size) + I32_MUL), local_set(n)]
+        return bases
 
     def turn(self, count: int) -> list[bytes]:
         body, code, lanes = self.body, self.func.code, self.lanes
@@ -326,7 +339,10 @@ class FlatWriter(Writer):
     def _place(self, v: int) -> Place:
         """Where an element is in the turn that turns are counted from."""
         found = self.lanes.elements[v]
-        return self.body.place(found.of).at(found.offset(self.origin))
+        place = self.body.place(found.of)
+        if found.beside >= 0:
+            place = Place(local_get(self.bases[found.of, found.beside]), place.offset)
+        return place.at(found.offset(self.origin))
 
     def _load(self, v: int, count: int) -> bytes:
         """Code that reads an element of ``count`` turns."""

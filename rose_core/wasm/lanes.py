@@ -16,7 +16,7 @@ from functools import partial
 from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ir import ADD_TO, IDX, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
@@ -57,7 +57,7 @@ _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm,
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
 
 
-_REAL, _IMOD, _NARROW = (by_name[name].code for name in ("real", "imod", "narrow"))
+_REAL, _IADD, _IMOD, _NARROW = (by_name[name].code for name in ("real", "iadd", "imod", "narrow"))
 
 
 def is_number(t: Type) -> bool:
@@ -80,6 +80,8 @@ class Element:
     """Bytes from the first element of all to that where this index is 0."""
     index: list[Piece]
     """How the index moves."""
+    beside: int = -1
+    """What else is in the index, from outside of the loop, if anything."""
     step: int = 0
     """Bytes from one turn to the next, while turns run side by side."""
     ahead: int = 0
@@ -119,6 +121,8 @@ class Lanes:
     """``ADD_TO`` a number that stays."""
     numbers: dict[int, list[Piece]] = field(default_factory=dict)
     """Its values that are indices as numbers."""
+    shifted: list[int] = field(default_factory=list)
+    """Its values that are sums of the turn and an index from outside."""
     answers: dict[int, list[Piece]] = field(default_factory=dict)
     """Bools that depend on nothing but the turn."""
     first: int = 0
@@ -171,8 +175,12 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
             elif is_number(t) or t is BOOL:
                 if op == INDEX or not in_lanes_of(body, v):
                     return None
-            elif isinstance(t, Ref) or (body.affine(v) is None and pieces(func, number, v, known) is None):
+            elif isinstance(t, Ref):
                 return None
+            elif body.affine(v) is None and pieces(func, number, v, known) is None:
+                if _beside(func, number, v) is None:
+                    return None
+                lanes.shifted.append(v)
             if is_number(t) or t is BOOL:
                 lanes.values.append(v)
     if not _begin(lanes, block.size.size):
@@ -241,7 +249,7 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
     ``known``: what `pieces` has found of these turns.
     """
     func, code = body.func, body.func.code
-    start = unit = 0
+    start, unit, beside = 0, 0, -1
     moving: list[Piece] | None = None
     while True:
         _, of, index = ins
@@ -260,6 +268,8 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
                 moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
             else:
                 moving = pieces(func, number, index, known)
+            if not moving and ins[0] == INDEX and (found := _beside(func, number, index)):
+                beside, moving = found[0], [(0, 1, found[1])]
             if not moving:
                 return None
         if of < 0 or func.home[of] != number:
@@ -267,7 +277,29 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         ins = code[of]
         if ins[0] not in (INDEX, REF_INDEX):
             return None
-    return Element(of, unit, start, moving) if moving else None
+    return Element(of, unit, start, moving, beside) if moving else None
+
+
+def _beside(func: Func, number: int, index: int) -> tuple[int, int] | None:
+    """Of an index that is the sum of the turn, an index from outside and a constant: these two."""
+    code, turn = func.code, func.blocks[number].index
+    outside: list[int] = []
+    turns, more, waiting = 0, 0, [index]
+    while waiting and turns < 2 and len(outside) < 2:
+        v = waiting.pop()
+        if v < 0:
+            more += int(func.pool[~v][0])
+        elif v == turn:
+            turns += 1
+        elif func.home[v] != number:
+            outside.append(v)
+        elif code[v][0] in (_IADD, _NARROW):
+            waiting += code[v][1 : 3 if code[v][0] == _IADD else 2]
+        else:
+            return None
+    fits = turns == 1 and len(outside) == 1 and more >= 0
+    # neither may be negative: see `Body.affine`
+    return (outside[0], more) if fits and code[outside[0]][0] in (IDX, PARAM, _NARROW) else None
 
 
 def _in_any_order(body: Body, lanes: Lanes) -> bool:

@@ -80,8 +80,9 @@ import importlib.util, sys
 
 with zipfile.ZipFile(wheel) as archive:
     names = [n for n in archive.namelist() if n.endswith(".py")]
-    # The command line is of no use in a page.
-    files = {n: archive.read(n) for n in names if not n.startswith("rose_core/cli/")}
+    # The command line, what generates code for the build, and the checker of tests are of no use in a page.
+    unused = tuple(f"rose_core/{n}" for n in ("cli/", "export.py", "language/check.py"))
+    files = {n: archive.read(n) for n in names if not n.startswith(unused)}
 compiled(files, "/tmp/out.zip", where, bare=True)
 
 # Also imports inside functions must be found, before a reader runs into them.

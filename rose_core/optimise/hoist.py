@@ -43,7 +43,7 @@ _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 """Structural instructions that cannot fail, if nothing that they call can."""
 
-FEWEST = 6
+_FEWEST = 6
 """The fewest elements of a column that is read by itself."""
 
 
@@ -80,7 +80,7 @@ def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
     around = block.parent
     rows: dict[int, int] = {}
     found: dict[int, tuple[int, int]] = {}
-    for v in block.order if around > 0 and block.size.size >= FEWEST else ():  # type: ignore[attr-defined]
+    for v in block.order if around > 0 and block.size.size >= _FEWEST else ():  # type: ignore[attr-defined]
         if f.code[v][0] == INDEX:
             _, of, i = f.code[v]
             # what is outside of both loops is in a block with a lower number

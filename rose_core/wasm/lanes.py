@@ -16,7 +16,7 @@ from functools import partial
 from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ADD_TO, IDX, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
@@ -178,7 +178,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
             elif isinstance(t, Ref):
                 return None
             elif body.affine(v) is None and pieces(func, number, v, known) is None:
-                if _beside(func, number, v) is None:
+                if beside(body, number, v) is None:
                     return None
                 lanes.shifted.append(v)
             if is_number(t) or t is BOOL:
@@ -249,7 +249,7 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
     ``known``: what `pieces` has found of these turns.
     """
     func, code = body.func, body.func.code
-    start, unit, beside = 0, 0, -1
+    start, unit, other = 0, 0, -1
     moving: list[Piece] | None = None
     while True:
         _, of, index = ins
@@ -268,8 +268,8 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
                 moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
             else:
                 moving = pieces(func, number, index, known)
-            if not moving and ins[0] == INDEX and (found := _beside(func, number, index)):
-                beside, moving = found[0], [(0, 1, found[1])]
+            if not moving and ins[0] == INDEX and (found := beside(body, number, index)):
+                other, moving = found[0], [(0, 1, found[1])]
             if not moving:
                 return None
         if of < 0 or func.home[of] != number:
@@ -277,29 +277,34 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         ins = code[of]
         if ins[0] not in (INDEX, REF_INDEX):
             return None
-    return Element(of, unit, start, moving, beside) if moving else None
+    return Element(of, unit, start, moving, other) if moving else None
 
 
-def _beside(func: Func, number: int, index: int) -> tuple[int, int] | None:
-    """Of an index that is the sum of the turn, an index from outside and a constant: these two."""
-    code, turn = func.code, func.blocks[number].index
+def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
+    """Of an index that is the sum of the turn, an index from outside and a constant: these two.
+
+    Neither is negative, for the reason that `Body.affine` gives.
+    """
+    func, turn = body.func, body.func.blocks[number].index
     outside: list[int] = []
     turns, more, waiting = 0, 0, [index]
     while waiting and turns < 2 and len(outside) < 2:
         v = waiting.pop()
+        op, *given = func.code[v] if v >= 0 else (-1,)
         if v < 0:
             more += int(func.pool[~v][0])
         elif v == turn:
             turns += 1
         elif func.home[v] != number:
             outside.append(v)
-        elif code[v][0] in (_IADD, _NARROW):
-            waiting += code[v][1 : 3 if code[v][0] == _IADD else 2]
+        elif op in (_IADD, _NARROW):
+            waiting += given[: 2 if op == _IADD else 1]
         else:
             return None
-    fits = turns == 1 and len(outside) == 1 and more >= 0
-    # neither may be negative: see `Body.affine`
-    return (outside[0], more) if fits and code[outside[0]][0] in (IDX, PARAM, _NARROW) else None
+    if turns != 1 or len(outside) != 1 or more < 0:
+        return None
+    (x,) = outside
+    return (x, more) if func.code[x][0] in (PARAM, _NARROW) or body.affine(x) else None
 
 
 def _in_any_order(body: Body, lanes: Lanes) -> bool:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, IDX, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
-from rose_core.language.ops import code as opcode
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
 from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.encode import (
     BR_IF_0,
@@ -36,14 +35,12 @@ from rose_core.wasm.encode import (
     store,
 )
 from rose_core.wasm.lane_code import Writer
-from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, beside, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
-
-_IADD, _NARROW = opcode("iadd"), opcode("narrow")
 
 
 class Site(Enum):
@@ -222,22 +219,9 @@ def _slides(body: Body, outer: int, inner: int, ins: tuple[int, ...]) -> bool:
 
 def _slide(body: Body, outer: int, inner: int, index: int) -> int | None:
     """What an index is more than the turns of both loops together, if it is that; it is not less."""
-    func = body.func
-    turns: list[int] = []
-    more, waiting = 0, [index]
-    while waiting and len(turns) <= 2:
-        v = waiting.pop()
-        op, *given = func.code[v] if v >= 0 else (-1,)
-        if v < 0:
-            more += int(func.pool[~v][0])
-        elif op == IDX:
-            turns.append(v)
-        elif op in (_IADD, _NARROW):
-            waiting += given[: 2 if op == _IADD else 1]
-        else:
-            return None
-    both = sorted(func.blocks[number].index for number in (outer, inner))
-    return more if sorted(turns) == both and more >= 0 else None
+    found = beside(body, inner, index)
+    line = body.affine(found[0]) if found else None
+    return found[1] + line[2] if found and line and line[:2] == (body.func.blocks[outer].index, 1) else None
 
 
 class RowsWriter(Writer):

@@ -96,14 +96,6 @@ def benchmark(tab: Tab) -> None:
     tab.changes(is_open, lambda: tab.click("#tables summary", at=(0.1, 0.5)))
     tab.changes(is_open, lambda: tab.press("#tables summary", "Enter"))
     tab.changes("document.querySelector('#peers input').checked", lambda: tab.press("#peers input", "Space"))
-    if tab.look("innerWidth < 600"):
-        return  # where the measurement before was of the same
-    # of what can be measured the quickest, beside one other library
-    quick = "['sincos', 'rose'].includes(box.value)"
-    boxes = "document.querySelectorAll('#workloads input, #peers input')"
-    tab.run(f"for (const box of {boxes}) if (box.checked !== {quick}) box.click()")
-    tab.click("#measure")
-    tab.until(f"{text('#measuring')} === 'Done.'")
 
 
 USES: dict[str, Callable[[Tab], None]] = {

@@ -24,7 +24,7 @@ from playwright.sync_api import Browser
 
 from build import DIST, ROOT
 from e2e.conftest import PAGES
-from e2e.explorables import EVALUATES, USES
+from e2e.explorables import EVALUATES, USES, text
 from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import KEPT, Tab
@@ -91,6 +91,18 @@ def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
             USES[name](tab)
             wide, room = tab.look("[document.documentElement.scrollWidth, innerWidth]")
             assert wide <= room, "it has to be scrolled sideways"
+    assert tab.problems() == []
+
+
+def test_a_reader_measures(tab: Tab, host: Host) -> None:
+    tab.goto(f"{host.url}site/benchmark.html")
+    tab.until("document.querySelector('[value=sincos]')")
+    # of what can be measured the quickest, beside one other library
+    quick = "['sincos', 'rose'].includes(box.value)"
+    boxes = "document.querySelectorAll('#workloads input, #peers input')"
+    tab.run(f"for (const box of {boxes}) if (box.checked !== {quick}) box.click()")
+    tab.click("#measure")
+    tab.until(f"{text('#measuring')} === 'Done.'")
     assert tab.problems() == []
 
 
@@ -189,8 +201,8 @@ def test_every_operation(tab: Tab, host: Host) -> None:
     names = [(op.name, len(op.ins)) for op in OURS]
     rows = tab.run(body, names, [[repr(x).replace("inf", "Infinity") for x in pair] for pair in PAIRS])
     for pair, row in zip(PAIRS, rows, strict=True):
-        for op, text in zip(OURS, row, strict=True):
-            expected, found = op.evaluate(*pair[: len(op.ins)]), float(text)
+        for op, written in zip(OURS, row, strict=True):
+            expected, found = op.evaluate(*pair[: len(op.ins)]), float(written)
             if isnan(expected) or isinf(expected):
                 assert repr(found) == repr(expected), (op.name, pair)
             else:

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
 from e2e.gestures import PHONE
-from e2e.test_site_index import NO_WASM, STRICT, wait
+from e2e.test_site_benchmark import STRICT
+from e2e.test_site_index import NO_WASM, wait
 
 JAVASCRIPT = """import { Real, fn, mul } from "./rose.js";
 export const f = fn([Real], Real, (x) => mul(x, mul(x, x)));

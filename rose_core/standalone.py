@@ -15,15 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from rose_core import errors
+from rose_core import encode, errors
 from rose_core.deep import deep_recursion
 from rose_core.host import instantiate
 from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.recording.again import expanded
-from rose_core.tracing.values import build, flatten_args, ordered
-from rose_core.wasm import encode
+from rose_core.tracing.values import build, flatten_args, names_of, ordered
 from rose_core.wasm.layout import Slot, kind_of
 from rose_core.wasm.program import Program
 
@@ -69,12 +68,6 @@ def _notes_of(func: Func) -> dict[int, str]:
         numbers.update(int(f.pool[~ins[-1]][0]) for ins in f.code if ins[0] in FAILS)
         numbers.update(spec.note for spec in f.specs if spec.note >= 0)
     return {number: errors.notes[number] for number in sorted(numbers)}
-
-
-def names_of(func: Func) -> list[str]:
-    """The names of the parameters, or numbered ones where the author gave none."""
-    given = func.param_names
-    return list(given) if given else [f"x{k}" for k in range(1, len(func.param_types) + 1)]
 
 
 def _starts(types: Sequence[Type]) -> list[int]:

@@ -17,6 +17,7 @@ from rose_core import (
     compile,
     cond,
     cos,
+    encode,
     fn,
     fori,
     grad,
@@ -31,7 +32,7 @@ from rose_core import (
 from rose_core import sum as rose_sum
 from rose_core.derivatives.expand import Expansion
 from rose_core.optimise import inline
-from rose_core.wasm import encode, layout, limits
+from rose_core.wasm import layout, limits
 from rose_core.wasm.program import Program
 
 

@@ -43,12 +43,12 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives.expand import Expansion
+from rose_core.encode import MEMORY_COPY
 from rose_core.language.check import check
 from rose_core.language.ir import ACCUM, SET
 from rose_core.language.parse import parse
 from rose_core.language.types import Array
 from rose_core.optimise.sunk import sunk
-from rose_core.wasm.encode import MEMORY_COPY
 from rose_core.wasm.program import Program
 from rose_core.wasm.reuse import Overwriting, Updates
 

@@ -10,12 +10,11 @@ from op_cases import case
 from op_programs import in_loop
 
 import rose_core as rose
-from rose_core import Bool, Real, Vec, fn, opaque
+from rose_core import Bool, Real, Vec, encode, fn, opaque
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ops import OPS
 from rose_core.language.parse import parse
 from rose_core.tracing.operations import operation
-from rose_core.wasm import encode
 from rose_core.wasm.program import Program
 from rose_core.wasm.wat import wat
 

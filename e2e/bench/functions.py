@@ -14,9 +14,7 @@ from playwright.sync_api import Page
 
 from e2e.bench.tables import aligned, digits
 from rose_core import libm
-from rose_core.language.ops import by_name
-from rose_core.libm.link import Library
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     BR_IF_0,
     END,
     F64_ADD,
@@ -34,6 +32,8 @@ from rose_core.wasm.encode import (
     local_tee,
     module,
 )
+from rose_core.language.ops import by_name
+from rose_core.libm.link import Library
 
 COUNT = 1000
 

@@ -64,7 +64,7 @@ const smaller = async (code, isModule, isPageScript) => {
 /** Entry point in src/ -> file in dist/, and what is particular to it. */
 const outputs = [
   { entry: "index.ts", file: "rose.js", format: "esm" },
-  { entry: "core/worker.ts", file: "rose.worker.js", format: "esm" },
+  { entry: "worker.ts", file: "rose.worker.js", format: "esm" },
   { entry: "page/scripts.ts", file: "rose.python.js", format: "esm" },
   {
     entry: "index.ts",

@@ -1,3 +1,5 @@
+import { askAhead } from "./known/frozen";
+import { beforeRecording } from "./record/functions";
 import { countCopy } from "./record/types";
 
 export { checkpoint, cond, fori, scan, whileLoop } from "./record/control";
@@ -79,13 +81,14 @@ export { python } from "./page/page";
 export { hot } from "./call/hot";
 export { inspect } from "./inspect";
 export { compile, interp } from "./call/run";
-export { configure } from "./core/settings";
+export { configure } from "./host/settings";
 export { Bool, Dual, Null, Real, Size, Tan, Vec } from "./record/types";
 export { struct } from "./record/values";
 export { fixedPoint, minimize, odeint, quad, root } from "./record/solvers";
-export { sparseHessian, sparseJacobian } from "./record/sparse";
+export { sparseHessian, sparseJacobian } from "./sparse";
 export { sum, vec } from "./record/vec";
 export { jvp, vjp } from "./record/vjp";
 export { vmap } from "./record/vmap";
 
 countCopy();
+beforeRecording(askAhead);

@@ -1,9 +1,9 @@
 // What becomes of a function, as text: for people who want to see it.
 
-import { SIGNAL } from "./call/abort";
+import { SIGNAL } from "./host/abort";
 import { dataOf } from "./record/functions";
 import { checkOptions } from "./record/options";
-import { toldOf } from "./known/known";
+import { toldOf } from "./call/search";
 import { programOf } from "./known/program";
 
 /** What the core says of a function, see `rose_core/inspection.py`. */

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from rose_core.cli.defaults import defaults_of
 from rose_core.language.types import BOOL, UNIT, Array, Struct, Type
-from rose_core.standalone import is_tuple, names_of
+from rose_core.standalone import is_tuple
 from rose_core.tracing.functions import Function
+from rose_core.tracing.values import names_of
 
 _RESERVED = """break case catch class const continue debugger default delete do else enum export extends
     false finally for function if implements import in instanceof interface let new null package private

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rose_core.encode import I32_ADD, IF, Helper, f64_const, i32_const, local_get
 from rose_core.errors import NOTED, failure
-from rose_core.wasm.encode import I32_ADD, IF, Helper, f64_const, i32_const, local_get
 
 
 def defined(x: float, note: int) -> float:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rose_core.errors import NOTED, failure
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     F64_CONVERT_S,
     I32_ADD,
     I32_GE_U,
@@ -23,6 +22,7 @@ from rose_core.wasm.encode import (
     local_set,
     local_tee,
 )
+from rose_core.errors import NOTED, failure
 
 MOST = 2**31 - 1
 """The largest index there can be."""

@@ -15,9 +15,9 @@ import operator
 from collections.abc import Callable, Sequence
 
 from rose_core import libm
+from rose_core.encode import DROP, SELECT, SIDE, Helper, InPlace, f64_const, local_get
 from rose_core.language import defined, indices, reals
 from rose_core.language.formula import ZERO, Linear, Primal, choose, function, preferred, select
-from rose_core.wasm.encode import DROP, SELECT, SIDE, Helper, InPlace, f64_const, local_get
 
 sin, cos, exp, log, sqrt = map(function, ("sin", "cos", "exp", "log", "sqrt"))
 sinh, cosh, pow_, hypot = map(function, ("sinh", "cosh", "pow", "hypot"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
+from rose_core.encode import LANE, SECOND_LANE, SPLAT, Function, call, i32_const, load
 from rose_core.libm.code import CODE, Piece
-from rose_core.wasm.encode import LANE, SECOND_LANE, SPLAT, Function, call, i32_const, load
 
 
 def _packed(x: Piece) -> bytes:

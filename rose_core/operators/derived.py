@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from rose_core.language.types import REAL, Array, Struct, Type, leaves, scalar_of, shape_of
-from rose_core.standalone import names_of
 from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.declare import Vec
 from rose_core.tracing.functions import Function, fn, vjp
 from rose_core.tracing.indices import real
 from rose_core.tracing.operations import operation
+from rose_core.tracing.values import names_of
 
 _equal = operation("eq")
 

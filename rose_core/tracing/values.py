@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rose_core.errors import counted
+from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Pair, Struct, Type, leaves
 from rose_core.tracing.declare import elements, fields_of, mismatch, number, truth, whole
 
@@ -92,6 +93,12 @@ def build(values: Sequence[object], t: Type) -> object:
         count = len(leaves(t.fst))
         return build(values[:count], t.fst), build(values[count:], t.snd)
     return None if t is UNIT else values[0]
+
+
+def names_of(func: Func) -> list[str]:
+    """The names of the parameters, or numbered ones where the author gave none."""
+    given = func.param_names
+    return list(given) if given else [f"x{k}" for k in range(1, len(func.param_types) + 1)]
 
 
 def ordered(

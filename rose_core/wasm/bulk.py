@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rose_core.wasm.encode import LANE, LANES, MEMORY_COPY, MEMORY_FILL, Access, i32_const, simd
+from rose_core.encode import LANE, LANES, MEMORY_COPY, MEMORY_FILL, Access, i32_const, simd
 from rose_core.wasm.layout import BASE, Place
 
 _LONGEST = 128

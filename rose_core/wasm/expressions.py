@@ -15,13 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rose_core.language.demand import Demand
-from rose_core.language.indices import MOST
-from rose_core.language.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
-from rose_core.language.types import REAL, Fin, Type, is_memory, is_tape
-from rose_core.wasm.bulk import copied
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     END,
     I32_ADD,
     I32_MUL,
@@ -35,6 +29,12 @@ from rose_core.wasm.encode import (
     local_get,
     local_set,
 )
+from rose_core.language.demand import Demand
+from rose_core.language.indices import MOST
+from rose_core.language.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
+from rose_core.language.types import REAL, Fin, Type, is_memory, is_tape
+from rose_core.wasm.bulk import copied
 from rose_core.wasm.layout import BASE, Place, is_i32, kind_of, letter, placed, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import INDEX, REF_INDEX, VEC
-from rose_core.language.ops import by_name
-from rose_core.language.types import BOOL, Fin
-from rose_core.wasm.bulk import zeroed
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     BR_IF_0,
     END,
     F64_ADD,
@@ -37,6 +33,10 @@ from rose_core.wasm.encode import (
     pair,
     store,
 )
+from rose_core.language.ir import INDEX, REF_INDEX, VEC
+from rose_core.language.ops import by_name
+from rose_core.language.types import BOOL, Fin
+from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lane_sums import Sums
 from rose_core.wasm.lanes import Column, Lanes, in_lanes_of, is_number

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rose_core.wasm.encode import F64X2_ADD, F64X2_SPLAT, f64_const, local_get, local_set, pair
+from rose_core.encode import F64X2_ADD, F64X2_SPLAT, f64_const, local_get, local_set, pair
 from rose_core.wasm.layout import Place
 from rose_core.wasm.strides import read, write
 

@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ACCUM
-from rose_core.language.ops import by_name
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     F64_ADD,
     F64_SUB,
     F64X2_ADD,
@@ -23,6 +21,8 @@ from rose_core.wasm.encode import (
     local_set,
     pair,
 )
+from rose_core.language.ir import ACCUM
+from rose_core.language.ops import by_name
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body

@@ -16,13 +16,13 @@ from functools import partial
 from itertools import combinations, pairwise, starmap
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
-from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
-from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     IN_LANES,
     SIDE_IN_LANES,
 )
+from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
+from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Known, Piece, at, pieces
 from rose_core.wasm.strides import STEP

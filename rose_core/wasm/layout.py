@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from rose_core.encode import I32_ADD, i32_const
 from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, cell_of, has_tape, is_memory, is_tape
-from rose_core.wasm.encode import I32_ADD, i32_const
 
 MOST_SCALARS = 100
 """Scalars that a call passes as parameters or results; further ones go through memory."""

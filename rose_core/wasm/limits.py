@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rose_core.encode import Function
 from rose_core.language.ir import CALL, GET, PARAM, STRUCTURAL_NAMES, Func
 from rose_core.language.ops import OPS
 from rose_core.language.types import Type, is_memory
-from rose_core.wasm.encode import Function
 from rose_core.wasm.layout import size_of
 
 BODY = 7_654_321

@@ -9,6 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rose_core.encode import (
+    BR_IF_0,
+    END,
+    I32_ADD,
+    I32_LT_U,
+    I32_MUL,
+    SELECT,
+    i32_const,
+    load,
+    local_tee,
+    store,
+)
+from rose_core.encode import LOOP as LOOP_BEGIN
 from rose_core.language.demand import Demand
 from rose_core.language.ir import (
     ACCUM,
@@ -35,19 +48,6 @@ from rose_core.language.ops import BINARY_END, OPS, TABLE_END
 from rose_core.language.types import Array, Fin, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.encode import (
-    BR_IF_0,
-    END,
-    I32_ADD,
-    I32_LT_U,
-    I32_MUL,
-    SELECT,
-    i32_const,
-    load,
-    local_tee,
-    store,
-)
-from rose_core.wasm.encode import LOOP as LOOP_BEGIN
 from rose_core.wasm.expressions import Codes, get_local, set_local
 from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lanes import in_lanes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rose_core.encode import DROP, call, load
 from rose_core.language.ir import Func
 from rose_core.language.types import is_memory
 from rose_core.wasm.bulk import copied
-from rose_core.wasm.encode import DROP, call, load
 from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, size_of
 from rose_core.wasm.lower_sums import Sums
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
-from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
-from rose_core.wasm.bulk import copied, zeroed
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     DROP,
     ELSE,
     END,
@@ -20,6 +17,9 @@ from rose_core.wasm.encode import (
     load,
     store,
 )
+from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
+from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
+from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.expressions import Expressions, get_local, set_local
 from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, passed_kind, size_of
 from rose_core.wasm.reuse import Overwriting, Updates

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rose_core import errors
-from rose_core.language.ir import ALL, Func, LoopSite
-from rose_core.language.types import Type, is_memory, is_tape
-from rose_core.wasm.bulk import copied, zeroed
-from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     BLOCK,
     BR_0,
     BR_2,
@@ -39,6 +35,10 @@ from rose_core.wasm.encode import (
     local_tee,
     store,
 )
+from rose_core.language.ir import ALL, Func, LoopSite
+from rose_core.language.types import Type, is_memory, is_tape
+from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.layout import BASE, Place, aligned, is_i32, kind_of, size_of
 from rose_core.wasm.lower_control import ControlFlow, Operand

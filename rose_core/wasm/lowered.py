@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rose_core.encode import Function
 from rose_core.language.demand import Demand
 from rose_core.language.ir import COND, ZEROS, Func, opcodes, remembered
 from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.encode import Function
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.layout import Convention, HostConvention, has_tapes
 from rose_core.wasm.lower import Body

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rose_core.encode import Function, call, load, local_get, store
 from rose_core.language.ir import ACCUM
-from rose_core.wasm.encode import Function, call, load, local_get, store
 from rose_core.wasm.layout import BASE, Place
 
 if TYPE_CHECKING:

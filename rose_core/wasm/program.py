@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rose_core import encode
+from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
 from rose_core.language.ops import BINARY_END, OPS, Op
@@ -14,9 +16,7 @@ from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, is_memory
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
-from rose_core.wasm import encode
 from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
-from rose_core.wasm.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.wasm.expressions import Codes
 from rose_core.wasm.layout import (
     BASE,

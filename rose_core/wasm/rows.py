@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
-from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     BR_IF_0,
     END,
     F64_ADD,
@@ -34,6 +32,8 @@ from rose_core.wasm.encode import (
     local_tee,
     store,
 )
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
+from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.lane_code import Writer
 from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, beside, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of

@@ -9,9 +9,7 @@ program takes it again. The address 0 is that of a tape that was never made.
 
 from __future__ import annotations
 
-from rose_core.errors import MEMORY
-from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     BR_IF_0,
     END,
     F64_ADD,
@@ -47,6 +45,8 @@ from rose_core.wasm.encode import (
     local_tee,
     store,
 )
+from rose_core.errors import MEMORY
+from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.layout import aligned, size_of
 
 DESCRIPTOR = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rose_core.wasm.encode import LANE, LANES, SECOND_LANE, local_get, local_set
+from rose_core.encode import LANE, LANES, SECOND_LANE, local_get, local_set
 
 STEP = 8
 """Bytes of a number, which is how far neighbours are apart."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     END,
     F64X2_SPLAT,
     I32_SHL,

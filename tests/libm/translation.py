@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from rose_core.libm import floats
-from rose_core.wasm.encode import (
+from rose_core.encode import (
     ELSE,
     END,
     F64_ADD,
@@ -27,6 +26,7 @@ from rose_core.wasm.encode import (
     local_tee,
     sint,
 )
+from rose_core.libm import floats
 
 Function = Callable[..., Any]
 

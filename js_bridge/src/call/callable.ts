@@ -10,7 +10,6 @@ import {
   startOf,
   type User,
 } from "./cells";
-import type { Draft } from "../draft/draft";
 import type { Signature } from "../record/data";
 import { giveBack } from "./memory";
 import { within } from "../record/recorder";
@@ -48,6 +47,12 @@ export interface Instance extends User {
   /** Whether it calls opaque functions. */
   readonly callsHost: boolean;
   readonly cells: MemoryCells;
+}
+
+/** What works until the module is there, in the form of an instance of it. */
+export interface Draft extends Instance {
+  /** Have `to` do the work from now on; whoever has views of the draft's memory keeps them. */
+  relay(to: Callee): void;
 }
 
 export type Enter = (...scalars: number[]) => number;

@@ -1,13 +1,13 @@
 // From functions to numbers: `compile` and `interp`.
 
-import { SIGNAL, soon, unless } from "./abort";
+import { SIGNAL, soon, unless } from "../host/abort";
 import { plain } from "./alias";
 import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
 import { argumentsOf, putArguments } from "./arguments";
 import { callable, Callee, type Compiled, type Entered } from "./callable";
 import { cellsOf, MemoryCells, type Slot } from "./cells";
-import { isRunning, loader, mainCore } from "../core/core";
-import { freezer } from "../known/frozen";
+import { isRunning, loader, type Loader, mainCore } from "../core/core";
+import { freezer } from "../host/freezer";
 import { dataOf, epoch } from "../record/functions";
 import type { FnData } from "../record/data";
 import {
@@ -17,7 +17,7 @@ import {
   takesDerivatives,
   type Value,
 } from "./evaluate";
-import { lookAhead, search } from "../known/known";
+import { lookAhead, search } from "./search";
 import { giveBack, grow, takeMemory } from "./memory";
 import { ON_REALS } from "../opcodes.gen";
 import { BOOLEAN, checkOptions, type Option } from "../record/options";
@@ -25,7 +25,7 @@ import { type HostSlot, hostImport, Row, rowHost } from "./opaque";
 import { instantiate } from "../core/probe";
 import { type Program, programOf } from "../known/program";
 import { readerOf } from "./results";
-import { settings } from "../core/settings";
+import { settings } from "../host/settings";
 import type { Ty } from "../record/types";
 
 /** What the core says of a compiled module. */
@@ -94,9 +94,9 @@ export const compile = async (
     // who cannot be loaded is missed when the core is
     const draft = await loader().then(
       // a draft of what has another derivative by now would be of another program
-      ({ drafted }) =>
+      (loaded) =>
         epoch === since
-          ? drafted(
+          ? (loaded as Drafts).drafted(
               data,
               TOOLS,
               work,
@@ -118,6 +118,20 @@ const PATIENCE = 100;
 const TOOLS = { Callee, MemoryCells, callable, giveBack, hostImport };
 
 export type Tools = typeof TOOLS;
+
+/** What gives drafts: see `draft/draft.ts`. */
+export type Drafting = (
+  f: FnData,
+  tools: Tools,
+  work: () => Promise<Entered>,
+  signal: AbortSignal | undefined,
+  length: number,
+) => Compiled | undefined;
+
+/** What is loaded with what knows of workers and Python. */
+interface Drafts extends Loader {
+  drafted: Drafting;
+}
 
 /** Whether a function may be a draft before it is compiled; to be frozen, it has to be compiled. */
 const mayDraft = ({ draft = settings.draft }: CompileOptions): boolean =>

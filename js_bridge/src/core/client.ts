@@ -1,10 +1,10 @@
 // The page's side of the worker that Python runs in.
 
 import type { Bytes } from "../known/artifact";
-import type { Assets } from "./assets";
+import type { Assets } from "../host/assets";
 import { type Progress, report, reportFailure } from "./progress";
 import type { Core, Request } from "./core";
-import type { Trusted } from "./script";
+import type { Trusted } from "../host/script";
 
 /** What the worker says. */
 export type Message =

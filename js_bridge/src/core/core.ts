@@ -2,14 +2,13 @@
 // whose programs are all known needs neither.
 
 import type { Bytes } from "../known/artifact";
-import { type Assets, assetIn, assetsIn } from "./assets";
-import type { drafted } from "../draft/draft";
-import { freezer } from "../known/frozen";
+import { type Assets, assetIn, assetsIn } from "../host/assets";
+import { freezer } from "../host/freezer";
 import { BOOLEAN, checkOptions } from "../record/options";
 import { probe } from "./probe";
-import { askAnew, imported, type Trusted, trusted } from "./script";
-import type { Program } from "../known/program";
-import { fix, settings } from "./settings";
+import { askAnew, imported, type Trusted, trusted } from "../host/script";
+import type { MemoryKind, Program } from "../known/program";
+import { fix, settings } from "../host/settings";
 
 /** A program to be compiled, or scripts in Python to be run, as a list in JSON. */
 export type Work =
@@ -35,14 +34,6 @@ export interface Core {
   /** The file of what is made, see `artifact.ts`; the work on it ends soon after the signal, if it can. */
   make(request: Request, signal?: AbortSignal): Promise<Bytes>;
 }
-
-/**
- * How a module gets its memory: for itself, or together with others. Or what else to say of a program
- * than a module: about the sparse matrix that it is to give, or what becomes of it, see
- * `rose_core/inspection.py`.
- */
-export type MemoryKind = "imported" | "shared" | Telling;
-export type Telling = "sparse" | "text";
 
 /** What an opaque function does, on the numbers of its arguments and result in a row. */
 export type RowHost = (args: Uint8Array) => Float64Array;
@@ -70,7 +61,6 @@ export interface Loader {
     assets: Assets,
     trusted: Trusted,
   ): Promise<Core>;
-  drafted: typeof drafted;
 }
 
 let running: Core | MainCore | undefined;

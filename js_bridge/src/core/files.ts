@@ -1,9 +1,9 @@
 // The runtime's files: asked for at once, counted as they come, and compared with what was built.
 
 import type { Bytes } from "../known/artifact";
-import type { Assets } from "./assets";
+import type { Assets } from "../host/assets";
 import { hash } from "../known/identity";
-import { askAnew, imported } from "./script";
+import { askAnew, imported } from "../host/script";
 
 export type Name = keyof Assets;
 

@@ -1,19 +1,12 @@
 // Pyodide with the core in it, on this thread.
 
-import type { Assets } from "./assets";
-import type {
-  Interpreted,
-  MainCore,
-  MemoryKind,
-  Request,
-  RowHost,
-  Work,
-} from "./core";
+import type { Assets } from "../host/assets";
+import type { Interpreted, MainCore, Request, RowHost, Work } from "./core";
 import { type Bytes, pack } from "../known/artifact";
 import { type Count, Files, isLocal } from "./files";
 import type { Progress } from "./progress";
 import { unpack } from "./snapshot";
-import type { Program } from "../known/program";
+import type { MemoryKind, Program } from "../known/program";
 import { keep } from "../known/store";
 
 interface PyProxy {

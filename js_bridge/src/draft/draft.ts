@@ -1,14 +1,7 @@
 // Drafts: what a function is run by until its compiled code is there.
 
-import { unless } from "../call/abort";
-import type {
-  Callee,
-  Compiled,
-  Enter,
-  Entered,
-  Held,
-  Instance,
-} from "../call/callable";
+import { unless } from "../host/abort";
+import type { Callee, Draft, Enter, Entered, Held } from "../call/callable";
 import {
   type Kind,
   leafOf,
@@ -18,17 +11,11 @@ import {
 } from "../call/cells";
 import { F, NoDraft } from "./flat";
 import type { FnData } from "../record/data";
-import type { Tools } from "../call/run";
+import type { Drafting, Tools } from "../call/run";
 import { type HostCall, Tape } from "./tape";
 import type { Ty } from "../record/types";
 import { Walk } from "./walk";
 import { scalarsIn, workOf } from "./work";
-
-/** A draft, in the form of an instance of a module. */
-export interface Draft extends Instance {
-  /** Have `to` do the work from now on; whoever has views of the draft's memory keeps them. */
-  relay(to: Callee): void;
-}
 
 /** What takes and does more than so much is compiled sooner than a draft is of use. */
 const MOST = 1_500_000;
@@ -40,13 +27,7 @@ const [AT_ONCE, PER_NUMBER] = [50_000, 30];
  * the draft, unless it was disposed of by then, or the signal has given it up. `length`: how many numbers the
  * program is written down in; infinity while Python is still to come.
  */
-export const drafted = (
-  f: FnData,
-  tools: Tools,
-  work: () => Promise<Entered>,
-  signal: AbortSignal | undefined,
-  length: number,
-): Compiled | undefined => {
+export const drafted: Drafting = (f, tools, work, signal, length) => {
   const most = Math.min(MOST, AT_ONCE + PER_NUMBER * length);
   const instance = draftOf(f, tools, most);
   signal?.throwIfAborted();

@@ -1,10 +1,10 @@
 // Programs that `rose freeze` compiled ahead of time, in files next to the page.
 
-import { soon } from "../call/abort";
+import { soon } from "../host/abort";
 import { type Bytes, isOf } from "./artifact";
-import { assetIn, isAsBuilt } from "../core/assets";
-import { trusted } from "../core/script";
-import { settings } from "../core/settings";
+import { assetIn, isAsBuilt } from "../host/assets";
+import { trusted } from "../host/script";
+import { settings } from "../host/settings";
 
 /** `rose.frozen.json`, which `rose freeze` writes; as it comes with Rose, it is empty. */
 interface Index {
@@ -17,20 +17,6 @@ interface Index {
   /** The script of the service worker with which the site works offline, if it shall. */
   readonly offline?: string;
 }
-
-/**
- * What `rose freeze` puts into a page, to be told of what is compiled, and where that is looked for among what
- * is frozen; and of a start of Python. What the signal has given up is no mistake.
- */
-type Freezer = (
-  work: Promise<unknown>,
-  key?: string,
-  index?: string,
-  signal?: AbortSignal,
-) => void;
-
-export const freezer = (): Freezer | undefined =>
-  (globalThis as { roseFreezer?: Freezer }).roseFreezer;
 
 /** Where a frozen file is, and what is in it, if the index has it. */
 interface Frozen {

@@ -4,9 +4,8 @@
 // come in the order in which the entry needs them, types in that in which functions name them, so
 // neither the order of definitions nor what else a page defines makes a difference.
 
-import type { MemoryKind } from "../core/core";
 import { joined } from "./joined";
-import type { Program } from "./program";
+import type { MemoryKind, Program } from "./program";
 
 /** NaN has many bit patterns, and engines differ in which they write. */
 const NAN = 0x7ff8n << 48n;

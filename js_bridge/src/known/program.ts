@@ -23,6 +23,14 @@ export interface Program {
   readonly intNoteAt: readonly number[];
 }
 
+/**
+ * How a module gets its memory: for itself, or together with others. Or what else to say of a program
+ * than a module: about the sparse matrix that it is to give, or what becomes of it, see
+ * `rose_core/inspection.py`.
+ */
+export type MemoryKind = "imported" | "shared" | Telling;
+export type Telling = "sparse" | "text";
+
 /** The functions that `root` needs, callees first, and derivatives after what they are of. */
 const reachable = (root: FnData): FnData[] => {
   const order = new Set<FnData>();

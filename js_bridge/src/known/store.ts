@@ -5,7 +5,7 @@
 // recently used can go first without reading any, and how large all are. Whatever fails here (storage
 // denied, a full disk, a database that was deleted meanwhile) is as if nothing had been kept.
 
-import { soon } from "../call/abort";
+import { soon } from "../host/abort";
 import type { Bytes } from "./artifact";
 
 /** The name of the database; others of the same origin have names of their own. */

@@ -1,14 +1,14 @@
 // Python in the page: its scripts of the type `text/x-rose`. What reads them is loaded with the first.
 
-import { SIGNAL, unless } from "../call/abort";
-import { assetIn } from "../core/assets";
+import { SIGNAL, unless } from "../host/abort";
+import { assetIn } from "../host/assets";
 import { part } from "../core/core";
 import { FnData } from "../record/data";
 import { makeFn } from "../record/functions";
-import { Wanted } from "../known/known";
+import { Wanted } from "../call/search";
 import { checkOptions } from "../record/options";
 import { noteNumber, Recorder, Var } from "../record/recorder";
-import { settings } from "../core/settings";
+import { settings } from "../host/settings";
 import { BOOL, fin, NULL, REAL, structOf, TAN, vecOf } from "../record/types";
 
 /** What `scripts.ts` uses of the bridge: it must be the page's own, of which it cannot have a copy. */

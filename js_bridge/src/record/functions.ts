@@ -1,6 +1,5 @@
 // Functions as authors define and hold them.
 
-import { askAhead } from "../known/frozen";
 import { ON_REALS, S } from "../opcodes.gen";
 import { call } from "./calls";
 import { FnData } from "./data";
@@ -251,6 +250,13 @@ export const ofAnySize = (
   );
 };
 
+let ahead = (): void => {};
+
+/** What to do whenever a page has a function recorded, before that is: what may be wanted then can come meanwhile. */
+export const beforeRecording = (act: () => void): void => {
+  ahead = act;
+};
+
 /** What `body` records, which gives the ids of the results from those of so many parameters. */
 export const recorded = (
   name: string,
@@ -258,7 +264,7 @@ export const recorded = (
   body: (r: Recorder, ids: number[]) => number[],
 ): Recorder => {
   const outer = Recorder.current;
-  if (outer === undefined) askAhead();
+  if (outer === undefined) ahead();
   const r = new Recorder(name, outer);
   Recorder.current = r;
   try {

@@ -1,15 +1,15 @@
 // All that needs Python, loaded when a program is new: a module for the page, which starts Python on
 // its own thread or in a worker, and the script of that worker.
 
-import type { Assets } from "./assets";
-import { Blocked, Client, type Message, sourceOf, WORKER } from "./client";
-import type { Core, MainCore, Request } from "./core";
-import { load } from "./python";
-import { probe } from "./probe";
-import { type Progress, report } from "./progress";
-import type { Trusted } from "./script";
+import type { Assets } from "./host/assets";
+import { Blocked, Client, type Message, sourceOf, WORKER } from "./core/client";
+import type { Core, MainCore, Request } from "./core/core";
+import { load } from "./core/python";
+import { probe } from "./core/probe";
+import { type Progress, report } from "./core/progress";
+import type { Trusted } from "./host/script";
 
-export { drafted } from "../draft/draft";
+export { drafted } from "./draft/draft";
 
 export const build = __BRIDGE__;
 

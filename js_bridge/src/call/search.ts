@@ -1,19 +1,14 @@
 // From a program to a module: frozen with the page, in the browser's cache, or else from the core.
 
-import { unless } from "../call/abort";
-import { type Bytes, descriptorOf, isOf } from "./artifact";
-import {
-  core,
-  type MemoryKind,
-  type Request,
-  type Telling,
-  type Work,
-} from "../core/core";
-import { freezer, frozen, frozenFiles, indexAddress, isFrozen } from "./frozen";
-import { hash, recordingOf, same } from "./identity";
-import type { Program } from "./program";
-import { settings } from "../core/settings";
-import { database, find } from "./store";
+import { unless } from "../host/abort";
+import { type Bytes, descriptorOf, isOf } from "../known/artifact";
+import { core, type Request, type Work } from "../core/core";
+import { freezer } from "../host/freezer";
+import { frozen, frozenFiles, indexAddress, isFrozen } from "../known/frozen";
+import { hash, recordingOf, same } from "../known/identity";
+import type { MemoryKind, Program, Telling } from "../known/program";
+import { settings } from "../host/settings";
+import { database, find } from "../known/store";
 
 /**
  * Ask for what a search needs, which takes its time: while it comes, a program can be put together. It is the cache,

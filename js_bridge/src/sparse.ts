@@ -1,12 +1,12 @@
 // Sparse Jacobians and Hessians: the pattern once, from the core, and the values in few passes.
 
-import { SIGNAL } from "../call/abort";
-import { dataOf, type Fn, makeFn } from "./functions";
-import { toldOf } from "../known/known";
-import { type Argnums, needReal, realsOf, selected } from "./operators";
-import { checkOptions } from "./options";
-import { programOf } from "../known/program";
-import { fieldOf, NULL, REAL, type Ty, vecOf } from "./types";
+import { SIGNAL } from "./host/abort";
+import { dataOf, type Fn, makeFn } from "./record/functions";
+import { toldOf } from "./call/search";
+import { type Argnums, needReal, realsOf, selected } from "./record/operators";
+import { checkOptions } from "./record/options";
+import { programOf } from "./known/program";
+import { fieldOf, NULL, REAL, type Ty, vecOf } from "./record/types";
 
 /** What the core says before there are elements. */
 interface About {

@@ -1,0 +1,64 @@
+"""Data goes one way through the project: each folder imports only from those that come before it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from build import ROOT
+
+Arrow = tuple[str, str]
+"""A file, and one that it imports from, as paths without endings."""
+
+BRIDGE = ["opcodes.gen", "rules.gen", "record", "host", "known", "core", "call", "draft"]
+BRIDGE += ["inspect", "sparse", "page", "worker", "index"]
+
+CORE = ["errors", "deep", "encode", "libm", "language", "optimise", "derivatives", "wasm"]
+CORE += ["tracing", "operators", "host", "export", "solvers", "practice", "recording", "api", "inspection"]
+CORE += ["standalone", "bridge", "__init__", "cli"]
+
+
+def bridge() -> Iterator[Arrow]:
+    source = ROOT / "js_bridge" / "src"
+    for path in source.rglob("*.ts"):
+        # declarations are not asked, nor what only holds those for authors against the bridge
+        if (path.suffixes == [".ts"] and path.stem != "contract") or ".gen" in path.suffixes:
+            for name in re.findall(r'(?:from|import)\s+"(\.[^"]*)"', path.read_text()):
+                to = (path.parent / name).resolve().relative_to(source)
+                yield str(path.relative_to(source).with_suffix("")), str(to)
+
+
+def core() -> Iterator[Arrow]:
+    """Of Python, also what is imported for types alone, or where it is needed."""
+    source = ROOT / "rose_core"
+    for path in source.rglob("*.py"):
+        place = str(path.relative_to(source).with_suffix(""))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rose_core"):
+                _, *parts = node.module.split(".")
+                for name in (alias.name for alias in node.names):
+                    is_own = parts or (source / name).exists() or (source / f"{name}.py").exists()
+                    yield place, "/".join(parts or [name if is_own else "__init__"])
+
+
+def upwards(arrows: Iterator[Arrow], order: Sequence[str]) -> list[str]:
+    tops = [(path, to, *(order.index(name.partition("/")[0]) for name in (path, to))) for path, to in arrows]
+    return [f"{path} imports from {to}" for path, to, own, other in tops if other > own]
+
+
+@pytest.mark.parametrize(("arrows", "order"), [(bridge, BRIDGE), (core, CORE)])
+def test_all_is_imported_from_what_comes_before(
+    arrows: Callable[[], Iterator[Arrow]], order: Sequence[str]
+) -> None:
+    assert upwards(arrows(), order) == []
+    # and in another order something would not be
+    assert upwards(arrows(), order[::-1])
+
+
+def test_what_is_imported_is_seen() -> None:
+    assert ("call/run", "record/functions") in bridge()
+    assert ("wasm/lower_sums", "wasm/lane_code") in core()
+    assert ("worker", "draft/draft") in bridge()  # which it hands on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from threading import Timer
@@ -12,6 +13,10 @@ from build import DIST, node
 
 PATIENCE = 120
 """Seconds for one module."""
+
+
+Run = Callable[[str], str]
+"""What gives what a module prints."""
 
 
 def run(code: str) -> str:
@@ -66,3 +71,22 @@ class Shared:
             self.process.kill()
             self.process.communicate()
             self.process = None
+
+
+def evaluate(node: Run, body: str) -> object:
+    """What ``body`` returns, as JSON, with the module as ``rose``."""
+    code = f"""
+        import * as rose from "./rose.js";
+        await rose.ready();
+        const same = async (f, ...args) => {{
+            const a = rose.interp(f)(...args), b = (await rose.compile(f))(...args);
+            if (JSON.stringify(a) !== JSON.stringify(b)) throw Error(JSON.stringify([a, b]));
+            return b;
+        }};
+        const messages = [];
+        const attempt = (action) => {{
+            try {{ action(); messages.push("no error"); }}
+            catch (error) {{ messages.push(`${{error.name}}: ${{error.message}}`); }}
+        }};
+        console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
+    return json.loads(node(code))

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from e2e.test_node import Run, evaluate
+from e2e.node import Run, evaluate
 
 MISTAKES = [
     *((f"fn([Real], {ty}, () => {value})",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from e2e.test_node import Run, evaluate
+from e2e.node import Run, evaluate
 from rose_core import Real, Vec, compile, fn, root, vjp
 
 PAGES = Path(__file__).parent / "pages"

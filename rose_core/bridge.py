@@ -17,7 +17,7 @@ from typing import Any
 
 from rose_core import practice
 from rose_core.deep import deep_recursion, empty
-from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.expand import Expansion, expansion
 from rose_core.derivatives.known import Known, Outdated
 from rose_core.errors import note
 from rose_core.host import to_js
@@ -130,7 +130,7 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
             return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
         if memory == "sparse":
             return EMPTY, json.dumps(_about(recording.sparse[recording.root]))
-        program = Program(_known.expanded(recording.root), memory)
+        program = Program(expansion(recording.root, _known), memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
         "pages": program.pages,

@@ -40,7 +40,7 @@ from rose_core import (
 )
 from rose_core import sum as rose_sum
 from rose_core.deep import deep_recursion
-from rose_core.derivatives.expand import Expansion
+from rose_core.derivatives.expand import Expansion, expansion
 from rose_core.derivatives.known import Known
 from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.updates import is_worth_it
@@ -291,7 +291,7 @@ def test_choices_deep_in_each_other_need_no_stack() -> None:
 
 def with_little_stack(f) -> None:
     """Compile ``f``, or end the process."""
-    done_with_little_stack(lambda: Program(Known().expanded(f.func)))
+    done_with_little_stack(lambda: Program(expansion(f.func, Known())))
 
 
 def done_with_little_stack(run) -> None:
@@ -475,7 +475,7 @@ def test_large_programs_run() -> None:
 
 def effort(f) -> int:
     """Calls of functions that compiling takes."""
-    return calls_in(lambda: Program(Known().expanded(f.func)))
+    return calls_in(lambda: Program(expansion(f.func, Known())))
 
 
 def choices_in_choices(n: int):

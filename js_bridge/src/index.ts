@@ -1,3 +1,5 @@
+// Everything that a page can have of Rose.
+
 import { askAhead } from "./known/frozen";
 import { beforeRecording } from "./record/functions";
 import { countCopy } from "./record/types";

@@ -250,6 +250,11 @@ class Expansion:
         return self._vjp_sites.get(f, 0) == 1
 
 
+def expansion(root: Func, known: Known) -> Func:
+    """A program without derivatives left to be made, of which ``known`` has those of earlier programs."""
+    return known.program(lambda: Expansion(root, known).root)
+
+
 def _for_reverse(f: Func) -> Func:
     """``f`` as reverse mode takes it."""
     return by_choices(by_extremes(by_nearest(f)))

@@ -159,23 +159,21 @@ class Known:
             # what refers to itself would stay until the next full collection
             record.derivative.record = None
 
-    def expanded(self, root: Func) -> Func:
-        """A program without derivatives left to be made (`derivatives.expand`)."""
+    def program(self, make: Callable[[], Func]) -> Func:
+        """The program, by ``make``, which begins its derivatives; anew if known ones are `Outdated`."""
         try:
             try:
-                return self._expanded(root)
+                return self._program(make)
             except Outdated:
                 self._forget(self._records.values())
-                return self._expanded(root)
+                return self._program(make)
         except BaseException:
             self._forget(self._records.values())  # of which some may be unfinished
             self._age()
             raise
 
-    def _expanded(self, root: Func) -> Func:
-        from rose_core.derivatives.expand import Expansion  # which knows of this module
-
-        found = Expansion(root, self).root
+    def _program(self, make: Callable[[], Func]) -> Func:
+        found = make()
         del self._derivatives  # nothing else that the program is made with is to be kept
         self._asking = [[]]
         self._end()

@@ -149,11 +149,6 @@ def frozen_url(host: Callable[..., str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def frozen_folder_url(host: Callable[..., str]) -> str:
-    return host(FOLDER, frozen=True)
-
-
-@pytest.fixture(scope="session")
 def folder_url(host: Callable[..., str]) -> str:
     return host(FOLDER)
 

@@ -73,8 +73,9 @@ def test_the_sample_runs(page: Page, site_url: str) -> None:
     expect(page.locator("[data-show=there]")).to_have_text(re.compile(r"^[\d.]+ s$"))
 
 
-def test_the_cards_lead_to_the_explorables(page: Page, frozen_folder_url: str) -> None:
-    page.goto(frozen_folder_url + "site/")
+def test_the_cards_lead_to_the_explorables(new_page: Callable[..., Page], folder_url: str) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto(folder_url + "site/")
     for title in (
         "Four data sets and a line",
         "Bowls, domes and saddles",

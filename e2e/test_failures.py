@@ -15,7 +15,7 @@ from build import BROWSER, DIST
 from e2e.browser import FLAGS
 from e2e.conftest import PAGES, watch
 from e2e.server import Handler, Server
-from e2e.test_start import BODY, PROGRESS, PYODIDE, altered, listen, run
+from e2e.test_start import BODY, PROGRESS, PYODIDE, altered, asked, listen, run
 
 TOLD = "return gives().catch((error) => error.message);"
 """What `run` is to do: give the message of what goes wrong."""
@@ -35,13 +35,16 @@ def of_type(kind: str) -> Callable[[Route], None]:
     return answer
 
 
-def cut(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def cut(monkeypatch: pytest.MonkeyPatch, name: str, times: int = 100) -> None:
     """Have hosts break off in the middle of a file."""
     copyfile = Handler.copyfile
+    left = times
 
     def broken(handler: Handler, source: Any, output: Any) -> None:
-        if not handler.path.endswith(name):
+        nonlocal left
+        if not handler.path.endswith(name) or not left:
             return copyfile(handler, source, output)
+        left -= 1
         output.write(source.read(1000))
         output.flush()
         raise ConnectionAbortedError
@@ -189,6 +192,40 @@ def test_a_connection_that_breaks_off_is_named(
     assert "connection" in told
 
 
+RUNTIME = ["pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "rose_core.snapshot.wasm"]
+
+
+@pytest.mark.provokes(r"ERR_")
+@pytest.mark.parametrize("name", ["rose.worker.js", *RUNTIME])
+def test_a_connection_that_breaks_off_once_is_made_once_more(
+    page: Page, site_url: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a word, and nothing else is downloaded for it."""
+    cut(monkeypatch, name, times=1)
+    said = listen(page)
+    names = asked(page.context)
+    assert run(page, site_url) == 12
+    assert [text for text in said if "Rose" in text] == []
+    assert "python_stdlib.zip" not in names
+    assert len(page.workers) == 1
+
+
+def test_a_file_that_is_cut_off_in_silence_is_asked_for_once_more(page: Page, site_url: str) -> None:
+    """As some engines have it."""
+    times = 0
+
+    def half(route: Route) -> None:
+        nonlocal times
+        times += 1
+        data = (PYODIDE / "pyodide.asm.wasm").read_bytes()
+        length = {"Content-Length": f"{len(data)}"}
+        route.fulfill(body=data if times > 1 else data[: len(data) // 2], headers=length)
+
+    page.context.route("**/pyodide.asm.wasm", half)
+    assert run(page, site_url) == 12
+    assert times == 2
+
+
 def test_a_page_in_place_of_a_file_is_named(page: Page, site_url: str) -> None:
     """As hosts of one-page applications answer."""
     page.context.route(
@@ -254,6 +291,16 @@ def test_a_worker_whose_script_is_gone_is_told(page: Page, site_url: str) -> Non
     told = page.evaluate(BODY, ["", TOLD])
     assert re.match(r"Rose could not start a worker from \S+/rose\.worker\.js", told)
     page.context.unroute("**/rose.worker.js")
+    assert page.evaluate(BODY, ["", TOLD]) == 12
+
+
+@pytest.mark.provokes(r"failed .*rose\.worker\.js")
+def test_a_worker_whose_script_does_not_come_is_started_once_more(page: Page, site_url: str) -> None:
+    assert run(page, site_url) == 12
+    page.context.route("**/rose.worker.js", lambda route: route.abort(), times=1)
+    (worker,) = page.workers
+    worker.evaluate("setTimeout(close)")
+    wait_for_no_worker(page)
     assert page.evaluate(BODY, ["", TOLD]) == 12
 
 

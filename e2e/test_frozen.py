@@ -98,6 +98,22 @@ def test_a_frozen_page_needs_its_files_and_nothing_else(
     assert not said
 
 
+@pytest.mark.provokes("ERR_FAILED")
+@pytest.mark.parametrize("name", ["rose.frozen.json", "*.wasm"])
+def test_a_connection_that_breaks_off_once_keeps_no_reader_from_what_is_frozen(
+    frozen: Frozen, page: Page, name: str
+) -> None:
+    if name == "*.wasm":
+        frozen.change_index(small={})  # large programs have files of their own
+    page.context.route(f"**/{name}", lambda route: route.abort(), times=1)
+    said = listen(page)
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        slide(page, 2, 1, 3)
+        assert not any("/pyodide/" in address for address in server.asked)
+    assert not any("Rose" in text for text in said)
+
+
 def test_an_index_that_does_not_come_is_waited_for_once(frozen_once: Frozen, page: Page) -> None:
     held: list[Route] = []
     page.context.route("**/rose.frozen.json", lambda route: held.append(route))

@@ -251,7 +251,7 @@ export class Client implements Core {
     return this.twice(() => doing(request), work, signal);
   }
 
-  /** Do something with a worker, and if that ends, with another one. */
+  /** Do something with a worker, and if that ends, or its script does not come, with another one. */
   private async twice<T>(
     doing: () => string,
     work: () => Promise<T>,
@@ -260,7 +260,7 @@ export class Client implements Core {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Died)) throw error;
+      if (!(error instanceof Died || error instanceof Blocked)) throw error;
       this.start().catch(() => {}); // who has given one up will want another, and is told then
       signal?.throwIfAborted();
       return await work().catch((again) => {

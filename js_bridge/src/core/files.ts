@@ -18,6 +18,9 @@ const { fetch } = globalThis;
 
 type Kind = new (message: string, options: ErrorOptions) => Error;
 
+/** A connection that breaks off, as on a train, is made once more a little later. */
+const pause = () => new Promise((wake) => setTimeout(wake, 1000));
+
 /** A file is not as long as it was built. */
 class OtherLength extends Error {}
 
@@ -88,10 +91,11 @@ export class Files {
       new Kind(`Rose could not load ${address}: ${what}`, { cause });
     const bytes = new Uint8Array(size);
     let at = 0;
-    let response: Response;
-    try {
-      response = await fetch(address, { signal: this.ending.signal });
-      if (response.ok)
+    const attempt = async (): Promise<Response> => {
+      this.loaded -= at;
+      at = 0;
+      const response = await fetch(address, { signal: this.ending.signal });
+      if (response.ok) {
         for (const reader = response.body!.getReader(); ;) {
           const { done, value } = await reader.read();
           if (done) break;
@@ -100,6 +104,14 @@ export class Files {
           this.loaded += value.length;
           this.count(this.loaded, this.total);
         }
+        // not all engines tell that a file was cut off
+        if (at < +response.headers.get("content-length")!) throw Error();
+      }
+      return response;
+    };
+    let response: Response;
+    try {
+      response = await attempt().catch(() => pause().then(attempt));
     } catch (cause) {
       throw fault(`the connection failed after ${at} of ${size} bytes`, cause);
     }

@@ -26,6 +26,8 @@ export type Trusted = typeof trusted;
 const NO_ORIGIN =
   "a file or sandbox may not; use a host (python3 -m http.server) or allow-same-origin";
 
+const DAMAGED = "what it sends is damaged, so put it there anew";
+
 const reasonOf = (address: string): Promise<string> =>
   fetch(address)
     .then(async (response) => {
@@ -34,7 +36,7 @@ const reasonOf = (address: string): Promise<string> =>
         !response.ok || type.includes("html")
           ? "configure({ assets }) says where it is"
           : type.includes("javascript")
-            ? "what it sends is damaged, so put it there anew"
+            ? DAMAGED
             : "it has to be sent as text/javascript";
       return `its host answers ${response.status}, ${type}; ${hint}`;
     })
@@ -52,15 +54,19 @@ export const askAnew = (): void => {
 
 /**
  * A module; throws why there is none. Firefox remembers that an address had none, until the page goes: the next
- * attempts are at others of the same file.
+ * attempts are at others of the same file. One that can be had now, when it is asked for the reason, may have been cut
+ * off, and is imported once more.
  */
-export const imported = async <T>(address: string): Promise<T> => {
+export const imported = async <T>(
+  address: string,
+  isLast?: boolean,
+): Promise<T> => {
   try {
     return await import(failed ? `${address}#${failed}` : address);
   } catch (cause) {
     askAnew();
-    throw Error(`Rose could not load ${address}: ${await reasonOf(address)}`, {
-      cause,
-    });
+    const reason = await reasonOf(address);
+    if (!isLast && reason.endsWith(DAMAGED)) return imported(address, true);
+    throw Error(`Rose could not load ${address}: ${reason}`, { cause });
   }
 };

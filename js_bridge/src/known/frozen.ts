@@ -49,17 +49,21 @@ const offer = async (script: URL) => {
     await serviceWorker.register(trusted(script.href));
 };
 
+/** What `ask` gives; a connection that breaks off, as on a train, is made once more. */
+const twice = <T>(ask: () => Promise<T>): Promise<T> => ask().catch(ask);
+
 /** The frozen files, by the hashes of their programs. */
 const read = async (from: string): Promise<Files> => {
   const found = new Map<string, Frozen>();
-  const response = await fetch(from).catch(() => undefined);
-  if (!response?.ok) return found;
   const {
     build,
     folders = {},
     small = {},
     offline,
-  }: Index = await response.json().catch(() => ({}));
+  }: Index = await twice(async () => {
+    const response = await fetch(from);
+    return response.ok ? response.json() : {};
+  });
   if (offline)
     // what cannot be registered here does not work offline, and else works
     void offer(new URL(offline, from)).catch(() => {});
@@ -118,7 +122,7 @@ export const isFrozen = async (key: string, patience?: number) =>
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined
-    ? new Uint8Array(await (await fetch(url)).arrayBuffer())
+    ? new Uint8Array(await twice(async () => (await fetch(url)).arrayBuffer()))
     : Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
 
 /** The frozen file of a program, if there is one. */

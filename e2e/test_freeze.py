@@ -287,6 +287,75 @@ def test_inputs_in_shadows_and_those_that_come_late_are_used(site: Frozen) -> No
     assert "pages/page.html: 9 programs" in done.stdout
 
 
+MADE = """<!doctype html>
+<link rel="icon" href="data:,">
+<input id="held" type="range" min="11" max="13" value="12">
+<div id="made" role="slider" tabindex="0" aria-valuemin="21" aria-valuemax="24" aria-valuenow="22"></div>
+<div id="off" role="slider" aria-disabled="true" aria-valuenow="1"></div>
+<button role="tab" aria-selected="true">3</button><button role="tab">4</button><div id="panel"></div>
+<details><summary>more</summary><p id="more"></p></details>
+<own-slider><template shadowrootmode="closed"><input type="range" min="61" max="62"></template></own-slider>
+<script type="module">
+import { scale } from "./scales.js";
+let isHeld = false;
+held.onpointerdown = ({ pointerId }) => {
+    held.setPointerCapture(pointerId);
+    isHeld = true;
+};
+held.oninput = () => isHeld || scale(NaN);
+held.onpointerup = () => {
+    isHeld = false;
+    scale(held.value);
+};
+made.onkeydown = ({ key }) => {
+    const steps = { ArrowLeft: -1, ArrowRight: 1 };
+    made.ariaValueNow = Math.max(21, Math.min(24, +made.ariaValueNow + (steps[key] ?? 0)));
+    setTimeout(scale, 0, made.ariaValueNow);
+};
+off.onkeydown = () => scale(1);
+// one has a slider that takes the place of another's; what was moved before is back
+for (const tab of document.querySelectorAll("[role=tab]"))
+    tab.onclick = () => {
+        panel.innerHTML = `<input type="range" min="${tab.innerText}1" max="${tab.innerText}2">`;
+        panel.firstChild.onchange = ({ target }) => made.ariaValueNow === "22" && scale(target.value);
+    };
+new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && scale(51)).observe(more);
+customElements.define("own-slider", class extends HTMLElement {
+    constructor() {
+        super();
+        this.attachInternals().shadowRoot.firstChild.oninput = ({ target }) => scale(target.value);
+    }
+});
+</script>
+"""
+
+
+def test_sliders_are_used_as_by_mouse_and_keyboard_and_what_is_closed_is_opened(site: Frozen) -> None:
+    site.write("pages/page.html", MADE)
+    site.write("pages/scales.js", SCALES)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # three of that which is held, four of that which is made, two in each tab, and those that are hidden
+    assert "pages/page.html: 14 programs\n" in done.stdout
+
+
+def test_a_page_that_adds_inputs_on_and_on_is_left(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    adds = """
+        import { scale } from "./scales.js";
+        setInterval(() => {
+            const field = Object.assign(document.createElement("input"), { type: "number", min: 2 });
+            field.oninput = () => scale(field.value || 1);
+            document.body.append(field);
+        }, 50);"""
+    page = f'<!doctype html><link rel="icon" href="data:,"><body><script type="module">{adds}</script>'
+    site.write("pages/page.html", page)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = "(it adds inputs on and on, of which some were moved)"
+    assert f"pages/page.html: 2 programs {told}\n" in done.stdout
+
+
 WORKING = """<!doctype html>
 <link rel="icon" href="data:,">
 <input id="factor" type="range" min="91" max="93" value="92">
@@ -368,6 +437,35 @@ def test_what_a_page_compiles_when_it_is_seen_is_frozen(site: Frozen) -> None:
     """At the end of a long page, also in a frame that is loaded there."""
     for name, text in (("page.html", LONG_PAGE), ("inner.html", INNER), ("scales.js", SCALES)):
         site.write(f"pages/{name}", text)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 2 programs" in done.stdout
+
+
+BOXES = """<!doctype html>
+<link rel="icon" href="data:,">
+<style>html, body, main { height: 100%; margin: 0; overflow: hidden } main { overflow: auto }</style>
+<main>
+    <div style="height: 9000px"></div>
+    <section dir="rtl" style="display: flex; width: 200px; overflow: auto">
+        <div style="min-width: 900px"></div><p id="left">left</p>
+    </section>
+    <p id="end">end</p>
+</main>
+<script type="module">
+import { scale } from "./scales.js";
+const observe = (element, factor) =>
+    new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && scale(factor)).observe(element);
+observe(left, 52);
+observe(end, 53);
+</script>
+"""
+
+
+def test_what_scrolls_in_a_page_is_seen_to_its_end(site: Frozen) -> None:
+    """As all does where the menu stays."""
+    site.write("pages/page.html", BOXES)
+    site.write("pages/scales.js", SCALES)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pages/page.html: 2 programs" in done.stdout

@@ -104,6 +104,8 @@ def _hint(visit: Visit, kept: int) -> str:
     unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
     if len(visit.turns) > visit.opened:
         unseen += f" (of the addresses that differ in a query alone, {visit.opened} were opened)"
+    if visit.has_left:
+        unseen += " (it adds inputs on and on, of which some were moved)"
     if kept:
         return f", and {kept} from before, as something went wrong{unseen}"
     if visit.artifacts or visit.errors or unseen or not visit.has_rose:

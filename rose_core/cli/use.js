@@ -1,165 +1,6 @@
-// Run by `rose freeze` in a page, to see what the page compiles.
+// Run by `rose freeze` in a page, to use it as its readers do: see watch.js for what is noted meanwhile.
 ({
-  /** Before the page's own scripts: keep what is compiled, count what is under way, and tell what goes wrong. */
-  watch() {
-    const work = { pending: 0, started: false, files: {}, errors: [] };
-    work.indices = new Set();
-    work.asks = false; // in the page itself
-    work.unseen = new Set();
-    work.turns = new Set(); // what else the page would show at addresses of its own
-    globalThis.roseWork = work;
-    const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
-    /** The place in the page's own scripts from which a call came: file and line. */
-    const placeIn = (stack) =>
-      [...`${stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g)]
-        .map(([, file, line]) => [file, line])
-        .find(([file]) => !OURS.test(file));
-    /** Where a page called for what failed. */
-    const places = new WeakMap();
-    const placed = (message, [file, line] = []) =>
-      (file ? `${file}${line ? `, line ${line}` : ""}: ` : "") + message;
-    const during = async (promise, key, index, signal) => {
-      ++work.pending;
-      const place = placeIn(Error().stack);
-      if (index) work.indices.add(index);
-      try {
-        const file = await promise;
-        if (key) work.files[key] = file;
-      } catch (error) {
-        // what a page gives up itself, for a reason of any kind, is no mistake of its
-        if (!signal?.aborted) {
-          places.set(error, place);
-          if (error.name !== "AbortError")
-            work.errors.push(placed(error.message, place));
-        }
-      } finally {
-        --work.pending;
-      }
-    };
-    work.fresh = 0;
-    const noted = (promise, key, index, signal) => {
-      if (!key) work.started = true; // told of Python itself
-      const isFresh = !(key in work.files);
-      work.fresh += isFresh;
-      return during(promise, key, index, signal).finally(() => {
-        work.fresh -= isFresh;
-      });
-    };
-    globalThis.roseFreezer = (promise, key, index, signal) => {
-      if (index) work.asks = true;
-      return noted(promise, key, index, signal);
-    };
-
-    // the page's own workers, which tell what they compile, see worker.js: until when to wait for the next word
-    const others = new Map();
-    const PATIENCE = 3000;
-    const hear = (id, note, ...what) => {
-      let other = others.get(id);
-      if (!other) {
-        const made = new Promise((resolve, reject) => {
-          other = { resolve, reject };
-        });
-        others.set(id, other);
-        note(made, ...what);
-      }
-      other.until = performance.now() + PATIENCE;
-      return other;
-    };
-    const BEGINS = "a worker begins";
-    let begun = 0;
-    const { setInterval } = globalThis;
-    new BroadcastChannel("rose freeze").onmessage = ({ data }) => {
-      const { begins, unseen, isThere, isOver, file, error, key, index } = data;
-      if (begins) hear(`${BEGINS} ${++begun}`, during);
-      if (unseen) work.unseen.add(unseen);
-      if (begins || unseen) return;
-      const first = [...others.keys()].find((id) => id.startsWith(BEGINS));
-      const id = isThere ? first : data.id;
-      if (id === undefined) return;
-      const other = hear(id, noted, key, index);
-      if (!isThere && !isOver) return;
-      others.delete(id);
-      if (error) other.reject(Object.assign(Error(error.message), error));
-      else other.resolve(file);
-    };
-    setInterval(() => {
-      for (const [id, { until, reject }] of others)
-        if (until < performance.now()) {
-          others.delete(id); // a worker that was ended says nothing more
-          reject(new DOMException("", "AbortError"));
-        }
-    }, 500);
-
-    // whose inputs nobody else finds, where they are closed
-    work.shadows = new Set();
-    const { attachShadow } = Element.prototype;
-    Element.prototype.attachShadow = function (...words) {
-      const root = attachShadow.apply(this, words);
-      work.shadows.add(root);
-      return root;
-    };
-
-    // the addresses of modules before these run, since a router changes from where they are counted
-    work.modules = new WeakMap();
-    document.addEventListener("readystatechange", () => {
-      for (const script of document.querySelectorAll("script[type=module]"))
-        if (!work.modules.has(script)) work.modules.set(script, script.src);
-    });
-
-    const tell = (message, place) =>
-      globalThis.roseProblem?.(placed(message, place));
-    const thrown = (error, place) =>
-      tell(
-        error?.message ?? `${error}`,
-        placeIn(error?.stack) ?? places.get(error) ?? place,
-      );
-    const failed = ({ target, error, message, filename, lineno }) => {
-      if (target === window) {
-        // of what no script has thrown itself, nothing is told here
-        const place = OURS.test(filename) ? undefined : [filename, lineno];
-        if (filename) thrown(error ?? message, place);
-      } else if (target instanceof HTMLScriptElement)
-        tell(
-          target.src
-            ? "it, or what it imports, could not be loaded"
-            : "what a script in it imports could not be loaded",
-          [target.src],
-        );
-    };
-    addEventListener("error", failed, { capture: true });
-    addEventListener("unhandledrejection", ({ reason }) => thrown(reason));
-    // of a page that shows itself what is asked for; it may be asked for something else meanwhile
-    globalThis.navigation?.addEventListener("navigateerror", ({ error }) => {
-      if (error?.name !== "AbortError") thrown(error);
-    });
-    addEventListener("securitypolicyviolation", ({ blockedURI }) => {
-      // without the index, Rose goes on, but nothing is frozen for it
-      if (blockedURI.endsWith("/rose.frozen.json"))
-        tell(
-          `its Content-Security-Policy forbids ${blockedURI}: add 'self' to its connect-src`,
-        );
-    });
-    // what a page is to do a little later, as when a slider rests
-    const { setTimeout, clearTimeout } = globalThis;
-    work.later = setTimeout;
-    work.due = new Map();
-    globalThis.setTimeout = (f, delay = 0, ...args) => {
-      const run = () => {
-        work.due.delete(timer);
-        f(...args);
-      };
-      if (typeof f !== "function") return setTimeout(f, delay, ...args);
-      const timer = setTimeout(run, delay);
-      work.due.set(timer, performance.now() + delay);
-      return timer;
-    };
-    globalThis.clearTimeout = (timer) => {
-      work.due.delete(timer);
-      clearTimeout(timer);
-    };
-  },
-
-  /** Begin one of the other actions, whose end is told by its number. */
+  /** Begin one of the actions, whose end is told by its number. */
   begin(action, number) {
     const { roseEnd } = globalThis;
     this[action]().then(
@@ -199,29 +40,73 @@
     }
   },
 
-  /** Show all of the page once, down to the end: some of it may not be there before it is seen. */
+  /** A document or shadow, and what is hidden in its elements. */
+  roots(root) {
+    const inner = [...root.querySelectorAll("*")]
+      .filter(({ shadowRoot }) => shadowRoot)
+      .flatMap(({ shadowRoot }) => this.roots(shadowRoot));
+    return [root, ...inner];
+  },
+
+  /** All elements that are there, also in what is closed. */
+  all(selector) {
+    const { shadows } = globalThis.roseWork;
+    const closed = [...shadows].filter(({ host }) => host.isConnected);
+    const places = [document, ...closed].flatMap((root) => this.roots(root));
+    return [...new Set(places)].flatMap((root) => [
+      ...root.querySelectorAll(selector),
+    ]);
+  },
+
+  /** Who observes what is in view is told after the next frame. */
+  async drawn() {
+    for (let k = 0; k < 2; ++k)
+      await Promise.race([
+        new Promise((wake) => requestAnimationFrame(wake)),
+        this.wait(1000), // a browser that is too busy may draw nothing for long
+      ]);
+  },
+
+  /** Show all of the page once, to the end, and of what scrolls in it: some may not be there before it is seen. */
   async scroll() {
-    const { scrollHeight } = document.documentElement;
-    if (scrollHeight <= innerHeight) return;
+    const page = document.scrollingElement ?? document.documentElement;
+    const scrolls = (box) => {
+      const { scrollHeight, clientHeight, scrollWidth, clientWidth } = box;
+      if (scrollHeight <= clientHeight && scrollWidth <= clientWidth)
+        return false;
+      const { overflow } = getComputedStyle(box);
+      return clientHeight > 0 && /auto|scroll/.test(overflow);
+    };
+    // texts hold nothing that waits to be seen
+    const inner = this.all(":not(pre, textarea)").filter(scrolls);
+    const isLong = page.scrollHeight > page.clientHeight;
+    const boxes = new Set([...(isLong ? [page] : []), ...inner]);
+    if (!boxes.size) return;
     const loads = [...document.querySelectorAll("iframe[loading=lazy]")]
       .filter(({ contentDocument }) => contentDocument?.URL === "about:blank")
       .map(
         (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
       );
-    // a browser that is too busy may draw nothing for long
-    const drawn = () =>
-      Promise.race([
-        new Promise((wake) => requestAnimationFrame(wake)),
-        this.wait(1000),
-      ]);
-    const show = async (top) => {
-      scrollTo({ top, behavior: "instant" });
-      // who observes what is in view is told after the next frame
-      await drawn();
-      await drawn();
-    };
-    for (let top = 0; top < scrollHeight; top += innerHeight) await show(top);
-    await show(0);
+    const MOST = 200; // places in one box
+    const behavior = "instant";
+    for (const box of boxes) {
+      if (box !== page) box.scrollIntoView({ block: "nearest", behavior });
+      const isLeftwards = getComputedStyle(box).direction === "rtl";
+      const show = async (side, size, view) => {
+        const step = Math.max(view, size / MOST);
+        const sign = side === "left" && isLeftwards ? -1 : 1;
+        for (let at = 0; at < size; at += step) {
+          box.scrollTo({ [side]: sign * at, behavior });
+          await this.drawn();
+        }
+        box.scrollTo({ [side]: 0, behavior });
+      };
+      await show("top", box.scrollHeight, box.clientHeight);
+      if (box.scrollWidth > box.clientWidth)
+        await show("left", box.scrollWidth, box.clientWidth);
+    }
+    for (const box of [page, ...boxes]) box.scrollTo({ top: 0, behavior });
+    await this.drawn();
     // a frame that is not displayed never loads
     await Promise.race([Promise.all(loads), this.wait(2000)]);
     await this.settled();
@@ -253,23 +138,14 @@
 
   /** Move what can be moved, and put it back: also what appears meanwhile, but not forever. */
   async use() {
-    const { shadows } = globalThis.roseWork;
-    /** The document, and what is hidden in its elements. */
-    const roots = (root) => [
-      root,
-      ...[...root.querySelectorAll("*")].flatMap(({ shadowRoot }) =>
-        shadowRoot ? roots(shadowRoot) : [],
-      ),
-    ];
     const used = new WeakSet();
     /** What can be moved. */
-    const all = (selector) => {
-      const closed = [...shadows].filter(({ host }) => host.isConnected);
-      const places = new Set([document, ...closed].flatMap(roots));
-      return [...places]
-        .flatMap((root) => [...root.querySelectorAll(selector)])
-        .filter((element) => element.matches(":enabled") && !element.readOnly);
-    };
+    const all = (selector) =>
+      this.all(selector).filter(
+        (element) =>
+          !element.matches(":disabled, [aria-disabled=true]") &&
+          !element.readOnly,
+      );
     /**
      * Of what was not moved before, and `is` as wanted: functions that each tell an element, or what takes its
      * place whenever the page draws itself anew.
@@ -291,12 +167,22 @@
     };
     /** A page may wait for the end of a movement. */
     const pause = () => this.settled(100, 500);
-    const tell = async (element) => {
-      for (const type of ["input", "change"]) {
-        const composed = type === "input"; // it leaves shadow roots
-        element.dispatchEvent(new Event(type, { bubbles: true, composed }));
+    /** Have an element tell what happens to it; all but a change leaves shadow roots. */
+    const tell = (present, Kind, types, more) => {
+      for (const type of types) {
+        const composed = type !== "change";
+        const options = { bubbles: true, composed, cancelable: composed };
+        present().dispatchEvent(new Kind(type, { ...options, ...more }));
       }
-      await pause();
+    };
+    /** Sliders are held by the mouse, whose pointer is always there. */
+    const point = (present, ...types) => {
+      const element = present();
+      if (element.type !== "range") return;
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const place = { clientX: x + width / 2, clientY: y + height / 2 };
+      const mouse = { pointerId: 1, pointerType: "mouse", isPrimary: true };
+      tell(present, PointerEvent, types, { ...mouse, ...place });
     };
     const turn = async (present, key, values) => {
       const before = present()[key];
@@ -305,22 +191,31 @@
         Object.getPrototypeOf(present()),
         key,
       );
-      for (const value of values) {
+      const give = async (value) => {
+        point(present, "pointerdown", "mousedown");
         const element = present();
         set.call(element, value);
-        await tell(element);
-      }
-      const element = present();
-      set.call(element, before);
-      // a choice that nobody can make may have been made at first
-      if (!element.selectedOptions?.[0]?.disabled) await tell(element);
+        // a choice that nobody can make may have been made at first
+        if (value === before && element.selectedOptions?.[0]?.disabled) return;
+        tell(present, Event, ["input"]);
+        point(present, "pointerup", "mouseup");
+        tell(present, Event, ["change"]);
+        point(present, "click");
+        await pause();
+      };
+      for (const value of values) await give(value);
+      await give(before);
     };
     const FEW = 10;
-    let [found, rounds] = [0, 3];
+    const MOST = 50;
+    /** How many may come while others are used. */
+    const LATE = 64;
+    let [found, rounds, room] = [0, 3, Infinity];
     /** Do something to each that it was not done to before; `act` is given what tells it. */
     const each = async (selector, act) => {
-      const elements = fresh(selector);
+      const elements = fresh(selector).slice(0, room);
       found += elements.length;
+      room -= elements.length;
       for (const present of elements) {
         used.add(present());
         await act(present);
@@ -330,9 +225,9 @@
       present().click();
       await pause();
     };
-    do {
-      found = 0;
-      await each("input[type=range], input[type=number]", async (present) => {
+    const INPUTS = "input[type=range], input[type=number]";
+    const move = async () => {
+      await each(INPUTS, async (present) => {
         const input = present();
         const bounds = [input.min, input.max].filter((x) => x !== "");
         if (input.type === "number" && bounds.length < 2) {
@@ -355,6 +250,7 @@
             : [low, middle, high];
         await turn(present, "value", positions);
       });
+      await each("[role=slider][aria-valuenow]:not(input)", strike);
       await each("select", (present) => {
         const options = [...present().options];
         const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
@@ -367,7 +263,65 @@
         await press(box);
         await press(box);
       });
+    };
+    /** Move a slider that scripts have made, by the keys that it obeys: to its ends and up from there, and back. */
+    const strike = async (present) => {
+      const valueOf = (name, other) =>
+        +(present().getAttribute(`aria-value${name}`) ?? other);
+      const hit = async (key) => {
+        present().focus();
+        const more = { key, code: key };
+        tell(present, KeyboardEvent, ["keydown", "keyup"], more);
+        await pause();
+      };
+      /** Until it is there, or comes no nearer; of which keys lead there, scripts differ. */
+      const go = async (goal, most) => {
+        const keys =
+          valueOf("now") < goal
+            ? ["ArrowRight", "ArrowUp"]
+            : ["ArrowLeft", "ArrowDown"];
+        for (const key of keys) {
+          let last = Infinity;
+          for (; most > 0; --most) {
+            const left = Math.abs(valueOf("now") - goal);
+            if (!left || left >= last) break;
+            last = left;
+            await hit(key);
+          }
+        }
+      };
+      const before = valueOf("now");
+      await hit("End");
+      await hit("Home");
+      await go(valueOf("min", 0), FEW);
+      await go(valueOf("max", 100), FEW);
+      await go(before, MOST);
+    };
+    /** Show what an element opens. */
+    const reveal = async (present) => {
+      present().scrollIntoView({ behavior: "instant" });
+      await this.drawn();
+      await pause();
+    };
+    do {
+      found = 0;
+      await move();
+      const open = fresh("[role=tab]", (tab) => tab.ariaSelected === "true");
+      await each("[role=tab]", async (tab) => {
+        tab().click();
+        await reveal(tab);
+        await move(); // what is only there as long as this is open
+      });
+      for (const tab of open) await press(tab);
+      await each("details:not([open])", async (present) => {
+        present().open = true;
+        await reveal(present);
+        present().open = false;
+      });
+      room = Math.min(room, LATE);
     } while (found && --rounds);
+    const { roseWork: work } = globalThis;
+    work.left ||= fresh(INPUTS).length > 0;
   },
 
   /** The files, in base 64, where they were looked for, and what was not seen or went wrong. */
@@ -378,7 +332,7 @@
         reader.onload = () => resolve(reader.result.split(",", 2)[1]);
         reader.readAsDataURL(new Blob([file]));
       });
-    const { files, indices, asks, unseen, turns, errors, registered } =
+    const { files, indices, asks, unseen, turns, left, errors, registered } =
       globalThis.roseWork;
     const workers = [...(registered?.values() ?? [])];
     const entries = Object.entries(files).map(async ([key, file]) => [
@@ -391,6 +345,7 @@
       asks,
       unseen: [...unseen],
       turns: [...turns],
+      left,
       workers: workers.map(({ scope, active }) => [scope, active.scriptURL]),
       errors,
     };

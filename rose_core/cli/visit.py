@@ -43,6 +43,7 @@ KNOWN = "rose-known-before/"
 """Where readers find what need not be compiled again, as seen from an index."""
 _HERE = Path(__file__).parent
 _USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
+_WATCH = (_HERE / "watch.js").read_text("utf-8")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
 _NAVIGATION = (_HERE / "navigation.js").read_text("utf-8")
 WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
@@ -87,6 +88,8 @@ class Visit:
     """Addresses of the page, with the queries that it asks for."""
     opened: int = 0
     """How many of these were opened."""
+    has_left: bool = False
+    """Whether it adds so many inputs that not all of them were moved."""
     workers: dict[str, str] = field(default_factory=dict)
     """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
@@ -160,7 +163,7 @@ def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> Bro
         )
     context.expose_function("roseEnd", _note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
-    context.add_init_script(f"{_USE}.watch()")
+    context.add_init_script(_WATCH)
     context.add_init_script(_REGISTRATION)
     context.add_init_script(WORKER)
     return context
@@ -260,6 +263,7 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
     visit.turns += (turn for turn in found["turns"] if turn not in visit.turns)
+    visit.has_left |= found["left"]
     visit.workers |= dict(found["workers"])
     known = {artifact.key for artifact in visit.artifacts}
     files = (Artifact(key, base64.b64decode(data)) for key, data in found["files"] if key not in known)

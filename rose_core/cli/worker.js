@@ -14,7 +14,7 @@
         const file = await promise;
         tell({ isOver: true, file: key && file });
       } catch (error) {
-        /* see use.js: what the worker gives up itself is no mistake of its */
+        /* see watch.js: what the worker gives up itself is no mistake of its */
         const { name, message } = signal?.aborted
           ? new DOMException("", "AbortError")
           : error;

@@ -226,6 +226,17 @@ def test_a_file_that_is_cut_off_in_silence_is_asked_for_once_more(page: Page, si
     assert times == 2
 
 
+def test_what_was_sent_as_more_bytes_than_it_has_is_whole(page: Page, site_url: str) -> None:
+    """By hosts that pack what cannot be packed."""
+
+    def packed(route: Route) -> None:
+        data = (PYODIDE / "pyodide.asm.wasm").read_bytes()
+        route.fulfill(body=data, headers={"Content-Length": f"{len(data) + 23}"})
+
+    page.context.route("**/pyodide.asm.wasm", packed)
+    assert run(page, site_url) == 12
+
+
 def test_a_page_in_place_of_a_file_is_named(page: Page, site_url: str) -> None:
     """As hosts of one-page applications answer."""
     page.context.route(

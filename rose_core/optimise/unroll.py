@@ -28,13 +28,16 @@ from rose_core.language.ir import (
     operands,
     path_of,
 )
-from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END
+from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
 from rose_core.optimise import jam
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sunk import sunk
+from rose_core.optimise.written import sums_of
+
+_ADD = by_name["add"].code
 
 MOST_TURNS = 16
 
@@ -179,15 +182,18 @@ class _Unrolling(jam.SideBySide):
         self.joint = joint
         self.turns: dict[int, list[list[int]]] = {}
         """Loop that was written out → the results of each turn."""
-        self.split = self._split()
+        together = {number for numbers in joint.values() for number in numbers}
+        sums = sums_of(func, small.keys() - together)
+        self.sums = {v for v in sums if func.home[v] not in together}
+        """What is added to these is an addition."""
+        self.split = self._split(together)
         self.variables: dict[int, list[int]] = {}
         """Accumulator → those of its elements."""
 
-    def _split(self) -> set[int]:
+    def _split(self, together: set[int]) -> set[int]:
         """The accumulators of which each element becomes one."""
         func = self.func
         constant: set[int] = {func.blocks[number].index for number in self.small}
-        together = {number for numbers in self.joint.values() for number in numbers}
         split = set()
         for v, ins in enumerate(func.code):
             if ins[0] < BINARY_END:
@@ -224,14 +230,18 @@ class _Unrolling(jam.SideBySide):
             super().get(v, of, k)
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
-        b, op = self.b, ins[0]
-        if op == ACCUM and v in self.split:
+        b, op, env = self.b, ins[0], self.env
+        if v in self.sums or (op == RESOLVE and ins[1] in self.sums):
+            env[v] = env[ins[1]]
+        elif op == ADD_TO and ins[1] in self.sums:
+            env[ins[1]] = b.binary(_ADD, env[ins[1]], env[ins[2]])
+        elif op == ACCUM and v in self.split:
             value = self.func.pool[~ins[1]][0]
             t = self.func.types[v].inner  # type: ignore[attr-defined]
             self.variables[v] = [b.accum(b.const(value, t.elem)) for _ in range(t.index.size)]
         elif op == REF_INDEX and ins[1] in self.split:
-            self.env[v] = self.variables[ins[1]][int(b.pool[~self.env[ins[2]]][0])]
+            env[v] = self.variables[ins[1]][int(b.pool[~env[ins[2]]][0])]
         elif op == RESOLVE and ins[1] in self.split:
-            self.env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
+            env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
         else:
             super().structural(v, ins)

@@ -23,7 +23,7 @@ def written_out(f: Func, short: Collection[int]) -> Func:
 
     The terms are in the same order as before, so that sums are the same to the bit.
     """
-    sums = _sums(f, short)
+    sums = sums_of(f, short)
     return copied(f, lambda b, args: _WrittenOut(f, b, args, short, sums)) if short else f
 
 
@@ -46,7 +46,7 @@ def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: in
     return short
 
 
-def _sums(f: Func, short: Collection[int]) -> set[int]:
+def sums_of(f: Func, short: Collection[int]) -> set[int]:
     """The accumulators of numbers to which nothing but these loops adds, and the block that they are in."""
     sums = {v for v, ins in enumerate(f.code) if ins[0] == ACCUM and f.types[v].inner is REAL}  # type: ignore[attr-defined]
     for v, ins in enumerate(f.code):

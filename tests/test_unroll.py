@@ -71,12 +71,30 @@ def test_a_loop_in_a_loop(d, loops) -> None:
     assert len(same(f, wave(d), wave(30, d), wave(30)).blocks) == 1 + loops
 
 
-@pytest.mark.parametrize(("d", "split"), [(10, True), (12, True), (13, False)])
-def test_short_accumulators_are_variables(d, split) -> None:
+def heavy(n: int, d: int):
+    """A loss that computes a root for each addition to its gradient."""
+    return lambda w, xs, ys: total(n, lambda i: total(d, lambda k: ys[i] * sqrt(xs[i][k] * w[k] * w[k] + 2)))
+
+
+@pytest.mark.parametrize(
+    ("of", "d", "split"),
+    [(loss, 7, True), (loss, 8, False), (loss, 12, False), (heavy, 8, True)],
+)
+def test_short_accumulators_are_variables(of, d, split) -> None:
     params = [Vec(d, Real), Vec(30, Vec(d, Real)), Vec(30, Real)]
-    code = same(grad(params, loss(30, d)), wave(d), wave(30, d), wave(30))
+    code = same(grad(params, of(30, d)), wave(d), wave(30, d), wave(30))
     accumulated = [code.types[v].inner for v, ins in enumerate(code.code) if ins[0] == ACCUM]
     assert any(isinstance(t, Array) for t in accumulated) != split
+
+
+@pytest.mark.parametrize(("d", "loops"), [(8, 2), (13, 2), (16, 2), (17, 4)])
+def test_what_is_added_to_few_neighbours_is_written_out_two_at_a_time(d, loops) -> None:
+    params = [Vec(d, Real), Vec(30, Vec(d, Real)), Vec(30, Real)]
+    f = grad(params, loss(30, d))
+    same(f, wave(d), wave(30, d), wave(30))
+    wat = inspect(f).wat
+    assert wat.count(" loop ") == loops
+    assert (wat.count("v128.store") >= d // 2 * 2) == (loops == 2)  # of zeros, and of sums
 
 
 def test_outer_loops_stay() -> None:

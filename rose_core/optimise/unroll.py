@@ -10,7 +10,8 @@ at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -37,7 +38,7 @@ from rose_core.optimise.single import relinked
 from rose_core.optimise.sunk import sunk
 from rose_core.optimise.written import sums_of
 
-_ADD = by_name["add"].code
+_ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
 
 MOST_TURNS = 16
 
@@ -56,9 +57,13 @@ ROWS_PER_TURN = 8
 MOST_VARIABLES = 12
 """The most elements of an accumulator that become local variables."""
 
-_TO_NEIGHBOURS, _TO_A_SUM = (8, 2), (4, 6)
+_TO_NEIGHBOURS, _TO_A_SUM = (8, 1), (4, 6)
 """The fewest turns, and what each is worth in additions, with which a loop that adds to these runs two turns
 at a time instead. What goes into a sum waits for that in any case."""
+
+_LITTLE = 4
+"""The most work on an element with which a short accumulator is left in memory, where two of its elements are
+added to at a time. With more, the loop around runs two turns at a time."""
 
 
 def unrolled(f: Func, in_loop: bool = False) -> Func:
@@ -96,6 +101,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     inside = [[k] for k in range(len(f.blocks))]
     """Block → itself and those in it, where these are few."""
     rows = [len(block.order) for block in f.blocks]
+    parts = Counter(ins[1] for ins in f.code if ins[0] == REF_INDEX)
     saved = 0
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
@@ -115,7 +121,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
         elif (
             0 < turns <= _most_turns(block.parent, in_loop)
             and written <= MOST_ROWS
-            and not _stays_for_lanes(f, number, turns)
+            and not _stays_for_lanes(f, number, turns, parts)
         ):
             saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
         else:
@@ -135,23 +141,29 @@ def _most_turns(parent: int, in_loop: bool) -> int:
     return MOST_TURNS_IN_STATE if in_loop else 0
 
 
-def _stays_for_lanes(f: Func, number: int, turns: int) -> bool:
-    """Whether a loop computes much of neighbours in memory, and adds it to others there, or to a sum."""
-    code, home, turn = f.code, f.home, f.blocks[number].index
+def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int]) -> bool:
+    """Whether a loop computes enough of neighbours in memory, and adds it to others there, or to a sum.
+
+    ``parts``: of how many places an accumulator is made up.
+    """
+    code, home = f.code, f.home
+    moving = {f.blocks[number].index}
     effort = 0
     least: tuple[int, int] | None = None
     for v in f.blocks[number].order:
         op, *given = code[v]
-        if op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
+        if op in (_IADD, _NARROW):
+            moving.add(v)
+        elif op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
             effort += EFFORT[op]  # as in lanes, which have the same instruction
         elif op == ADD_TO:
             root = path_of(f, given[0])[1]
             if home[given[0]] != number:
                 least = _TO_A_SUM
-            elif code[root][0] == ACCUM and _is_short(f.types[root].inner):  # type: ignore[attr-defined]
+            elif (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
                 return False
             least = least or _TO_NEIGHBOURS
-        elif op != IDX and not (op in (INDEX, REF_INDEX) and given[1] == turn and home[given[0]] != number):
+        elif op != IDX and not (op in (INDEX, REF_INDEX) and given[1] in moving and home[given[0]] != number):
             return False
     return least is not None and turns >= least[0] and effort >= least[1]
 
@@ -159,6 +171,10 @@ def _stays_for_lanes(f: Func, number: int, turns: int) -> bool:
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:
     """Whether something is added up in one of these blocks."""
     return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
+
+
+def _becomes_variables(f: Func, r: int) -> bool:
+    return f.code[r][0] == ACCUM and _is_short(f.types[r].inner)  # type: ignore[attr-defined]
 
 
 def _is_short(t: Type) -> bool:

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 _SELECT = by_name["select"].code
 
+_MOST_TURNS, _MOST_WRITTEN = 16, 48
+"""The most turns of a loop in another one that are written out, and how much there may be then."""
+
 
 class Writer:
     """Writes a loop in lanes, behind what the block around it has so far."""
@@ -67,6 +70,10 @@ class Writer:
         turns = self.block.size.size  # type: ignore[attr-defined]
         self.ends = (0, turns)
         """The turns from the first to the second run side by side."""
+        self.is_short = False
+        """Whether the turns side by side are written out."""
+        self.is_alone = False
+        """Whether the turn that is being written runs before or after those."""
         self.origin = 0
         """The turn from which on turns are counted in the code that is being written."""
         self.taken = 0
@@ -97,22 +104,26 @@ class Writer:
         body, out = self.body, self.body.out[self.home]
         assert isinstance(self.block.size, Fin)
         first, last = self.ends
+        turns = last - first
         out += self._spread()
         self.sums = Sums(body, sums, self.new_local)
         self.i = body.new_local(True)
         """The local variable with the turn, counted from the origin, times the bytes of an element."""
         self.start = self.taken
         self._alone(range(first))
-        self.origin = first
-        turns = last - first
+        self.is_alone, self.origin = False, first
         whole = turns & -2
         step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
-        out += [*self.begin(), *self.sums.begin()]
-        out += [BASE, local_set(self.i), LOOP, *self.turn(2), *step]
-        out += [i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
-        if turns != whole:
-            self.taken = self.start
-            out += self.turn(1)
+        out += [*self.begin(), *self.sums.begin(), BASE, local_set(self.i)]
+        if self.is_short:
+            for self.origin in range(first, last, 2):
+                self.taken = self.start
+                out += self.turn(min(2, last - self.origin))
+        else:
+            out += [LOOP, *self.turn(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
+            if turns != whole:
+                self.taken = self.start
+                out += self.turn(1)
         out += [*self.end(), *self.sums.end()]
         self._alone(range(last, self.block.size.size))
         body.free[-1][1].append(self.i)
@@ -128,7 +139,7 @@ class Writer:
         """Write these turns, each by itself."""
         out = self.body.out[self.home]
         for turn in turns:
-            self.origin, self.taken = turn, self.start
+            self.is_alone, self.origin, self.taken = True, turn, self.start
             out += [BASE, local_set(self.i), *self.turn(1)]
         self.taken = self.start
 
@@ -221,6 +232,7 @@ class FlatWriter(Writer):
         super().__init__(body, lanes.number, places)
         self.lanes = lanes
         self.ends = lanes.first, lanes.last
+        self.is_short = _is_short(lanes, self.home)
         windows = [w for w in body.windows.get(lanes.number, ()) if w.is_new]
         self.new = {(w.accumulator, w.column): w for w in windows}
         """Those whose zeros need not be written."""
@@ -282,7 +294,7 @@ class FlatWriter(Writer):
             self.operation(v, known, out, self._read(v, count))
         sums = {column: self.new_local() for column in self.new if column not in self.flows}
         out += [ZERO + local_set(n) for n in sums.values()]
-        is_alone = self.origin != lanes.first
+        is_alone = self.is_alone
         in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
         for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
             _, r, x = code[v]
@@ -366,6 +378,13 @@ class FlatWriter(Writer):
                 store("f", offset),
             ]
         return out
+
+
+def _is_short(lanes: Lanes, home: int) -> bool:
+    """Whether a loop in another one is written out."""
+    turns = lanes.last - lanes.first
+    written = turns * (len(lanes.values) + len(lanes.sites))
+    return home > 0 and turns <= _MOST_TURNS and written <= _MOST_WRITTEN and not (lanes.flows or lanes.sums)
 
 
 def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:

@@ -47,6 +47,9 @@ _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
+_SPREAD = 4
+"""How many operations it takes to put a number into both lanes ahead of a loop in another one."""
+
 WIDEST = 8
 """The most neighbours that are added to at once."""
 
@@ -190,7 +193,11 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None
     operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
     apart = sum(found.step != STEP for found in lanes.elements.values())
-    if operations < apart + sum(len(func.code[r]) - 1 for r in made):
+    apart += sum(len(func.code[r]) - 1 for r in made)
+    if apart and block.parent:
+        given = {x for v in lanes.values for x in func.code[v][1:] if x < 0 or func.home[x] != number}
+        apart = 2 * apart + _SPREAD * len(given) // block.size.size
+    if operations < apart:
         return None  # to put lanes together and take them apart takes as long
     if _choices(func, lanes.values) > _MOST_CHOICES:
         return None

@@ -329,3 +329,38 @@ def test_the_pen_is_dragged_with_a_finger(
     expect(shown(page, "x")).not_to_have_text("2.699")
     assert page.evaluate("scrollY") == top
     screenshot(page, "linkage-phone")
+
+
+WRITTEN = """
+globalThis.written = [];
+const { fillText } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (...words) {
+    // the first of a picture is the name of the crank, which its arrow has, too
+    if (words[0] === "a" && (written.length > 9 || written.length === 0)) written = [];
+    written.push(words);
+    return fillText.apply(this, words);
+};"""
+
+
+def test_a_phone_shows_the_crank_and_every_name_by_itself(
+    new_page: Callable[..., Page], frozen_url: str
+) -> None:
+    page = new_page(**PHONE, reduced_motion="reduce")
+    page.add_init_script(WRITTEN)
+    page.goto(frozen_url + "site/linkage.html")
+    for name in "AD":
+        page.get_by_label(f"{name} is free", exact=True).check()
+    stage = page.locator("#linkage-stage")
+    stage.evaluate("e => e.scrollIntoView({ block: 'center' })")
+    height = stage.evaluate("e => e.clientHeight")
+    for angle in (120, 234, 270, 348):
+        page.get_by_role("slider", name="Angle of the crank").fill(str(angle))
+        pixels(page)
+        names = page.evaluate("written")
+        assert len(names) > 9
+        for k, (_, x, y) in enumerate(names):
+            assert all(abs(x - px) > 9 or abs(y - py) > 11 for _, px, py in names[:k]), (angle, names)
+        if angle == 270:  # straight down from its pivot, whose name is a little below that
+            (pivot,) = (y for name, _, y in names if name == "A")
+            unit = stage.evaluate("e => e.clientWidth") / 10.5
+            assert pivot - 6 + unit + 5 < height

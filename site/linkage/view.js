@@ -2,6 +2,7 @@
 
 import { layer } from "../lib/layer.js";
 import { font, token } from "../lib/theme.js";
+import { clamp } from "../lib/region.js";
 import { arrow, dot, evenScales, line, polyline } from "../lib/plot.js";
 
 /** @typedef {import("../lib/plot.js").Pair} Pair */
@@ -18,7 +19,7 @@ import { arrow, dot, evenScales, line, polyline } from "../lib/plot.js";
  */
 
 export const WIDE = /** @type {Pair} */ ([-3, 7.5]);
-export const HIGH = /** @type {Pair} */ ([-0.95, 5.05]);
+export const HIGH = /** @type {Pair} */ ([-1.25, 5.05]);
 
 /** @param {import("../lib/picture.js").Size} size */
 export const scales = (size) => evenScales(size, WIDE, HIGH);
@@ -77,18 +78,23 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
   line(ctx, B, C);
   for (const joint of [A, B, C, D]) dot(ctx, joint, 5, token("--ink"));
 
+  const write = writer(ctx, size);
   if (!bare) {
     ctx.font = `italic ${font(14)}`;
     ctx.fillStyle = token("--ink");
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    const [ax, ay] = name(ctx, "a", A, B);
-    name(ctx, "b", B, C);
-    name(ctx, "c", D, C);
-    // a short crank has its own name there at times
-    const isTaken = Math.hypot(A[0] - 16 - ax, A[1] + 6 - ay) < 14;
-    ctx.fillText("A", A[0] + (isTaken ? 16 : -16), A[1] + 6);
-    ctx.fillText("D", D[0] + 16, D[1] + 6);
+    write("a", besides(A, B));
+    write("b", besides(B, C));
+    write("c", besides(D, C));
+    write(
+      "A",
+      [-16, 16].map((aside) => [A[0] + aside, A[1] + 6]),
+    );
+    write(
+      "D",
+      [16, -16].map((aside) => [D[0] + aside, D[1] + 6]),
+    );
   }
 
   const steepest = Math.max(...scene.arrows.map(({ by }) => Math.hypot(...by)));
@@ -99,9 +105,13 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
     arrow(ctx, P, tip, token("--gold"));
     const long = Math.hypot(dx, dy);
     if (long < 12) continue;
-    // beyond the tip, but within the picture
-    const [nx, ny] = [tip[0] + (11 * dx) / long, tip[1] + (11 * dy) / long];
-    ctx.fillText(name, nx, Math.max(10, ny));
+    const [ex, ey] = [dx / long, dy / long];
+    // beyond the tip, or beside what is there
+    const places = BEYOND.map(([far, aside]) => [
+      tip[0] + far * ex - aside * ey,
+      tip[1] + far * ey + aside * ex,
+    ]);
+    write(name, places);
   }
 
   ctx.font = font(11);
@@ -124,16 +134,42 @@ export const drawLinkage = (ctx, size, scene, bare = false) => {
   dot(ctx, P, 8, token("--rose"));
 };
 
-/** The name of a bar, beside its middle; where that is. @param {CanvasRenderingContext2D} ctx @param {string} text @param {Pair} from @param {Pair} to */
-const name = (ctx, text, from, to) => {
+/** Where the name of an arrow may be, as seen from its tip: ahead, and to the right. */
+const BEYOND = [11, 26, -6].flatMap((far) =>
+  [0, 18, -18, 34, -34].map((aside) => [far, aside]),
+);
+
+/**
+ * Writes names within the picture, each in the first of its places that no other has, or else in the first.
+ *
+ * @param {CanvasRenderingContext2D} ctx @param {import("../lib/picture.js").Size} size
+ */
+const writer = (ctx, { width, height }) => {
+  /** @type {Point[]} */
+  const taken = [];
+  return (/** @type {string} */ text, /** @type {Point[]} */ places) => {
+    const within = places.map(([px, py]) => [
+      clamp(px, [10, width - 10]),
+      clamp(py, [10, height - 10]),
+    ]);
+    const isFree = (/** @type {Point} */ [px, py]) =>
+      taken.every(
+        ([qx, qy]) => Math.abs(px - qx) > 16 || Math.abs(py - qy) > 13,
+      );
+    const [px, py] = within.find(isFree) ?? within[0];
+    taken.push([px, py]);
+    ctx.fillText(text, px, py);
+  };
+};
+
+/** Where the name of a bar may be: beside its middle. @param {Pair} from @param {Pair} to */
+const besides = (from, to) => {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-  const aside = 13 / (Math.hypot(dx, dy) || 1);
-  const place = /** @type {Pair} */ ([
+  const far = 13 / (Math.hypot(dx, dy) || 1);
+  return [far, -far].map((aside) => [
     (from[0] + to[0]) / 2 + dy * aside,
     (from[1] + to[1]) / 2 - dx * aside,
   ]);
-  ctx.fillText(text, ...place);
-  return place;
 };
 
 /**

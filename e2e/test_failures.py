@@ -336,6 +336,20 @@ def test_a_worker_of_another_build_is_told(page: Page, site_url: str) -> None:
     wait_for_no_worker(page)
 
 
+@pytest.mark.provokes(r"failed .*pyodide.*csp")
+def test_a_worker_whose_own_policy_forbids_scripts_is_told(page: Page, site_url: str) -> None:
+    """As hosts do that send all files with the nonce of a page."""
+
+    def strict(route: Route) -> None:
+        policy = "script-src 'nonce-abc' 'wasm-unsafe-eval'"
+        headers = {"Content-Security-Policy": policy, "Content-Type": "text/javascript"}
+        route.fulfill(path=DIST / "rose.worker.js", headers=headers)
+
+    page.context.route("**/rose.worker.js", strict)
+    told = run(page, site_url, TOLD)
+    assert re.search(r"/pyodide(\.asm)?\.js: .* a Content-Security-Policy forbids it: .* script-src$", told)
+
+
 def test_a_worker_whose_own_policy_forbids_webassembly_is_told(page: Page, site_url: str) -> None:
     def strict(route: Route) -> None:
         policy = {"Content-Security-Policy": "script-src 'self'", "Content-Type": "text/javascript"}

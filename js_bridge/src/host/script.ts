@@ -26,7 +26,9 @@ export type Trusted = typeof trusted;
 const NO_ORIGIN =
   "a file or sandbox may not; use a host (python3 -m http.server) or allow-same-origin";
 
-const DAMAGED = "what it sends is damaged, so put it there anew";
+/** Of a policy that forbids it, which in a worker is that of the worker's own script, engines tell no more. */
+const DAMAGED =
+  "what it sends is damaged, or a Content-Security-Policy forbids it: put it there anew, or add its host to script-src";
 
 const reasonOf = (address: string): Promise<string> =>
   fetch(address)

@@ -378,6 +378,28 @@ def test_the_gradient_of_a_convolution_by_its_coefficients(written) -> None:
     assert 20 in written
 
 
+@pytest.mark.parametrize(
+    ("term", "found"),
+    [
+        (lambda x, w, i, j: w[j] * x[i + j], [39, 20]),
+        # a turn adds to elements that others add to, as well
+        (lambda x, w, i, j: x[j] * x[i + j], [39]),
+        (lambda x, w, i, j: w[j] * x[i + j] * x[i + j + 1], [39]),
+    ],
+)
+def test_the_gradient_of_a_convolution_by_its_signal(term, found, written) -> None:
+    V, W = Vec(60, Real), Vec(20, Real)
+
+    def value(x, w):
+        return total(39, lambda i: sin(total(20, lambda j: term(x, w, i, j))))
+
+    def gradient(x, w):
+        return vjp(fn([V], Real, lambda x: value(x, w)))(x).grad(1)
+
+    same(fn([V, W], V, gradient), numbers(60), numbers(20))
+    assert written == found
+
+
 def test_arrays_are_added_in_lanes() -> None:
     """The cotangents of an array with two users, of even and odd size."""
     for n in (1, 2, 7, 8):

@@ -147,13 +147,15 @@ def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int])
     ``parts``: of how many places an accumulator is made up.
     """
     code, home = f.code, f.home
-    moving = {f.blocks[number].index}
+    turn = f.blocks[number].index
+    # to load two neighbours takes long if others have just been stored, of which each is one
+    moving = {INDEX: {turn}, REF_INDEX: {turn}}
     effort = 0
     least: tuple[int, int] | None = None
     for v in f.blocks[number].order:
         op, *given = code[v]
         if op in (_IADD, _NARROW):
-            moving.add(v)
+            moving[INDEX].add(v)
         elif op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
             effort += EFFORT[op]  # as in lanes, which have the same instruction
         elif op == ADD_TO:
@@ -163,7 +165,7 @@ def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int])
             elif (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
                 return False
             least = least or _TO_NEIGHBOURS
-        elif op != IDX and not (op in (INDEX, REF_INDEX) and given[1] in moving and home[given[0]] != number):
+        elif op != IDX and not (op in moving and given[1] in moving[op] and home[given[0]] != number):
             return False
     return least is not None and turns >= least[0] and effort >= least[1]
 

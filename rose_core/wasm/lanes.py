@@ -275,7 +275,7 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
                 moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
             else:
                 moving = pieces(func, number, index, known)
-            if not moving and ins[0] == INDEX and (found := beside(body, number, index)):
+            if not moving and (found := beside(body, number, index)):
                 other, moving = found[0], [(0, 1, found[1])]
             if not moving:
                 return None
@@ -322,12 +322,12 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     """
     func, accumulators = body.func, body.demand.accumulators
     alone = func.blocks[lanes.number].size.size - (lanes.last - lanes.first)  # type: ignore[attr-defined]
-    offsets: dict[int, set[tuple[int, int]]] = {}
+    offsets: dict[int, set[_Steps]] = {}
     for v in lanes.sites:
         r = func.code[v][1]
         site = lanes.elements[r]
         for root in accumulators(r):
-            offsets.setdefault(root, set()).add((site.step, site.ahead))
+            offsets.setdefault(root, set()).add((site.step, site.ahead, site.beside))
     sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
     given = [root for root in offsets if func.code[root][0] == PARAM]
     of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
@@ -388,9 +388,13 @@ def _round(body: Body, i: int) -> tuple[tuple[int, int, int] | None, int]:
     return body.affine(given[0]), int(body.func.pool[~given[1]][0])
 
 
-def _alike(places: Iterable[tuple[int, int]]) -> bool:
-    """Whether elements, of which there are the steps, move alike."""
-    return len({step for step, _ in places}) == 1
+_Steps = tuple[int, int, int]
+"""Of an element, its step, how far it is ahead, and what else is in its index."""
+
+
+def _alike(places: Iterable[_Steps]) -> bool:
+    """Whether different elements move alike, and nothing else is in their indices."""
+    return len({step for step, _, _ in places}) == 1 and all(beside < 0 for _, _, beside in places)
 
 
 def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
@@ -401,7 +405,7 @@ def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
     return steps == {elements[0].size} and max(ahead) - min(ahead) < WIDEST
 
 
-def _apart(places: Iterable[tuple[int, int]]) -> bool:
+def _apart(places: Iterable[_Steps]) -> bool:
     """Whether elements, of which there are the steps, are read and written lane by lane in the same way."""
-    (step, *others) = {step for step, _ in places}
+    (step, *others) = {step for step, _, _ in places}
     return step != STEP and not others

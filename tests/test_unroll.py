@@ -97,6 +97,23 @@ def test_what_is_added_to_few_neighbours_is_written_out_two_at_a_time(d, loops) 
     assert (wat.count("v128.store") >= d // 2 * 2) == (loops == 2)  # of zeros, and of sums
 
 
+@pytest.mark.parametrize(("n", "d", "loops"), [(30, 5, 1), (30, 7, 2), (9, 5, 2)])
+def test_loops_in_loops_are_written_out_if_they_add_to_local_variables(n, d, loops) -> None:
+    """Quadratic forms of many rows, which then run two at a time; few rows are not worth so much code."""
+
+    def forms(m, p, xs):
+        def form(i):
+            x = vec(d, Real, lambda k: xs[i][k] - m[k])
+            return total(d, lambda k: x[k] * total(d, lambda j: p[k][j] * x[j]))
+
+        return total(n, form)
+
+    params = [Vec(d, Real), Vec(d, Vec(d, Real)), Vec(n, Vec(d, Real))]
+    code = same(fn(params, Real, forms), wave(d), wave(d, d), wave(n, d))
+    assert len(code.blocks) == 1 + loops
+    same(grad(params, forms), wave(d), wave(d, d), wave(n, d))
+
+
 def test_outer_loops_stay() -> None:
     f = fn([Vec(4, Real)], Real, lambda x: total(4, lambda i: sin(x[i])))
     assert len(same(f, wave(4)).blocks) == 2

@@ -31,7 +31,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.replay import copied
-from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type
+from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
@@ -50,6 +50,9 @@ USUAL_TURNS = 16
 
 MOST_ROWS = 128
 """The most instructions that a loop may be written out to."""
+
+MOST_ROWS_IN_LOCALS = 256
+"""The same if it adds to nothing in memory: then the loop around may run two turns at a time."""
 
 ROWS_PER_TURN = 8
 """A function is left as it is if it has more instructions than this for each turn that it would save."""
@@ -110,6 +113,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
         turns = block.size.size
         written = turns * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]
+        is_short = written <= MOST_ROWS
         few = (
             1 < turns <= jam.MOST_TURNS
             and written <= jam.MOST_ROWS
@@ -120,8 +124,8 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
             saved += sum(f.turns_of(k) for k in stay)
         elif (
             0 < turns <= _most_turns(block.parent, in_loop)
-            and written <= MOST_ROWS
-            and not _stays_for_lanes(f, number, turns, parts)
+            and (is_short or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number])))
+            and not _stays_for_lanes(f, number, turns, parts, is_short)
         ):
             saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
         else:
@@ -141,10 +145,10 @@ def _most_turns(parent: int, in_loop: bool) -> int:
     return MOST_TURNS_IN_STATE if in_loop else 0
 
 
-def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int]) -> bool:
+def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int], is_short: bool) -> bool:
     """Whether a loop computes enough of neighbours in memory, and adds it to others there, or to a sum.
 
-    ``parts``: of how many places an accumulator is made up.
+    ``parts``: of how many places an accumulator is made up; ``is_short``: whether it is short if written out.
     """
     code, home = f.code, f.home
     turn = f.blocks[number].index
@@ -162,7 +166,7 @@ def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int])
             root = path_of(f, given[0])[1]
             if home[given[0]] != number:
                 least = _TO_A_SUM
-            elif (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
+            elif is_short and (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
                 return False
             least = least or _TO_NEIGHBOURS
         elif op != IDX and not (op in moving and given[1] in moving[op] and home[given[0]] != number):
@@ -173,6 +177,19 @@ def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int])
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:
     """Whether something is added up in one of these blocks."""
     return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
+
+
+def _in_locals(f: Func, numbers: Sequence[int]) -> bool:
+    """Whether a loop, in one of many turns, adds to local variables alone, once all of it is written out.
+
+    ``numbers``: their blocks.
+    """
+    added = [f.code[v][1] for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
+    roots = {path_of(f, r)[1] for r in added}
+    return f.turns_of(f.blocks[numbers[0]].parent) >= USUAL_TURNS and all(
+        not is_memory(f.types[r].inner) or _becomes_variables(f, r)  # type: ignore[attr-defined]
+        for r in roots
+    )
 
 
 def _becomes_variables(f: Func, r: int) -> bool:

@@ -293,6 +293,7 @@ MADE = """<!doctype html>
 <div id="made" role="slider" tabindex="0" aria-valuemin="21" aria-valuemax="24" aria-valuenow="22"></div>
 <div id="off" role="slider" aria-disabled="true" aria-valuenow="1"></div>
 <button role="tab" aria-selected="true">3</button><button role="tab">4</button><div id="panel"></div>
+<button id="switch" role="switch">on</button>
 <details><summary>more</summary><p id="more"></p></details>
 <own-slider><template shadowrootmode="closed"><input type="range" min="61" max="62"></template></own-slider>
 <script type="module">
@@ -313,6 +314,10 @@ made.onkeydown = ({ key }) => {
     setTimeout(scale, 0, made.ariaValueNow);
 };
 off.onkeydown = () => scale(1);
+document.getElementById("switch").onclick = ({ target }) => {
+    target.ariaChecked = target.ariaChecked !== "true";
+    scale(target.ariaChecked === "true" ? 71 : 72);
+};
 // one has a slider that takes the place of another's; what was moved before is back
 for (const tab of document.querySelectorAll("[role=tab]"))
     tab.onclick = () => {
@@ -335,8 +340,8 @@ def test_sliders_are_used_as_by_mouse_and_keyboard_and_what_is_closed_is_opened(
     site.write("pages/scales.js", SCALES)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    # three of that which is held, four of that which is made, two in each tab, and those that are hidden
-    assert "pages/page.html: 14 programs\n" in done.stdout
+    # three of that which is held, four of that which is made, two of a switch and in each tab, and the rest
+    assert "pages/page.html: 16 programs\n" in done.stdout
 
 
 def test_a_page_that_adds_inputs_on_and_on_is_left(site: Frozen) -> None:
@@ -460,6 +465,39 @@ observe(left, 52);
 observe(end, 53);
 </script>
 """
+
+
+STORY = """<!doctype html>
+<link rel="icon" href="data:,">
+<section></section><section></section><section></section><section></section>
+<section></section><section></section><section></section>
+<style>section { height: 45vh; margin: 3vh }</style>
+<script type="module">
+import { Real, compile, fn, mul } from "../rose/rose.js";
+let last = new AbortController();
+const steps = [...document.querySelectorAll("section")];
+const tell = (entries) => {
+    for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        last.abort();
+        last = new AbortController();
+        const k = 51 + steps.indexOf(target);
+        compile(fn([Real], Real, (x) => mul(k, x)), { signal: last.signal }).catch(() => {});
+    }
+};
+const observer = new IntersectionObserver(tell, { rootMargin: "-49% 0px -49% 0px" });
+for (const step of steps) observer.observe(step);
+</script>
+"""
+
+
+def test_a_story_that_is_scrolled_is_seen_step_by_step(site: Frozen) -> None:
+    """Each while it is in the middle, and given up when the next one is."""
+    site.write("pages/page.html", STORY)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # the first and the last are never in the middle
+    assert "pages/page.html: 5 programs" in done.stdout
 
 
 def test_what_scrolls_in_a_page_is_seen_to_its_end(site: Frozen) -> None:

@@ -87,17 +87,20 @@
       .map(
         (frame) => new Promise((wake) => frame.addEventListener("load", wake)),
       );
-    const MOST = 200; // places in one box
+    const MOST = 400; // places in one box
     const behavior = "instant";
     for (const box of boxes) {
       if (box !== page) box.scrollIntoView({ block: "nearest", behavior });
       const isLeftwards = getComputedStyle(box).direction === "rtl";
       const show = async (side, size, view) => {
-        const step = Math.max(view, size / MOST);
+        // what is told of the middle of a view is to have been there
+        const step = Math.max(view / 4, size / MOST);
         const sign = side === "left" && isLeftwards ? -1 : 1;
         for (let at = 0; at < size; at += step) {
           box.scrollTo({ [side]: sign * at, behavior });
           await this.drawn();
+          // what is overtaken may be given up
+          if (globalThis.roseWork.pending) await this.settled(100, 500);
         }
         box.scrollTo({ [side]: 0, behavior });
       };
@@ -256,10 +259,16 @@
         const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
         return turn(present, "selectedIndex", open);
       });
-      const chosen = fresh("input[type=radio]", ({ checked }) => checked);
-      await each("input[type=radio]", press);
+      const RADIOS = "input[type=radio], [role=radio]:not(input)";
+      const chosen = fresh(
+        RADIOS,
+        ({ checked, ariaChecked }) => checked || ariaChecked === "true",
+      );
+      await each(RADIOS, press);
       for (const radio of chosen) await press(radio);
-      await each("input[type=checkbox]", async (box) => {
+      const BOXES =
+        "input[type=checkbox], :is([role=checkbox], [role=switch]):not(input)";
+      await each(BOXES, async (box) => {
         await press(box);
         await press(box);
       });

@@ -17,8 +17,10 @@ from rose_core import (
     and_,
     ceil,
     compile,
+    exp,
     floor,
     fn,
+    fori,
     iadd,
     imin,
     imod,
@@ -398,6 +400,95 @@ def test_the_gradient_of_a_convolution_by_its_signal(term, found, written) -> No
 
     same(fn([V, W], V, gradient), numbers(60), numbers(20))
     assert written == found
+
+
+PAIRS = {
+    "one sum": lambda p, m, i, j: m[j] / sqrt(distance(p, i, j) + 0.1),
+    "a library function": lambda p, m, i, j: m[i] * exp(-distance(p, i, j)),
+    "the numbers of turns": lambda p, m, i, j: sqrt(distance(p, i, j) + real(j)) * real(i + 1),
+}
+
+
+def distance(p, i, j):
+    x, y = p[i][0] - p[j][0], p[i][1] - p[j][1]
+    return x * x + y * y
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Of loops in lanes that are counted when they run, whether they begin with the last turn."""
+    found = []
+    counted = lane_code.Writer._counted
+
+    def noted(self, count):
+        found.append(self.block.down)
+        return counted(self, count)
+
+    monkeypatch.setattr(lane_code.Writer, "_counted", noted)
+    return found
+
+
+@pytest.mark.parametrize("n", [4, 7])
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_triangles(pair, n: int, counted) -> None:
+    """The energy of pairs, and its gradient by everything, which goes back from the last pair on."""
+    P, V = Vec(n, Vec(2, Real)), Vec(n, Real)
+    f = fn(
+        [P, V],
+        Real,
+        lambda p, m: total(n, lambda i: total(n, lambda j: select(j < i, Real, pair(p, m, i, j), 0.0))),
+    )
+    args = [[math.sin(3 * i + k) for k in range(2)] for i in range(n)], [math.cos(i) for i in range(n)]
+    same(f, *args)
+    assert counted == [False]
+    by_all = {"p": P, "m": V}
+    same(fn([P, V], by_all, lambda *x: dict(zip("pm", vjp(f)(*x).grad(1), strict=True))), *args)
+    assert True in counted or pair is not PAIRS["one sum"]  # in others, to put lanes together takes as long
+
+
+def test_triangles_whose_turns_are_not_independent(counted) -> None:
+    V = Vec(9, Real)
+
+    def gradient(row):
+        f = fn(
+            [V], Real, lambda x: total(9, lambda i: x[i] * fori(i, Real, x[i], lambda j, s: row(x, i, j, s)))
+        )
+        return fn([V], V, lambda x: vjp(f)(x).grad(1))
+
+    def root(x, k, i):
+        return sqrt((x[k] - x[i]) * (x[k] - x[i]) + 1)
+
+    # two turns add to an element, in the order of the turns
+    same(gradient(lambda x, i, j, s: s + root(x, j, i) * root(x, iadd(9, j, 1), i)), numbers(9))
+    # what is added depends on the sum
+    same(gradient(lambda x, i, j, s: s + s * root(x, j, i) * root(x, i, j)), numbers(9))
+    assert counted == [False] * len(counted)
+    # a number of turns that is computed, also where turns run one by one
+    for at in (lambda j: j, lambda j: imod(9, imul(100, j, j))):
+
+        def some(x, k, at=at):
+            def row(i):
+                return fori(
+                    imin(9, i * 2, k + 6), Real, x[i], lambda j, s: s + root(x, at(j), i) * root(x, i, at(j))
+                )
+
+            return total(4, row)
+
+        h = fn([V, 4], Real, some)
+        for k in (0, 3):
+            same(h, numbers(9), k)
+    # two numbers, of which one is added to twice
+    T = {"a": Real, "b": Real}
+
+    def turn(x, i, j, s):
+        return {"a": s["a"] + root(x, j, i) - x[j], "b": s["b"] - root(x, j, i)}
+
+    def ends(x, i):
+        e = fori(i, T, {"a": x[i], "b": 0.0}, lambda j, s: turn(x, i, j, s))
+        return e["a"] * e["b"]
+
+    same(fn([V], Real, lambda x: total(9, lambda i: ends(x, i))), numbers(9))
+    assert counted[-1:] == [False]
 
 
 def test_arrays_are_added_in_lanes() -> None:

@@ -241,7 +241,9 @@ class _Function:
         for k, r in enumerate(block.results):
             is_number = is_real(t := self.func.type_of(r)) and not isinstance(t, Array)
             self.lines.append(f"const v{v}_{k} = new {'Float64Array' if is_number else 'Array'}({n});")
-        self.lines.append(f"for (let {i} = 0; {i} < {n}; ++{i}) {{")
+        turns = n if block.count is None else self.value(block.count)
+        up, down = f"{i} = 0; {i} < {turns}; ++{i}", f"{i} = {turns} - 1; {i} >= 0; --{i}"
+        self.lines.append(f"for (let {down if block.down else up}) {{")
         self.block(number)
         self.lines += [f"v{v}_{k}[{i}] = {self.value(r)};" for k, r in enumerate(block.results)]
         self.lines.append("}")

@@ -131,6 +131,9 @@ class Demand:
                 self._get(v, ins)
                 continue
             elif op == FOR:
+                if (count := func.blocks[ins[1]].count) is not None:
+                    self._use(count, block)
+                    rooted[count] = 1
                 for k in self.columns.get(v, ()):
                     r = func.blocks[ins[1]].results[k]
                     if r > v and not uses[r]:  # taped after the loop was closed, so the sweep missed it

@@ -91,7 +91,7 @@ ENDLESS = 1 << 60
 class Block:
     """A sequence of instructions with a scope; the body of a function or of a loop."""
 
-    __slots__ = ("index", "order", "owner", "parent", "results", "size")
+    __slots__ = ("count", "down", "index", "order", "owner", "parent", "results", "size")
 
     def __init__(self, parent: int, index: int, size: Type) -> None:
         self.parent = parent
@@ -105,6 +105,15 @@ class Block:
         """What one turn of the loop, or a call of the function, gives. Grows when a value is taped."""
         self.owner = -1
         """The ``FOR`` instruction; -1 while the block is open, and for a function's body."""
+        self.count: int | None = None
+        """How many turns there are, where that is not the size: `optimise.sums`."""
+        self.down = False
+        """Whether the last turn comes first."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there are as many turns as the size says, from the first one on."""
+        return self.count is None and not self.down
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
+from rose_core.optimise.sums import summed
 from rose_core.optimise.sunk import sunk
 from rose_core.optimise.written import sums_of
 
@@ -81,7 +82,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         small, joint = _small(linked, in_loop) if has_some else ({}, {})
         if small:
             found = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
-        found = f.memo[key] = computed_once(found or linked)
+        found = f.memo[key] = summed(computed_once(found or linked))
     assert isinstance(found, Func)
     return found
 
@@ -182,7 +183,7 @@ def _add_up(f: Func, numbers: Sequence[int]) -> bool:
 def _in_locals(f: Func, numbers: Sequence[int]) -> bool:
     """Whether a loop, in one of many turns, adds to local variables alone, once all of it is written out.
 
-    ``numbers``: their blocks.
+    ``numbers``: its block, and theirs.
     """
     added = [f.code[v][1] for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
     roots = {path_of(f, r)[1] for r in added}

@@ -13,11 +13,14 @@ from rose_core.encode import (
     F64X2_ADD,
     F64X2_SPLAT,
     I32_ADD,
+    I32_GE_U,
     I32_LT_U,
     I32_MUL,
+    I32_SHL,
     I32_SHR_U,
     I32_SUB,
     I32X4_SPLAT,
+    IF,
     LANE,
     LANES,
     LOOP,
@@ -33,7 +36,7 @@ from rose_core.encode import (
     pair,
     store,
 )
-from rose_core.language.ir import INDEX, REF_INDEX, VEC
+from rose_core.language.ir import INDEX, REF_INDEX, VEC, Block
 from rose_core.language.ops import by_name
 from rose_core.language.types import BOOL, Fin
 from rose_core.wasm.bulk import zeroed
@@ -105,8 +108,10 @@ class Writer:
         assert isinstance(self.block.size, Fin)
         first, last = self.ends
         turns = last - first
+        counted = self.block.count
+        count = i32_const(turns) if counted is None else body.settle(counted, self.home)
         out += self._spread()
-        self.sums = Sums(body, sums, self.new_local)
+        self.sums = Sums(body, sums, self.new_local, self.block.down)
         self.i = body.new_local(True)
         """The local variable with the turn, counted from the origin, times the bytes of an element."""
         self.start = self.taken
@@ -119,6 +124,8 @@ class Writer:
             for self.origin in range(first, last, 2):
                 self.taken = self.start
                 out += self.turn(min(2, last - self.origin))
+        elif not self.block.is_whole:
+            out += self._counted(count)
         else:
             out += [LOOP, *self.turn(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
             if turns != whole:
@@ -128,12 +135,32 @@ class Writer:
         self._alone(range(last, self.block.size.size))
         body.free[-1][1].append(self.i)
         results = [self.block.results[k] for k in self.places]
+        if counted is not None:
+            results.append(counted)
         for x in filter(self.is_outside, [*used, *results]):
             if x >= 0:
                 body.used(x, self.number)
         delayed, body.delayed[self.number] = body.delayed[self.number], []
         for x in delayed:
             body.used(x, self.home)
+
+    def _counted(self, count: bytes) -> list[bytes]:
+        """The code of as many turns as ``count`` pushes, or of all from the last one on."""
+        body, out, i = self.body, list[bytes](), local_get(self.i)
+        end = body.new_local(True)
+        both, two = self.turn(2), i32_const(2 * STEP)
+        self.taken = self.start
+        one = self.turn(1)
+        size = [count, i32_const(3), I32_SHL]
+        body.free[-1][1].append(end)
+        if self.block.down:
+            out += [*size, local_set(self.i), i, two, I32_GE_U, IF, LOOP]
+            out += [i, two, I32_SUB, local_set(self.i), *both, i, two, I32_GE_U, BR_IF_0, END, END]
+            return [*out, i, IF, BASE, local_set(self.i), *one, END]
+        out += [*size, local_set(end), local_get(end), two, I32_GE_U, IF, LOOP, *both]
+        step = [local_get(end), i, two, I32_ADD, local_tee(self.i), two, I32_ADD]
+        out += [*step, I32_GE_U, BR_IF_0, END, END]
+        return [*out, i, local_get(end), I32_LT_U, IF, *one, END]
 
     def _alone(self, turns: Iterable[int]) -> None:
         """Write these turns, each by itself."""
@@ -232,7 +259,7 @@ class FlatWriter(Writer):
         super().__init__(body, lanes.number, places)
         self.lanes = lanes
         self.ends = lanes.first, lanes.last
-        self.is_short = _is_short(lanes, self.home)
+        self.is_short = _is_short(lanes, self.home, self.block)
         windows = [w for w in body.windows.get(lanes.number, ()) if w.is_new]
         self.new = {(w.accumulator, w.column): w for w in windows}
         """Those whose zeros need not be written."""
@@ -380,11 +407,17 @@ class FlatWriter(Writer):
         return out
 
 
-def _is_short(lanes: Lanes, home: int) -> bool:
+def _is_short(lanes: Lanes, home: int, block: Block) -> bool:
     """Whether a loop in another one is written out."""
     turns = lanes.last - lanes.first
     written = turns * (len(lanes.values) + len(lanes.sites))
-    return home > 0 and turns <= _MOST_TURNS and written <= _MOST_WRITTEN and not (lanes.flows or lanes.sums)
+    return (
+        home > 0
+        and block.is_whole
+        and turns <= _MOST_TURNS
+        and written <= _MOST_WRITTEN
+        and not (lanes.flows or lanes.sums)
+    )
 
 
 def add_arrays(i: int, to: Place, x: Place, size: int) -> list[bytes]:

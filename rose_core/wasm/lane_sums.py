@@ -35,7 +35,9 @@ _IN_LANES = {F64_ADD: F64X2_ADD, F64_SUB: F64X2_SUB}
 class Sums:
     """The sites of a loop that add to numbers that stay."""
 
-    def __init__(self, body: Body, sites: Sequence[int], new_local: Callable[[], int]) -> None:
+    def __init__(self, body: Body, sites: Sequence[int], new_local: Callable[[], int], down: bool) -> None:
+        """``down``: whether the last turn comes first."""
+        self.down = down
         self.body = body
         self.code = body.func.code
         self.new_local = new_local
@@ -80,7 +82,7 @@ class Sums:
             n = self.new_local()
             out += [known[x], local_set(n)]
             terms[v] = local_get(n), add
-        for lane in range(count):
+        for lane in reversed(range(count)) if self.down else range(count):
             for (v, w), local in self.pairs.items() if not is_alone else ():
                 (first, add), (second, _) = terms[v], terms[w]
                 out += [local_get(local), first, second, pair(lane, lane), _IN_LANES[add], local_set(local)]

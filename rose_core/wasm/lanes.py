@@ -188,6 +188,8 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                 lanes.values.append(v)
     if not _begin(lanes, block.size.size):
         return None
+    if not block.is_whole and (lanes.first or lanes.last < block.size.size):
+        return None
     made = [r for r in results if not is_number(func.type_of(r))]
     if not all(_is_row(func, number, r) for r in made):
         return None
@@ -344,7 +346,8 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         elif not _apart(offsets[root]):
             lanes.single.update(sites)
     return (
-        all(_alike(offsets[root]) for root in shared)
+        (func.blocks[lanes.number].is_whole or not shared)
+        and all(_alike(offsets[root]) for root in shared)
         and (alone or not lanes.single)
         and (len(of_given) <= 1 or len(given) == 1)
         and sums.isdisjoint(offsets)

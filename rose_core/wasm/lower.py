@@ -15,6 +15,8 @@ from rose_core.encode import (
     I32_ADD,
     I32_LT_U,
     I32_MUL,
+    I32_SUB,
+    IF,
     SELECT,
     i32_const,
     load,
@@ -364,6 +366,8 @@ class Body(Calls):
         block = self.func.blocks[number]
         home = self.func.home[block.owner]
         n = block.size.size  # type: ignore[attr-defined]
+        # which keeps its local variable while turns run
+        count = i32_const(n) if block.count is None else self.settle(block.count, home)
         self.loops.append(number)
         self.free.append(([], []))
         i = self.new_local(True)
@@ -396,12 +400,19 @@ class Body(Calls):
         if self._keeps_no_memory(number, columns):
             turn = []
             self.give_back(self.out[number], turn)
-        step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), i32_const(n), I32_LT_U, BR_IF_0, END]
-        self.out[home] += [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+        if block.down:
+            before = [count, set_local(i), LOOP_BEGIN, get_local(i), i32_const(1), I32_SUB, set_local(i)]
+            code = [*before, *turn, get_local(i), BR_IF_0, END]
+        else:
+            step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), count, I32_LT_U, BR_IF_0, END]
+            code = [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+        self.out[home] += code if block.count is None else [count, IF, *code, END]
         for window, place in inside:
             self.out[home] += window.after(place)
         self.out[number] = []
         self.free[-1][1].append(i)
+        if block.count is not None:
+            self.used(block.count, home)
         delayed, self.delayed[number] = self.delayed[number], []
         for x in delayed:
             self.used(x, home)

@@ -79,7 +79,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
     assert isinstance(block.size, Fin)
-    fits = LEAST_TURNS <= block.size.size <= MOST_TURNS
+    fits = LEAST_TURNS <= block.size.size <= MOST_TURNS and block.is_whole
     if not fits or not all(is_number(func.type_of(block.results[k])) for k in columns):
         return None
     rows = Rows(number)
@@ -145,7 +145,7 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
     func, needed = body.func, body.demand.uses
     anchors = set(body.demand.anchors[number])
     inner = rows.inner[number] = []
-    if not anchors:
+    if not (anchors and func.blocks[number].is_whole):
         return False
     for v in sorted({*(v for v in func.blocks[number].order if needed[v]), *anchors}):
         ins, t = func.code[v], func.types[v]

@@ -137,7 +137,7 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
             if ins[0] == ADD_TO:
                 roots = demand.accumulators(ins[1])
                 site = _site(func, ins[1], affine)
-                if site is None:
+                if site is None or not func.blocks[site.block].is_whole:
                     uses.note(roots, v, number)
                 else:
                     of = sites.setdefault(site.block, {}).setdefault(site.accumulator, _Sites())

@@ -1,0 +1,114 @@
+"""Loops with a state that is nothing but sums, as loops ``FOR`` of as many turns: the last step of all.
+
+A triangle, such as the pairs of points, is a loop with a state, as the number of its turns is not known in
+advance. If all that a turn does to it is to add to numbers, two turns can run at a time (`wasm.lanes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite, opcodes
+from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import REAL
+
+_ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
+_PLAIN = frozenset((PARAM, INDEX, REF_INDEX, ADD_TO))
+
+_LEAST_EFFORT = 8
+"""The least work of a turn for which it is done."""
+
+_RESULT = -1
+"""Who uses a value that is a result."""
+
+_Terms = list[tuple[int, int]]
+"""What a turn adds to a number of the state, and takes away, in order: the operation and the value."""
+
+
+def summed(f: Func) -> Func:
+    """``f``, which is about to be lowered, or a copy with such loops as loops ``FOR``."""
+    found = {}
+    if LOOP in opcodes(f):
+        for v, ins in enumerate(f.code):
+            terms = _terms(LoopSite(f, ins)) if ins[0] == LOOP else None
+            if terms is not None:
+                found[v] = terms
+    return copied(f, lambda b, args: _Summing(f, b, args, found)) if found else f
+
+
+def _terms(site: LoopSite) -> list[_Terms] | None:
+    """What a loop adds to each number of its state, if that is all that it does."""
+    body, spec = site.body, site.spec
+    kept = body.results[spec.carries :]
+    if site.test or len(body.blocks) > 1 or (kept and spec.outputs != ALL):
+        return None
+    users: dict[int, list[int]] = {}
+    effort = 0
+    for v, (op, *given) in enumerate(body.code):
+        if (op >= TABLE_END and op not in _PLAIN) or op in FAILS:
+            return None
+        if op < TABLE_END and isinstance(OPS[op].wasm, int):
+            effort += EFFORT[op]
+        if op != PARAM:
+            for x in given:
+                users.setdefault(x, []).append(v)
+    for r in body.results:
+        users.setdefault(r, []).append(_RESULT)
+    if effort < _LEAST_EFFORT or not all(body.type_of(r) is REAL for r in body.results):
+        return None
+    numbers = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
+    found = []
+    for k, r in enumerate(body.results[: spec.carries]):
+        terms = _added(body, numbers[k + 1], r, users)
+        if terms is None:
+            return None
+        found.append(terms)
+    return found
+
+
+def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) -> _Terms | None:
+    """What is added to a parameter to get a result, if nothing else is done with it."""
+    terms: _Terms = []
+    while x != result:
+        (v, *others) = users.get(x, [_RESULT])
+        if others or v == _RESULT:
+            return None
+        op, first, *rest = body.code[v]
+        if op == _ADD:
+            terms.append((op, rest[0] if first == x else first))
+        elif op == _SUB and first == x:
+            terms.append((op, rest[0]))
+        else:
+            return None
+        x = v
+    return terms if not terms or users[result] == [_RESULT] else None
+
+
+class _Summing(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], sums: Mapping[int, list[_Terms]]) -> None:
+        super().__init__(func, b, args)
+        self.sums = sums
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if v not in self.sums:
+            super().control_loop(v, ins)
+            return
+        b, env, site = self.b, self.env, LoopSite(self.func, ins)
+        spec, body, sums = site.spec, site.body, self.sums[v]
+        state = [env[x] for x in site.state]
+        totals = [b.accum(x) if terms else x for x, terms in zip(state, sums, strict=True)]
+        turn = b.open_for(spec.index)
+        number = b.open[-1]
+        inner = Replay(body, b, [turn, *state, *(env[x] for x in site.args)])
+        results = inner.run()
+        for total, terms in zip(totals, sums, strict=True):
+            for op, x in terms:
+                b.add_to(total, inner.env[x] if op == _ADD else b.unary(_NEG, inner.env[x]))
+        loop = b.close_for(results[spec.carries :])
+        block = b.blocks[number]
+        block.count, block.down = None if site.is_whole else env[site.count], spec.down
+        ends = [b.resolve(x) if terms else x for x, terms in zip(totals, sums, strict=True)]
+        kept = [b.get(loop, k) for k in range(len(results) - spec.carries)]
+        self.replaced[v] = [*ends, env[site.count], *kept]

@@ -75,13 +75,11 @@ def chromium(playwright: Playwright, which: str, *flags: str) -> Browser:
 # ---- all engines --------------------------------------------------------------------
 
 
-ENGINES = [
-    "chromium",
-    *(pytest.param(name, marks=getattr(pytest.mark, UNDISTURBED)) for name in engines.NAMES),
-]
+OTHERS = [pytest.param(name, marks=getattr(pytest.mark, UNDISTURBED)) for name in engines.NAMES]
+"""The engines that are not Chromium: for what has a test in that of its own."""
 
 
-@pytest.fixture(scope="session", params=ENGINES)
+@pytest.fixture(scope="session", params=["chromium", *OTHERS])
 def open_tab(request: pytest.FixtureRequest) -> Iterator[Callable[[], AbstractContextManager[Tab]]]:
     """Opens tabs of each engine that is installed, one engine after the other."""
     if request.param == "chromium":

@@ -115,3 +115,6 @@ USES: dict[str, Callable[[Tab], None]] = {
 
 EVALUATES = {"playground"}
 """Pages that run what is typed, which a strict policy forbids."""
+
+STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
+"""What a host may say that wants its pages to be safe."""

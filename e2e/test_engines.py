@@ -23,8 +23,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from build import DIST, ROOT
-from e2e.conftest import PAGES
-from e2e.explorables import EVALUATES, USES, text
+from e2e.conftest import OTHERS, PAGES
+from e2e.explorables import EVALUATES, STRICT, USES, text
 from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import KEPT, Tab
@@ -40,8 +40,6 @@ ENGINES_OWN = [
     "1 of 1: sin",
 ]
 pytestmark = pytest.mark.flaky(reruns=1, only_rerun=ENGINES_OWN)
-
-STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
 
 
 class Host:
@@ -82,6 +80,7 @@ def test_no_page_is_missing() -> None:
     assert {path.stem for path in (ROOT / "site").glob("*.html")} == set(USES)
 
 
+@pytest.mark.parametrize("open_tab", OTHERS, indirect=True)
 @pytest.mark.parametrize("name", USES)
 def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
     with Server(folder, headers={} if name in EVALUATES else STRICT, quiet=True) as server:
@@ -94,6 +93,7 @@ def test_a_page_is_used(tab: Tab, folder: dict[str, Any], name: str) -> None:
     assert tab.problems() == []
 
 
+@pytest.mark.parametrize("open_tab", OTHERS, indirect=True)
 def test_a_reader_measures(tab: Tab, host: Host) -> None:
     tab.goto(f"{host.url}site/benchmark.html")
     tab.until("document.querySelector('[value=sincos]')")

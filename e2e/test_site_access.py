@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from build import BRIDGE
-from e2e.explorables import USES
+from e2e.explorables import EVALUATES, STRICT, USES
 from e2e.tab import PlaywrightTab
 
 AXE = BRIDGE / "node_modules" / "axe-core" / "axe.min.js"
@@ -37,12 +37,14 @@ def violations(page: Page) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", USES)
 def test_axe_finds_nothing(
-    new_page: Callable[..., Page], frozen_url: str, problems: list[str], name: str
+    new_page: Callable[..., Page], host: Callable[..., str], problems: list[str], name: str
 ) -> None:
+    """When it has been used, in a folder of a host with a strict policy."""
     page = new_page(reduced_motion="reduce")
-    page.goto(f"{frozen_url}site/{name}.html")
+    url = host("/deep/down/", {} if name in EVALUATES else STRICT, frozen=True)
+    page.goto(f"{url}site/{name}.html")
     USES[name](PlaywrightTab(page, problems))
-    page.add_script_tag(path=AXE)
+    page.evaluate(AXE.read_text())
     assert violations(page) == {f"{scheme} {size}": [] for size in SIZES for scheme in ("light", "dark")}
 
 

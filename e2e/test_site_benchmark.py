@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from build import BENCH, DIST, ROOT
+from e2e.explorables import STRICT
 from e2e.gestures import PHONE
 
 RESULTS = json.loads((ROOT / "site" / "benchmark.json").read_text())
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}
-STRICT = {"Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'"}
-"""Milliseconds for a few measurements."""
 
 
 def test_it_shows_what_was_measured(page: Page, host: Callable[..., str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from e2e.conftest import watch
+from e2e.explorables import STRICT
 from e2e.gestures import PHONE
-from e2e.test_site_benchmark import STRICT
 from e2e.test_site_index import NO_WASM, wait
 
 JAVASCRIPT = """import { Real, fn, mul } from "./rose.js";

@@ -2,7 +2,7 @@
 """Set up, build, serve and test Rose, on a machine that has Python 3.11 or newer.
 
     python3 build.py setup           make .venv, fetch the tools and find a browser
-    python3 build.py setup --browsers all   and bring the other engines that the tests run in
+    python3 build.py setup --browsers all   and bring the other engines; `test` takes this, too
     python3 build.py build           write dist/, complete in itself, and freeze its site
     python3 build.py serve           build, then serve the site at a local address
     python3 build.py check           formatting, linting and types, as CI does it first
@@ -32,6 +32,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -196,33 +197,42 @@ def read(path: Path) -> dict[str, Any]:
         return {}
 
 
+NOTING = threading.Lock()
+
+
 def note_down(name: str, key: str | None) -> None:
     """Put the hash of a step into the ledger, or take it out, with none of others lost: tests freeze, too."""
     ledger = STATE / "steps.json"
-    done = read(ledger)
-    done.pop(name, None)
-    if key:
-        done[name] = key
-    fresh = ledger.with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(done, indent=1))
-    fresh.replace(ledger)
+    with NOTING:
+        done = read(ledger)
+        done.pop(name, None)
+        if key:
+            done[name] = key
+        fresh = ledger.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(done, indent=1))
+        fresh.replace(ledger)
 
 
 # ---- setup --------------------------------------------------------------------------
 
 
-def setup(browser: bool = True) -> None:
+def setup() -> None:
     # The address, too: a virtual environment does not survive a move.
     python = f"{sys.base_prefix} {sys.version_info[:2]} {ROOT}"
     step("python", [python, *pins("dev")], [PYTHON], make_venv)
     install("npm", BRIDGE)
-    if browser:
-        found = read(BROWSER)
-        outputs = [BROWSER, *(Path(found.get(name, STATE / "none")) for name in ("path", "program"))]
-        which = os.environ.get("CHROMIUM", "")
-        step("browser", [which, ROOT / "e2e" / "browser.py", *pins("dev")], outputs, find_browser)
-        wheels = STATE / "wheels"
-        step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
+
+
+def setup_browsers(which: str) -> None:
+    """What tests and benchmarks run in; ``which`` is "all" for Firefox and WebKit, too."""
+    found = read(BROWSER)
+    outputs = [BROWSER, *(Path(found.get(name, STATE / "none")) for name in ("path", "program"))]
+    wish = os.environ.get("CHROMIUM", "")
+    step("browser", [wish, ROOT / "e2e" / "browser.py", *pins("dev")], outputs, find_browser)
+    wheels = STATE / "wheels"
+    step("micropip", pins("pyodide"), [wheels], lambda: download_wheels(wheels))
+    if which == "all":
+        setup_engines()
 
 
 def pins(group: str) -> list[str]:
@@ -672,11 +682,11 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
 
     ``cpython``: the libraries for Python, too, that are compared with.
     """
-    with locked("lock"):
-        # A reader who only wants to see the site has a browser already.
-        setup(browser=verb in ("setup", "test", "bench"))
-        if browsers == "all":
-            setup_engines()
+    with locked("lock"), ThreadPoolExecutor() as beside:
+        setup()
+        # A reader who only wants to see the site has a browser already; nothing here waits for it.
+        needs_browser = verb in ("setup", "test", "bench")
+        coming = beside.submit(setup_browsers, browsers) if needs_browser else None
         if cpython:
             step("cpython peers", pins("bench"), [CPYTHON], setup_cpython)
         if verb == "check" or (verb == "test" and checked):
@@ -694,6 +704,8 @@ def prepare(verb: str, checked: bool, cpython: bool, browsers: str) -> None:
                 print("  freeze: there is no browser; python3 build.py setup looks for one")
         if verb in ("test", "bench"):
             bundle_penrose()
+        if coming:
+            coming.result()
 
 
 def main() -> int:
@@ -707,16 +719,17 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    options = verbs.add_parser("setup")
-    options.add_argument(
+    of_browsers = argparse.ArgumentParser(add_help=False)
+    of_browsers.add_argument(
         "--browsers", choices=["one", "all"], default="one", help="all: Firefox and WebKit, too"
     )
+    verbs.add_parser("setup", parents=[of_browsers])
     for verb in ("build", "check"):
         verbs.add_parser(verb)
     options = verbs.add_parser("serve")
     options.add_argument("--port", type=int, help="8000, or any that is free")
     options.add_argument("--host", default="127.0.0.1", help="0.0.0.0: for other machines too")
-    options = verbs.add_parser("test")
+    options = verbs.add_parser("test", parents=[of_browsers])
     options.add_argument("--no-check", action="store_true", help="go straight to the tests")
     options = verbs.add_parser("bench")
     options.add_argument("name", nargs="*")

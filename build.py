@@ -71,6 +71,8 @@ the content. `build` rewrites them, `check` fails when one is stale."""
 Input = Path | str
 """What a step depends on: the content of a file, or of those in a folder, or a setting."""
 
+Command = list[str | Path]
+
 EPOCH = "1767225600"
 """2026-01-01, the date of every file in the wheel: the same source, the same bytes."""
 
@@ -310,7 +312,7 @@ def npm(*words: str | Path, advice: str = "") -> str:
     program = node()
     if program.is_relative_to(VENV):
         cli = program.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        command: list[str | Path] = [program, cli]
+        command: Command = [program, cli]
     else:
         command = ["npm"]
     path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -477,7 +479,7 @@ def copy_site() -> str:
     return f"{len(list(files(DIST / 'site')))} files"
 
 
-def esbuild(*words: str | Path) -> list[str | Path]:
+def esbuild(*words: str | Path) -> Command:
     """A command that makes one module of many."""
     program = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
     options = ("--bundle", "--format=esm", "--target=es2022", "--log-level=error")
@@ -556,7 +558,7 @@ def bundle_penrose() -> None:
         step(f"penrose, {name}", [*inputs, path], [file], functools.partial(quietly, command))
 
 
-def quietly(command: list[str | Path]) -> None:
+def quietly(command: Command) -> None:
     """Run a command as an action of a step, whose output says nothing."""
     run(*command)
 
@@ -570,38 +572,10 @@ def generate(path: str, argv: tuple[str, ...]) -> str:
 
 
 def check() -> None:
-    """What the continuous integration asks of the sources before it builds anything."""
-    code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
-    code += ROOT.glob("*.md")  # whose examples in Python are formatted, too
-    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "rose.d.ts"]
-    bridge += [BRIDGE / name for name in ("src", "build", "types")]
-    ruff = (PYTHON, "-m", "ruff")
-    tools = BRIDGE / "node_modules"
-    failures: list[BuildError] = []
-
-    def lint(name: str, inputs: list[Path], *argv: str | Path, fix: str = "") -> None:
-        try:
-            step(f"check {name}", [*inputs, *map(str, argv)], [], lambda: run(*argv, advice=fix) and "")
-        except BuildError as error:
-            failures.append(error)
-
-    fix = ".venv/bin/python -m ruff format ."
-    lint("format", code, *ruff, "format", "--check", "--diff", ".", fix=fix)
-    lint("lint", code, *ruff, "check", ".", fix=".venv/bin/python -m ruff check --fix .")
-    lint("types", code, PYTHON, "-m", "mypy")
-    prettier = [node(), tools / "prettier" / "bin" / "prettier.cjs"]
-    styled = ["js_bridge/*.{json,ts}", "{js_bridge/{src,build,types},site,e2e}/**/*.{js,mjs,ts,css}"]
-    styled += ["!js_bridge/package-lock.json", "--no-error-on-unmatched-pattern"]
-    fix = "js_bridge/node_modules/.bin/prettier --write FILE"
-    where = [*bridge, ROOT / "site", ROOT / "e2e"]
-    lint("format js", where, *prettier, "--check", *styled, fix=fix)
-    tsc = tools / "typescript" / "bin" / "tsc"
-    lint("types js", bridge, node(), tsc, "-p", BRIDGE)
-    for version in ("typescript", "typescript-5"):  # both are in use
-        compiler = tools / version / "bin" / "tsc"
-        lint(f"types public, {version}", bridge, node(), compiler, "-p", BRIDGE / "types")
-    site = BRIDGE / "tsconfig.site.json"
-    lint("types site", [*bridge, site, ROOT / "site"], node(), tsc, "-p", site)
+    """What the continuous integration asks of the sources before it tests them."""
+    with ThreadPoolExecutor(os.cpu_count()) as beside:
+        outcomes = [beside.submit(lint, *words) for words in lints()]
+    failures = [failure for outcome in outcomes if (failure := outcome.result())]
     for lock in (BRIDGE / "package-lock.json", *(ROOT / "e2e").glob("**/package-lock.json")):
         if "node_modules" not in lock.parts and '"resolved"' in lock.read_text():
             advice = "Write it anew: rm package-lock.json; npm install --package-lock-only"
@@ -613,6 +587,45 @@ def check() -> None:
         causes = [str(failure) for failure in failures]
         advice = "\n            ".join(failure.advice for failure in failures if failure.advice)
         raise BuildError("\n\n".join(causes), advice)
+
+
+Lint = tuple[str, list[Path], Command, str]
+"""The name of what is asked of sources, these, the command that asks it, and what mends what that finds."""
+
+
+def lint(name: str, inputs: list[Path], command: Command, fix: str) -> BuildError | None:
+    """What is wrong, if anything is."""
+    try:
+        step(f"check {name}", [*inputs, *map(str, command)], [], lambda: run(*command, advice=fix) and "")
+    except BuildError as error:
+        return error
+    return None
+
+
+def lints() -> Iterator[Lint]:
+    """Those that take longest come first."""
+    code = [ROOT / name for name in ("build.py", "pyproject.toml", "rose_core", "tests", "e2e")]
+    code += ROOT.glob("*.md")  # whose examples in Python are formatted, too
+    bridge = [BRIDGE / "package-lock.json", BRIDGE / "tsconfig.json", BRIDGE / "rose.d.ts"]
+    bridge += [BRIDGE / name for name in ("src", "build", "types")]
+    tools = BRIDGE / "node_modules"
+    yield "types", code, [PYTHON, "-m", "mypy"], ""
+    prettier: Command = [node(), tools / "prettier" / "bin" / "prettier.cjs", "--check"]
+    styled = ["js_bridge/*.{json,ts}", "{js_bridge/{src,build,types},site,e2e}/**/*.{js,mjs,ts,css}"]
+    styled += ["!js_bridge/package-lock.json", "--no-error-on-unmatched-pattern"]
+    fix = "js_bridge/node_modules/.bin/prettier --write FILE"
+    yield "format js", [*bridge, ROOT / "site", ROOT / "e2e"], [*prettier, *styled], fix
+    for version in ("typescript-5", "typescript"):  # both are in use
+        compiler = tools / version / "bin" / "tsc"
+        yield f"types public, {version}", bridge, [node(), compiler, "-p", BRIDGE / "types"], ""
+    tsc: Command = [node(), tools / "typescript" / "bin" / "tsc", "-p"]
+    yield "types js", bridge, [*tsc, BRIDGE], ""
+    site = BRIDGE / "tsconfig.site.json"
+    yield "types site", [*bridge, site, ROOT / "site"], [*tsc, site], ""
+    ruff: Command = [PYTHON, "-m", "ruff"]
+    fix = ".venv/bin/python -m ruff "
+    yield "format", code, [*ruff, "format", "--check", "--diff", "."], f"{fix}format ."
+    yield "lint", code, [*ruff, "check", "."], f"{fix}check --fix ."
 
 
 # ---- serve --------------------------------------------------------------------------

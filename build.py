@@ -384,7 +384,7 @@ def build() -> None:
     build_core()
     build_bridge()
     # What is frozen belongs to one build, and goes with the site that it was made for.
-    step("site", site_inputs(), [DIST / "site" / "index.html"], copy_site)
+    step("site", [*site_inputs(), BRIDGE / "package-lock.json"], [DIST / "site" / "index.html"], copy_site)
     bundle_for_site()
     bundle_bench()
 
@@ -473,8 +473,10 @@ def make_package() -> str:
 
 
 def copy_site() -> str:
+    """The site as it is, but for its styles, which become one file: a reader has it for all pages."""
     shutil.rmtree(DIST / "site", ignore_errors=True)
-    shutil.copytree(ROOT / "site", DIST / "site")
+    shutil.copytree(ROOT / "site", DIST / "site", ignore=shutil.ignore_patterns("*.css"))
+    run(*esbuild(ROOT / "site" / "style.css", "--minify", f"--outdir={DIST / 'site'}"))
     (DIST / "site" / "rose.frozen.json").write_text("{}\n")
     return f"{len(list(files(DIST / 'site')))} files"
 

@@ -1,4 +1,4 @@
-// Charts in SVG, styled by style.css: times on logarithmic axes, one colour and dash per contender.
+// Charts in SVG, styled by style/chart.css: times on logarithmic axes, one colour and dash per contender.
 
 import { format } from "../lib/format.js";
 import { label, Scale } from "../lib/plot.js";
@@ -13,7 +13,7 @@ const RIGHT = 14;
 const TOP = 12;
 const BOTTOM = 26;
 
-/** How contenders are drawn: classes of style.css. @type {Record<string, string>} */
+/** How contenders are drawn: classes of style/chart.css. @type {Record<string, string>} */
 const LOOKS = {
   this: "ours",
   "rose 0.4.10": "plain",

@@ -14,7 +14,7 @@ import { clamp } from "./region.js";
  * @property {boolean} [log]
  *
  * @typedef {object} Series
- * @property {string} colour  of style.css
+ * @property {string} colour  of style/tokens.css
  * @property {readonly Pair[]} points
  * @property {readonly number[]} [dots]  the numbers of points that are marked
  * @property {string} [name]

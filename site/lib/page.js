@@ -167,7 +167,7 @@ export const put = (field, value) => {
 export const judge = (field, isGood) =>
   label(field, "aria-invalid", String(!isGood));
 
-/** Once the browser knows how high everything is: see style.css. */
+/** Once the browser knows how high everything is: see style/explorable.css. */
 const settle = () => {
   // the next frame lays out what there is, and the one after that finds it so
   requestAnimationFrame(() =>

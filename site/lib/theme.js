@@ -1,9 +1,9 @@
-// The colours and the font of style.css, for what is drawn on a canvas.
+// The colours and the font of style/tokens.css, for what is drawn on a canvas.
 
 /** @type {Map<string, string>} */
 const tokens = new Map();
 
-/** The value of a custom property of style.css. @param {string} name */
+/** The value of a custom property of style/tokens.css. @param {string} name */
 export const token = (name) => {
   let value = tokens.get(name);
   if (value === undefined) {
@@ -15,7 +15,7 @@ export const token = (name) => {
   return value;
 };
 
-/** A colour of style.css as red, green, blue. @param {string} name */
+/** A colour of style/tokens.css as red, green, blue. @param {string} name */
 export const rgb = (name) => {
   const code = Number.parseInt(token(name).slice(1), 16);
   return [code >> 16, (code >> 8) & 255, code & 255];

@@ -7,19 +7,18 @@ recording.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, zip_longest
-from typing import NamedTuple
 
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, LOOP, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array
+from rose_core.recording.columns import compact, step_of
 from rose_core.recording.harm import HARMFUL, is_harmful
+from rose_core.recording.repeat import Carry, Head, Operand, Repeat
 from rose_core.recording.rows import CALLED, END, HEADS
 from rose_core.recording.share import Entry
-from rose_core.recording.totals import Total
 from rose_core.recording.typed import Typed
 
 _FARTHEST = 3
@@ -51,80 +50,6 @@ _BY_SIZE = frozenset(k for k, op in enumerate(OPS) if op.sized or op.name == "id
 
 _MUST_END = 3
 """Which of the numbers of a loop with a state says whether it must end."""
-
-
-class Carry(NamedTuple):
-    """What a row gives in a copy before."""
-
-    row: int
-    first: tuple[int, ...]
-    """What it is in the first copies, of which there are as many as it goes back."""
-
-
-@dataclass(slots=True)
-class Operand:
-    """What one row of a copy has as operand, in all copies."""
-
-    back: int = 0
-    """How many rows before it in the copy its value is; 0 if it is from outside of the copies."""
-    ids: Sequence[int] = ()
-    """The values from outside: one for each copy, a range if they go in equal steps, or one for all."""
-    carry: Carry | None = None
-    """What it is of a copy before, if it is that."""
-
-
-class Head(NamedTuple):
-    """What stands before the operands of a row of structure."""
-
-    numbers: list[int]
-    """What is the same in all copies: a type, or the number of a result."""
-    called: list[Sequence[int]]
-    """The functions that it calls: for each a number for each copy, or one for all; -1 for none."""
-
-
-@dataclass(slots=True)
-class Repeat:
-    """Copies of ``length`` rows each, ``count`` of them, the first at ``start``."""
-
-    start: int
-    length: int
-    count: int
-    rows: list[tuple[int, list[Operand]]]
-    """Opcode and operands of each row; of one that adds to a sum the operand that is added."""
-    heads: dict[int, Head]
-    """Row of structure → what stands before its operands."""
-    sums: dict[int, int]
-    """Sum that goes through all copies, by the last row that adds to it in one → where it starts from."""
-    used: dict[int, list[int]]
-    """Row → the copies of it that are used after the loop."""
-    live: Sequence[int] = ()
-    """The copies that the loop has: those of which something is used."""
-    adds: dict[int, int] = field(default_factory=dict)
-    """Row that adds to a sum → the sum."""
-    carries: list[Carry] = field(default_factory=list)
-    """The state, if a copy needs the ones before for more than sums."""
-    last: list[tuple[int, Carry]] = field(default_factory=list)
-    """What is used of the state after the loop: the row, and what it is then."""
-    totals: list[tuple[int, Total]] = field(default_factory=list)
-    """The sums of all copies of a row, which are made in the loop: of which row, and the sum."""
-    is_total: bool = False
-    """Whether it is such a sum, of another loop, and nothing is left to do."""
-
-    @property
-    def end(self) -> int:
-        return self.start + self.length * self.count
-
-    def columns(self) -> Iterator[tuple[int, Sequence[int]]]:
-        """The rows of a copy that are used in all turns, and what they are in these."""
-        for row, copies in self.used.items():
-            if len(copies) == len(self.live):
-                yield row, _picked(range(self.start + row, self.end, self.length), self.live)
-
-    def elements(self, values: Sequence[float]) -> Iterator[tuple[int, int, Sequence[float]]]:
-        """The elements that copies read of values outside: row, value, and which; ``values`` of literals."""
-        for row, (op, operands) in enumerate(self.rows):
-            if op == INDEX and operands[0].ids and (ids := operands[1].ids) and ids[0] < 0:
-                yield row, operands[0].ids[0], [values[~k] for k in ids]
 
 
 class Copies(Typed):
@@ -172,7 +97,7 @@ class Copies(Typed):
         inner = (1 + numbers[0], numbers[0]) if op == LOOP else (0, 0)
         if not all(map(self._is_one, called, inner)):
             return None
-        return Head(numbers, [_compact(column, 0) for column in called])
+        return Head(numbers, [compact(column, 0) for column in called])
 
     def _is_one(self, called: Sequence[int], inner: int) -> bool:
         """Whether these are one function, but for literals, which may be called in any order."""
@@ -325,15 +250,15 @@ class Copies(Typed):
 
     def _operand(self, column: array[int], start: int, row: int, length: int) -> Operand | None:
         """An operand of a row, in the copies from a row on; None if it is not the same in all."""
-        back, step = start + row - column[0], _step(column)
+        back, step = start + row - column[0], step_of(column)
         if 0 < back <= row and step == length:
             return Operand(back)
-        ids = _compact(column, step)
+        ids = compact(column, step)
         if max((ids[0], ids[-1]) if step else ids) < start:
             return Operand(0, ids)
         for far in range(1, min(_FARTHEST, len(column) - 2) + 1):
             if start <= column[far] < start + length and max(column[:far]) < start:
-                if _step(column[far:]) == length:
+                if step_of(column[far:]) == length:
                     return Operand(carry=Carry(column[far] - start, tuple(column[:far])))
                 return None
         return None
@@ -351,7 +276,7 @@ class Copies(Typed):
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if any(self.ops[start + row] in _NO_VALUES for row in repeat.used):
             return None
-        if not repeat.carries and not repeat.sums and not self._keep_used(repeat):
+        if not repeat.carries and not repeat.sums and not repeat.keep_used():
             return None
         used_sums = repeat.used.keys() & repeat.adds.keys()
         if any(row not in repeat.sums or repeat.used[row] != [count - 1] for row in used_sums):
@@ -362,7 +287,7 @@ class Copies(Typed):
     def _does_harm(self, repeat: Repeat) -> bool:
         """Whether something does harm in a turn in which nobody needs it."""
         done = [*repeat.used, *(carry.row for carry in repeat.carries)]
-        for row in _with_needs(repeat, done):
+        for row in repeat.with_needs(done):
             if self._is_harmful(repeat, row):
                 needed = self._needed[repeat.start + row : repeat.end : repeat.length]
                 if not all(needed[copy] for copy in repeat.live):
@@ -385,22 +310,6 @@ class Copies(Typed):
             return True
         return self.callee is None or any(is_harmful(self.callee(k)) for k, *_ in called if k >= 0)
 
-    @staticmethod
-    def _keep_used(repeat: Repeat) -> bool:
-        """Keep the copies of which something is used; whether there are any."""
-        live = sorted(set[int]().union(*repeat.used.values()))
-        if len(live) == repeat.count or not live:
-            return bool(live)
-        even = range(live[0], live[-1] + 1, live[1] - live[0] if len(live) > 1 else 1)
-        repeat.live = even if live == [*even] else live
-        for head in repeat.heads.values():
-            head.called[:] = [_picked(k, repeat.live) if len(k) > 1 else k for k in head.called]
-        for _, operands in repeat.rows:
-            for x in operands:
-                if len(x.ids) > 1:
-                    x.ids = _picked(x.ids, repeat.live)
-        return True
-
     def _with_last(self, repeat: Repeat) -> Repeat | None:
         """Steps, of which the state tells what is used of the last ones."""
         in_state = {carry.row for carry in repeat.carries if len(carry.first) == 1}
@@ -422,26 +331,6 @@ class Copies(Typed):
         return repeat
 
 
-def _with_needs(repeat: Repeat, rows: Iterable[int]) -> set[int]:
-    """These rows of a copy and what they need of it."""
-    adds: dict[int, list[int]] = {}
-    """Accumulator or sum → what is added to it."""
-    for row, sum_ in repeat.adds.items():
-        adds.setdefault(sum_, []).append(row)
-    for row, (op, operands) in enumerate(repeat.rows):
-        if op == ADD_TO:
-            adds.setdefault(row - operands[0].back, []).append(row)
-    found: set[int] = set()
-    waiting = [*rows]
-    while waiting:
-        row = waiting.pop()
-        if row not in found:
-            found.add(row)
-            waiting += adds.get(row, ())
-            waiting += [row - x.back for x in repeat.rows[row][1] if x.back]
-    return found
-
-
 def _is_exchanged(xs: Sequence[int], ys: Sequence[int]) -> bool:
     """Whether the first copy has as its second operand what the others have as their first.
 
@@ -449,13 +338,6 @@ def _is_exchanged(xs: Sequence[int], ys: Sequence[int]) -> bool:
     before a number that all copies have, and what it is later comes after that.
     """
     return len(xs) > 2 and ys[0] == xs[1] == xs[2] != xs[0]
-
-
-def _picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
-    """The items at these places, a range of a range."""
-    if isinstance(which, range):
-        return items[which.start : which.stop : which.step]
-    return array("i", [items[k] for k in which])
 
 
 def _sums(rows: Sequence[tuple[int, list[Operand]]]) -> dict[int, tuple[int, int]] | None:
@@ -491,31 +373,3 @@ def _sums(rows: Sequence[tuple[int, list[Operand]]]) -> dict[int, tuple[int, int
             if after:
                 return None
     return adds
-
-
-_numbers = array("i")
-"""0, 1, 2, … as far as columns have reached so far: to compare them with."""
-
-_INVERSE = bytes(range(255, -1, -1))
-
-
-def _step(column: array[int]) -> int:
-    """By what a column goes up or down from element to element; 0 if not in equal steps, or not at all."""
-    first, last = column[0], column[-1]
-    step = column[1] - first
-    if step == 0 or last != first + step * (len(column) - 1) or (first < 0) != (last < 0):
-        return 0  # as most have none, without a look at what is between
-    if first < 0:
-        column = array("i", column.tobytes().translate(_INVERSE))
-        first, last = ~first, ~last
-    if last < first:
-        column, first, last = column[::-1], last, first
-    _numbers.extend(range(len(_numbers), last + 1))
-    return step if column == _numbers[first : last + 1 : abs(step)] else 0
-
-
-def _compact(column: array[int], step: int) -> Sequence[int]:
-    """A column as `Operand` has it."""
-    if step:
-        return range(column[0], column[-1] + step, step)
-    return column[:1] if column == column[:1] * len(column) else column

@@ -114,6 +114,21 @@ def test_loops_in_loops_are_written_out_if_they_add_to_local_variables(n, d, loo
     same(grad(params, forms), wave(d), wave(d, d), wave(n, d))
 
 
+@pytest.mark.parametrize(("n", "loops"), [(16, 4), (17, 6)])
+def test_loops_in_loops_are_written_out_if_they_add_to_columns_of_the_loop_around(n, loops) -> None:
+    """The gradient of squares times a matrix times itself, of which two columns are then made at a time."""
+    M = Vec(n, Vec(n, Real))
+
+    def squares(a):
+        def term(i, j):
+            return a[i][j] * a[i][j] * total(n, lambda k: a[i][k] * a[k][j])
+
+        return total(n, lambda i: total(n, lambda j: term(i, j)))
+
+    f = grad([M], squares)
+    assert len(same(f, wave(n, n)).blocks) == 1 + loops
+
+
 def test_outer_loops_stay() -> None:
     f = fn([Vec(4, Real)], Real, lambda x: total(4, lambda i: sin(x[i])))
     assert len(same(f, wave(4)).blocks) == 2

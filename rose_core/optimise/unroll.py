@@ -53,12 +53,13 @@ MOST_ROWS = 128
 """The most instructions that a loop may be written out to."""
 
 MOST_ROWS_IN_LOCALS = 256
-"""The same if it adds to nothing in memory: then the loop around may run two turns at a time."""
+"""The same if it adds to local variables, and in memory to what each turn around has of its own: these may
+then run two at a time."""
 
 ROWS_PER_TURN = 8
 """A function is left as it is if it has more instructions than this for each turn that it would save."""
 
-MOST_VARIABLES = 12
+MOST_VARIABLES = 16
 """The most elements of an accumulator that become local variables."""
 
 _TO_NEIGHBOURS, _TO_A_SUM = (8, 1), (4, 6)
@@ -181,15 +182,18 @@ def _add_up(f: Func, numbers: Sequence[int]) -> bool:
 
 
 def _in_locals(f: Func, numbers: Sequence[int]) -> bool:
-    """Whether a loop, in one of many turns, adds to local variables alone, once all of it is written out.
+    """Whether a loop, in one of many turns, adds to local variables, once all of it is written out, and in
+    memory to nothing but elements of which each turn around has its own.
 
     ``numbers``: its block, and theirs.
     """
-    added = [f.code[v][1] for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
-    roots = {path_of(f, r)[1] for r in added}
-    return f.turns_of(f.blocks[numbers[0]].parent) >= USUAL_TURNS and all(
-        not is_memory(f.types[r].inner) or _becomes_variables(f, r)  # type: ignore[attr-defined]
-        for r in roots
+    around = f.blocks[numbers[0]].parent
+    added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
+    return f.turns_of(around) >= USUAL_TURNS and all(
+        path[-1:] == [f.blocks[around].index]
+        or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
+        or _becomes_variables(f, root)
+        for path, root in added
     )
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from engines import same
 
-from rose_core import Real, RunError, Vec, compile, cos, fn, interp, max, sin, struct, sum, vec, vjp
+from rose_core import Real, RunError, Vec, compile, cos, fn, imod, interp, max, sin, struct, sum, vec, vjp
 from rose_core.wasm import rows
 from rose_core.wasm.rows import Site
 
@@ -100,6 +100,47 @@ def test_a_matrix_times_itself(term, found) -> None:
     assert [set(of.sites.values()) for of in found if of.sites] == [{Site.COLUMN, Site.SAME}]
 
 
+@pytest.mark.parametrize("n", [18, 19])
+def test_a_matrix_times_itself_and_its_elements(n: int, found) -> None:
+    """To a column is added what it is multiplied by, and what the rows are."""
+    M = Vec(n, Vec(n, Real))
+
+    def term(a, i, j):
+        return sum(n, lambda k: a[i][k] * a[k][j]) * a[i][j]
+
+    f = fn([M], Real, lambda a: sum(n, lambda i: sum(n, lambda j: term(a, i, j))))
+    same(fn([M], M, lambda a: vjp(f)(a).grad(1)), point(n, 2)[0])
+    sites = [list(of.sites.values()) for of in found if of.sites]
+    assert sites == [[Site.COLUMN, Site.COLUMN, Site.SAME]]
+
+
+PRODUCTS = {
+    "of three": lambda m, row, i, j: m[2][i][j] * row(m[0][i], m[1], j),
+    "of three, by constants": lambda m, row, i, j: m[2][3][j] * row(m[0][1], m[1], j),
+}
+PERHAPS_THE_SAME = {
+    "matrices": lambda m, row, i, j: cos(row(m[0][i], m[imod(3, i)], j)),
+    "elements": lambda m, row, i, j: m[0][i][j] * row(m[0][i], m[0], j),
+}
+
+
+@pytest.mark.parametrize("n", [18, 19])
+@pytest.mark.parametrize("term", (PRODUCTS | PERHAPS_THE_SAME).values(), ids=PRODUCTS | PERHAPS_THE_SAME)
+def test_several_additions_to_one_accumulator(term, n: int, found) -> None:
+    """They are made to two columns at a time if no element is one of two turns, for all that is known."""
+    T = Vec(3, Vec(n, Vec(n, Real)))
+
+    def row(x, m, j):
+        return sum(n, lambda k: x[k] * m[k][j])
+
+    f = fn([T], Real, lambda m: sum(n, lambda i: sum(n, lambda j: term(m, row, i, j))))
+    a, b, _ = point(n, n)
+    c, _, _ = point(n, 3)
+    same(f, [a, b, c])
+    same(fn([T], T, lambda m: vjp(f)(m).grad(1)), [a, b, c])
+    assert any(of.sites for of in found) == (term in PRODUCTS.values())
+
+
 @pytest.mark.parametrize("more", [0, 3])
 @pytest.mark.parametrize("n", [40, 41])
 def test_windows_slide(n: int, more: int, found) -> None:
@@ -168,7 +209,7 @@ def test_columns_after_what_wrote_zeros(n: int, found) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_random_products(seed: int) -> None:
     draw = random.Random(seed)
-    n = draw.choice([17, 18])
+    n = draw.choice([6, 13, 17, 18])
     V = Vec(n, Real)
     M = Vec(n, V)
 
@@ -186,12 +227,17 @@ def test_random_products(seed: int) -> None:
 
         def element(i, j):
             s = sum(n, lambda k: term(i, j, k))
-            return outer(s * sum(n, lambda k: term(i, j, k)) if draw.random() < 0.3 else s)
+            others = [s, s, s * sum(n, lambda k: term(i, j, k)), s * a[i][j], s + x[j], b[i][j] - s]
+            return outer(draw.choice(others))
 
         c = vec(n, V, lambda i: vec(n, Real, lambda j: element(i, j)))
         return sum(n, lambda i: sum(n, lambda j: c[i][j] * x[j]))
 
     f = fn([M, M, V], Real, body)
-    at = point(n, seed)
-    same(f, *at)
-    same(gradient(f, M, V), *at)
+    a, b, x = point(n, seed)
+    same(f, a, b, x)
+    same(gradient(f, M, V), a, b, x)
+    # the same of one array, by which the derivative is one accumulator
+    Both = Vec(2, M)
+    of_both = fn([Both, V], Real, lambda m, x: f(m[0], m[1], x))
+    same(fn([Both, V], Both, lambda m, x: vjp(of_both)(m, x).grad(1)[0]), [a, b], x)

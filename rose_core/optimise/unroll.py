@@ -107,6 +107,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     """Block → itself and those in it, where these are few."""
     rows = [len(block.order) for block in f.blocks]
     parts = Counter(ins[1] for ins in f.code if ins[0] == REF_INDEX)
+    often = USUAL_TURNS if in_loop else 1
     saved = 0
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
@@ -126,7 +127,10 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
             saved += sum(f.turns_of(k) for k in stay)
         elif (
             0 < turns <= _most_turns(block.parent, in_loop)
-            and (is_short or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number])))
+            and (
+                is_short
+                or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number], often))
+            )
             and not _stays_for_lanes(f, number, turns, parts, is_short)
         ):
             saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
@@ -181,15 +185,15 @@ def _add_up(f: Func, numbers: Sequence[int]) -> bool:
     return any(f.code[v][0] == ADD_TO for k in numbers for v in f.blocks[k].order)
 
 
-def _in_locals(f: Func, numbers: Sequence[int]) -> bool:
+def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
     """Whether a loop, in one of many turns, adds to local variables, once all of it is written out, and in
     memory to nothing but elements of which each turn around has its own.
 
-    ``numbers``: its block, and theirs.
+    ``numbers``: its block, and theirs; ``often``: how often ``f`` runs.
     """
     around = f.blocks[numbers[0]].parent
     added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
-    return f.turns_of(around) >= USUAL_TURNS and all(
+    return often * f.turns_of(around) >= USUAL_TURNS and all(
         path[-1:] == [f.blocks[around].index]
         or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
         or _becomes_variables(f, root)

@@ -359,12 +359,12 @@ def _are_apart(body: Body, rows: Collection[int]) -> bool:
     """Whether these are different rows of one accumulator."""
     paths = [path_of(body.func, r) for r in rows]
     return all(
-        root == other_root and any(starmap(partial(_differ, body), zip(path, other, strict=False)))
+        root == other_root and any(starmap(partial(differ, body), zip(path, other, strict=False)))
         for (path, root), (other, other_root) in combinations(paths, 2)
     )
 
 
-def _differ(body: Body, i: int, j: int) -> bool:
+def differ(body: Body, i: int, j: int) -> bool:
     """Whether two indices are always different: a constant from each other, round an edge, too."""
     if min(i, j) < 0:
         return max(i, j) < 0 and body.func.pool[~i][0] != body.func.pool[~j][0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
@@ -32,10 +33,10 @@ from rose_core.encode import (
     local_tee,
     store,
 )
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, path_of
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, Func, path_of
 from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.lane_code import Writer
-from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, beside, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, beside, differ, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write
 
@@ -71,7 +72,12 @@ class Rows:
     inner: dict[int, list[int]] = field(default_factory=dict)
     """Block of a loop in it → what that does in a turn: operations, reads, additions."""
     sites: dict[int, Site] = field(default_factory=dict)
-    """The elements of accumulators that such a loop adds to."""
+    """The elements of accumulators that it, or such a loop, adds to."""
+
+    def added(self, func: Func) -> list[int]:
+        """Its ``ADD_TO``, but for the sums, in order."""
+        both = (self.order, *self.inner.values())
+        return [v for of in both for v in of if func.code[v][0] == ADD_TO]
 
 
 def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
@@ -91,18 +97,22 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
                 return None
             rows.order.append(v)
         elif ins[0] == ADD_TO:
-            if not is_number(func.type_of(ins[2])) or func.home[ins[1]] == number:
+            if not is_number(func.type_of(ins[2])):
                 return None
-            rows.sums.append(v)
+            (rows.order if ins[1] in rows.sites else rows.sums).append(v)
         elif ins[0] in (ACCUM, RESOLVE):
             if not is_number(func.types[v].inner if ins[0] == ACCUM else t):  # type: ignore[attr-defined]
                 return None
             rows.order.append(v)
         elif ins[0] in (INDEX, REF_INDEX):
             is_row = _is_row(t)
-            if not (is_row or is_number(t)) or not _moves(body, number, ins):
+            is_site = isinstance(t, Ref) and is_number(t.inner)
+            if not (is_row or is_site or is_number(t)) or not _moves(body, number, ins):
                 return None
-            (rows.rows if is_row else rows.order).append(v)
+            if is_site:
+                rows.sites[v] = Site.COLUMN
+            else:
+                (rows.rows if is_row else rows.order).append(v)
         elif is_number(t) or t is BOOL:
             if not in_lanes_of(body, v):
                 return None
@@ -121,22 +131,40 @@ def _is_row(t: Type) -> bool:
 def _keep_order(body: Body, rows: Rows) -> bool:
     """Whether what is added to elements is added to each in the order of the turns.
 
-    That is so where no other addition of these loops is to the same accumulator. Without columns it is not
-    tried: the loops within go along the rows, and run in lanes themselves.
+    That is so where nothing else is added to them, or in the same turn only. Where loops within add to
+    elements, but not along columns, it is not tried: they go along the rows, and run in lanes themselves.
     """
     if not rows.sites:
         return True
-    if not rows.lines:
-        return False
     func = body.func
-    added = [v for of in rows.inner.values() for v in of if func.code[v][0] == ADD_TO]
-    roots = [path_of(func, func.code[v][1])[1] for v in (*added, *rows.sums)]
-    of_sites = [path_of(func, r)[1] for r in rows.sites]
-    given = sum(func.code[r][0] == PARAM for r in roots)  # which may be one and the same
+    added = [func.code[v][1] for v in (*rows.added(func), *rows.sums)]
+    roots = {path_of(func, r)[1] for r in added}
     return (
-        all(roots.count(r) == 1 and func.code[r][0] in (ACCUM, PARAM) for r in of_sites)
-        and given <= 1
+        (bool(rows.lines) or all(func.home[r] == rows.number for r in rows.sites))
+        and all(func.code[r][0] in (ACCUM, PARAM) for r in roots)
+        and sum(func.code[r][0] == PARAM for r in roots) <= 1  # two may be one and the same
+        and all(
+            _apart(body, rows, r, other)
+            for r, other in combinations(added, 2)
+            if r in rows.sites or other in rows.sites
+        )
         and not any(body.windows.get(n) for n in (rows.number, *rows.inner))
+    )
+
+
+def _apart(body: Body, rows: Rows, r: int, other: int) -> bool:
+    """Whether two elements are never the same one, or only in one and the same turn."""
+    func, sites = body.func, rows.sites
+    (path, root), (others, other_root) = path_of(func, r), path_of(func, other)
+    if root != other_root:
+        return True
+    if sites.get(r) is sites.get(other) is Site.COLUMN and body.affine(path[-1]) == body.affine(others[-1]):
+        return True
+    loops = {rows.number, *rows.inner}
+    return any(
+        differ(body, i, j)
+        for i, j in zip(path, others, strict=False)
+        if all(x < 0 or func.home[x] not in loops for x in (i, j))
     )
 
 
@@ -238,8 +266,8 @@ class RowsWriter(Writer):
 
     def write(self) -> None:
         body, code, rows = self.body, self.func.code, self.rows
-        added = [v for of in rows.inner.values() for v in of]
-        values = (*rows.order, *rows.rows, *rows.sums, *rows.sites, *added)
+        inside = [v for of in rows.inner.values() for v in of]
+        values = (*rows.order, *rows.rows, *rows.sums, *rows.sites, *inside)
         used = [code[v] for v in values if code[v][0] != FOR]
         for ins in used:
             if ins[0] in (INDEX, REF_INDEX, ADD_TO) and self.is_outside(ins[1]):
@@ -279,6 +307,8 @@ class RowsWriter(Writer):
                 known[v] = local_get(sums[ins[1]])
             elif ins[0] == FOR:
                 out += self._inner(ins[1], count, known, sums)
+            elif ins[0] == ADD_TO:
+                out += self._add(ins, count, known)
             else:
                 place = self._ahead(ins) if ins[0] == INDEX else None
                 push = read(self.address(place), place.offset, STEP, count) if place else b""
@@ -353,9 +383,12 @@ class RowsWriter(Writer):
                 term = [local_get(n), extract_lane(lane), F64_ADD]
                 out += [here, here, load("f", offset), *term, store("f", offset)]
             return out
-        if self.rows.sites[r] is Site.COLUMN:
+        if of in self.columns_of:
             start, offset = self.columns_of[of]
             here, offset, step = local_get(start), offset + more, STEP
+        elif self.func.home[r] == self.number:
+            place = self.body.place(of).at(more)
+            here, offset, step = place.plus(local_get(self.i)), place.offset, STEP
         else:
             push, offset = self.row_of[of]
             here, offset, step = push + k + I32_ADD, offset + more, self._size(of)

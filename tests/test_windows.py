@@ -19,6 +19,7 @@ from rose_core.language.interp import call
 from rose_core.language.parse import parse
 from rose_core.optimise import inline
 from rose_core.wasm.expressions import Codes, Expressions
+from rose_core.wasm.given import Given
 from rose_core.wasm.program import Program
 from rose_core.wasm.windows import WIDEST, windows
 
@@ -33,7 +34,8 @@ def widths(g) -> list[list[int]]:
     root = Expansion(g.func).root
     found = []
     for f in (root, *root.callees):
-        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, Codes([])).affine)
+        affine = Expressions(f, 0, 0, {}, Codes([])).affine
+        of = windows(f, Demand(f), affine, Given([root, *root.callees]))
         found += [sorted(w.width for w in at) for at in of.values() if at]
     return found
 
@@ -184,7 +186,8 @@ def new_rows(g) -> int:
     root = Expansion(g.func).root
     found = 0
     for f in (root, *root.callees):
-        of = windows(f, Demand(f), Expressions(f, 0, 0, {}, Codes([])).affine)
+        affine = Expressions(f, 0, 0, {}, Codes([])).affine
+        of = windows(f, Demand(f), affine, Given([root, *root.callees]))
         found += sum(w.is_new and w.accumulator != w.root for at in of.values() for w in at)
     return found
 

@@ -331,8 +331,7 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         for root in accumulators(r):
             offsets.setdefault(root, set()).add((site.step, site.ahead, site.beside))
     sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
-    given = [root for root in offsets if func.code[root][0] == PARAM]
-    of_given = set().union(*(offsets[root] for root in given))  # which may be parts of one
+    may_meet = partial(body.given.may_meet, func)
     shared = {root for root, at in offsets.items() if len(at) > 1}
     for root in shared:
         sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
@@ -349,9 +348,8 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         (func.blocks[lanes.number].is_whole or not shared)
         and all(_alike(offsets[root]) for root in shared)
         and (alone or not lanes.single)
-        and (len(of_given) <= 1 or len(given) == 1)
-        and sums.isdisjoint(offsets)
-        and not (given and any(func.code[root][0] == PARAM for root in sums))
+        and all(len(offsets[r] | offsets[s]) == 1 for r, s in combinations(offsets, 2) if may_meet([r], [s]))
+        and not may_meet(offsets, sums)
     )
 
 

@@ -51,6 +51,7 @@ from rose_core.language.types import Array, Fin, Ref, has_tape, is_memory, is_ta
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.expressions import Codes, get_local, set_local
+from rose_core.wasm.given import Given
 from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lanes import in_lanes
 from rose_core.wasm.layout import (
@@ -95,20 +96,23 @@ class Body(Calls):
         entry: tuple[list[int], list[int]] | None,
         runtime: Runtime | None = None,
         overwriting: Overwriting | None = None,
+        given: Given | None = None,
         demand: Demand | None = None,
         around: Around | None = None,
     ) -> None:
         """As `Expressions`; ``callees``: function index and convention;
         ``entry``: for the function that the host calls, the addresses of its parameters and results,
         or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
-        functions that may overwrite their parameters; ``around``: where it is written, if that is in
+        functions that may overwrite their parameters; ``given``: of their parameters, which accumulators may
+        be parts of one; ``around``: where it is written, if that is in
         another function."""
         super().__init__(func, frame, zeros, data, codes, demand)
         self.callees = callees
         self.runtime = runtime or Runtime(0, 0)
         self.addressed = self._addressed()
         self.plan_updates(overwriting or Overwriting([]))
-        self.windows = windows(func, self.demand, self.affine) if len(func.blocks) > 1 else {}
+        self.given = given or Given([])
+        self.windows = windows(func, self.demand, self.affine, self.given) if len(func.blocks) > 1 else {}
         self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
         self.window_of = {}
         self.tapes = around.body.tapes if around else {}
@@ -206,7 +210,7 @@ class Body(Calls):
         first = self.local_count
         body = Body(
             f, self.frame_end, enclosed.zeros, enclosed.data, self.codes, self.callees, None, self.runtime,
-            self.updates.overwriting, enclosed.demand, Around(self, args, places),
+            self.updates.overwriting, self.given, enclosed.demand, Around(self, args, places),
         )  # fmt: skip
         self.frame_end, self.local_count = body.frame_end, body.local_count
         for n, kind in enumerate(self.kinds_from(first), first):

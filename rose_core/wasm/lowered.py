@@ -14,6 +14,7 @@ from rose_core.language.demand import Demand
 from rose_core.language.ir import COND, ZEROS, Func, opcodes, remembered
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.expressions import Codes
+from rose_core.wasm.given import Given
 from rose_core.wasm.layout import Convention, HostConvention, has_tapes
 from rose_core.wasm.lower import Body
 from rose_core.wasm.reuse import Overwriting
@@ -39,19 +40,20 @@ def lowered(
     entry: tuple[list[int], list[int]] | None,
     runtime: Runtime,
     overwriting: Overwriting,
+    given: Given,
     demand: Demand | None,
 ) -> Lowered:
     """``func`` in its place, which is told as to `Body`."""
 
     def make() -> Lowered:
-        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting, demand)
+        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting, given, demand)
         return Lowered(body.functions, body.frame_end)
 
     if entry or not _stands_alone(func):
         return make()
     numbers = [callees[g][0] for g in func.callees]
     changing = [overwriting.places(g) for g in (func, *func.callees)]
-    place = frame, zeros, sorted(data.items()), codes, numbers, changing
+    place = frame, zeros, sorted(data.items()), codes, numbers, changing, given.groups(func)
     known = func.memo.get("lowered")
     if not isinstance(known, tuple) or known[0] != place:
         known = func.memo["lowered"] = place, make()

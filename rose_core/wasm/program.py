@@ -18,6 +18,7 @@ from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
 from rose_core.wasm.expressions import Codes
+from rose_core.wasm.given import Given
 from rose_core.wasm.layout import (
     BASE,
     MOST_SCALARS,
@@ -88,7 +89,7 @@ class Program:
         stored = (0, library.data), (constants.start, bytes(constants.content))
         segments = [(at, content) for at, content in stored if content]
         self.args, self.results, address = _interface(root, constants.end)
-        changing = Overwriting(order)
+        changing, given = Overwriting(order), Given(order)
         frames = dict.fromkeys(apart, address)
         end = address
         functions: list[encode.Function] = []
@@ -98,7 +99,8 @@ class Program:
         for f in apart:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             demand = called.demands.pop(f, None)
-            body = lowered(f, frames[f], zeros_at, data[f], codes, callees, entry, runtime, changing, demand)
+            around = codes, callees, entry, runtime, changing, given
+            body = lowered(f, frames[f], zeros_at, data[f], *around, demand)
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body

@@ -142,7 +142,7 @@ def _keep_order(body: Body, rows: Rows) -> bool:
     return (
         (bool(rows.lines) or all(func.home[r] == rows.number for r in rows.sites))
         and all(func.code[r][0] in (ACCUM, PARAM) for r in roots)
-        and sum(func.code[r][0] == PARAM for r in roots) <= 1  # two may be one and the same
+        and not any(body.given.may_meet(func, [r], [other]) for r, other in combinations(roots, 2))
         and all(
             _apart(body, rows, r, other)
             for r, other in combinations(added, 2)

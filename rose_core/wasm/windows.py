@@ -21,6 +21,7 @@ from rose_core.encode import I32_MUL, f64_const, i32_const, load, local_get, loc
 from rose_core.language.demand import Demand
 from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands, path_of
 from rose_core.language.types import REAL, Fin, Ref, is_tape
+from rose_core.wasm.given import Given
 from rose_core.wasm.layout import Place, size_of
 from rose_core.wasm.strides import STEP
 
@@ -127,7 +128,7 @@ class _Sites:
     """``REF_INDEX`` of the accumulator → the column where it is first."""
 
 
-def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window]]:
+def windows(func: Func, demand: Demand, affine: Affine, given: Given) -> dict[int, list[Window]]:
     """Block of a loop → its windows."""
     sites: dict[int, dict[int, _Sites]] = {}
     uses = _Uses(func, demand)
@@ -151,7 +152,7 @@ def windows(func: Func, demand: Demand, affine: Affine) -> dict[int, list[Window
                 for x in operands(ins, func.blocks):
                     if x >= 0 and isinstance(func.types[x], Ref):
                         uses.note(demand.accumulators(x), v, number)
-    return {block: _windows(func, block, of, uses, affine) for block, of in sites.items()}
+    return {block: _windows(func, block, of, uses, affine, given) for block, of in sites.items()}
 
 
 class _Uses:
@@ -186,14 +187,16 @@ class _Uses:
             v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
 
 
-def _windows(func: Func, block: int, sites: dict[int, _Sites], uses: _Uses, affine: Affine) -> list[Window]:
+def _windows(
+    func: Func, block: int, sites: dict[int, _Sites], uses: _Uses, affine: Affine, given: Given
+) -> list[Window]:
     used = uses.within.get(block, set())
-    # two parameters may be parts of one accumulator
-    given = {r for r in (*sites, *used) if func.code[r][0] == PARAM}
     roots = [path_of(func, r)[1] for r in sites]
     found = []
     for (r, of), root in zip(sites.items(), roots, strict=True):
-        if root in used or roots.count(root) > 1 or (func.code[r][0] == PARAM and len(given) > 1):
+        others = [*used, *roots]
+        others.remove(root)
+        if given.may_meet(func, [root], others):
             continue
         turns, elements = func.blocks[block].size, func.types[r].inner  # type: ignore[attr-defined]
         assert isinstance(turns, Fin)

@@ -53,9 +53,9 @@ def written(monkeypatch):
     found = []
     loop = lane_code.Writer.loop
 
-    def noted(self, used, sums):
+    def noted(self, *args):
         found.append(self.block.size.size)
-        loop(self, used, sums)
+        loop(self, *args)
 
     monkeypatch.setattr(lane_code.Writer, "loop", noted)
     return found
@@ -444,6 +444,33 @@ def test_triangles(pair, n: int, counted) -> None:
     by_all = {"p": P, "m": V}
     same(fn([P, V], by_all, lambda *x: dict(zip("pm", vjp(f)(*x).grad(1), strict=True))), *args)
     assert True in counted or pair is not PAIRS["one sum"]  # in others, to put lanes together takes as long
+
+
+@pytest.mark.parametrize("n", [10, 11])
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize(
+    ("meet", "is_apart"),
+    [
+        (lambda i, j: j < i, True),
+        (lambda i, j: i < j, True),
+        (lambda i, j: j <= i, False),
+        (lambda i, j: i <= j, False),
+    ],
+    ids=["before", "after", "up to", "from"],
+)
+def test_pairs_by_sums_over_coordinates(meet, is_apart, d: int, n: int, counted) -> None:
+    """Where a row meets others only, its derivative is in local variables while these have theirs."""
+    T = Vec(n, Vec(d, Real))
+
+    def pair(x, i, j):
+        return sqrt(total(d, lambda k: (x[i][k] - x[j][k]) * (x[i][k] - x[j][k])) + 0.1)
+
+    def energy(x):
+        return total(n, lambda i: total(n, lambda j: select(meet(i, j), Real, pair(x, i, j), 0.0)))
+
+    g = fn([T], T, lambda x: vjp(fn([T], Real, energy))(x).grad(1))
+    same(g, [[math.sin(3 * i + k) for k in range(d)] for i in range(n)])
+    assert len(counted) == 1 + is_apart
 
 
 def test_triangles_whose_turns_are_not_independent(counted) -> None:

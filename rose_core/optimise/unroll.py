@@ -187,16 +187,17 @@ def _add_up(f: Func, numbers: Sequence[int]) -> bool:
 
 def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
     """Whether a loop, in one of many turns, adds to local variables, once all of it is written out, and in
-    memory to nothing but elements of which each turn around has its own.
+    memory to nothing but elements of which each turn around has its own, and such as are the same in all.
 
     ``numbers``: its block, and theirs; ``often``: how often ``f`` runs.
     """
-    around = f.blocks[numbers[0]].parent
+    around, index = f.blocks[numbers[0]].parent, f.blocks[numbers[0]].index
     added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
     return often * f.turns_of(around) >= USUAL_TURNS and all(
         path[-1:] == [f.blocks[around].index]
         or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
         or _becomes_variables(f, root)
+        or all(i < 0 or i == index or f.home[i] < around for i in path)
         for path, root in added
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
@@ -102,8 +102,8 @@ class Writer:
         """Code after that."""
         return []
 
-    def loop(self, used: Iterable[int], sums: Sequence[int]) -> None:
-        """Write the loop, which uses these values, unless they are its own; the sums are `Sums`' sites."""
+    def loop(self, used: Iterable[int], sums: Sequence[int], own: Collection[int] = ()) -> None:
+        """Write the loop, which uses these values, unless they are its own; the sums are those of `Sums`."""
         body, out = self.body, self.body.out[self.home]
         assert isinstance(self.block.size, Fin)
         first, last = self.ends
@@ -111,7 +111,7 @@ class Writer:
         counted = self.block.count
         count = i32_const(turns) if counted is None else body.settle(counted, self.home)
         out += self._spread()
-        self.sums = Sums(body, sums, self.new_local, self.block.down)
+        self.sums = Sums(body, sums, self.new_local, self.block.down, own)
         self.i = body.new_local(True)
         """The local variable with the turn, counted from the origin, times the bytes of an element."""
         self.start = self.taken
@@ -296,7 +296,7 @@ class FlatWriter(Writer):
         self.flows = {column: self._flow(column, sites) for column, sites in lanes.flows.items()}
         shifted = [code[v] for v in lanes.shifted]
         used = [x for ins in (*values, *rows, *sites, *sums, *elements, *shifted) for x in ins[1:]]
-        self.loop(used, lanes.sums)
+        self.loop(used, lanes.sums, lanes.own)
         body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
 
     def _bases(self) -> dict[tuple[int, int], int]:

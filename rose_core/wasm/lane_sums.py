@@ -7,7 +7,7 @@ sums are those of the turns one by one, to the bit, at half the additions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
@@ -17,9 +17,11 @@ from rose_core.encode import (
     F64X2_SPLAT,
     F64X2_SUB,
     extract_lane,
+    load,
     local_get,
     local_set,
     pair,
+    store,
 )
 from rose_core.language.ir import ACCUM
 from rose_core.language.ops import by_name
@@ -35,8 +37,15 @@ _IN_LANES = {F64_ADD: F64X2_ADD, F64_SUB: F64X2_SUB}
 class Sums:
     """The sites of a loop that add to numbers that stay."""
 
-    def __init__(self, body: Body, sites: Sequence[int], new_local: Callable[[], int], down: bool) -> None:
-        """``down``: whether the last turn comes first."""
+    def __init__(
+        self,
+        body: Body,
+        sites: Sequence[int],
+        new_local: Callable[[], int],
+        down: bool,
+        own: Collection[int],
+    ) -> None:
+        """``down``: whether the last turn comes first; ``own``: as `Lanes` has it."""
         self.down = down
         self.body = body
         self.code = body.func.code
@@ -45,11 +54,14 @@ class Sums:
         single: dict[bytes, list[int]] = {F64_ADD: [], F64_SUB: []}
         for v in sites:
             r = self.code[v][1]
-            if often[r] == 1 and self.code[r][0] == ACCUM and body.local_of[r] >= 0:
+            is_local = often[r] == 1 and self.code[r][0] == ACCUM and body.local_of[r] >= 0
+            if is_local or (r in own and r not in body.window_of):
                 single[self._signed(v)[1]].append(v)
         self.pairs: dict[tuple[int, int], int] = {}
         """Two sites → the local variable with both sums, while turns run side by side."""
         for some in single.values():
+            if len(some) % 2 and self.code[some[-1]][1] in own:
+                some.append(some[-1])  # it is in both lanes, which spares it the way through memory
             for both in zip(some[::2], some[1::2], strict=False):
                 self.pairs[both] = new_local()
         in_pairs = {v for both in self.pairs for v in both}
@@ -61,16 +73,17 @@ class Sums:
         out = []
         for both, n in self.pairs.items():
             for v in both:
-                out += [local_get(self._local(v)), F64X2_SPLAT]
+                out += [*self._get(v), F64X2_SPLAT]
             out += [pair(0, 0), local_set(n)]
         return out
 
     def end(self) -> list[bytes]:
         """Code after that."""
         return [
-            local_get(n) + extract_lane(lane) + local_set(self._local(v))
+            code
             for both, n in self.pairs.items()
             for lane, v in enumerate(both)
+            for code in self._set(v, local_get(n) + extract_lane(lane))
         ]
 
     def add(self, known: Mapping[int, bytes], count: int, is_alone: bool) -> list[bytes]:
@@ -91,9 +104,21 @@ class Sums:
                 out += body.adding(self.code[v][1], [term, extract_lane(lane), add])
         return out
 
-    def _local(self, v: int) -> int:
-        """The local variable that a site adds to."""
-        return self.body.local_of[self.code[v][1]] >> 1
+    def _get(self, v: int) -> list[bytes]:
+        """Code that pushes what a site adds to."""
+        r = self.code[v][1]
+        if self.code[r][0] == ACCUM:
+            return [local_get(self.body.local_of[r] >> 1)]
+        place = self.body.place(r)
+        return [place.base, load("f", place.offset)]
+
+    def _set(self, v: int, value: bytes) -> list[bytes]:
+        """Code that has it be another number."""
+        r = self.code[v][1]
+        if self.code[r][0] == ACCUM:
+            return [value, local_set(self.body.local_of[r] >> 1)]
+        place = self.body.place(r)
+        return [place.base, value, store("f", place.offset)]
 
     def _signed(self, v: int) -> tuple[int, bytes]:
         """A value, and what adds it to another one: of a negation, what takes away that of which it is."""

@@ -20,9 +20,10 @@ from rose_core.encode import (
     IN_LANES,
     SIDE_IN_LANES,
 )
-from rose_core.language.ir import ADD_TO, INDEX, PARAM, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ir import ADD_TO, INDEX, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
+from rose_core.wasm.apart import beside, differ, is_beyond
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Known, Piece, at, pieces
 from rose_core.wasm.strides import STEP
@@ -60,7 +61,7 @@ _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm,
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
 
 
-_REAL, _IADD, _IMOD, _NARROW = (by_name[name].code for name in ("real", "iadd", "imod", "narrow"))
+_REAL = by_name["real"].code
 
 
 def is_number(t: Type) -> bool:
@@ -122,6 +123,8 @@ class Lanes:
     """``ADD_TO`` an element that moves with the turns."""
     sums: list[int] = field(default_factory=list)
     """``ADD_TO`` a number that stays."""
+    own: set[int] = field(default_factory=set)
+    """Those of these numbers that are parts of accumulators, and that nothing else is added to."""
     numbers: dict[int, list[Piece]] = field(default_factory=dict)
     """Its values that are indices as numbers."""
     shifted: list[int] = field(default_factory=list)
@@ -289,33 +292,6 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
     return Element(of, unit, start, moving, other) if moving else None
 
 
-def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
-    """Of an index that is the sum of the turn, an index from outside and a constant: these two.
-
-    Neither is negative, for the reason that `Body.affine` gives.
-    """
-    func, turn = body.func, body.func.blocks[number].index
-    outside: list[int] = []
-    turns, more, waiting = 0, 0, [index]
-    while waiting and turns < 2 and len(outside) < 2:
-        v = waiting.pop()
-        op, *given = func.code[v] if v >= 0 else (-1,)
-        if v < 0:
-            more += int(func.pool[~v][0])
-        elif v == turn:
-            turns += 1
-        elif func.home[v] != number:
-            outside.append(v)
-        elif op in (_IADD, _NARROW):
-            waiting += given[: 2 if op == _IADD else 1]
-        else:
-            return None
-    if turns != 1 or len(outside) != 1 or more < 0:
-        return None
-    (x,) = outside
-    return (x, more) if func.code[x][0] in (PARAM, _NARROW) or body.affine(x) else None
-
-
 def _in_any_order(body: Body, lanes: Lanes) -> bool:
     """Whether each element gets the same additions in the same order if turns run side by side.
 
@@ -330,7 +306,6 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         site = lanes.elements[r]
         for root in accumulators(r):
             offsets.setdefault(root, set()).add((site.step, site.ahead, site.beside))
-    sums = {root for v in lanes.sums for root in accumulators(func.code[v][1])}
     may_meet = partial(body.given.may_meet, func)
     shared = {root for root, at in offsets.items() if len(at) > 1}
     for root in shared:
@@ -349,7 +324,32 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         and all(_alike(offsets[root]) for root in shared)
         and (alone or not lanes.single)
         and all(len(offsets[r] | offsets[s]) == 1 for r, s in combinations(offsets, 2) if may_meet([r], [s]))
-        and not may_meet(offsets, sums)
+        and _sums_are_apart(body, lanes)
+    )
+
+
+def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
+    """Whether what stays is never an element that moves with the turns. Finds those that nothing else is."""
+    code = body.func.code
+    sites, sums = ([code[v][1] for v in of] for of in (lanes.sites, lanes.sums))
+    if any(_may_be(body, lanes.number, r, site) for r in sums for site in sites):
+        return False
+    for r in {r for r in sums if code[r][0] == REF_INDEX}:
+        others = [other for other in sums if other != r]
+        if sums.count(r) == 1 and not any(_may_be(body, lanes.number, r, other) for other in others):
+            lanes.own.add(r)
+    return True
+
+
+def _may_be(body: Body, number: int, r: int, other: int) -> bool:
+    """Whether a number that stays while a loop turns may be another one, or an element that moves."""
+    func, accumulators = body.func, body.demand.accumulators
+    if not body.given.may_meet(func, accumulators(r), accumulators(other)):
+        return False
+    (path, root), (others, other_root) = path_of(func, r), path_of(func, other)
+    return root != other_root or not any(
+        is_beyond(body, number, i, j) if j >= 0 and func.home[j] == number else differ(body, i, j)
+        for i, j in zip(path, others, strict=False)
     )
 
 
@@ -360,33 +360,6 @@ def _are_apart(body: Body, rows: Collection[int]) -> bool:
         root == other_root and any(starmap(partial(differ, body), zip(path, other, strict=False)))
         for (path, root), (other, other_root) in combinations(paths, 2)
     )
-
-
-def differ(body: Body, i: int, j: int) -> bool:
-    """Whether two indices are always different: a constant from each other, round an edge, too."""
-    if min(i, j) < 0:
-        return max(i, j) < 0 and body.func.pool[~i][0] != body.func.pool[~j][0]
-    (line, edge), (other, other_edge) = _round(body, i), _round(body, j)
-    if line is None or other is None or line[:2] != other[:2]:
-        return False
-    if not edge and not other_edge:
-        return line[2] != other[2]
-    least, most = sorted((edge, other_edge))
-    # an index that does not go round is the same if it did, as long as it stays below the edge
-    of, factor, constant = other if edge else line
-    stays = factor * (body.func.types[of].size - 1) + constant < most  # type: ignore[attr-defined]
-    return (least == most or (not least and stays)) and (line[2] - other[2]) % most != 0
-
-
-def _round(body: Body, i: int) -> tuple[tuple[int, int, int] | None, int]:
-    """An index as `Body.affine` has it, and by what number it goes round; 0 if it does not."""
-    code = body.func.code
-    while code[i][0] == _NARROW and code[i][1] >= 0:
-        i = code[i][1]
-    op, *given = code[i]
-    if op != _IMOD or given[0] < 0 or given[1] >= 0:
-        return body.affine(i), 0
-    return body.affine(given[0]), int(body.func.pool[~given[1]][0])
 
 
 _Steps = tuple[int, int, int]

@@ -1,0 +1,93 @@
+"""What is known of two indices while a loop turns: which is more, and whether they are ever the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rose_core.language.ir import PARAM
+from rose_core.language.ops import by_name
+
+if TYPE_CHECKING:
+    from rose_core.wasm.lower import Body
+
+_IADD, _IMOD, _NARROW = (by_name[name].code for name in ("iadd", "imod", "narrow"))
+
+
+def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
+    """Of an index that is the sum of the turn, an index from outside and a constant: these two.
+
+    Neither is negative, for the reason that `Body.affine` gives.
+    """
+    func, turn = body.func, body.func.blocks[number].index
+    outside: list[int] = []
+    turns, more, waiting = 0, 0, [index]
+    while waiting and turns < 2 and len(outside) < 2:
+        v = waiting.pop()
+        op, *given = func.code[v] if v >= 0 else (-1,)
+        if v < 0:
+            more += int(func.pool[~v][0])
+        elif v == turn:
+            turns += 1
+        elif func.home[v] != number:
+            outside.append(v)
+        elif op in (_IADD, _NARROW):
+            waiting += given[: 2 if op == _IADD else 1]
+        else:
+            return None
+    if turns != 1 or len(outside) != 1 or more < 0:
+        return None
+    (x,) = outside
+    return (x, more) if func.code[x][0] in (PARAM, _NARROW) or body.affine(x) else None
+
+
+def is_beyond(body: Body, number: int, i: int, j: int) -> bool:
+    """Whether an index from outside of a loop is beyond all that ``j`` is in its turns, or before these."""
+    block = body.func.blocks[number]
+    if body.affine(j) == (block.index, 1, 0):
+        more = None if block.count is None else _more(body, i, block.count)
+        return more is not None and more >= 0
+    found = beside(body, number, j)
+    more = _more(body, found[0], i) if found else None
+    return found is not None and more is not None and more + found[1] > 0
+
+
+def _more(body: Body, i: int, j: int) -> int | None:
+    """By how much an index is always more than another one, if that is known."""
+    i, j = _unnarrowed(body, i), _unnarrowed(body, j)
+    if i == j or min(i, j) < 0:
+        return 0 if i == j else None
+    line, other = body.affine(i), body.affine(j)
+    return line[2] - other[2] if line and other and line[:2] == other[:2] else None
+
+
+def _unnarrowed(body: Body, i: int) -> int:
+    code = body.func.code
+    while i >= 0 and code[i][0] == _NARROW and code[i][1] >= 0:
+        i = code[i][1]
+    return i
+
+
+def differ(body: Body, i: int, j: int) -> bool:
+    """Whether two indices are always different: a constant from each other, round an edge, too."""
+    if min(i, j) < 0:
+        return max(i, j) < 0 and body.func.pool[~i][0] != body.func.pool[~j][0]
+    (line, edge), (other, other_edge) = _round(body, i), _round(body, j)
+    if line is None or other is None or line[:2] != other[:2]:
+        return False
+    if not edge and not other_edge:
+        return line[2] != other[2]
+    least, most = sorted((edge, other_edge))
+    # an index that does not go round is the same if it did, as long as it stays below the edge
+    of, factor, constant = other if edge else line
+    stays = factor * (body.func.types[of].size - 1) + constant < most  # type: ignore[attr-defined]
+    return (least == most or (not least and stays)) and (line[2] - other[2]) % most != 0
+
+
+def _round(body: Body, i: int) -> tuple[tuple[int, int, int] | None, int]:
+    """An index as `Body.affine` has it, and by what number it goes round; 0 if it does not."""
+    code = body.func.code
+    i = _unnarrowed(body, i)
+    op, *given = code[i]
+    if op != _IMOD or given[0] < 0 or given[1] >= 0:
+        return body.affine(i), 0
+    return body.affine(given[0]), int(body.func.pool[~given[1]][0])

@@ -137,6 +137,8 @@ def lanes_const(first: float, second: float) -> bytes:
 
 
 F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB = map(simd, (0x14, 0x11, 0xF0, 0xF1))
+F64X2_OF_I32 = I32X4_SPLAT + simd(0xFE)
+"""A whole number as an f64 in both lanes, for which nothing is waited that was in a register before."""
 
 IN_LANES = {
     # comparisons, which give masks: eq, ne, lt, gt, le, ge

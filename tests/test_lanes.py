@@ -22,6 +22,7 @@ from rose_core import (
     fn,
     fori,
     iadd,
+    ieq,
     imin,
     imod,
     imul,
@@ -400,6 +401,34 @@ def test_the_gradient_of_a_convolution_by_its_signal(term, found, written) -> No
 
     same(fn([V, W], V, gradient), numbers(60), numbers(20))
     assert written == found
+
+
+COMPARED = {
+    "one of them": lambda x, i, j, k: select(ieq(len(x), j, k), Real, 0.0, x[i] / (1 + x[j] * x[j])),
+    "up to one": lambda x, i, j, k: select(j <= k, Real, x[j] * x[i] * x[j], x[j] - x[i]),
+    "between two": lambda x, i, j, k: select(
+        and_(j < i, k < j + 1), Real, x[j] * x[i] / (3 + x[j]) + x[j], x[i]
+    ),
+    "on the right": lambda x, i, j, k: select(xor(k > j, not_(i >= j)), Real, x[j] * x[j], x[j] / 3),
+}
+
+
+@pytest.mark.parametrize("n", [7, 33, 34])
+@pytest.mark.parametrize("term", COMPARED.values(), ids=COMPARED)
+def test_the_turn_is_compared_with_indices_from_outside(term, n: int, written) -> None:
+    V = Vec(n, Real)
+
+    def body(x, k):
+        rows = vec(n, V, lambda i: vec(n, Real, lambda j: term(x, i, j, k)))
+        return total(n, lambda i: total(n, lambda j: rows[i][j] * rows[j][i]))
+
+    f = fn([V, n], Real, body)
+    matrix = fn([V, n], Vec(n, V), lambda x, k: vec(n, V, lambda i: vec(n, Real, lambda j: term(x, i, j, k))))
+    for k in (0, 2, n - 1):
+        same(matrix, numbers(n), k)
+    assert n in written or n == 7  # which is written out
+    for k in (0, 2, n - 1):
+        same(fn([V, n], V, lambda x, k: vjp(f)(x, k).grad(1)[0]), numbers(n), k)
 
 
 PAIRS = {

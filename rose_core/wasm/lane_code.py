@@ -11,6 +11,7 @@ from rose_core.encode import (
     F64_ADD,
     F64_CONVERT_S,
     F64X2_ADD,
+    F64X2_OF_I32,
     F64X2_SPLAT,
     I32_ADD,
     I32_GE_U,
@@ -42,9 +43,9 @@ from rose_core.language.types import BOOL, Fin
 from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lane_sums import Sums
-from rose_core.wasm.lanes import Column, Lanes, in_lanes_of, is_number
+from rose_core.wasm.lanes import COMPARISONS, Column, Lanes, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
-from rose_core.wasm.pieces import at
+from rose_core.wasm.pieces import Piece, at
 from rose_core.wasm.strides import STEP, read, write
 from rose_core.wasm.windows import Window
 
@@ -179,6 +180,8 @@ class Writer:
             if x not in self.brought and self.is_outside(x):
                 if x >= 0:
                     push = self.body.settle(x, self.home)
+                    if isinstance(self.func.types[x], Fin):
+                        push += F64_CONVERT_S
                 elif self.func.type_of(x) is BOOL:
                     push = i32_const(int(self.func.pool[~x][0]))
                 else:
@@ -366,13 +369,20 @@ class FlatWriter(Writer):
 
     def _read(self, v: int, count: int) -> bytes:
         """Code that reads ``v``, or makes it of the turn's number; none for what is computed of others."""
-        if v in self.lanes.elements:
+        lanes, ins = self.lanes, self.func.code[v]
+        if v in lanes.elements:
             return self._load(v, count)
-        if v not in self.lanes.numbers:
-            return b""
-        _, factor, constant = at(self.lanes.numbers[v], self.origin)
+        if v in lanes.compared:
+            operands = zip(ins[1:], lanes.compared[v], strict=True)
+            pushed = [self._number(of, count) if of else self.outside[x] for x, of in operands]
+            return b"".join(pushed) + COMPARISONS[ins[0]]
+        return self._number(lanes.numbers[v], count) if v in lanes.numbers else b""
+
+    def _number(self, of: Sequence[Piece], count: int) -> bytes:
+        """Code that makes a number of an index that follows the turns."""
+        _, factor, constant = at(of, self.origin)
         turn = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
-        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64_CONVERT_S, F64X2_SPLAT]
+        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64X2_OF_I32]
         return b"".join(here if count == 1 else [*here, lanes_const(0.0, factor), F64X2_ADD])
 
     def _place(self, v: int) -> Place:

@@ -48,6 +48,9 @@ _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
+_COMPARED = 5
+"""How many operations it takes to put the numbers of two turns into lanes, to compare them with others."""
+
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
 
@@ -59,6 +62,12 @@ _MOST_ALONE, _MOST_WRITTEN = 6, 400
 
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
+
+COMPARISONS = {
+    by_name[f"i{name}"].code: IN_LANES[by_name[name].wasm]  # type: ignore[index]
+    for name in ("eq", "neq", "lt", "leq", "gt", "geq")
+}
+"""Of indices, as numbers."""
 
 
 _REAL = by_name["real"].code
@@ -127,6 +136,8 @@ class Lanes:
     """Those of these numbers that are parts of accumulators, and that nothing else is added to."""
     numbers: dict[int, list[Piece]] = field(default_factory=dict)
     """Its values that are indices as numbers."""
+    compared: dict[int, list[list[Piece] | None]] = field(default_factory=dict)
+    """Comparisons of indices that depend on the turn with others from outside, for which there is None."""
     shifted: list[int] = field(default_factory=list)
     """Its values that are sums of the turn and an index from outside."""
     answers: dict[int, list[Piece]] = field(default_factory=dict)
@@ -173,6 +184,11 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
             elif t is BOOL and (answer := pieces(func, number, v, known)):
                 lanes.answers[v] = answer
                 continue
+            elif op in COMPARISONS:
+                operands = [(x, pieces(func, number, x, known)) for x in func.code[v][1:]]
+                if any(of is None and func.home[x] == number for x, of in operands):
+                    return None
+                lanes.compared[v] = [of for _, of in operands]
             elif op == _REAL:
                 index = pieces(func, number, func.code[v][1], known)
                 if index is None:
@@ -197,6 +213,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     if not all(_is_row(func, number, r) for r in made):
         return None
     operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
+    operations -= _COMPARED * len(lanes.compared)
     apart = sum(found.step != STEP for found in lanes.elements.values())
     apart += sum(len(func.code[r]) - 1 for r in made)
     if apart and block.parent:
@@ -214,7 +231,8 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
 def _begin(lanes: Lanes, turns: int) -> bool:
     """Find the turns that run side by side: those between two changes of an index that are farthest apart."""
     elements = lanes.elements.values()
-    found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values()]
+    compared = [of for operands in lanes.compared.values() for of in operands if of]
+    found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values(), *compared]
     changes = sorted({0, turns}.union(start for index in found for start, _, _ in index))
     lanes.first, lanes.last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
     alone = turns - (lanes.last - lanes.first)

@@ -103,6 +103,7 @@ _SIMD_PLAIN = {
     0xEC: "f64x2.abs",
     0xED: "f64x2.neg",
     **dict(enumerate(_of("f64x2", ("sqrt", "add", "sub", "mul", "div", "min", "max")), 0xEF)),
+    0xFE: "f64x2.convert_low_i32x4_s",
 }
 _SIMD_ACCESSES = {
     0x00: "v128.load",

@@ -10,6 +10,7 @@ some at the ends, where indices that follow the turns by pieces are others than 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +48,9 @@ processor foretells them, it goes on at once, and else it has to begin again."""
 _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
+
+_MOST_OWN = 16
+"""The most numbers in memory that are added to in local variables instead."""
 
 _COMPARED = 5
 """How many operations it takes to put the numbers of two turns into lanes, to compare them with others."""
@@ -348,13 +352,17 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
 
 def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
     """Whether what stays is never an element that moves with the turns. Finds those that nothing else is."""
-    code = body.func.code
-    sites, sums = ([code[v][1] for v in of] for of in (lanes.sites, lanes.sums))
-    if any(_may_be(body, lanes.number, r, site) for r in sums for site in sites):
+    code, accumulators = body.func.code, body.demand.accumulators
+    sites, sums = ({code[v][1] for v in of} for of in (lanes.sites, lanes.sums))
+    are_few = len(sums) <= _MOST_OWN
+    of_sites, of_sums = ({root for r in of for root in accumulators(r)} for of in (sites, sums))
+    if body.given.may_meet(body.func, of_sites, of_sums) and not (
+        are_few and not any(_may_be(body, lanes.number, r, site) for r in sums for site in sites)
+    ):
         return False
-    for r in {r for r in sums if code[r][0] == REF_INDEX}:
-        others = [other for other in sums if other != r]
-        if sums.count(r) == 1 and not any(_may_be(body, lanes.number, r, other) for other in others):
+    once = [r for r, count in Counter(code[v][1] for v in lanes.sums).items() if count == 1]
+    for r in once if are_few else ():
+        if code[r][0] == REF_INDEX and not any(_may_be(body, lanes.number, r, other) for other in sums - {r}):
             lanes.own.add(r)
     return True
 

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
 
+_MOST_ADDED = 32
+"""The most additions of which each is told from each other one."""
+
+
 class Site(Enum):
     """Which element of an accumulator a loop adds to, in a loop over rows or columns."""
 
@@ -141,7 +145,8 @@ def _keep_order(body: Body, rows: Rows) -> bool:
     added = [func.code[v][1] for v in (*rows.added(func), *rows.sums)]
     roots = {path_of(func, r)[1] for r in added}
     return (
-        (bool(rows.lines) or all(func.home[r] == rows.number for r in rows.sites))
+        len(added) <= _MOST_ADDED
+        and (bool(rows.lines) or all(func.home[r] == rows.number for r in rows.sites))
         and all(func.code[r][0] in (ACCUM, PARAM) for r in roots)
         and not any(body.given.may_meet(func, [r], [other]) for r, other in combinations(roots, 2))
         and all(

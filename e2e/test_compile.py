@@ -470,6 +470,38 @@ def test_a_page_says_where_the_files_are(folder: Path, rose: Run, page: Page) ->
         page.goto(f"{server.origin}/page.html")
         ask = "async (at) => (await (await import('/none.js')).load(at)).none()"
         assert [page.evaluate(ask, at) for at in ("./inner/", "inner/", "/inner/")] == [7, 7, 7]
+        page.evaluate(
+            "document.head.append(Object.assign(document.createElement('base'), { href: '/inner/' }))"
+        )
+        assert page.evaluate(ask, "./") == 7
+
+
+def test_a_classic_script_finds_the_files_next_to_it(folder: Path, rose: Run, page: Page) -> None:
+    """In a page and in a worker, or where they say."""
+    compiled(rose, "none")
+    inner = folder / "out" / "classic"
+    inner.mkdir()
+    (folder / "out" / "none.wasm").rename(inner / "none.wasm")
+    esbuild = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
+    options = ["--bundle", "--format=iife", "--global-name=made", "--log-level=error"]
+    words = [esbuild, folder / "out" / "none.js", *options, f"--outfile={inner / 'made.js'}"]
+    subprocess.run(words, timeout=60, check=True)
+    source = (inner / "made.js").read_text()
+    (inner / "worker.js").write_text(
+        source
+        + "made.load().then(async ({ none }) => postMessage([none(), (await made.load('./')).none()]));"
+    )
+    (folder / "out" / "page.html").write_text(
+        "<link rel=icon href=data:,><script src='classic/made.js'></script>"
+    )
+    with Server({"/": folder / "out"}, quiet=True) as server:
+        page.goto(f"{server.origin}/page.html")
+        ask = "async (...at) => (await made.load(...at)).none()"
+        assert [page.evaluate(ask), page.evaluate(ask, "./classic/")] == [7, 7]
+        ask = (
+            "new Promise((done) => { new Worker('classic/worker.js').onmessage = ({ data }) => done(data); })"
+        )
+        assert page.evaluate(ask) == [7, 7]
 
 
 def test_a_bundler_finds_the_files(folder: Path, rose: Run, page: Page) -> None:

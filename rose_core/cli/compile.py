@@ -72,14 +72,14 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
 
 
 def _table(names: Mapping[str, str]) -> str:
-    """The functions as JavaScript: of each, the name of its file, and where that is.
+    """The functions as JavaScript: of each, its file as seen from a folder, and where that is.
 
     Bundlers find a file by this form of an address, if it is written out in full.
     """
     lines = []
     for made, file in names.items():
-        key, name, beside = map(json.dumps, (made, f"{file}.wasm", f"./{file}.wasm"))
-        lines.append(f"  {key}: [{name}, () => new URL({beside}, import.meta.url)],\n")
+        key, name = map(json.dumps, (made, f"./{file}.wasm"))
+        lines.append(f"  {key}: [{name}, () => new URL({name}, import.meta.url)],\n")
     return "".join(["{\n", *lines, "}"])
 
 

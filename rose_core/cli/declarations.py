@@ -31,7 +31,10 @@ def declare(functions: Mapping[str, Function]) -> str:
         lines.append(f"  {_key(name)}({listed}): {_output(f.ret)};")
     lines += [
         "}",
-        "/** The functions, from the files in `folder`, which ends in /, else next to this module. */",
+        "/**",
+        " * The functions, with memory of their own, from the files in `folder`, which ends in /, else next",
+        " * to this module, or the classic script that a bundler has made of it.",
+        " */",
         "export declare const load: (folder?: string | URL) => Promise<Functions>;",
     ]
     return "\n".join(lines) + "\n"

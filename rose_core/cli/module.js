@@ -1,14 +1,13 @@
-// NAME, compiled by Rose: each `load` gives functions with memory of their own.
+// NAME, compiled by Rose
 
 const FILES = {}; // for bundlers in full
 
 const VIEWS = { f: Float64Array, i: Int32Array, b: Uint8Array };
 
 const bytesOf = async (url) => {
-  if (url.protocol === "file:") {
-    const name = ["node:fs", "promises"].join("/"); // not for them
-    return (await import(name)).readFile(url);
-  }
+  // to import it would have bundlers look for it
+  if (url.protocol === "file:")
+    return process.getBuiltinModule("fs").readFileSync(url);
   const response = await fetch(url);
   if (!response.ok) throw Error(`${url}: ${response.status}`);
   return response.arrayBuffer();
@@ -60,8 +59,7 @@ const take = (cells, type, k, at) => {
     return isTuple ? all : Object.fromEntries(all);
   }
   if (type === "unit") return null;
-  const x = cells[k][at];
-  return type === "bool" ? !!x : x;
+  return type === "bool" ? !!cells[k][at] : cells[k][at];
 };
 
 const callable = async (url) => {
@@ -79,7 +77,7 @@ const callable = async (url) => {
     results,
     fails,
     notes,
-  } = JSON.parse(new TextDecoder().decode(section));
+  } = await new Response(section).json();
   const functions = {
     __proto__: Math,
     fail(code, x, y) {
@@ -87,8 +85,9 @@ const callable = async (url) => {
       throw RangeError(text.replace("{x}", x).replace("{y}", y));
     },
   };
-  const { exports } = await WebAssembly.instantiate(module, { "": functions });
-  const { f, m } = exports;
+  const {
+    exports: { f, m },
+  } = await WebAssembly.instantiate(module, { "": functions });
   let buffer, given, gotten;
   const look = () => {
     if (buffer === m.buffer) return; // until it grows
@@ -113,13 +112,17 @@ const callable = async (url) => {
   };
 };
 
+const page = globalThis.document;
+// A classic script knows its address while it is first run.
+const script = page?.currentScript?.src;
+
 // What it does is told by its declaration.
 export const load = async (folder) => {
-  const at = (file) =>
-    new URL(file, new URL(folder, globalThis.location ?? import.meta.url));
+  const base = page?.baseURI ?? globalThis.location ?? import.meta.url;
+  const at = folder ? new URL(folder, base) : script || base;
   const made = Object.entries(FILES).map(async ([name, [file, beside]]) => [
     name,
-    await callable(folder ? at(file) : beside()),
+    await callable(folder || !import.meta.url ? new URL(file, at) : beside()),
   ]);
   return Object.fromEntries(await Promise.all(made));
 };

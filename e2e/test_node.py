@@ -293,3 +293,15 @@ def test_any_folder_will_do(tmp_path: Path) -> None:
     words = [build.node(), "--input-type=module", "--eval", code]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("9\n", "")
+
+
+def test_timers_have_a_time(node: Run) -> None:
+    """Node 22 warns of others."""
+    body = """
+        const { setTimeout } = globalThis;
+        const times = [];
+        globalThis.setTimeout = (f, time, ...args) => { times.push(time); return setTimeout(f, time, ...args); };
+        const f = rose.fn([rose.Real], rose.Real, (x) => rose.mul(x, 7));
+        try { await rose.compile(f); } finally { globalThis.setTimeout = setTimeout; }
+        return times.filter((time = 1) => !(time >= 0));"""
+    assert evaluate(node, body) == []

@@ -112,13 +112,12 @@ export const askAhead = (): void => {
 };
 
 /** Whether a program is frozen, if that is known in so many milliseconds, or as soon as the index should be there. */
-export const isFrozen = async (key: string, patience?: number) =>
-  (
-    await soon(
-      frozenFiles(),
-      patience ?? askedAt + PATIENCE - performance.now(),
-    )
-  )?.has(key);
+export const isFrozen = async (key: string, patience?: number) => {
+  const found = frozenFiles();
+  const left = askedAt + PATIENCE - performance.now();
+  // Node warns of times that are none
+  return found && (await soon(found, patience ?? Math.max(left, 0)))?.has(key);
+};
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined

@@ -223,6 +223,7 @@ QUERIED = """<!doctype html>
 <link rel="icon" href="data:,">
 <input id="factor" type="range" min="61" max="63">
 <form><select name="factor" onchange="form.submit()"><option>61<option>64</select></form>
+<a href="?factor=65">65</a>
 <form method="post"><input type="checkbox" onchange="form.submit()"></form>
 <iframe srcdoc='<form><input name="k" type="checkbox" onchange="form.submit()"></form>'></iframe>
 <script type="module">
@@ -239,7 +240,7 @@ def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Froze
     site.write("pages/scales.js", SCALES)
     site.write("pages/page.html", QUERIED)
     done = site.freeze()
-    assert "pages/page.html: 4 programs\n" in done.stdout
+    assert "pages/page.html: 5 programs\n" in done.stdout
     assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
 
 
@@ -333,6 +334,66 @@ customElements.define("own-slider", class extends HTMLElement {
 });
 </script>
 """
+
+
+LIBRARY = """<!doctype html>
+<link rel="icon" href="data:,">
+<kept-slider tabindex="0"></kept-slider>
+<button id="menu" role="combobox" aria-expanded="false">a</button>
+<button id="fold" aria-expanded="false">more</button>
+<button id="first" aria-pressed="true">1</button><button id="second" aria-pressed="false">2</button>
+<svg><a href="#svg"></a><circle role="switch" r="9"></circle></svg>
+<a href="#/view">view</a><a href="#menu">to the menu</a><a href="#">nowhere</a>
+<script type="module">
+import { scale } from "./scales.js";
+customElements.define("kept-slider", class extends HTMLElement {
+    constructor() {
+        super();
+        const internals = this.attachInternals();
+        Object.assign(internals, { role: "slider", ariaValueMin: "11", ariaValueMax: "13" });
+        internals.ariaValueNow = "12";
+        this.onkeydown = ({ key }) => {
+            const now = +internals.ariaValueNow + ({ ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0);
+            if (now >= 11 && now <= 13) scale((internals.ariaValueNow = `${now}`));
+        };
+    }
+});
+// as libraries do, which know who is a mouse
+let list;
+menu.onpointerdown = () => {
+    list ??= document.body.appendChild(document.createElement("div"));
+    list.innerHTML = [21, 22, 23].map((k) => `<p role="option" aria-selected="${k === 21}">${k}</p>`);
+    menu.ariaExpanded = "true";
+    for (const option of list.children)
+        option.onpointerup = () => {
+            scale(option.textContent);
+            list.innerHTML = "";
+            menu.ariaExpanded = "false";
+        };
+};
+fold.onclick = () => {
+    fold.ariaExpanded = fold.ariaExpanded === "false";
+    scale(31);
+};
+for (const button of [first, second])
+    button.onclick = () => {
+        for (const each of [first, second]) each.ariaPressed = each === button;
+        scale(button === first ? 41 : 42);
+    };
+document.querySelector("circle").onclick = () => scale(51);
+onhashchange = () => scale(location.hash === "#/view" && first.ariaPressed === "true" ? 61 : NaN);
+</script>
+"""
+
+
+def test_what_libraries_and_scripts_make_is_used(site: Frozen) -> None:
+    """A slider by its internals, a menu, and what opens, switches, or shows another view."""
+    site.write("pages/page.html", LIBRARY)
+    site.write("pages/scales.js", SCALES)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # three of the slider and of the menu, two of the buttons, and three more
+    assert "pages/page.html: 11 programs\n" in done.stdout
 
 
 def test_sliders_are_used_as_by_mouse_and_keyboard_and_what_is_closed_is_opened(site: Frozen) -> None:
@@ -439,12 +500,14 @@ new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && scale(51)).
 
 
 def test_what_a_page_compiles_when_it_is_seen_is_frozen(site: Frozen) -> None:
-    """At the end of a long page, also in a frame that is loaded there."""
-    for name, text in (("page.html", LONG_PAGE), ("inner.html", INNER), ("scales.js", SCALES)):
-        site.write(f"pages/{name}", text)
+    """At the end of a long page, also in a frame that is loaded there, and in another at the end of that."""
+    inner = LONG_PAGE.replace("inner", "innermost").replace("51", "52")
+    site.write("pages/scales.js", SCALES)
+    for name, text in (("page", LONG_PAGE), ("inner", inner), ("innermost", INNER)):
+        site.write(f"pages/{name}.html", text)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "pages/page.html: 2 programs" in done.stdout
+    assert "pages/page.html: 3 programs" in done.stdout
 
 
 BOXES = """<!doctype html>

@@ -48,8 +48,22 @@
     return [root, ...inner];
   },
 
+  /** What elements say of themselves in their internals alone, write on them, where it is looked for. */
+  reflect() {
+    for (const [host, { internals, names }] of globalThis.roseWork.internals)
+      for (const key in internals) {
+        const name = key.toLowerCase().replace("aria", "aria-");
+        const isOurs = names.has(name) || !host.hasAttribute(name);
+        if (!/^(role|aria-)/.test(name) || !isOurs) continue;
+        if (typeof internals[key] !== "string") continue;
+        names.add(name);
+        host.setAttribute(name, internals[key]);
+      }
+  },
+
   /** All elements that are there, also in what is closed. */
   all(selector) {
+    this.reflect();
     const { shadows } = globalThis.roseWork;
     const closed = [...shadows].filter(({ host }) => host.isConnected);
     const places = [document, ...closed].flatMap((root) => this.roots(root));
@@ -70,6 +84,7 @@
   /** Show all of the page once, to the end, and of what scrolls in it: some may not be there before it is seen. */
   async scroll() {
     const page = document.scrollingElement ?? document.documentElement;
+    globalThis.frameElement?.scrollIntoView({ behavior: "instant" });
     const scrolls = (box) => {
       const { scrollHeight, clientHeight, scrollWidth, clientWidth } = box;
       if (scrollHeight <= clientHeight && scrollWidth <= clientWidth)
@@ -178,11 +193,9 @@
         present().dispatchEvent(new Kind(type, { ...options, ...more }));
       }
     };
-    /** Sliders are held by the mouse, whose pointer is always there. */
+    /** The mouse, whose pointer is always there, is pressed on an element, and let go. */
     const point = (present, ...types) => {
-      const element = present();
-      if (element.type !== "range") return;
-      const { x, y, width, height } = element.getBoundingClientRect();
+      const { x, y, width, height } = present().getBoundingClientRect();
       const place = { clientX: x + width / 2, clientY: y + height / 2 };
       const mouse = { pointerId: 1, pointerType: "mouse", isPrimary: true };
       tell(present, PointerEvent, types, { ...mouse, ...place });
@@ -194,16 +207,18 @@
         Object.getPrototypeOf(present()),
         key,
       );
+      // by which sliders are held
+      const isHeld = present().type === "range";
       const give = async (value) => {
-        point(present, "pointerdown", "mousedown");
+        if (isHeld) point(present, "pointerdown", "mousedown");
         const element = present();
         set.call(element, value);
         // a choice that nobody can make may have been made at first
         if (value === before && element.selectedOptions?.[0]?.disabled) return;
         tell(present, Event, ["input"]);
-        point(present, "pointerup", "mouseup");
+        if (isHeld) point(present, "pointerup", "mouseup");
         tell(present, Event, ["change"]);
-        point(present, "click");
+        if (isHeld) point(present, "click");
         await pause();
       };
       for (const value of values) await give(value);
@@ -215,8 +230,8 @@
     const LATE = 64;
     let [found, rounds, room] = [0, 3, Infinity];
     /** Do something to each that it was not done to before; `act` is given what tells it. */
-    const each = async (selector, act) => {
-      const elements = fresh(selector).slice(0, room);
+    const each = async (selector, act, { is, most = Infinity } = {}) => {
+      const elements = fresh(selector, is).slice(0, Math.min(room, most));
       found += elements.length;
       room -= elements.length;
       for (const present of elements) {
@@ -225,8 +240,22 @@
       }
     };
     const press = async (present) => {
-      present().click();
+      point(present, "pointerdown", "mousedown", "pointerup", "mouseup");
+      if (present().click) present().click();
+      else point(present, "click"); // of what is drawn as SVG
       await pause();
+    };
+    /** Whether something is chosen, or switched on. */
+    const isOn = ({ checked, ariaChecked, ariaSelected, ariaPressed }) =>
+      checked || [ariaChecked, ariaSelected, ariaPressed].includes("true");
+    /** Press some that may switch each other off, and those last that were on. */
+    const choose = async (selector, twice) => {
+      const chosen = fresh(selector, isOn);
+      await each(selector, async (present) => {
+        await press(present);
+        if (twice) await press(present);
+      });
+      for (const present of chosen) if (!isOn(present())) await press(present);
     };
     const INPUTS = "input[type=range], input[type=number]";
     const move = async () => {
@@ -253,30 +282,23 @@
             : [low, middle, high];
         await turn(present, "value", positions);
       });
-      await each("[role=slider][aria-valuenow]:not(input)", strike);
+      const MADE = ":is([role=slider], [role=spinbutton])[aria-valuenow]";
+      await each(`${MADE}:not(input)`, strike);
       await each("select", (present) => {
         const options = [...present().options];
         const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
         return turn(present, "selectedIndex", open);
       });
-      const RADIOS = "input[type=radio], [role=radio]:not(input)";
-      const chosen = fresh(
-        RADIOS,
-        ({ checked, ariaChecked }) => checked || ariaChecked === "true",
-      );
-      await each(RADIOS, press);
-      for (const radio of chosen) await press(radio);
-      const BOXES =
-        "input[type=checkbox], :is([role=checkbox], [role=switch]):not(input)";
-      await each(BOXES, async (box) => {
-        await press(box);
-        await press(box);
-      });
+      await choose("input[type=radio], [role=radio]:not(input)");
+      const BOXES = "[role=checkbox], [role=switch], [aria-pressed]";
+      await choose(`input[type=checkbox], :is(${BOXES}):not(input)`, true);
     };
     /** Move a slider that scripts have made, by the keys that it obeys: to its ends and up from there, and back. */
     const strike = async (present) => {
-      const valueOf = (name, other) =>
-        +(present().getAttribute(`aria-value${name}`) ?? other);
+      const valueOf = (name, other) => {
+        this.reflect();
+        return +(present().getAttribute(`aria-value${name}`) ?? other);
+      };
       const hit = async (key) => {
         present().focus();
         const more = { key, code: key };
@@ -312,12 +334,55 @@
       await this.drawn();
       await pause();
     };
+    const OPTIONS = ":is([role=option], [role=menuitemradio]):not(option)";
+    const OPENERS =
+      ":is([role=combobox], [aria-haspopup], [aria-expanded=false]):not(input, select)";
+    /** Open a menu, or what else scripts have made that opens, choose and move all that is in it, and close it. */
+    const unfold = async (opener) => {
+      let options = [];
+      const isOpen = () =>
+        opener().ariaExpanded
+          ? opener().ariaExpanded === "true"
+          : options.some((option) => option().checkVisibility());
+      const open = async () => {
+        if (!isOpen()) await press(opener);
+      };
+      await open();
+      await reveal(opener);
+      options = fresh(OPTIONS).slice(0, room);
+      const chosen = options.filter((option) => isOn(option()));
+      for (const option of [...options, ...chosen]) {
+        await open(); // to choose may close it
+        await press(option);
+      }
+      if (!options.length) await move();
+      if (isOpen()) await press(opener);
+    };
+    /** Whether a link leads to the page itself, and to no place in it: a script is to show something else then. */
+    const leadsOn = ({ href, hash }) => {
+      if (typeof href !== "string") return false; // in SVG
+      const [own, its] = [document.URL, href].map((url) => url.split("#")[0]);
+      if (own !== its) return own.split("?")[0] === its.split("?")[0];
+      const name = hash.slice(1);
+      const isPlace = ({ id }) => [id, encodeURIComponent(id)].includes(name);
+      return name && name !== "top" && !this.all("[id]").some(isPlace);
+    };
+    const LINKS = "a[href]:not([target], [download])";
+    const follow = async (link) => {
+      await press(link);
+      await move();
+    };
+    const { roseWork: work } = globalThis;
+    /** Whether the page can compile anything, as far as that can be seen: what it shows of others takes long. */
+    const hasRose = () =>
+      Object.keys(work.files).length > 0 ||
+      performance.getEntriesByType("resource").some(work.isOurs);
     do {
       found = 0;
       await move();
-      const open = fresh("[role=tab]", (tab) => tab.ariaSelected === "true");
+      const open = fresh("[role=tab]", isOn);
       await each("[role=tab]", async (tab) => {
-        tab().click();
+        await press(tab);
         await reveal(tab);
         await move(); // what is only there as long as this is open
       });
@@ -327,9 +392,13 @@
         await reveal(present);
         present().open = false;
       });
+      if (hasRose()) {
+        await each(OPENERS, unfold, { most: MOST });
+        await choose(OPTIONS);
+        await each(LINKS, follow, { is: leadsOn, most: MOST });
+      }
       room = Math.min(room, LATE);
     } while (found && --rounds);
-    const { roseWork: work } = globalThis;
     work.left ||= fresh(INPUTS).length > 0;
   },
 

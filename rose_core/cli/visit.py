@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -66,6 +66,9 @@ STEP = 30
 
 MOST = 24
 """How many addresses of a page, which differ in their queries, are opened."""
+
+FRAMES = 64
+"""How many frames of a page are used."""
 
 BEAT = 1_000
 """Milliseconds between two looks whether a page still answers."""
@@ -214,22 +217,34 @@ def use(context: BrowserContext, address: str, visit: Visit) -> None:
     page.on("pageerror", lambda error: thrown.append(error.message))
     try:
         _open(page, address)
-        main = page.main_frame  # which has been waited for
-        others = [frame for frame in page.frames[1:] if _belongs_to(frame, page)]
-        acts = [(_note_found, main), *((_wait, frame) for frame in others)]
-        acts += [(_use, frame) for frame in (main, *others)]
-        for act, frame in acts:
-            try:
-                act(frame, visit)
-            except Error:
-                # what is in use may take others away, which is no mistake
-                if not frame.is_detached():
-                    raise
+        _note_found(page.main_frame, visit)  # which has been looked through
+        frames = [page.main_frame]
+        _look_through_others(page, frames, visit)
+        for frame in islice(frames, FRAMES):  # which grow
+            _in(frame, _use, visit)
+            _look_through_others(page, frames, visit)
     except (Error, _PageError) as error:
         visit.fail(error)
     page.close()
     for problem in thrown:  # which the page itself cannot always see
         visit.tell(problem)
+
+
+def _look_through_others(page: Page, frames: list[Frame], visit: Visit) -> None:
+    """Look through frames of a page that are in it besides these, and add them."""
+    while others := [frame for frame in page.frames if frame not in frames and _belongs_to(frame, page)]:
+        frames += others
+        for frame in others:
+            _in(frame, _look_through, visit)
+
+
+def _in(frame: Frame, act: Callable[[Frame, Visit], None], visit: Visit) -> None:
+    """Do something in a frame. What is in use may take others away, which is no mistake."""
+    try:
+        act(frame, visit)
+    except Error:
+        if not frame.is_detached():
+            raise
 
 
 def _belongs_to(frame: Frame, page: Page) -> bool:
@@ -249,11 +264,22 @@ def _use(frame: Frame, visit: Visit) -> None:
 
 def _wait(frame: Frame, visit: Visit) -> None:
     """Wait for what a frame compiles, and note it."""
+    _try(frame, "settled", visit)
+    _note_found(frame, visit)
+
+
+def _look_through(frame: Frame, visit: Visit) -> None:
+    """Show all of a frame, once it is there."""
+    _try(frame, "settled", visit)
+    _try(frame, "scroll", visit)
+    _note_found(frame, visit)
+
+
+def _try(frame: Frame, action: str, visit: Visit) -> None:
     try:
-        _done(frame, "settled")
+        _done(frame, action)
     except _PageError as error:
         visit.fail(error)
-    _note_found(frame, visit)
 
 
 def _note_found(frame: Frame, visit: Visit) -> None:

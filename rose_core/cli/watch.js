@@ -9,6 +9,7 @@
   work.turns = new Set(); // what else the page would show at addresses of its own
   globalThis.roseWork = work;
   const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
+  work.isOurs = ({ name }) => OURS.test(name);
   /** The place in the page's own scripts from which a call came: file and line. */
   const placeIn = (stack) =>
     [...`${stack}`.matchAll(/(https?:[^\s()]+):(\d+):\d+/g)]
@@ -98,11 +99,14 @@
     work.shadows.add(root);
     return root;
   };
+  // what elements say of themselves there, and of that what is written on them, see use.js
+  work.internals = new Map();
   const { attachInternals } = HTMLElement.prototype;
   HTMLElement.prototype.attachInternals = function () {
     const internals = attachInternals.call(this);
     const { shadowRoot } = internals; // as the page's text has it
     if (shadowRoot) work.shadows.add(shadowRoot);
+    work.internals.set(this, { internals, names: new Set() });
     return internals;
   };
 

@@ -482,9 +482,20 @@ def test_a_rule_that_is_set_while_the_draft_is_made(own_node: Callable[[str], st
     assert evaluate(own_node, body) == [6, True, 6, [7, True, 7]]
 
 
-def test_options_that_are_null(own_node: Callable[[str], str]) -> None:
-    body = "return await compile(fn([Real], Real, (x) => x), null).catch(String);"
-    assert evaluate(own_node, body) == "TypeError: compile: expected an object of options, got null"
+def test_what_is_no_object_of_options(own_node: Callable[[str], str]) -> None:
+    """What belongs into one is none, and would have no effect."""
+    body = """
+        const f = fn([Real], Real, (x) => x);
+        const wrong = [null, f, new AbortController().signal, new WebAssembly.Memory({ initial: 1 })];
+        const told = await Promise.all(wrong.map((options) => compile(f, options).catch(String)));
+        try { rose.hot(f); } catch (error) { told.push(String(error)); }
+        return told;"""
+    got = ["null", "a function", "an object of the class AbortSignal", "an object of the class Memory"]
+    expected = [f"TypeError: compile: expected an object of options, got {x}" for x in got]
+    assert evaluate(own_node, body) == [
+        *expected,
+        "TypeError: hot: expected an object of options, got a function",
+    ]
 
 
 LARGE = """

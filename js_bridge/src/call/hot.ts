@@ -1,7 +1,8 @@
 // A function that is edited while it is used: what compiled last is called until the next edit is ready.
 
 import { type Compiled, makeDisposable } from "./callable";
-import { compile, type CompileOptions } from "./run";
+import { checkOptions } from "../record/options";
+import { compile, type CompileOptions, OPTIONS } from "./run";
 
 export interface Hot {
   /** Call what compiled last; throws if nothing has. */
@@ -24,7 +25,8 @@ interface Edit {
 }
 
 /** A function that `update` gives what to do. */
-export const hot = (options?: CompileOptions): Hot => {
+export const hot = (options: CompileOptions = {}): Hot => {
+  checkOptions("hot", options, OPTIONS);
   let current: Compiled | undefined;
   let waiting: Edit | undefined;
   let isBusy = false;

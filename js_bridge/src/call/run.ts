@@ -55,7 +55,7 @@ export interface CompileOptions {
 }
 
 /** Objects of another window are as good as this one's. */
-const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
+export const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
   memory: [
     (x) =>
       "grow" in Object(x) &&

@@ -22,13 +22,13 @@ export const CHECKPOINT: Option = [
   '"none", "revolve" or a number of turns',
 ];
 
-/** Throw unless all options that are given are there and right. */
+/** Throw unless all options that are given are there and right. What engines have classes for is no object of them. */
 export const checkOptions = (
   name: string,
   options: object,
   known: Readonly<Record<string, Option>>,
 ): void => {
-  if (Object(options) !== options)
+  if (typeof options !== "object" || !options || Symbol.toStringTag in options)
     throw unlike(options, "an object of options", name);
   for (const [key, x] of Object.entries(options)) {
     if (!Object.hasOwn(known, key))

@@ -477,15 +477,20 @@ def test_a_page_says_where_the_files_are(folder: Path, rose: Run, page: Page) ->
 
 
 def test_a_classic_script_finds_the_files_next_to_it(folder: Path, rose: Run, page: Page) -> None:
-    """In a page and in a worker, or where they say."""
+    """In a page and in a worker, or where they say; a script for Node has to say where."""
     compiled(rose, "none")
     inner = folder / "out" / "classic"
     inner.mkdir()
     (folder / "out" / "none.wasm").rename(inner / "none.wasm")
     esbuild = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
-    options = ["--bundle", "--format=iife", "--global-name=made", "--log-level=error"]
-    words = [esbuild, folder / "out" / "none.js", *options, f"--outfile={inner / 'made.js'}"]
-    subprocess.run(words, timeout=60, check=True)
+    options = ["--bundle", "--global-name=made", "--log-level=error"]
+    for kind, name in (("iife", "made.js"), ("cjs", "made.cjs")):
+        words = [esbuild, folder / "out" / "none.js", *options, f"--format={kind}"]
+        subprocess.run([*words, f"--outfile={inner / name}"], timeout=60, check=True)
+    text = "require('./made.cjs').load(__dirname + '/').then(({ none }) => console.log(none()))"
+    (inner / "node.cjs").write_text(text)
+    done = subprocess.run([build.node(), inner / "node.cjs"], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("7\n", "")
     source = (inner / "made.js").read_text()
     (inner / "worker.js").write_text(
         source

@@ -5,17 +5,17 @@ const FILES = {}; // for bundlers in full
 const VIEWS = { f: Float64Array, i: Int32Array, b: Uint8Array };
 
 const bytesOf = async (url) => {
-  // to import it would have bundlers look for it
-  if (url.protocol === "file:")
+  // in Node; to import it would have bundlers look for it
+  if (url.protocol === "file:" && globalThis.process)
     return process.getBuiltinModule("fs").readFileSync(url);
-  const response = await fetch(url);
-  if (!response.ok) throw Error(`${url}: ${response.status}`);
-  return response.arrayBuffer();
+  const answer = await fetch(url);
+  if (!answer.ok) throw Error(`${url}: ${answer.status}`);
+  return answer.arrayBuffer();
 };
 
 const misfit = (name, expected, x) => {
-  const got = typeof x === "string" ? JSON.stringify(x) : x;
-  throw TypeError(`${name}: expected ${expected}, got ${got}`);
+  if (typeof x === "string") x = JSON.stringify(x);
+  throw TypeError(`${name}: expected ${expected}, got ${x}`);
 };
 
 // A vector of structs is a struct of vectors: at `at` in `cells` from `k` on. Vectors of numbers may be long.
@@ -118,7 +118,8 @@ const script = page?.currentScript?.src;
 
 // What it does is told by its declaration.
 export const load = async (folder) => {
-  const base = page?.baseURI ?? globalThis.location ?? import.meta.url;
+  const base =
+    page?.baseURI ?? globalThis.location ?? import.meta.url ?? "file:";
   const at = folder ? new URL(folder, base) : script || base;
   const made = Object.entries(FILES).map(async ([name, [file, beside]]) => [
     name,

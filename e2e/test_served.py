@@ -29,23 +29,32 @@ def test_the_classic_script_defines_rose(page, folder_url):
     assert page.evaluate("typeof window.rose") == "object"
 
 
-@pytest.fixture
-def classic(tmp_path):
-    """A folder with a script that esbuild has made of a page's module as it does by itself: no module."""
+def bundle(folder, *options):
+    """Put into a folder a script that esbuild has made of a page's module as it does by itself: no module."""
     main = 'import { Real, compile, configure, fn, mul } from "ROSE"; configure({ assets: "../rose/" });'
     main += "window.six = compile(fn([Real], Real, (x) => mul(2, x))).then((f) => f(3));"
-    (tmp_path / "main.js").write_text(main.replace("ROSE", (DIST / "rose.js").as_posix()))
+    (folder / "main.js").write_text(main.replace("ROSE", (DIST / "rose.js").as_posix()))
     esbuild = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
-    words = [esbuild, tmp_path / "main.js", "--bundle", f"--outfile={tmp_path / 'out' / 'app.js'}"]
+    words = [esbuild, folder / "main.js", "--bundle", f"--outfile={folder / 'out' / 'app.js'}", *options]
     subprocess.run([build.node(), *words, "--log-level=error"], check=True)
-    (tmp_path / "page.html").write_text(f"{HEAD}<script src='out/app.js'></script>")
-    return tmp_path
+    (folder / "page.html").write_text(f"{HEAD}<script src='out/app.js'></script>")
 
 
-def test_in_a_classic_script_of_a_bundler(page, classic):
-    with Server({"/rose/": DIST, "/": classic}, quiet=True) as server:
+def test_in_a_classic_script_of_a_bundler(page, tmp_path):
+    bundle(tmp_path)
+    with Server({"/rose/": DIST, "/": tmp_path}, quiet=True) as server:
         page.goto(f"{server.origin}/page.html")
         assert page.evaluate("six") == 6
+
+
+def test_where_a_bundler_tells_the_address_of_its_own_disk(page, tmp_path):
+    """As webpack and Parcel do."""
+    bundle(tmp_path, '--define:import.meta.url="file:///source/rose.js"')
+    page.route("**/rose.worker.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    with Server({"/rose/": DIST, "/": tmp_path}, quiet=True) as server:
+        page.goto(f"{server.origin}/page.html")
+        told = page.evaluate("six.catch(String)")
+        assert told.startswith(f"Error: {server.origin}/rose/rose.worker.js is empty, or none of Rose's")
 
 
 def test_the_classic_script_may_stand_in_the_page(page, tmp_path):

@@ -25,6 +25,8 @@ const beside = {
 /** Addresses by the names that the files have in a folder of Rose. */
 export type Assets = Readonly<Record<keyof typeof beside, string>>;
 
+export const inNode = typeof process === "object" && !!process.versions?.node;
+
 const page = globalThis.document;
 const { location } = globalThis;
 
@@ -33,6 +35,9 @@ const script: string | undefined = import.meta.url;
 
 type Script = HTMLScriptElement | null | undefined;
 
+const isFile = (place: unknown): boolean => /^file:/.test(`${place}`);
+const isPlace = (place: unknown): boolean => /^[^:]+:\/\//.test(`${place}`);
+
 /**
  * The address of the script that the bridge is in, which a classic one knows only while it is first run; of the
  * page, if it stands there, or is of a `blob:` or `data:` address, next to which nothing is. A worker may import it
@@ -40,14 +45,15 @@ type Script = HTMLScriptElement | null | undefined;
  */
 const address =
   [
-    script,
+    // webpack and Parcel tell where on a disk they found it
+    inNode || isFile(location) || !isFile(script) ? script : "",
     (page?.currentScript as Script)?.src,
     page?.baseURI,
     __CLASSIC__
       ? /[\w-]+:\/\/.*?(?=:\d+:)/.exec(Error().stack!)?.[0]
       : location?.href,
     location?.origin,
-  ].find((place) => /^[^:]+:\/\//.test(place!)) ?? "file:///";
+  ].find(isPlace) ?? "file:///";
 
 /** The folder of the bridge. */
 export const home = new URL(".", address);
@@ -59,7 +65,7 @@ export const isAsBuilt = /\/rose(\.global)?\.js$/.test(
 
 /** A file in a folder, or the one next to the bridge if that is its folder. */
 export const assetIn = (folder: URL, name: keyof Assets): string =>
-  folder === home && address === script
+  folder === home && isPlace(script)
     ? beside[name]()
     : new URL(name, folder).href;
 
@@ -71,3 +77,5 @@ export const assetsIn = (folder: URL): Assets =>
       assetIn(folder, name as keyof Assets),
     ]),
   ) as Assets;
+
+declare const process: { versions?: { node?: string } } | undefined;

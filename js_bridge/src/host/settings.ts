@@ -1,6 +1,6 @@
 // What a page can choose: `configure({ … })`.
 
-import { home } from "./assets";
+import { home, inNode } from "./assets";
 import { BOOLEAN, checkOptions, oneOf, type Option } from "../record/options";
 
 export interface Configuration {
@@ -28,8 +28,6 @@ interface Settings {
   /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
   readonly frozen: URL | false | undefined;
 }
-
-const inNode = typeof process === "object" && !!process.versions?.node;
 
 const CACHE = 64e6;
 
@@ -101,5 +99,3 @@ export const configure = (configuration: Configuration = {}): void => {
     );
   settings = next;
 };
-
-declare const process: { versions?: { node?: string } } | undefined;

@@ -74,7 +74,7 @@ class Body(Straight):
 
     def _are_calls_in(self, found: Sequence[Repeat]) -> bool:
         """Whether there are few calls but those in these loops."""
-        ops = self.entry.rows.tolist()[0::3]
+        ops = self.entry.ops
         outside = ops.count(CALL) - sum(ops[loop.start : loop.end].count(CALL) for loop in found)
         return outside < FEWEST_CALLS
 

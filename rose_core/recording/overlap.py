@@ -18,7 +18,7 @@ from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, VJP
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
 from rose_core.language.types import Type
 from rose_core.recording.reroll import repeats
-from rose_core.recording.share import Entry, Instance, key_of
+from rose_core.recording.share import Entry, Instance, key_of, places
 
 FEWEST = 256
 """Rows that are worth it."""
@@ -89,8 +89,8 @@ def _differentiated(rows: Sequence[Mapping[str, Any]], entries: Mapping[int, Ent
     found = {row["of"] for row in rows if row["kind"] == "named"}
     for entry in entries.values():
         if entry.calls == "v":
-            heads = zip(entry.rows[0::3], entry.rows[1::3], strict=True)
-            found.update(entry.callees[entry.extra[x]] for op, x in heads if op == VJP)
+            heads = (entry.rows[3 * k + 1] for k in places(entry.ops, VJP))
+            found.update(entry.callees[entry.extra[x]] for x in heads)
     return sorted(found)
 
 
@@ -115,18 +115,15 @@ def reached(
     return found
 
 
-def _is_plain(entry: Entry) -> bool:
-    """Whether it has no loops, none that are written out either, and no derivatives in it."""
-    rows = entry.rows
-    ops = set(rows[0::3])
-    return all(op < TABLE_END or op in _STRUCTURAL for op in ops) and not repeats(entry)
+_Columns = list[tuple[int, int, int]]
+"""Rows as Python has them."""
 
 
 @dataclass(slots=True)
 class _Body:
     """A function that is put in line."""
 
-    rows: list[tuple[int, int, int]]
+    rows: _Columns
     literals: list[int]
     """Their values, the last first: they are at the end of the list of all values."""
 
@@ -152,6 +149,8 @@ class _Rows:
         self._literals: dict[tuple[object, int], int] = {}
         self._elements: dict[int, Sequence[int]] = {}
         """Of a vector that is made here."""
+        self._plain: dict[int, _Columns | None] = {}
+        """By the form of functions."""
         self._bodies: dict[int, _Body | None] = {}
         self._results: dict[tuple[int, ...], list[int]] = {}
         """By function and arguments."""
@@ -164,6 +163,7 @@ class _Rows:
         return replace(
             entry,
             rows=memoryview(array("i", self.rows)),
+            ops=bytes(self.rows[0::3]),
             extra=self.extra,
             kinds=self.kinds,
             values=self.values,
@@ -171,6 +171,7 @@ class _Rows:
             callees=list(self.callees),
             results=results,
             calls="c" if self.callees else "",
+            form=~entry.number,
         )
 
     def of(self, entry: Entry, args: Sequence[int]) -> list[int]:
@@ -258,13 +259,21 @@ class _Rows:
     def _body(self, number: int) -> _Body | None:
         if number not in self._bodies:
             entry = self.entries.get(number)
-            if entry is None or number in self.stay or not _is_plain(entry):
+            rows = self._rows_of(entry) if entry and number not in self.stay else None
+            if entry is None or rows is None or repeats(entry):  # nor loops that are written out
                 self._bodies[number] = None
             else:
-                rows = entry.rows.tolist()
-                columns = zip(rows[0::3], rows[1::3], rows[2::3], strict=True)
-                self._bodies[number] = _Body(list(columns), self._literals_of(entry))
+                self._bodies[number] = _Body(rows, self._literals_of(entry))
         return self._bodies[number]
+
+    def _rows_of(self, entry: Entry) -> _Columns | None:
+        """The rows of a function that may be put in line; None if there are loops or derivatives in them."""
+        if entry.form not in self._plain:
+            rows, ops = entry.rows.tolist(), entry.ops
+            is_plain = all(op < TABLE_END or op in _STRUCTURAL for op in {*ops})
+            columns = zip(ops, rows[1::3], rows[2::3], strict=True)
+            self._plain[entry.form] = list(columns) if is_plain else None
+        return self._plain[entry.form]
 
     def _literals_of(self, entry: Entry) -> list[int]:
         found = []

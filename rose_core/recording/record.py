@@ -47,6 +47,7 @@ from rose_core.operators.sparse import Sparse
 from rose_core.recording.body import Body
 from rose_core.recording.named import declare, make
 from rose_core.recording.overlap import join, reached
+from rose_core.recording.rows import opcodes_of
 from rose_core.recording.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
 from rose_core.tracing.where import elsewhere
 
@@ -141,6 +142,8 @@ class Recording:
     def _read(self, rows: list[dict[str, Any]], ints: memoryview, reals: Sequence[float]) -> dict[int, Entry]:
         """The functions that have a body, by number."""
         entries: dict[int, Entry] = {}
+        forms: dict[object, Entry] = {}
+        """The first function of each form."""
         types = self.types
         leaves_of = functools.cache(lambda t: leaves(types[t]))
         at = literals_at = 0
@@ -151,15 +154,18 @@ class Recording:
             end = at + 3 * count
             stop = end + extra + literals
             params = [types[t] for t in row["params"]]
+            key = count, extra, ints[at:stop].tobytes()
+            first = forms.get(key)
             entries[number] = Entry(
                 number,
                 row["name"],
                 params,
                 types[row["ret"]],
                 [leaf for t in (*row["params"], *row["captures"]) for leaf in leaves_of(t)],
-                ints[at:end],
-                ints[end : end + extra].tolist(),
-                ints[end + extra : stop].tolist(),
+                first.rows if first else ints[at:end],
+                first.ops if first else opcodes_of(ints[at:end]),
+                first.extra if first else ints[end : end + extra].tolist(),
+                first.kinds if first else ints[end + extra : stop].tolist(),
                 reals[literals_at : literals_at + literals],
                 [types[t] for t in row["types"]],
                 row["callees"],
@@ -177,7 +183,9 @@ class Recording:
                     -1,
                     *row["types"],
                 ),
+                first.number if first else number,
             )
+            forms.setdefault(key, entries[number])
             at = stop
             literals_at += literals
         return entries
@@ -238,7 +246,7 @@ class Recording:
         The first ``inner`` arguments are not known where the literals are: none is an element of these.
         """
         instance = self._instances.get(number)
-        if instance is None or _picks(instance.shape, inner):
+        if instance is None or (inner and _picks(instance.shape, inner)):
             return self.function(number)
         return self._built[instance.shape]
 
@@ -263,7 +271,7 @@ class Recording:
         """
         instances = [self._instances.get(number) for number in numbers]
         first = instances[0]
-        if first is None or _picks(first.shape, inner):
+        if first is None or (inner and _picks(first.shape, inner)):
             return []
         found = []
         values = zip(*[instance.values for instance in instances if instance], strict=True)

@@ -83,8 +83,8 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
     ``callee`` gives the functions that it calls by number, as they are built; without it, there are no calls
     in copies.
     """
-    n = len(entry.rows) // 3
-    if n < FEWEST_ROWS and _effort(bytes(entry.rows.tolist()[0::3])) < FEWEST_ROWS:
+    n = len(entry.ops)
+    if n < FEWEST_ROWS and _effort(entry.ops) < FEWEST_ROWS:
         return []
     search = _Search(entry, callee)
     at = 0

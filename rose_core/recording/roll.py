@@ -47,8 +47,7 @@ def plan(
             those that may not.
         effects: which of its callees have effects, whose order stays.
     """
-    rows = entry.rows.tolist()
-    if rows[0::3].count(CALL) < FEWEST:
+    if entry.ops.count(CALL) < FEWEST:
         return None
     columns = Rows(entry)
     needed = columns.needed(effects.__contains__)
@@ -64,7 +63,7 @@ def plan(
             alike.setdefault((key, *sorted(asked[k])), []).append(k)
     if max(map(len, alike.values()), default=0) < FEWEST:
         return None
-    levels, loops = _levels(entry, rows, effects)
+    levels, loops = _levels(columns, effects)
     groups: dict[object, list[int]] = {}
     for key, row in alike.items():
         for k in row:
@@ -126,16 +125,16 @@ def _order(levels: list[int], found: dict[int, Row], left_out: set[int]) -> Iter
         yield from items
 
 
-def _levels(entry: Entry, rows: list[int], effects: Collection[int]) -> tuple[list[int], set[int]]:
+def _levels(rows: Rows, effects: Collection[int]) -> tuple[list[int], set[int]]:
     """The level of each row, one for a whole loop; and the positions inside of loops."""
-    extra = entry.extra
-    levels = [0] * (len(rows) // 3)
-    ready = levels + [0] * len(entry.values)
+    extra = rows.entry.extra
+    levels = [0] * len(rows.ops)
+    ready = levels + [0] * len(rows.entry.values)
     """As ``levels``, but for an accumulator the level of what was last added to it; then of literals."""
     loops: set[int] = set()
     start = depth = level = acted = 0
     acts = False
-    for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
+    for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
         if not depth:
             if op < BINARY_END or op == INDEX:
                 level = ready[x]
@@ -159,6 +158,6 @@ def _levels(entry: Entry, rows: list[int], effects: Collection[int]) -> tuple[li
                 acted = level
             for j in range(start, k + 1):
                 levels[j] = ready[j] = level
-                if rows[3 * j] == ADD_TO:
-                    ready[rows[3 * j + 1]] = level
+                if rows.ops[j] == ADD_TO:
+                    ready[rows.xs[j]] = level
     return levels, loops

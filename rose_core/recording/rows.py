@@ -50,6 +50,12 @@ _HAVE_X, _HAVE_Y, _PARAMS, _OTHERS = (
 _RESULT = 1 << 62
 
 
+def opcodes_of(rows: memoryview) -> bytes:
+    """The opcodes of rows, a byte each."""
+    low = 0 if sys.byteorder == "little" else rows.itemsize - 1
+    return rows.tobytes()[low :: 3 * rows.itemsize]
+
+
 def operands_of(op: int, x: int, y: int, extra: Sequence[int]) -> Sequence[int]:
     """The values that a row refers to."""
     if op < UNARY_END or op in (GET, ACCUM, RESOLVE):
@@ -68,10 +74,7 @@ class Rows:
         rows = array("i", entry.rows.tobytes())
         self.entry = entry
         self.has_tangents = entry.has_tangents
-        # opcodes are less than 256
-        self.ops = rows[0::3].tobytes()[
-            0 if sys.byteorder == "little" else rows.itemsize - 1 :: rows.itemsize
-        ]
+        self.ops = entry.ops
         self.xs, self.ys = rows[1::3], rows[2::3]
         self._last: dict[int, int] = {}
         """Row → the last one that uses it, as far as rows from `_seen` on tell."""

@@ -40,6 +40,8 @@ class Entry:
     leaves: list[Type]
     """The types of its ``PARAM`` rows: the parameters' leaves, then what is captured."""
     rows: memoryview
+    ops: bytes
+    """The opcodes of the rows, which are less than 256."""
     extra: list[int]
     kinds: list[int]
     """The type of each literal, an index into ``types``."""
@@ -56,6 +58,8 @@ class Entry:
     """Whether reverse mode computes what it needs of it again."""
     signature: object
     """Equal for functions with the same types, of parameters, results and literals."""
+    form: int
+    """The number of the first function with these rows, this extra list, and literals of these kinds."""
 
     @property
     def has_tangents(self) -> bool:
@@ -124,9 +128,7 @@ def _structure(entry: Entry, structure: dict[int, int]) -> object:
     # a derivative is taken of a function with its literals
     callees = entry.callees if entry.calls == "v" else [structure.get(g, g) for g in entry.callees]
     return (
-        entry.rows.tobytes(),
-        tuple(entry.extra),
-        tuple(entry.kinds),
+        entry.form,
         entry.signature,
         tuple(callees),
         tuple(entry.results),
@@ -142,7 +144,7 @@ def _sort(members: list[Entry], instances: dict[int, Instance]) -> None:
     for group in groups.values():
         columns = list(_columns(group[0], instances))
         called = [which for _, which, _ in calls(group[0])]
-        values = [list(_values(entry, called, instances)) for entry in group]
+        values = [_values(entry, called, instances) for entry in group]
         fixed = [k for k, column in enumerate(columns) if column.param is None]
         apart: dict[object, list[int]] = {}
         for n, row in enumerate(values):
@@ -155,7 +157,7 @@ def _make(
     members: list[Entry], columns: list[Column], values: list[list[float]], instances: dict[int, Instance]
 ) -> None:
     """Make one shape, of what may be shared, or one for each function if too much differs."""
-    varying = [k for k, column in enumerate(zip(*values, strict=True)) if len(set(map(key_of, column))) > 1]
+    varying = [k for k, column in enumerate(zip(*values, strict=True)) if not _are_same(column)]
     if len(varying) > max(MOST_COLUMNS, len(members[0].rows) // (3 * ROWS_PER_COLUMN)):
         for entry in members:
             instances[entry.number] = Instance(Shape([entry]))
@@ -173,6 +175,12 @@ def _make(
         instances[entry.number] = Instance(shape, tuple(row[k] for k in varying))
 
 
+def _are_same(numbers: Sequence[float]) -> bool:
+    """Whether these are one number, to the last bit."""
+    first = numbers[0]
+    return (first != 0 and numbers.count(first) == len(numbers)) or len(set(map(key_of, numbers))) == 1
+
+
 def key_of(x: float) -> object:
     """Equal for what is the same number to the last bit, sign of zero and all."""
     return x if x and x == x else repr(x)
@@ -180,10 +188,11 @@ def key_of(x: float) -> object:
 
 def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
     """All literals of a structure, and of the functions it calls."""
-    rows = entry.rows
+    rows, ops = entry.rows, entry.ops
     picks: dict[int, tuple[int, int]] = {}
-    for k, (op, x, y) in enumerate(zip(rows[0::3], rows[1::3], rows[2::3], strict=True)):
-        if op == INDEX and y < 0 <= x and rows[3 * x] == PARAM:
+    for k in places(ops, INDEX):
+        x, y = rows[3 * k + 1], rows[3 * k + 2]
+        if y < 0 <= x and ops[x] == PARAM:
             picks[~y] = (k, rows[3 * x + 1])
     if picks:  # what else a literal is used for, no element stands for
         uses = Counter(x for of in (rows[1::3], rows[2::3], entry.extra, entry.results) for x in of if x < 0)
@@ -201,24 +210,32 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
                 param = column.param
                 if param is not None and param != REAL_COLUMN:
                     x = args[param]
-                    param = rows[3 * x + 1] if x >= 0 and rows[3 * x] == PARAM else None
+                    param = rows[3 * x + 1] if x >= 0 and ops[x] == PARAM else None
                 yield Column(k, j, param, -1)
 
 
-def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> Iterator[float]:
+def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> list[float]:
     """The values of all columns in one function, in their order; ``called``: its callees, call by call."""
-    yield from entry.values
+    found = [*entry.values]
     callees = entry.callees
     for k in called:
         if callees[k] in instances:
-            yield from instances[callees[k]].values
+            found += instances[callees[k]].values
+    return found
 
 
 def calls(entry: Entry) -> Iterator[tuple[int, int, list[int]]]:
     """The calls of a function: row, which of its callees, arguments; the same in all of one structure."""
     rows, extra = entry.rows, entry.extra
     if entry.calls:
-        for k, op in enumerate(rows[0::3]):
-            if op == CALL:
-                x, y = rows[3 * k + 1], rows[3 * k + 2]
-                yield k, extra[x], extra[x + 1 : x + y]
+        for k in places(entry.ops, CALL):
+            x, y = rows[3 * k + 1], rows[3 * k + 2]
+            yield k, extra[x], extra[x + 1 : x + y]
+
+
+def places(ops: bytes, op: int) -> Iterator[int]:
+    """Where an opcode is."""
+    at = ops.find(op)
+    while at >= 0:
+        yield at
+        at = ops.find(op, at + 1)

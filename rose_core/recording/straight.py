@@ -11,6 +11,7 @@ from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VEC, VJP, 
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
 from rose_core.language.types import BOOL, REAL, Array, Fin, Type
 from rose_core.recording.rows import CALLED, END, HEADS, operands_of
+from rose_core.recording.share import places
 from rose_core.recording.turn import Called, given, operation, structure
 
 if TYPE_CHECKING:
@@ -72,15 +73,13 @@ class Straight:
 
     def _data(self) -> dict[int, tuple[slice, Array]]:
         rows, extra, params, found = self.entry.rows, self.extra, self.literal_params, {}
-        ops = rows[0::3].tolist()
-        for position, op in enumerate(ops if VEC in ops else ()):
-            if op == VEC:
-                x, y = rows[3 * position + 1 : 3 * position + 3]
-                t, at = self.types[extra[x]], slice(x + 1, x + y)
-                assert isinstance(t, Array)
-                is_data = y > 1 and max(extra[at]) < 0 and tables.is_number(t.elem)
-                if is_data and not (params and any(~k in params for k in extra[at])):
-                    found[position] = at, t
+        for position in places(self.entry.ops, VEC):
+            x, y = rows[3 * position + 1 : 3 * position + 3]
+            t, at = self.types[extra[x]], slice(x + 1, x + y)
+            assert isinstance(t, Array)
+            is_data = y > 1 and max(extra[at]) < 0 and tables.is_number(t.elem)
+            if is_data and not (params and any(~k in params for k in extra[at])):
+                found[position] = at, t
         return found
 
     def value(self, x: int) -> int:
@@ -130,8 +129,8 @@ class Straight:
 
     def _rows(self, rows: memoryview, start: int, end: int) -> None:
         """Those from one position to another, in their order."""
-        env, b = self.env, self.b
-        code, known, append, pad = b.code, b.table.setdefault, b.code.append, b.pad
+        env, b, params, elements = self.env, self.b, self.params, self.elements
+        code, types, known, append, pad = b.code, b.types, b.table.setdefault, b.code.append, b.pad
         straight = not self.has_tangents and len(b.open) == 1
         positions = range(start, end)
         start, end = 3 * start, 3 * end
@@ -148,25 +147,30 @@ class Straight:
                         if v == n:
                             append(key)
                         continue
-                    pad()
-                    env[position] = b.binary(op, self.value(x), self.value(y))
+                    if len(types) < len(code):
+                        pad()
+                    u = self.value(x) if u == PENDING else u
+                    env[position] = b.binary(op, u, self.value(y) if w == PENDING else w)
                     continue
-                pad()
-                env[position] = b.unary(op, self.value(x))
+                if len(types) < len(code):
+                    pad()
+                env[position] = b.unary(op, self.value(x) if u == PENDING else u)
                 continue
-            pad()
-            self._row(position, op, x, y)
-            if op in (FOR, END):
-                straight = not self.has_tangents and len(b.open) == 1
+            if op == PARAM:
+                env[position] = params[x]
+                continue
+            if len(types) < len(code):
+                pad()
+            if op == INDEX:
+                found = elements.get(position)
+                env[position] = b.index(self.value(x), self.value(y)) if found is None else found
+            elif op < TABLE_END:
+                env[position] = self._table_op(op, x, y)
+            else:
+                env[position] = self._structural(position, op, x, y)
+                if op in (FOR, END):
+                    straight = not self.has_tangents and len(b.open) == 1
         pad()
-
-    def _row(self, position: int, op: int, x: int, y: int) -> None:
-        if op < TABLE_END:
-            self.env[position] = self._table_op(op, x, y)
-        elif position in self.elements:
-            self.env[position] = self.elements[position]
-        else:
-            self.env[position] = self._structural(position, op, x, y)
 
     def _table_op(self, op: int, x: int, y: int) -> int:
         value = self.value
@@ -178,10 +182,6 @@ class Straight:
 
     def _structural(self, position: int, op: int, x: int, y: int) -> int:
         value, b = self.value, self.b
-        if op == PARAM:
-            return self.params[x]
-        if op == INDEX:
-            return b.index(value(x), value(y))
         if position in self.data:
             return PENDING
         if op == VEC and self._is_table(rows := self.extra[x + 1 : x + y]):

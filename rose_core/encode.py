@@ -24,7 +24,10 @@ _MORE = [bytes([n | 0x80]) for n in range(0x80)]
 
 def uint(n: int) -> bytes:
     """An unsigned LEB128 integer."""
-    return _BYTE[n] if n <= 0x7F else _MORE[n & 0x7F] + uint(n >> 7)
+    if n <= 0x7F:
+        return _BYTE[n]
+    # most that are longer are two bytes
+    return _MORE[n & 0x7F] + (_BYTE[n >> 7] if n <= 0x3FFF else uint(n >> 7))
 
 
 def sint(n: int) -> bytes:
@@ -51,8 +54,11 @@ def section(number: int, body: bytes) -> bytes:
 # -- instructions -------------------------------------------------------------------------------------
 
 
+_packed = struct.Struct("<d").pack
+
+
 def f64_const(x: float) -> bytes:
-    return b"\x44" + struct.pack("<d", x)
+    return b"\x44" + _packed(x)
 
 
 def i32_const(n: int) -> bytes:
@@ -93,14 +99,15 @@ STORE = {"f": (0x39, 3), "i": (0x36, 2), "b": (0x3A, 0)}
 """By kind of scalar: opcode and alignment."""
 
 
+_LOADS, _STORES = ({kind: bytes(code) for kind, code in of.items()} for of in (LOAD, STORE))
+
+
 def load(kind: str, offset: int) -> bytes:
-    opcode, align = LOAD[kind]
-    return bytes([opcode]) + memarg(align, offset)
+    return _LOADS[kind] + uint(offset)
 
 
 def store(kind: str, offset: int) -> bytes:
-    opcode, align = STORE[kind]
-    return bytes([opcode]) + memarg(align, offset)
+    return _STORES[kind] + uint(offset)
 
 
 I32_ADD, I32_MUL, I32_LT_U, F64_ADD, F64_SUB, SELECT, DROP, END = (

@@ -261,6 +261,22 @@ class Expressions:
         if not self.left[x]:
             self.release(x, block)
 
+    def all_used(self, values: Sequence[int], block: int) -> None:
+        """As `used`, of what are no constants."""
+        home, left, local_of = self.func.home, self.left, self.local_of
+        free = self.free[self.loops.index(block) if block else 0]
+        for x in values:
+            if home[x] != block:
+                self.delayed[block].append(x)
+                continue
+            left[x] -= 1
+            if not left[x]:
+                local = local_of[x]
+                if local >= 0:
+                    free[local & 1].append(local >> 1)
+                else:
+                    self.release(x, block)
+
     def release(self, x: int, block: int) -> None:
         """Give back the local variable of ``x``, or its share in what it is a name of."""
         local = self.local_of[x]
@@ -279,8 +295,8 @@ class Expressions:
         What they need computed ahead has been written when this returns.
         """
         func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.codes.single
-        code, home, types, left = func.code, func.home, func.types, self.left
-        flat, is_int, mates = len(func.blocks) == 1, _IS_INT, self.mates
+        code, home, types, local_of = func.code, func.home, func.types, self.local_of
+        is_int, mates = _IS_INT, self.mates
         work = list(reversed(values))
         pop, push = work.pop, work.append
         cur: list[bytes] = []
@@ -348,7 +364,8 @@ class Expressions:
                         write, use = cur.append, used.append
                         expr[v] = BASE + self._load(v, ins)
                         continue
-                    use(ins[1])
+                    if ins[1] >= 0:
+                        use(ins[1])
                     if ins[2] < 0 or base is not BASE:
                         write(base)
                     if ins[2] >= 0:
@@ -377,25 +394,24 @@ class Expressions:
             if finish:
                 out = self.out[block]
                 out += cur
-                if flat:
-                    for x in used:
-                        left[x] -= 1
-                        if not left[x]:
-                            self.release(x, 0)
-                else:
-                    for x in used:
-                        self.used(x, block)
+                self.all_used(used, block)
                 if both:
                     out += [self.keep(w, False) for w in reversed(both[0])]
-                else:
-                    out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
+                else:  # as `keep` does it
+                    kind = is_int[op] if op < BINARY_END else is_i32(types[v])
+                    depth = self.loops.index(block) if block else 0
+                    free = self.free[depth][kind]
+                    n = free.pop() if free else self.new_local(kind, depth)
+                    expr[v] = _GETS[n] if n < 4096 else local_get(n)
+                    local_of[v] = 2 * n + kind
+                    self.parts.owner[n] = v
+                    out.append(_SETS[n] if n < 4096 else local_set(n))
                 cur, used, block = suspended.pop()
                 write, use = cur.append, used.append
                 if len(out) > longest and self.pending == 1 and out is self.out[0]:
                     self.parts.end([*(code for code, _, _ in suspended), cur])
         self.pending -= 1
-        for x in used:
-            self.used(x, block)
+        self.all_used(used, block)
         return cur
 
     def _in_place(self, ins: tuple[int, ...]) -> bytes:

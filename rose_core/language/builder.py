@@ -137,15 +137,21 @@ class Builder:
                 return v
         # equal operations get equal keys; but in a product with a tangent, that stands first
         key = (op, b, a) if b < a and _COMMUTES[op] and type is not TAN else (op, a, b)
-        v = self.table.get(key)
-        if v is not None:
-            return v
-        if op == _DEFINED:
+        if op == _DEFINED and key not in self.table:
             return self.failing(key, REAL)
-        home = self.home
-        ha = home[a] if a >= 0 else 0
-        hb = home[b] if b >= 0 else 0
-        return self._append(key, type or _OUT[op], ha if ha > hb else hb)
+        code, home = self.code, self.home
+        n = len(code)
+        v = self.table.setdefault(key, n)
+        if v == n:  # as `_append`
+            ha = home[a] if a >= 0 else 0
+            hb = home[b] if b >= 0 else 0
+            if hb > ha:
+                ha = hb
+            code.append(key)
+            self.types.append(type or _OUT[op])  # type: ignore[arg-type]
+            home.append(ha)
+            self.blocks[ha].order.append(v)
+        return v
 
     def doubled(self, v: int) -> int:
         """``v + v``; of a product with a number, the product with twice that.
@@ -217,14 +223,18 @@ class Builder:
 
     def pure(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
         """An instruction without effect, whose operands start at ``key[operands_from]``."""
-        v = self.table.get(key)
-        if v is not None:
-            return v
-        home = 0
-        for a in key[operands_from:]:
-            if a >= 0 and self.home[a] > home:
-                home = self.home[a]
-        return self._append(key, type, home)
+        n = len(self.code)
+        v = self.table.setdefault(key, n)
+        if v == n:  # as `_append`
+            block, home = 0, self.home
+            for a in key[operands_from:]:
+                if a >= 0 and home[a] > block:
+                    block = home[a]
+            self.code.append(key)
+            self.types.append(type)
+            home.append(block)
+            self.blocks[block].order.append(v)
+        return v
 
     def effect(self, key: tuple[int, ...], type: Type, block: int | None = None) -> int:
         """An instruction that stays in its place, in the innermost open block unless told otherwise."""

@@ -34,8 +34,10 @@ from rose_core.language.ir import (
     Extent,
     Func,
     LoopSite,
+    among,
     callees_first,
     is_real,
+    places,
     remembered,
 )
 from rose_core.language.replay import Replay, copied
@@ -48,6 +50,8 @@ from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line, in_loops
 from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
+
+_VJPS, _PULLS = among([VJP]), among([PULL])
 
 
 class DerivativeError(Exception):
@@ -84,10 +88,9 @@ class Expansion:
     def _count_sites(self, root: Func) -> None:
         """Count in how many places each function's reverse derivative is taken."""
         for f in callees_first(root):
-            for ins in f.code:
-                if ins[0] == VJP:
-                    g = f.callees[ins[1]]
-                    self._vjp_sites[g] = self._vjp_sites.get(g, 0) + 1
+            for v in places(f, _VJPS):
+                g = f.callees[f.code[v][1]]
+                self._vjp_sites[g] = self._vjp_sites.get(g, 0) + 1
 
     def expand(self, f: Func) -> Func:
         """``f`` without any derivative left to be made."""
@@ -103,7 +106,7 @@ class Expansion:
                 found = narrowed(outside(bounded(guarded(fused(hoisted(f))))))
                 # of a forward derivative, a call tells which parameters vary
                 callees = [None if g.origin else self.expand(g) for g in found.callees]
-                plain = callees == found.callees and all(ins[0] != VJP for ins in found.code)
+                plain = callees == found.callees and not places(found, _VJPS)
                 if not plain or any(spec.checkpoint for spec in found.specs):
                     found = self._rebuild(found)
             self._expanded[key] = found
@@ -298,9 +301,8 @@ class _Expander(Replay):
         self.expansion = expansion
         self.pulls: dict[int, list[int]] = {}
         """``VJP`` → its ``PULL``s."""
-        for v, ins in enumerate(func.code):
-            if ins[0] == PULL:
-                self.pulls.setdefault(ins[1], []).append(v)
+        for v in places(func, _PULLS):
+            self.pulls.setdefault(func.code[v][1], []).append(v)
         self.used = Demand(func).columns if self.pulls else {}
         """``PULL`` → which of its results are used."""
         self.given: dict[int, list[int]] = {}

@@ -28,8 +28,9 @@ from rose_core.language.ir import (
     VEC,
     CondSite,
     Func,
-    opcodes,
+    among,
     operands,
+    places,
 )
 from rose_core.language.ops import BINARY_END, TABLE_END
 from rose_core.language.replay import Replay, copied
@@ -39,6 +40,7 @@ from rose_core.optimise.sunk import sunk
 _NOT_OF_ACCUMULATORS = frozenset((PARAM, INDEX, VEC, GET, SET, RESOLVE))
 """Instructions that change no accumulator, and give no part of one."""
 
+_ACCUMULATORS = among([ACCUM])
 _SIMPLE = frozenset((INDEX, SET, VEC))
 """Instructions that can be run earlier, besides operations of the table."""
 
@@ -61,8 +63,7 @@ class _Start:
 def settled(f: Func) -> Func:
     """``f``, a backward function or what has one in it, or a copy that updates where it can."""
     f = sunk(f)
-    ids = enumerate(f.code if ACCUM in opcodes(f) else ())
-    zeros = [v for v, ins in ids if ins[0] == ACCUM and _is_zero(f, v, ins)]
+    zeros = [v for v in places(f, _ACCUMULATORS) if _is_zero(f, v, f.code[v])]
     starts = _starts(f, zeros) if zeros else {}
     return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
 

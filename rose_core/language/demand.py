@@ -19,15 +19,16 @@ from rose_core.language.ir import (
     RESOLVE,
     Func,
     accumulators,
+    among,
     callees,
-    opcodes,
     operands,
+    places,
     takes_accumulators,
 )
-from rose_core.language.ops import BINARY_END
+from rose_core.language.ops import BINARY_END, UNARY_END
 from rose_core.language.types import Ref
 
-_TOUCHING = frozenset((ADD_TO, CALL, COND, LOOP))
+_TOUCHING = among((ADD_TO, CALL, COND, LOOP))
 
 TALLEST = 24
 """The height of an expression tree above which a part of it is rooted, to bound the operand stack."""
@@ -102,7 +103,7 @@ class Demand:
             ins = code[v]
             op = ins[0]
             used = uses[v]
-            effect = v in touched and not read.isdisjoint(touched[v])
+            effect = op >= BINARY_END and v in touched and not read.isdisjoint(touched[v])
             if not (used or effect):
                 continue
             h = 1
@@ -114,7 +115,14 @@ class Demand:
                     rooted[v] = h = 1
             block = home[v]
             if op < BINARY_END:
-                for x in ins[1:]:
+                x = ins[1]
+                if x >= 0:
+                    uses[x] += 1
+                    height[x] = h
+                    if home[x] != block:
+                        rooted[x] = 1
+                if op >= UNARY_END:
+                    x = ins[2]
                     if x >= 0:
                         uses[x] += 1
                         height[x] = h
@@ -165,9 +173,7 @@ class Demand:
         """Instruction → the accumulators that it adds to; -1 where an opaque function runs."""
         func = self.func
         touched: dict[int, set[int]] = {}
-        if opcodes(func).isdisjoint(_TOUCHING):
-            return touched
-        for v in [v for v, ins in enumerate(func.code) if ins[0] in _TOUCHING]:
+        for v in places(func, _TOUCHING):
             ins = func.code[v]
             if ins[0] == ADD_TO:
                 roots = self.accumulators(ins[1])

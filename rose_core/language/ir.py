@@ -29,6 +29,7 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
+from itertools import compress
 from operator import itemgetter
 from typing import Any
 
@@ -397,6 +398,20 @@ def remembered(find: Callable[[Func], Found]) -> Callable[[Func], Found]:
         return known  # type: ignore[return-value]
 
     return found
+
+
+def among(ops: Iterable[int]) -> bytes:
+    """For `places`: by opcode, whether it is one of these."""
+    chosen = {*ops}
+    return bytes(op in chosen for op in range(256))
+
+
+def places(f: Func, chosen: bytes) -> list[int]:
+    """The instructions whose opcodes are `among` some, in order: what most passes look at are few of all."""
+    codes = f.memo.get("codes")
+    if not isinstance(codes, bytes) or len(codes) != len(f.code):
+        codes = f.memo["codes"] = bytes(map(itemgetter(0), f.code))
+    return [*compress(range(len(codes)), codes.translate(chosen))]
 
 
 def opcodes(f: Func) -> set[int]:

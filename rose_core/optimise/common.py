@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, callees_first, operands
+from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, among, callees_first, operands, places
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END, code
 from rose_core.language.replay import Replay
 from rose_core.language.types import BOOL, REAL, TAN, Fin, fin, scalar_of
@@ -36,6 +36,7 @@ MOST_ROUNDS = 3
 _OF_A_CALL = 20
 """About the effort of a call."""
 
+_CALLS = among([CALL])
 _NEG = code("neg")
 _VARIES = -1
 """In place of the bits of the arguments that a value is computed of: it has to be computed in the call."""
@@ -114,8 +115,9 @@ def _all_calls(root: Func) -> dict[Func, _Calls]:
         long = [len(g.code) > LEAST and not stays(g) for g in f.callees]
         if any(long):
             reads: dict[int, Reads | None] = {}
-            for v, ins in enumerate(f.code):
-                if ins[0] == CALL and long[ins[1]]:
+            for v in places(f, _CALLS):
+                ins = f.code[v]
+                if long[ins[1]]:
                     g = f.callees[ins[1]]
                     if g not in found:
                         found[g] = _Calls(len(g.params))

@@ -23,12 +23,14 @@ from rose_core.language.ir import (
     RESOLVE,
     VEC,
     Func,
+    among,
     contents,
     operands,
     path_of,
+    places,
     remembered,
 )
-from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
+from rose_core.language.ops import BINARY_END, EFFORT, FAILS, OPS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
@@ -46,6 +48,7 @@ MOST_COMPONENTS = 4
 MOST_WRITTEN = 32
 """The most instructions that a sum in it becomes."""
 
+_OF_ACCUMULATORS = among(range(BINARY_END, 256))
 _NEXT = 8
 """How many loops after it are compared with one."""
 
@@ -150,8 +153,8 @@ class _Loop:
 def _groups(f: Func) -> Iterator[_Group]:
     """The loops that can become one."""
     touched: dict[int, list[int]] = {}
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
+    for v in places(f, _OF_ACCUMULATORS):
+        for x in operands(f.code[v], f.blocks):
             if x >= 0 and isinstance(f.types[x], Ref):
                 touched.setdefault(path_of(f, x)[1], []).append(v)
     known: dict[tuple[int, ...], int] = {}

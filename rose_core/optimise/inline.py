@@ -32,9 +32,11 @@ from rose_core.language.ir import (
     VJP,
     Func,
     LoopSite,
+    among,
     callees,
     callees_first,
     derived,
+    places,
 )
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
@@ -71,6 +73,7 @@ MOST_WRITTEN = 256
 FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
 
+_CALLING, _OPERATIONS = among(CALLEES), among(range(TABLE_END))
 _versions = count(1)
 
 
@@ -99,7 +102,7 @@ def in_loops(root: Func) -> Func:
 
 
 def _operations(f: Func) -> int:
-    return sum(ins[0] < TABLE_END for ins in f.code)
+    return len(places(f, _OPERATIONS))
 
 
 def stays(f: Func) -> bool:
@@ -135,7 +138,8 @@ class _Calls:
             self.kept.add(f)
         if not f.callees:
             return
-        for v, ins in enumerate(f.code):
+        for v in places(f, _CALLING):
+            ins = f.code[v]
             if ins[0] == CALL:
                 g = f.callees[ins[1]]
                 self.calls[f].append(g)
@@ -143,7 +147,7 @@ class _Calls:
                     self.in_loop.add(g)
                     if not f.turns_of(f.home[v]):
                         self.idle.add(g)
-            elif ins[0] in CALLEES:
+            else:
                 called = [f.callees[k] for k in callees(ins)]
                 self.kept.update(called)
                 if ins[0] in (COND, LOOP):
@@ -219,9 +223,8 @@ class _Measured(_Calls):
         """The bodies of loops that are not in others, or may turn more often."""
         for f in reversed(self.order):
             few = self.loops.get(f, {})
-            for v, ins in enumerate(f.code):
-                if ins[0] not in CALLEES:
-                    continue
+            for v in places(f, _CALLING):
+                ins = f.code[v]
                 called = [f.callees[k] for k in callees(ins)]
                 in_loop = f in inside or f.home[v] > 0
                 if in_loop or ins[0] == LOOP:

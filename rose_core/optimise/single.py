@@ -7,11 +7,12 @@ stands in place of each call, and loops of it run as those of any other operatio
 
 from __future__ import annotations
 
-from rose_core.language.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, callees
+from rose_core.language.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, among, callees, opcodes, places
 from rose_core.language.ops import TABLE_END
 from rose_core.language.types import Type, is_memory
 
-_STRAIGHT = frozenset((PARAM, INDEX, VEC))
+_STRAIGHT = frozenset((*range(TABLE_END), PARAM, INDEX, VEC))
+_CALLING, _CALLED = among(CALLEES), among((CALL, GET))
 
 
 def relinked(f: Func, functions: list[Func]) -> Func:
@@ -20,14 +21,15 @@ def relinked(f: Func, functions: list[Func]) -> Func:
     if not any(single):
         return f if functions == f.callees else _like(f, f.code, f.types, functions)
     code, types = list(f.code), list(f.types)
-    for v, ins in enumerate(f.code):
+    for v in places(f, _CALLED):
+        ins = f.code[v]
         if ins[0] == CALL and (operation := single[ins[1]]):
             # what the call gives is the operation; the call's own row is one that nobody needs
             code[v] = (operation[0], *(ins[2 + k] for k in operation[1:]))
             types[v] = functions[ins[1]].result_types[0]
         elif ins[0] == GET and f.code[ins[1]][0] == CALL and single[f.code[ins[1]][1]]:
             code[v] = code[ins[1]]
-    calls = [v for v, ins in enumerate(code) if ins[0] in CALLEES]
+    calls = [v for v in places(f, _CALLING) if code[v][0] in CALLEES]
     used = sorted({k for v in calls for k in callees(code[v])})
     number = {k: n for n, k in enumerate(used)}
     for v in calls:
@@ -53,5 +55,5 @@ def _like(f: Func, code: list[tuple[int, ...]], types: list[Type], callees: list
     copy.param_names, copy.params, copy.effects = f.param_names, f.params, f.effects
     copy.home, copy.blocks, copy.pool, copy.specs = f.home, f.blocks, f.pool, f.specs
     copy.code, copy.types, copy.callees = code, types, callees
-    copy.straight = all(ins[0] < TABLE_END or ins[0] in _STRAIGHT for ins in code)
+    copy.straight = opcodes(copy) <= _STRAIGHT
     return copy

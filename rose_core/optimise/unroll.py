@@ -24,10 +24,11 @@ from rose_core.language.ir import (
     REF_INDEX,
     RESOLVE,
     Func,
+    among,
     callees,
-    opcodes,
     operands,
     path_of,
+    places,
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.replay import copied
@@ -40,6 +41,8 @@ from rose_core.optimise.sunk import sunk
 from rose_core.optimise.written import sums_of
 
 _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
+
+_LOOPS, _WITH_PARTS, _PLACES = among([LOOP]), among((LOOP, COND)), among([REF_INDEX])
 
 MOST_TURNS = 16
 
@@ -91,11 +94,8 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
 def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
     """The bodies of loops with a state, and where ``f`` runs in a loop, the sides of choices."""
     found: set[Func] = set()
-    if opcodes(f).isdisjoint((LOOP, COND)):
-        return found
-    for ins in f.code:
-        if ins[0] == LOOP or (ins[0] == COND and in_loop):
-            found.update(f.callees[k] for k in callees(ins))
+    for v in places(f, _WITH_PARTS if in_loop else _LOOPS):
+        found.update(f.callees[k] for k in callees(f.code[v]))
     return found
 
 
@@ -106,7 +106,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     inside = [[k] for k in range(len(f.blocks))]
     """Block → itself and those in it, where these are few."""
     rows = [len(block.order) for block in f.blocks]
-    parts = Counter(ins[1] for ins in f.code if ins[0] == REF_INDEX)
+    parts = Counter(f.code[v][1] for v in places(f, _PLACES))
     often = USUAL_TURNS if in_loop else 1
     saved = 0
     # a loop's block has a higher number than the blocks around it

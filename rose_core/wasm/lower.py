@@ -41,9 +41,11 @@ from rose_core.language.ir import (
     VEC,
     ZEROS,
     Func,
+    among,
     is_unwritten,
     opcodes,
     operands,
+    places,
     takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
@@ -70,6 +72,8 @@ from rose_core.wasm.reuse import Overwriting
 from rose_core.wasm.rows import RowsWriter, in_rows
 from rose_core.wasm.runtime import Runtime
 from rose_core.wasm.windows import windows
+
+_TAKE_ADDRESSES = among((*range(BINARY_END, TABLE_END), CALL, COND, LOOP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +153,9 @@ class Body(Calls):
         func = self.func
         found: set[int] = set()
         if ACCUM in opcodes(func) or takes_accumulators(func):
-            for ins in func.code:
-                op = ins[0]
-                if op >= BINARY_END and (op < TABLE_END or op in (CALL, COND, LOOP)):
-                    given = operands(ins, func.blocks)
-                    found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
+            for v in places(func, _TAKE_ADDRESSES):
+                given = operands(func.code[v], func.blocks)
+                found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
         return found
 
     def _param_ids(self) -> dict[int, int]:
@@ -167,7 +169,8 @@ class Body(Calls):
 
     def _bind_params(self) -> tuple[str, str]:
         """Take parameters as the convention says; its WebAssembly signature."""
-        convention = Convention(self.func)
+        _, convention = self.callees[self.func]
+        assert isinstance(convention, Convention)
         ids = self._param_ids()
         self.local_count = len(convention.params)
         for n, k in enumerate((*convention.scalars, *convention.pointers)):

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import Func, opcodes
+from rose_core.language.ir import Func, among, opcodes, places
 from rose_core.language.ops import OPS, TOGETHER
 
 _NAMES = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm)}
 _PAIRS = {code: (f.__name__, codes) for f, codes in TOGETHER.items() for code in codes}
+
+
+_PAIRED = among(_PAIRS)
 
 
 @dataclass(slots=True)
@@ -51,8 +54,9 @@ def _look(f: Func, codes: set[int], found: Needs) -> None:
         found.together[name] = both
         if f.home[values[0]]:
             found.in_lanes.add(name)
-    for v, ins in enumerate(f.code):
-        if ins[0] in codes and uses[v] and v not in paired:
+    for v in places(f, among(codes)):
+        ins = f.code[v]
+        if uses[v] and v not in paired:
             found.single[ins[0]] = _NAMES[ins[0]]
             if f.home[v]:
                 found.in_lanes.add(_NAMES[ins[0]])
@@ -60,11 +64,10 @@ def _look(f: Func, codes: set[int], found: Needs) -> None:
 
 def together(f: Func, uses: Sequence[int]) -> Iterator[list[int]]:
     """Used values that one call computes: those of a function in the order of its results."""
-    if opcodes(f).isdisjoint(_PAIRS):
-        return
     calls: dict[tuple[str, int, int], dict[int, int]] = {}
-    for v, ins in enumerate(f.code):
-        if ins[0] in _PAIRS and uses[v]:
+    for v in places(f, _PAIRED):
+        ins = f.code[v]
+        if uses[v]:
             calls.setdefault((_PAIRS[ins[0]][0], ins[1], f.home[v]), {})[ins[0]] = v
     for of in calls.values():
         both = _PAIRS[next(iter(of))][1]

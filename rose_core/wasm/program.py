@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL, Notes, notes
-from rose_core.language.ir import LOOP, VEC, ZEROS, Func, callees_first, is_unwritten, opcodes, operands
+from rose_core.language.ir import (
+    LOOP,
+    VEC,
+    ZEROS,
+    Func,
+    among,
+    callees_first,
+    is_unwritten,
+    opcodes,
+    operands,
+    places,
+)
 from rose_core.language.ops import BINARY_END, OPS, Op
 from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, is_memory
@@ -47,6 +58,7 @@ def _suffix(op: Op) -> bytes:
     return bytes([op.wasm]) if isinstance(op.wasm, int) else b""
 
 
+_VECTORS, _OF_VECTORS = among([VEC]), among(range(BINARY_END, 256))
 _SUFFIXES = [_suffix(op) for op in OPS]
 _IMPORTED = [(op.code, op.wasm, len(op.ins)) for op in OPS if isinstance(op.wasm, str)]
 _HELPERS = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper)]
@@ -217,8 +229,9 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     if VEC not in opcodes(f):
         return found
-    for v, ins in enumerate(f.code):
-        if ins[0] == VEC and all(x < 0 or x in found for x in ins[1:]):
+    for v in places(f, _VECTORS):
+        ins = f.code[v]
+        if all(x < 0 or x in found for x in ins[1:]):
             t = f.types[v]
             assert isinstance(t, Array)
             content = numbers_of(f, v)
@@ -228,9 +241,9 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
     if not found:
         return found
     needed = set(f.results)
-    for v, ins in enumerate(f.code):
-        if ins[0] >= BINARY_END and v not in found:
-            needed.update(operands(ins, f.blocks))
+    for v in places(f, _OF_VECTORS):
+        if v not in found:
+            needed.update(operands(f.code[v], f.blocks))
     return {v: content for v, content in found.items() if v in needed}
 
 

@@ -33,13 +33,16 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
+    among,
     callees,
     opcodes,
     operands,
+    places,
 )
 from rose_core.language.ops import BINARY_END, FAILS, TABLE_END
 from rose_core.language.types import is_memory
 
+_ACCUMULATORS = among([ACCUM])
 _NEVER = 1 << 60
 
 _FREE = frozenset((INDEX, VEC, GET, IDX, PARAM))
@@ -252,12 +255,13 @@ class Updates:
         return (
             not codes.isdisjoint((SET, COND, LOOP))
             or (CALL in codes and any(map(self.overwriting.places, func.callees)))
-            or (ACCUM in codes and any(map(self._starts, func.code)))
+            or any(map(self._starts, places(func, _ACCUMULATORS)))
         )
 
-    def _starts(self, ins: tuple[int, ...]) -> bool:
-        """Whether an instruction is an accumulator that starts from an array."""
-        return ins[0] == ACCUM and ins[1] >= 0 and is_memory(self.func.types[ins[1]])
+    def _starts(self, r: int) -> bool:
+        """Whether an accumulator starts from an array."""
+        x = self.func.code[r][1]
+        return x >= 0 and is_memory(self.func.types[x])
 
     def _inside(self, v: int, around: Sequence[int]) -> dict[int, int]:
         """The updates of a row that the update ``v`` of a matrix puts back, if that may be done in it.

@@ -39,8 +39,9 @@ from rose_core.wasm.layout import BASE, Place, is_i32, kind_of, letter, placed, 
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
 
-_WRITE, _FINISH = 1 << 32, 1 << 33
-"""Added to an id on the work list: write its operation now; and finish its statement with that."""
+_WRITE, _FINISH = 1 << 28, 1 << 29
+"""Added to an id on the work list: write its operation now; and finish its statement with that. Integers are
+fastest with up to 30 bits."""
 
 _IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
 
@@ -322,7 +323,6 @@ class Expressions:
                     continue
                 finish = rooted[v]
                 if finish:
-                    push(v)  # for the user that asked
                     suspended.append((cur, used, block))
                     cur, used, block = [], [], home[v]
                     write, use = cur.append, used.append
@@ -356,18 +356,23 @@ class Expressions:
                         push(ins[2])
                     continue
                 else:
-                    base = self.place(ins[1]).base
+                    x = ins[1]
+                    if expr[x] is None:
+                        self.statement(x)
+                    base = expr[x]
                     if (
-                        finish and base is BASE and ins[2] < 0 and ins[1] not in self.clobbered
+                        finish and base is BASE and ins[2] < 0 and x not in self.clobbered
                     ):  # as cheap to read again as to keep
                         cur, used, block = suspended.pop()
                         write, use = cur.append, used.append
-                        expr[v] = BASE + self._load(v, ins)
+                        expr[v] = known = BASE + self._load(v, ins)
+                        write(known)
+                        use(v)
                         continue
-                    if ins[1] >= 0:
-                        use(ins[1])
+                    if x >= 0:
+                        use(x)
                     if ins[2] < 0 or base is not BASE:
-                        write(base)
+                        write(base)  # type: ignore[arg-type]
                     if ins[2] >= 0:
                         turn = self.affine(ins[2])
                         if turn is None:
@@ -410,6 +415,8 @@ class Expressions:
                 write, use = cur.append, used.append
                 if len(out) > longest and self.pending == 1 and out is self.out[0]:
                     self.parts.end([*(code for code, _, _ in suspended), cur])
+                write(expr[v])  # type: ignore[arg-type]
+                use(v)  # by who asked for it
         self.pending -= 1
         self.all_used(used, block)
         return cur

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 _ADD, _SELECT, _SQRT = map(code, ("add", "select", "sqrt"))
 
+_IS_REPEATED = [
+    op < TABLE_END and op not in LIBRARY and op not in (_SQRT, _SELECT) for op in range(TABLE_END + 64)
+]
+"""By opcode, whether it is `_repeatable` whatever its operands are."""
+
 
 class Loop:
     """A backward loop being emitted, and the forward loop it goes with; or the two function bodies."""
@@ -121,6 +126,7 @@ class Cotangents:
     def _bring(self, w: int) -> None:
         """Make a value of the forward pass known in the backward pass, and what it is computed from."""
         code, home, by_forward, b = self.fb.code, self.fb.home, self.by_forward, self.b
+        overwritten = self.versions.overwritten
         stack = [w]  # chains of operations can be long
         while stack:
             u = stack[-1]
@@ -128,16 +134,16 @@ class Cotangents:
             if u in known:
                 stack.pop()
                 continue
-            if not self._repeatable(u):
+            ins = code[u]
+            if (u in overwritten or not _IS_REPEATED[ins[0]]) and not self._repeatable(u):
                 known[u] = self._keep(u)
                 stack.pop()
                 continue
-            ins = code[u]
             operands = []
             for x in ins[1:]:
                 y = known.get(x)
                 if y is None:
-                    if self._is_missing(x):
+                    if (x >= 0 and home[x] == home[u]) or self._is_missing(x):
                         stack.append(x)
                         continue
                     y = self.fetch(x)

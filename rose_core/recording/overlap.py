@@ -277,15 +277,15 @@ class _Rows:
 
     def _literals_of(self, entry: Entry) -> list[int]:
         found = []
+        literals, types = self._literals, self.types
         for value, kind in zip(entry.values, entry.kinds, strict=True):
-            t = self._type(entry.types[kind])
-            key = key_of(value), t
-            v = self._literals.get(key)
-            if v is None:
-                v = self._literals[key] = ~len(self.values)
+            t = types.setdefault(entry.types[kind], len(types))
+            v = ~len(self.values)
+            number = literals.setdefault((value if value and value == value else key_of(value), t), v)
+            if number == v:
                 self.values.append(value)
                 self.kinds.append(t)
-            found.append(v)
+            found.append(number)
         return found[::-1]
 
     def _type(self, t: Type) -> int:

@@ -186,7 +186,9 @@ class Straight:
             return PENDING
         if op == VEC and self._is_table(rows := self.extra[x + 1 : x + y]):
             return b.data(b"".join(map(self._numbers, rows)), self.types[self.extra[x]])
-        if op == GET and x in self.rolled:
+        if op == GET:
+            if x not in self.rolled:
+                return b.get(value(x), y)
             loop, turn = self.rolled[x]
             return b.index(b.get(loop, y), turn)
         args = [value(k) for k in operands_of(op, x, y, self.extra)]
@@ -198,8 +200,8 @@ class Straight:
             return b.vjp(self.recording.function(self.callees[self.extra[x]]), args)
         if op == PULL:
             return b.pull(args[0], args[1:])
-        if op in (FOR, GET):
-            return structure(b, op, (x if op == FOR else y,), self.types, args)
+        if op == FOR:
+            return structure(b, op, (x,), self.types, args)
         listed = self.extra[x : x + HEADS.get(op, 0)]
         functions, head = [[k] for k in listed[: CALLED.get(op, 0)]], listed[CALLED.get(op, 0) :]
         called = [*self._called(b, op, head, args, functions)]

@@ -96,7 +96,8 @@ class Builder:
     def take(self, pool: Sequence[tuple[Any, Type]]) -> list[int]:
         """The ids of another function's constants here, in their order."""
         if self.pool:
-            return [self.const(value, type) for value, type in pool]
+            known, const = self.consts.get, self.const
+            return [(value and known((value, type))) or const(value, type) for value, type in pool]
         self.pool += pool
         ids = [*range(-1, -len(pool) - 1, -1)]
         for constant, v in zip(pool, ids, strict=True):
@@ -253,7 +254,7 @@ class Builder:
 
     def never_turns(self) -> bool:
         """Whether an open loop has no turns."""
-        return any(self.blocks[k].size == _NEVER for k in self.open)
+        return len(self.open) > 1 and any(self.blocks[k].size == _NEVER for k in self.open)
 
     def param(self, type: Type) -> int:
         """One more parameter of the function."""

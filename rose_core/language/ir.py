@@ -331,7 +331,7 @@ def containing(f: Func, r: int) -> list[int]:
 
 def takes_accumulators(f: Func) -> bool:
     """Whether it adds to accumulators of its callers."""
-    return any(isinstance(t, Ref) for t in f.params)
+    return Ref in map(type, f.params)
 
 
 def accumulators(f: Func, r: int) -> list[int]:
@@ -408,17 +408,24 @@ def among(ops: Iterable[int]) -> bytes:
 
 def places(f: Func, chosen: bytes) -> list[int]:
     """The instructions whose opcodes are `among` some, in order: what most passes look at are few of all."""
-    codes = f.memo.get("codes")
-    if not isinstance(codes, bytes) or len(codes) != len(f.code):
-        codes = f.memo["codes"] = bytes(map(itemgetter(0), f.code))
-    return [*compress(range(len(codes)), codes.translate(chosen))]
+    found = _codes(f).translate(chosen)
+    first = found.find(1)
+    return [*compress(range(first, len(found)), found[first:])] if first >= 0 else []
+
+
+def _codes(f: Func) -> bytes:
+    """The opcodes of a function, in order; more may have been added to it."""
+    found = f.memo.get("codes")
+    if not isinstance(found, bytes) or len(found) != len(f.code):
+        found = f.memo["codes"] = bytes(map(itemgetter(0), f.code))
+    return found
 
 
 def opcodes(f: Func) -> set[int]:
     """The opcodes in a function that is finished."""
     found = f.memo.get("opcodes")
     if found is None:
-        found = f.memo["opcodes"] = set(map(itemgetter(0), f.code))
+        found = f.memo["opcodes"] = set(_codes(f))
     assert isinstance(found, set)
     return found
 

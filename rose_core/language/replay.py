@@ -63,9 +63,8 @@ class Replay:
     def constants(self) -> list[int]:
         """The constants in ``b``, in their order."""
         pool = self.func.pool
-        types = {t: self.type(t) for t in {t for _, t in pool}}
-        if any(t is not other for t, other in types.items()):
-            pool = [(value, types[t]) for value, t in pool]
+        if type(self).type is not Replay.type:
+            pool = [(value, self.type(t)) for value, t in pool]
         return self.b.take(pool)
 
     def type(self, t: Type) -> Type:

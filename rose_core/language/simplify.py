@@ -57,7 +57,9 @@ def binary(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None
     if p is not None and q is not None:
         return _checked(b, op, (x, y), type) if _EXACT[op] else None
     rewrite = _BINARY.get(op)
-    return rewrite(b, x, y, p, q, _known(type)) if rewrite else None
+    if rewrite is None or (op in _TOLD and (p if q is None else q) not in _TOLD[op]):
+        return None
+    return rewrite(b, x, y, p, q, _known(type))
 
 
 def signed(b: Builder, op: int, x: int, y: int, type: Type | None) -> int | None:
@@ -249,3 +251,6 @@ _BINARY |= {
     _AND: _and,
     _OR: _or,
 }
+
+_TOLD = {_ADD: (0,), _SUB: (0,), _MUL: (0, 1, -1), _IADD: (0,), _IMUL: (1,), _IDIV: (1,)}
+"""The only constants by which some of these say anything."""

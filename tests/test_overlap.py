@@ -99,6 +99,26 @@ def test_what_is_computed_once_is_that_however_deep() -> None:
     assert calls(whole) == 0
 
 
+def test_one_is_told_apart_from_what_was_written_like_it() -> None:
+    terms = [*TERMS, *(term(k, at=2) for k in range(6))]
+    sums = [
+        total(*range(6)),
+        total(*range(6, 12)),
+        total(12, 13),
+    ]  # the first two differ in their callees only
+    root = Writer("both", [VEC], REAL, [REAL, SIZE])
+    v = root.row("param", 0)
+    gradients = [root.row("get", root.call(k, v)) for k in (15, 16)]
+    parts = [root.row("index", g, root.literal(k, 1)) for g in gradients for k in range(6)]
+    x = root.literal(0, 0)
+    for part in parts:
+        x = root.row("add", x, part)
+    functions = [*terms, *sums, gradient(12), gradient(14), (root, [x])]
+    whole, apart = (made(*functions, whole=whole) for whole in (True, False))
+    assert calls(whole) < calls(apart)
+    assert call(Expansion(whole).root, [V]) == pytest.approx(call(Expansion(apart).root, [V]), rel=1e-13)
+
+
 def test_without_much_overlap_they_stay_functions() -> None:
     assert calls(made(*(term(k, at=k) for k in range(6)), total(*range(6)))) == 6
 

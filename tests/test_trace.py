@@ -37,7 +37,10 @@ from rose_core import (
     zero,
 )
 from rose_core.derivatives.expand import Expansion
+from rose_core.language.builder import Builder
 from rose_core.language.check import check
+from rose_core.language.ir import ACCUM, ADD_TO, PARAM, RESOLVE, Func, among, opcodes, places
+from rose_core.language.types import REAL
 
 Point = struct(x=Real, y=Real)
 
@@ -564,3 +567,17 @@ def test_fields_may_have_any_names() -> None:
     f = fn([t], Real, lambda s: s.block * s.trace + s.described * s.ids[select(s.type < 1, 2, 1, 0)] + s.id)
     s = {"block": 3.0, "trace": 7.0, "type": 0, "described": 2.0, "id": 5.0, "ids": [11.0, 13.0]}
     assert compile(f)(s) == interp(f)(s) == 3 * 7 + 2 * 13 + 5
+
+
+def test_instructions_are_found_by_opcode_as_a_function_grows():
+    f = Func("f", [REAL], REAL)
+    b = Builder(f)
+    x = b.param(REAL)
+    accumulator = b.accum(b.real(0.0))
+    b.add_to(accumulator, x)
+    assert places(f, among((PARAM, ADD_TO))) == [x, 2]
+    assert places(f, among([RESOLVE])) == []
+    end = b.resolve(accumulator)
+    assert places(f, among([RESOLVE])) == [end]
+    assert opcodes(f) == {PARAM, ACCUM, ADD_TO, RESOLVE}
+    assert places(Func("empty", [], REAL), among([PARAM])) == []

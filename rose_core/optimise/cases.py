@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, opcodes, operands, remembered
-from rose_core.language.ops import FAILS, REGULAR, TABLE_END, code
+from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, among, opcodes, operands, places, remembered
+from rose_core.language.ops import FAILS, OPS, REGULAR, TABLE_END, code
 from rose_core.language.types import BOOL, Fin
 
 _SELECT = code("select")
+
+_MAY_BE_ONE = among((PARAM, IDX, *(op.code for op in OPS if op.out != "R" and op.code not in FAILS)))
+"""Operations that may be an index, or a condition."""
 
 Case = frozenset[tuple[int, bool]]
 """Conditions, and what each is."""
@@ -41,12 +44,12 @@ def chosen_by_indices(f: Func) -> Mapping[int, Cases]:
 def of_indices(f: Func) -> set[int]:
     """Indices, and conditions on these alone, that cannot fail."""
     found: set[int] = set()
-    for v, ins in enumerate(f.code):
-        t = f.types[v]
+    for v in places(f, _MAY_BE_ONE):
+        ins, t = f.code[v], f.types[v]
         if ins[0] in (PARAM, IDX):
             is_one = isinstance(t, Fin)
         else:
-            plain = ins[0] < TABLE_END and ins[0] not in FAILS and (t is BOOL or isinstance(t, Fin))
+            plain = t is BOOL or isinstance(t, Fin)
             is_one = plain and found.issuperset(x for x in ins[1:] if x >= 0)
         if is_one:
             found.add(v)

@@ -271,7 +271,7 @@ class Recording:
         """
         instances = [self._instances.get(number) for number in numbers]
         first = instances[0]
-        if first is None or (inner and _picks(first.shape, inner)):
+        if first is None or not first.shape.columns or (inner and _picks(first.shape, inner)):
             return []
         found = []
         values = zip(*[instance.values for instance in instances if instance], strict=True)

@@ -120,7 +120,8 @@ class _Search(Copies):
         tokens = self.tokens
         probe = tokens[at : at + _PROBE]
         next_at, end = at, at
-        for _ in range(4):
+        # what is in no copy would be in each of these, too
+        for _ in range(0 if _OTHER in probe else 4):
             next_at = tokens.find(probe, next_at + 1, at + LONGEST + _PROBE)
             if next_at < 0:
                 break

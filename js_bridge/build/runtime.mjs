@@ -22,6 +22,7 @@ const PYODIDE = join(HERE, "..", "node_modules", "pyodide");
 const COMPILER = `
 import ast, marshal, zipfile
 from importlib.util import MAGIC_NUMBER
+from types import CodeType
 
 class Bare(ast.NodeTransformer):
     """Leaves out the annotations of functions and variables, which only a type checker asks for."""
@@ -45,14 +46,24 @@ class Bare(ast.NodeTransformer):
         node.annotation = None
         return node
 
-def compiled(files, to, where, bare=False):
+def at_first_line(code):
+    """All of a function at its first line: the tables that tell the others are a seventh of the archive."""
+    full, rest = divmod(len(code.co_code) // 2, 8)
+    # PEP 626: up to 8 code units, without columns, no line further on
+    table = b"\\xef\\0" * full + bytes([0xE8 + rest - 1, 0] if rest else [])
+    inner = (at_first_line(x) if isinstance(x, CodeType) else x for x in code.co_consts)
+    return code.replace(co_linetable=table, co_consts=tuple(inner))
+
+def compiled(files, to, where, ours=False):
     # Stored, not deflated: servers compress better. Dated alike: same source, same bytes.
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for name, source in sorted(files.items()):
             # optimize=2 leaves out docstrings and assertions.
             tree = ast.parse(source)
-            tree = Bare().visit(tree) if bare else tree
+            tree = Bare().visit(tree) if ours else tree
             code = compile(tree, f"{where}/{name}", "exec", dont_inherit=True, optimize=2)
+            # Only what goes wrong in our own files is ever looked up, line by line.
+            code = code if ours else at_first_line(code)
             # PEP 552: hash-based (1), and not to be checked against a source (no 2), whose hash is no use then.
             head = MAGIC_NUMBER + (1).to_bytes(12, "little")
             info = zipfile.ZipInfo(name + "c", (1980, 1, 1, 0, 0, 0))
@@ -83,7 +94,7 @@ with zipfile.ZipFile(wheel) as archive:
     # The command line, what generates code for the build, and the checker of tests are of no use in a page.
     unused = tuple(f"rose_core/{n}" for n in ("cli/", "export.py", "language/check.py"))
     files = {n: archive.read(n) for n in names if not n.startswith(unused)}
-compiled(files, "/tmp/out.zip", where, bare=True)
+compiled(files, "/tmp/out.zip", where, ours=True)
 
 # Also imports inside functions must be found, before a reader runs into them.
 wanted = {}

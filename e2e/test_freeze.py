@@ -178,6 +178,16 @@ import { Real, compile, fn, mul } from "../rose/rose.js";
 export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
 """
 
+
+def told_of(site: Frozen, page: str) -> str:
+    """What is told when a page that has the script above is frozen, which goes well."""
+    site.write("pages/page.html", page)
+    site.write("pages/scales.js", SCALES)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 ROUTED = """<!doctype html>
 <link rel="icon" href="data:,">
 <select id="view"><option value="2">2<option value="3">3<option value="5">5</select>
@@ -388,21 +398,15 @@ onhashchange = () => scale(location.hash === "#/view" && first.ariaPressed === "
 
 def test_what_libraries_and_scripts_make_is_used(site: Frozen) -> None:
     """A slider by its internals, a menu, and what opens, switches, or shows another view."""
-    site.write("pages/page.html", LIBRARY)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
+    told = told_of(site, LIBRARY)
     # three of the slider and of the menu, two of the buttons, and three more
-    assert "pages/page.html: 11 programs\n" in done.stdout
+    assert "pages/page.html: 11 programs\n" in told
 
 
 def test_sliders_are_used_as_by_mouse_and_keyboard_and_what_is_closed_is_opened(site: Frozen) -> None:
-    site.write("pages/page.html", MADE)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
+    told = told_of(site, MADE)
     # three of that which is held, four of that which is made, two of a switch and in each tab, and the rest
-    assert "pages/page.html: 16 programs\n" in done.stdout
+    assert "pages/page.html: 16 programs\n" in told
 
 
 def test_a_page_that_adds_inputs_on_and_on_is_left(site: Frozen) -> None:
@@ -565,11 +569,8 @@ def test_a_story_that_is_scrolled_is_seen_step_by_step(site: Frozen) -> None:
 
 def test_what_scrolls_in_a_page_is_seen_to_its_end(site: Frozen) -> None:
     """As all does where the menu stays."""
-    site.write("pages/page.html", BOXES)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "pages/page.html: 2 programs" in done.stdout
+    told = told_of(site, BOXES)
+    assert "pages/page.html: 2 programs" in told
 
 
 ENDLESS = """<!doctype html>
@@ -586,11 +587,8 @@ for (let k = 0; ; ++k) {
 
 
 def test_a_page_that_goes_on_with_what_is_known_is_left(site: Frozen) -> None:
-    site.write("pages/page.html", ENDLESS)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "pages/page.html: 6 programs" in done.stdout
+    told = told_of(site, ENDLESS)
+    assert "pages/page.html: 6 programs" in told
 
 
 TAKES_AWAY = """<!doctype html>

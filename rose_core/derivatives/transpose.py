@@ -32,6 +32,7 @@ from rose_core.derivatives.updates import chains
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    BEYOND_BINARY,
     CALL,
     COND,
     FOR,
@@ -46,11 +47,10 @@ from rose_core.language.ir import (
     CondSite,
     LoopSite,
     accumulators,
-    among,
     operands,
     places,
 )
-from rose_core.language.ops import BINARY_END, TABLE_END, code
+from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, Array, Ref, replace_scalar
 
@@ -61,8 +61,6 @@ _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
 _WITHOUT_SUM = frozenset((FOR, CALL, COND, LOOP, ADD_TO, RESOLVE))
 """Instructions that have no cotangent, or get it another way than by a sum."""
-
-_OF_ARRAYS = among(range(BINARY_END, 256))
 
 
 class Reverse(Cotangents):
@@ -138,7 +136,7 @@ class Reverse(Cotangents):
             return [v for v, t in enumerate(types) if isinstance(t, Array) and code[v][0] != PARAM]
         return [
             v
-            for v in places(func, _OF_ARRAYS)
+            for v in places(func, BEYOND_BINARY)
             if v < size
             and not func.home[v]
             and (isinstance(types[v], (Array, Ref)) or code[v][0] in _WITHOUT_SUM)

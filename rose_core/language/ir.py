@@ -34,7 +34,7 @@ from operator import itemgetter
 from typing import Any
 
 from rose_core.deep import Chained
-from rose_core.language.ops import OPS, TABLE_END
+from rose_core.language.ops import BINARY_END, OPS, TABLE_END
 from rose_core.language.types import (
     BOOL,
     REAL,
@@ -404,6 +404,10 @@ def among(ops: Iterable[int]) -> bytes:
     """For `places`: by opcode, whether it is one of these."""
     chosen = {*ops}
     return bytes(op in chosen for op in range(256))
+
+
+BEYOND_BINARY = among(range(BINARY_END, 256))
+"""All but operations on one or two numbers: what takes arrays or accumulators is among these."""
 
 
 def places(f: Func, chosen: bytes) -> list[int]:

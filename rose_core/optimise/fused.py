@@ -15,6 +15,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    BEYOND_BINARY,
     FOR,
     GET,
     IDX,
@@ -23,14 +24,13 @@ from rose_core.language.ir import (
     RESOLVE,
     VEC,
     Func,
-    among,
     contents,
     operands,
     path_of,
     places,
     remembered,
 )
-from rose_core.language.ops import BINARY_END, EFFORT, FAILS, OPS, TABLE_END
+from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
@@ -48,7 +48,6 @@ MOST_COMPONENTS = 4
 MOST_WRITTEN = 32
 """The most instructions that a sum in it becomes."""
 
-_OF_ACCUMULATORS = among(range(BINARY_END, 256))
 _NEXT = 8
 """How many loops after it are compared with one."""
 
@@ -153,7 +152,7 @@ class _Loop:
 def _groups(f: Func) -> Iterator[_Group]:
     """The loops that can become one."""
     touched: dict[int, list[int]] = {}
-    for v in places(f, _OF_ACCUMULATORS):
+    for v in places(f, BEYOND_BINARY):
         for x in operands(f.code[v], f.blocks):
             if x >= 0 and isinstance(f.types[x], Ref):
                 touched.setdefault(path_of(f, x)[1], []).append(v)

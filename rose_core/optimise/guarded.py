@@ -15,26 +15,25 @@ from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    BEYOND_BINARY,
     FOR,
     GET,
     RESOLVE,
     Func,
     Spec,
-    among,
     contents,
     opcodes,
     operands,
     places,
     remembered,
 )
-from rose_core.language.ops import BINARY_END, code
+from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Ref
 from rose_core.optimise.bounded import over_range
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.ranges import COMPARISONS, LONGEST, Range, range_of, starts_from_zero
 
-_OF_ACCUMULATORS = among(range(BINARY_END, 256))
 _ADD = code("add")
 
 
@@ -68,7 +67,7 @@ def _all_sums(f: Func) -> dict[int, _Sums]:
     """Block → the sums that it adds up."""
     users: dict[int, list[int]] = {}
     """Of accumulators, and of loops."""
-    for v in places(f, _OF_ACCUMULATORS):
+    for v in places(f, BEYOND_BINARY):
         ins = f.code[v]
         given = [ins[1]] if ins[0] == GET else operands(ins, f.blocks)
         for x in given:

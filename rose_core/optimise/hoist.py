@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    BEYOND_BINARY,
     CALL,
     COND,
     FOR,
@@ -27,7 +28,6 @@ from rose_core.language.ir import (
     VEC,
     ZEROS,
     Func,
-    among,
     callees,
     opcodes,
     operands,
@@ -35,12 +35,11 @@ from rose_core.language.ir import (
     remembered,
     takes_accumulators,
 )
-from rose_core.language.ops import BINARY_END, FAILS, TABLE_END
+from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import Array, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
 
-_OF_ACCUMULATORS = among(range(BINARY_END, 256))
 _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 """Structural instructions that stand where their operands do."""
 _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
@@ -140,7 +139,7 @@ def users_of_accumulators(f: Func) -> dict[int, list[int]]:
     users: dict[int, list[int]] = {}
     if ACCUM not in opcodes(f):
         return users
-    for v in places(f, _OF_ACCUMULATORS):
+    for v in places(f, BEYOND_BINARY):
         for x in operands(f.code[v], f.blocks):
             if x >= 0 and f.code[x][0] == ACCUM:
                 users.setdefault(x, []).append(v)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, RESOLVE, Func, among, operands, places
-from rose_core.language.ops import BINARY_END, code
+from rose_core.language.ir import ACCUM, ADD_TO, BEYOND_BINARY, RESOLVE, Func, among, operands, places
+from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, Fin, array
 from rose_core.optimise.inline import Verbatim
 
 _ADD = code("add")
-_ACCUMULATORS, _OF_ACCUMULATORS = among([ACCUM]), among(range(BINARY_END, 256))
+_ACCUMULATORS = among([ACCUM])
 
 
 def written_out(f: Func, short: Collection[int]) -> Func:
@@ -50,7 +50,7 @@ def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: in
 def sums_of(f: Func, short: Collection[int]) -> set[int]:
     """The accumulators of numbers to which nothing but these loops adds, and the block that they are in."""
     sums = {v for v in places(f, _ACCUMULATORS) if f.types[v].inner is REAL}  # type: ignore[attr-defined]
-    for v in places(f, _OF_ACCUMULATORS) if sums else ():
+    for v in places(f, BEYOND_BINARY) if sums else ():
         ins = f.code[v]
         taken = operands(ins, f.blocks)
         is_sum = ins[0] in (ADD_TO, RESOLVE) and ins[1] in sums and _becomes_part(f, v, f.home[ins[1]], short)

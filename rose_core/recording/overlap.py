@@ -281,7 +281,7 @@ class _Rows:
         for value, kind in zip(entry.values, entry.kinds, strict=True):
             t = types.setdefault(entry.types[kind], len(types))
             v = ~len(self.values)
-            number = literals.setdefault((value if value and value == value else key_of(value), t), v)
+            number = literals.setdefault((key_of(value), t), v)
             if number == v:
                 self.values.append(value)
                 self.kinds.append(t)

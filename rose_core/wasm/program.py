@@ -11,6 +11,7 @@ from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import (
+    BEYOND_BINARY,
     LOOP,
     VEC,
     ZEROS,
@@ -22,7 +23,7 @@ from rose_core.language.ir import (
     operands,
     places,
 )
-from rose_core.language.ops import BINARY_END, OPS, Op
+from rose_core.language.ops import OPS, Op
 from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, is_memory
 from rose_core.libm.link import Library
@@ -58,7 +59,7 @@ def _suffix(op: Op) -> bytes:
     return bytes([op.wasm]) if isinstance(op.wasm, int) else b""
 
 
-_VECTORS, _OF_VECTORS = among([VEC]), among(range(BINARY_END, 256))
+_VECTORS = among([VEC])
 _SUFFIXES = [_suffix(op) for op in OPS]
 _IMPORTED = [(op.code, op.wasm, len(op.ins)) for op in OPS if isinstance(op.wasm, str)]
 _HELPERS = [(op.code, op.wasm) for op in OPS if isinstance(op.wasm, encode.Helper)]
@@ -227,8 +228,6 @@ def _callers_first(root: Func) -> list[Func]:
 def _constant_vectors(f: Func) -> dict[int, bytes]:
     """The vectors of constants in ``f``, as bytes in memory, but for those that are parts of others only."""
     found: dict[int, bytes] = {}
-    if VEC not in opcodes(f):
-        return found
     for v in places(f, _VECTORS):
         ins = f.code[v]
         if all(x < 0 or x in found for x in ins[1:]):
@@ -241,7 +240,7 @@ def _constant_vectors(f: Func) -> dict[int, bytes]:
     if not found:
         return found
     needed = set(f.results)
-    for v in places(f, _OF_VECTORS):
+    for v in places(f, BEYOND_BINARY):
         if v not in found:
             needed.update(operands(f.code[v], f.blocks))
     return {v: content for v, content in found.items() if v in needed}

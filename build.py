@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from e2e.server import Server
@@ -654,25 +655,37 @@ def serve(host: str, port: int | None) -> None:
 
 
 UNDISTURBED = "undisturbed"
-"""Marks tests that have the machine for themselves: where it is busy, the drivers of Firefox and of WebKitGTK
-lose what is done to a page, and now and then an answer."""
+"""Marks tests beside which nothing runs but at the lowest priority: where the machine is busy, the drivers of
+Firefox and of WebKitGTK lose what is done to a page, and now and then an answer."""
 
 NOTHING_CHOSEN = 5
 """What pytest ends with where there is no test that the arguments choose."""
 
 
 def test(args: list[str]) -> int:
-    """Run pytest: everything, files side by side, unless the arguments name files or tests of their own."""
-    runs: list[list[str]] = [args]
-    if not any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
-        workers = min((os.cpu_count() or 1) + 1, 4)  # the tests of pages wait for much
-        # last come the many short files, which leave no worker without one
-        order = ["--dist", "loadfile", "--no-loadscope-reorder", "e2e", "tests"]
-        side_by_side = ["-n", f"{workers}", "-m", f"not {UNDISTURBED}", *order]
-        # in a process of its own, too, so that one that has to be ended can be begun again
-        one_by_one = ["-n", "1", "-m", UNDISTURBED, "e2e/test_engines.py"]
-        runs = [[*side_by_side, *args], [*one_by_one, *args]]
-    codes = [subprocess.call([PYTHON, "-m", "pytest", *words], cwd=ROOT) for words in runs]
+    """Run pytest: everything, files side by side, unless the arguments name files or tests of their own.
+
+    Tests of pages wait for much, and those undisturbed come one by one. The core's, which only compute, take
+    what these leave of the processors, at the lowest priority, and tell of themselves at the end.
+    """
+    pytest = [str(PYTHON), "-m", "pytest"]
+    if any(Path(ROOT / arg.partition("::")[0]).exists() for arg in args):
+        return subprocess.call([*pytest, *args], cwd=ROOT)
+    processors = os.cpu_count() or 1
+    workers = min(processors + 1, 4)
+    by_files = ["--dist", "loadfile", "--no-loadscope-reorder"]
+    pages = ["-n", f"{workers}", "-m", f"not {UNDISTURBED}", *by_files, "e2e"]
+    # in a process of its own, too, so that one that has to be ended can be begun again
+    one_by_one = ["-n", "1", "-m", UNDISTURBED, "e2e/test_engines.py"]
+    core = ["nice", "-n", "19", *pytest, "-n", f"{processors}", *by_files, "tests", *args]
+    with TemporaryFile() as told:
+        beside = subprocess.Popen(core, cwd=ROOT, stdout=told, stderr=subprocess.STDOUT)
+        codes = [subprocess.call([*pytest, *words, *args], cwd=ROOT) for words in (pages, one_by_one)]
+        codes.append(beside.wait())
+        told.seek(0)
+        sys.stdout.flush()
+        shutil.copyfileobj(told, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
     # below zero: a signal has ended it
     failed = [code for code in codes if code not in (0, NOTHING_CHOSEN)]
     return failed[0] if failed else min(codes)

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from playwright.sync_api import Browser, Page, expect
 
 from build import DIST, ROOT
-from rose_core.cli import freeze, main
+from rose_core.cli import freeze, main, several
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -91,7 +91,8 @@ class Frozen:
         """What the command gives, in a browser that is there: to start one takes longer than many a page."""
         words = ["freeze", str(self.root), *options]
         started = patch.object(freeze, "chromium", lambda _: nullcontext(self.browser))
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, started:
+        alone = patch.object(several, "MOST", 1)
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, started, alone:
             status = main(words)
         return CompletedProcess(words, status, out.getvalue(), err.getvalue())
 

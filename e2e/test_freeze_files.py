@@ -120,7 +120,7 @@ def test_who_is_stopped_has_a_site_that_works(
 
     monkeypatch.setattr(freeze, "chromium", lambda _: nullcontext())
     monkeypatch.setattr(freeze, "first_visit", visited)
-    monkeypatch.setattr(Site, "look", lambda *_: None)
+    monkeypatch.setattr(freeze, "look", lambda *_: Visit())
     monkeypatch.setattr(os, "replace", replacing)
     monkeypatch.setattr(Path, "unlink", unlinking)
     while left <= 0:

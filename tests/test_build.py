@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -19,16 +20,46 @@ def test_the_version_has_one_source() -> None:
 
 @pytest.mark.parametrize(
     ("ends", "expected"),
-    [((0, 0), 0), ((1, 0), 1), ((0, 1), 1), ((-9, 0), -9), ((5, 0), 0), ((5, 1), 1), ((5, 5), 5)],
+    [
+        ((0, 0, 0), 0),
+        ((1, 0, 0), 1),
+        ((0, 1, 0), 1),
+        ((0, 0, 1), 1),
+        ((0, -9, 0), -9),
+        ((0, 5, 0), 0),
+        ((5, 5, 1), 1),
+        ((5, 5, 5), 5),
+    ],
 )
-def test_both_runs_of_the_tests_count(
-    monkeypatch: pytest.MonkeyPatch, ends: tuple[int, int], expected: int
+def test_all_runs_of_the_tests_count(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    ends: tuple[int, int, int],
+    expected: int,
 ) -> None:
-    """Each ends with 0, with 5 where no test is chosen, below 0 by a signal, or else has failed."""
+    """Each ends with 0, with 5 where no test is chosen, below 0 by a signal, or else has failed.
+
+    What goes on beside the others is told when they have ended.
+    """
     left = list(ends)
-    monkeypatch.setattr(build.subprocess, "call", lambda *_, **__: left.pop(0))
+
+    class Beside:
+        def __init__(self, words: list[str], stdout: BinaryIO, **_: object) -> None:
+            assert "tests" in words
+            stdout.write(b"the core's\n")
+
+        def wait(self) -> int:
+            return left.pop()
+
+    def call(*_: object, **__: object) -> int:
+        print("those of pages", flush=True)
+        return left.pop(0)
+
+    monkeypatch.setattr(build.subprocess, "call", call)
+    monkeypatch.setattr(build.subprocess, "Popen", Beside)
     assert build.test([]) == expected
     assert not left
+    assert capfd.readouterr().out == "those of pages\nthose of pages\nthe core's\n"
 
 
 @pytest.mark.parametrize(("given", "port"), [(None, 8000), (0, 0), (8123, 8123)])

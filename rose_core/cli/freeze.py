@@ -13,8 +13,9 @@ from urllib.parse import urljoin
 from rose_core.cli import offline as offline_worker
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of, serve
+from rose_core.cli.several import spread
 from rose_core.cli.site import Change, Site
-from rose_core.cli.visit import WORKER, Visit, chromium, first_visit
+from rose_core.cli.visit import WORKER, Visit, chromium, first_visit, look
 from rose_core.errors import counted
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _freeze_site(root: Path, check: bool, offline: bool, program: str | None, ba
     answered: set[str] = set()
     with serve(site.root, base, WORKER, answered) as origin, chromium(program) as browser:
         address = {page: urljoin(origin, address_of(site.name(page))) for page in site.pages}
-        _use_pages(site, browser, address, origin)
+        _use_pages(site, address, origin, browser, program)
         if check:
             offline = site.works_offline()
         changes = site.changes(offline)
@@ -46,7 +47,7 @@ def _freeze_site(root: Path, check: bool, offline: bool, program: str | None, ba
         # what pages load is known once all is in place
         if not check or (offline and is_right):
             answered.clear()
-            site.look(browser, address)
+            _look_at_pages(site, address, browser, program)
             if offline:
                 site.tell_of_workers(origin)
                 # not all of it is told by pages: those of shared workers are none of theirs
@@ -86,16 +87,33 @@ def _alone(root: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _use_pages(site: Site, browser: Browser, address: Mapping[Path, str], origin: str) -> None:
+def _use_pages(
+    site: Site, address: Mapping[Path, str], origin: str, browser: Browser, program: str | None
+) -> None:
     """Use the pages at these addresses as a reader would, and note what they compile."""
     # what has been compiled, now or before, is what it would be if it were again, or is not taken for it
     known = site.known()
-    for page in site.pages:
+
+    def visit(browser: Browser, page: Path) -> Visit:
         visit = first_visit(browser, known, address[page])
-        known |= {artifact.key: artifact for artifact in visit.artifacts}
+        known.update((artifact.key, artifact) for artifact in visit.artifacts)
+        return visit
+
+    def tell(page: Path, visit: Visit) -> None:
         kept = site.take(page, visit, origin)
         seen = counted(len(visit.artifacts), "program") + _hint(visit, kept)
         print(f"{site.name(page)}: {seen}", flush=True)
+
+    spread(site.pages, visit, tell, browser, program)
+
+
+def _look_at_pages(site: Site, address: Mapping[Path, str], browser: Browser, program: str | None) -> None:
+    """Open the pages at these addresses when all is frozen."""
+
+    def visit(browser: Browser, page: Path) -> Visit:
+        return look(browser, address[page])
+
+    spread(site.pages, visit, site.note_look, browser, program)
 
 
 def _hint(visit: Visit, kept: int) -> str:

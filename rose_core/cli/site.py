@@ -22,10 +22,10 @@ from rose_core.cli import offline as offline_worker
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of
-from rose_core.cli.visit import INDEX, Visit, look
+from rose_core.cli.visit import INDEX, Visit
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    pass
 
 FOLDER = "frozen"
 MANIFEST = "manifest.json"
@@ -211,15 +211,13 @@ class Site:
             for artifact in self.frozen[folder].artifacts.values():
                 yield folder, artifact
 
-    def look(self, browser: Browser, address: Mapping[Path, str]) -> None:
-        """Open the pages at these addresses when all is frozen."""
-        for page in self.pages:
-            visit = look(browser, address[page])
-            if visit.started_python and page not in self.failed:
-                self.problems.append(
-                    f"{self.name(page)} starts Python when it is opened, though its programs are frozen: "
-                    "does it call ready(), or compile what changes from visit to visit?"
-                )
+    def note_look(self, page: Path, visit: Visit) -> None:
+        """Note what came of opening a page when all is frozen."""
+        if visit.started_python and page not in self.failed:
+            self.problems.append(
+                f"{self.name(page)} starts Python when it is opened, though its programs are frozen: "
+                "does it call ready(), or compile what changes from visit to visit?"
+            )
 
     def tell_of_workers(self, origin: str) -> None:
         """Of a scope, browsers have one service worker: the site's own may have that for offline in it.

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -306,6 +307,14 @@ class _StuckError(_PageError):
     """A script that does not end."""
 
 
+class StoppedError(Exception):
+    """Nobody wants to know any more what a page does."""
+
+
+stopped = Event()
+"""Whether it is so: somebody has stopped the command, or it has failed on another page."""
+
+
 _ends: dict[int, Any] = {}
 """What came of the actions that pages tell the end of, by number."""
 _numbers = count()
@@ -324,6 +333,8 @@ def _done(frame: Frame, action: str) -> Any:
     is_told = False
     _look(frame, f"{_USE}.begin('{action}', {number})")
     while number not in _ends and now < start + LONGEST / 1000:
+        if stopped.is_set():
+            raise StoppedError
         frame.page.wait_for_timeout(STEP)
         now = monotonic()
         if now > beat + BEAT / 1000:

@@ -1,0 +1,74 @@
+"""Several browsers at once, as pages wait more than they work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, TypeVar
+
+from rose_core.cli.visit import StoppedError, chromium, stopped
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MOST = min(2 * (os.cpu_count() or 1), 4)
+"""How many browsers there are at once: of a page that starts Python, each has some 300 MB."""
+
+
+def spread(
+    items: Sequence[Item],
+    act: Callable[[Browser, Item], Result],
+    tell: Callable[[Item, Result], None],
+    browser: Browser,
+    program: str | None,
+) -> None:
+    """Do something with each item, in this browser or one of others beside it, and tell of it in their order.
+
+    Playwright belongs to the thread that began it: each other browser has a thread of its own. Who stops the
+    command stops this one, which then waits for the end of the others.
+    """
+    todo = iter(enumerate(items))
+    results: dict[int, Result] = {}
+    told = 0
+    failures: list[BaseException] = []
+    telling = Lock()
+
+    def work(browser: Browser) -> None:
+        nonlocal told
+        while not stopped.is_set() and (taken := next(todo, None)):
+            number, item = taken
+            result = act(browser, item)
+            with telling:
+                results[number] = result
+                while told in results:
+                    tell(items[told], results.pop(told))
+                    told += 1
+
+    def help_out() -> None:
+        try:
+            with chromium(program) as other:
+                work(other)
+        except BaseException as error:
+            failures.append(error)
+            stopped.set()
+
+    others = [Thread(target=help_out, daemon=True) for _ in range(min(MOST, len(items)) - 1)]
+    for thread in others:
+        thread.start()
+    try:
+        with suppress(StoppedError):  # of which somebody else tells why
+            work(browser)
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        for thread in others:
+            thread.join()
+        stopped.clear()
+    if failures:
+        raise failures[0]

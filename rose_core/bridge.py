@@ -92,13 +92,13 @@ def tidy() -> None:
         gc.enable()
 
 
-def practise() -> None:
-    """Compile something that nobody asks for: see `practice`."""
+def practise(turn: int) -> None:
+    """Compile something that nobody asks for, each turn something else: see `practice`."""
     tidy()
     gc.disable()
     try:
         with deep_recursion():
-            practice.practise()
+            practice.practise(turn)
     finally:
         tidy()
 

@@ -18,6 +18,7 @@ from rose_core import min as lowest
 from rose_core import sum as total
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.derivatives.known import Known
+from rose_core.language.ir import CALL, COND, FOR, INDEX, LOOP, VEC, callees_first, opcodes
 from rose_core.recording.serialize import serialize
 from rose_core.wasm import lowered
 from rose_core.wasm.program import Program
@@ -188,20 +189,38 @@ def test_what_cannot_be_compiled_is_forgotten(core):
         assert len(known.functions) < 40
 
 
-def test_practice_keeps_nothing(core, monkeypatch):
+@pytest.mark.parametrize("turn", range(3))
+def test_practice_keeps_nothing(core, monkeypatch, turn):
     """And what is compiled after it is as if there had been none."""
     known, notes = bridge._known, len(errors.notes)
     given = program([piece(random.Random(4)) for _ in range(3)])
     compiled = []
     made = Program.__init__
     monkeypatch.setattr(Program, "__init__", lambda *args: compiled.append(args) or made(*args))
-    bridge.practise()
+    bridge.practise(turn)
     assert len(compiled) == 1
     assert (known.programs, known.functions, len(errors.notes)) == (0, {}, notes)
     first = bridge.compile_recording(*given)
-    bridge.practise()
+    bridge.practise(turn)
     assert gc.isenabled()
     bridge.tidy()
-    bridge.practise()
+    bridge.practise(turn)
     assert known.programs == 1
     assert bridge.compile_recording(*given) == first
+
+
+def test_practice_has_what_programs_have(monkeypatch):
+    """Choices, calls, loops, and loops with a state; in turns, which begin anew."""
+    compiled = []
+    made = Program.__init__
+
+    def noted(self, root, *options):
+        compiled.append(set().union(*map(opcodes, callees_first(root))))
+        made(self, root, *options)
+
+    monkeypatch.setattr(Program, "__init__", noted)
+    for turn in range(6):
+        bridge.practise(turn)
+    assert compiled[:3] == compiled[3:]
+    assert set().union(*compiled) >= {CALL, COND, FOR, INDEX, LOOP, VEC}
+    assert all(LOOP in ops for ops in compiled[2::3])

@@ -17,7 +17,7 @@ BRIDGE = ["opcodes.gen", "rules.gen", "record", "host", "known", "core", "call",
 BRIDGE += ["inspect", "sparse", "page", "worker", "index"]
 
 CORE = ["errors", "deep", "encode", "libm", "language", "optimise", "derivatives", "wasm"]
-CORE += ["tracing", "operators", "host", "export", "solvers", "practice", "recording", "api", "inspection"]
+CORE += ["tracing", "operators", "host", "export", "solvers", "recording", "practice", "api", "inspection"]
 CORE += ["standalone", "bridge", "__init__", "cli"]
 
 

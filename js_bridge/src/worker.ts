@@ -73,7 +73,7 @@ const serve = async (): Promise<void> => {
 };
 
 /** How often it is practised, and how many milliseconds before each time others have. */
-const [TURNS, REST] = [16, 100];
+const [TURNS, REST] = [24, 60];
 
 /**
  * Have Python compile before it is asked to, a little now and then. Engines make its code fast where that has run
@@ -82,7 +82,7 @@ const [TURNS, REST] = [16, 100];
 const practise = async (core: MainCore): Promise<void> => {
   for (let turn = 0; turn < TURNS; ++turn) {
     await new Promise((go) => setTimeout(go, REST));
-    core.practise();
+    core.practise(turn);
   }
 };
 

@@ -48,7 +48,7 @@ export interface Interpreted {
 export interface MainCore extends Core {
   interpret(program: Program, hosts: RowHost[]): Interpreted;
   /** Compile something that nobody asks for, so that what is asked for later takes less time. */
-  practise(): void;
+  practise(turn: number): void;
 }
 
 /** What `worker.ts` gives to those who import it. */

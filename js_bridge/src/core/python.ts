@@ -24,7 +24,7 @@ interface Bridge {
     incremental: boolean,
   ): PyProxy;
   tidy(): void;
-  practise(): void;
+  practise(turn: number): void;
   run_scripts(texts: string): PyProxy;
   wants_library(texts: string): boolean;
   add_library(archive: Uint8Array): void;
@@ -240,8 +240,8 @@ class PythonCore implements MainCore {
     setTimeout(() => this.bridge.tidy());
   }
 
-  practise(): void {
-    this.bridge.practise();
+  practise(turn: number): void {
+    this.bridge.practise(turn);
   }
 
   private made(work: Work): PyProxy {

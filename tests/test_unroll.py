@@ -13,6 +13,8 @@ from rose_core import (
     compile,
     exp,
     fn,
+    fori,
+    imin,
     imod,
     index,
     inspect,
@@ -85,6 +87,23 @@ def test_short_accumulators_are_variables(of, d, split) -> None:
     code = same(grad(params, of(30, d)), wave(d), wave(30, d), wave(30))
     accumulated = [code.types[v].inner for v, ins in enumerate(code.code) if ins[0] == ACCUM]
     assert any(isinstance(t, Array) for t in accumulated) != split
+
+
+def test_short_accumulators_that_one_block_adds_to_are_sums() -> None:
+    """The gradient of points on curves: all of a turn around is operations, and runs two turns at a time."""
+    n, d = 30, 5
+    P = Vec(d, Real)
+
+    def point(p, i):
+        def step(q):
+            return vec(d, Real, lambda k: 0.3 * q[k] + real(i) * q[imin(d, k + 1, d - 1)])
+
+        return fori(3, P, p, lambda _, q: step(q))[0]
+
+    f = grad([P], lambda p: total(n, lambda i: point(p, i) * point(p, i)))
+    code = same(f, wave(d))
+    assert {code.home[v] for v, ins in enumerate(code.code) if ins[0] == ACCUM} <= {0}
+    assert "f64x2.add" in inspect(f).wat
 
 
 @pytest.mark.parametrize(("d", "loops"), [(8, 2), (13, 2), (16, 2), (17, 4)])

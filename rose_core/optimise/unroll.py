@@ -229,12 +229,12 @@ class _Unrolling(jam.SideBySide):
         self.turns: dict[int, list[list[int]]] = {}
         """Loop that was written out → the results of each turn."""
         together = {number for numbers in joint.values() for number in numbers}
-        sums = sums_of(func, small.keys() - together)
-        self.sums = {v for v in sums if func.home[v] not in together}
-        """What is added to these is an addition."""
         self.split = self._split(together)
+        sums = sums_of(func, small.keys() - together, self.split)
+        self.sums = {v for v in sums if func.home[v] not in together}
+        """What is added to these, or to their elements, is an addition."""
         self.variables: dict[int, list[int]] = {}
-        """Accumulator → those of its elements."""
+        """Accumulator → those of its elements, or what these come to so far."""
 
     def _split(self, together: set[int]) -> set[int]:
         """The accumulators of which each element becomes one."""
@@ -277,17 +277,27 @@ class _Unrolling(jam.SideBySide):
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         b, op, env = self.b, ins[0], self.env
-        if v in self.sums or (op == RESOLVE and ins[1] in self.sums):
+        if op == ACCUM and v in self.split:
+            t = self.func.types[v].inner  # type: ignore[attr-defined]
+            start = b.const(self.func.pool[~ins[1]][0], t.elem)
+            is_sum = v in self.sums
+            self.variables[v] = [start if is_sum else b.accum(start) for _ in range(t.index.size)]
+        elif op == REF_INDEX and ins[1] in self.split:
+            k = int(b.pool[~env[ins[2]]][0])
+            env[v] = k if ins[1] in self.sums else self.variables[ins[1]][k]
+        elif op == RESOLVE and ins[1] in self.split:
+            found = self.variables[ins[1]]
+            env[v] = b.vec(found if ins[1] in self.sums else [*map(b.resolve, found)], self.func.types[v])
+        elif op == ADD_TO and (of := self._element_of(ins[1])) in self.sums:
+            elements = self.variables[of]
+            elements[env[ins[1]]] = b.binary(_ADD, elements[env[ins[1]]], env[ins[2]])
+        elif v in self.sums or (op == RESOLVE and ins[1] in self.sums):
             env[v] = env[ins[1]]
         elif op == ADD_TO and ins[1] in self.sums:
             env[ins[1]] = b.binary(_ADD, env[ins[1]], env[ins[2]])
-        elif op == ACCUM and v in self.split:
-            value = self.func.pool[~ins[1]][0]
-            t = self.func.types[v].inner  # type: ignore[attr-defined]
-            self.variables[v] = [b.accum(b.const(value, t.elem)) for _ in range(t.index.size)]
-        elif op == REF_INDEX and ins[1] in self.split:
-            env[v] = self.variables[ins[1]][int(b.pool[~env[ins[2]]][0])]
-        elif op == RESOLVE and ins[1] in self.split:
-            env[v] = b.vec([b.resolve(r) for r in self.variables[ins[1]]], self.func.types[v])
         else:
             super().structural(v, ins)
+
+    def _element_of(self, r: int) -> int:
+        """The accumulator of which ``r`` is an element, if it is one."""
+        return self.func.code[r][1] if self.func.code[r][0] == REF_INDEX else -1

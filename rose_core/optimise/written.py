@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, BEYOND_BINARY, RESOLVE, Func, among, operands, places
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    BEYOND_BINARY,
+    REF_INDEX,
+    RESOLVE,
+    Func,
+    among,
+    operands,
+    places,
+)
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, Fin, array
@@ -47,15 +57,28 @@ def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: in
     return short
 
 
-def sums_of(f: Func, short: Collection[int]) -> set[int]:
-    """The accumulators of numbers to which nothing but these loops adds, and the block that they are in."""
-    sums = {v for v in places(f, _ACCUMULATORS) if f.types[v].inner is REAL}  # type: ignore[attr-defined]
+def sums_of(f: Func, short: Collection[int], vectors: Collection[int] = ()) -> set[int]:
+    """The accumulators of numbers, and those of ``vectors``, to which nothing but these loops adds, and the
+    block that they are in. To the vectors, of which each element is one, these may add elements."""
+    numbers = {v for v in places(f, _ACCUMULATORS) if f.types[v].inner is REAL}  # type: ignore[attr-defined]
+    sums = numbers.union(vectors)
     for v in places(f, BEYOND_BINARY) if sums else ():
         ins = f.code[v]
-        taken = operands(ins, f.blocks)
-        is_sum = ins[0] in (ADD_TO, RESOLVE) and ins[1] in sums and _becomes_part(f, v, f.home[ins[1]], short)
+        if ins[0] == REF_INDEX and ins[1] in sums:
+            continue
+        taken = [_whole(f, x) for x in operands(ins, f.blocks)]
+        is_sum = (
+            (ins[0] == ADD_TO or (ins[0] == RESOLVE and taken[0] == ins[1]))
+            and taken[0] in sums
+            and _becomes_part(f, v, f.home[taken[0]], short)
+        )
         sums.difference_update(taken[1:] if is_sum else taken)
     return sums
+
+
+def _whole(f: Func, x: int) -> int:
+    """Of an element of an accumulator, the accumulator."""
+    return f.code[x][1] if x >= 0 and f.code[x][0] == REF_INDEX else x
 
 
 def _becomes_part(f: Func, v: int, number: int, short: Collection[int]) -> bool:

@@ -328,7 +328,7 @@ def test_choices_that_need_each_other(count, goes, written) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        lambda x, i: x[i] ** 1.5,
+        lambda x, i: x[i] ** 1.2,
         lambda x, i: x[imod(6, imul(6, i, 2))],
     ],
     ids=["pow", "stride"],

@@ -59,7 +59,7 @@ def test_only_what_is_needed() -> None:
         (lambda x, i: exp(x[i]), lambda x, i: exp(-x[i])),
         (lambda x, i: exp(x[i]), lambda x, i: exp(x[imod(N, iadd(N + 1, i, 1))])),
         (lambda x, i: sin(x[i]), lambda x, i: tanh(x[i])),
-        (lambda x, i: x[i] ** 2.5, lambda x, i: x[i] ** 3.5),
+        (lambda x, i: x[i] ** 2.2, lambda x, i: x[i] ** 3.3),
         (lambda x, i: exp(x[i] + 1), lambda x, i: exp(x[i] + 2)),
     ],
     ids=["another operand", "another element", "another function", "another power", "another constant"],

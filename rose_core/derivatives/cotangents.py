@@ -20,6 +20,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS, Func, remembered
 from rose_core.language.ops import LIBRARY, TABLE_END, code
 from rose_core.language.types import REAL, Array, Ref, has_tape, replace_scalar
+from rose_core.optimise.powers import is_product
 
 if TYPE_CHECKING:
     from rose_core.derivatives.known import Limits
@@ -180,7 +181,8 @@ class Cotangents:
             return w not in self.kept and (version is None or self.versions.is_there(version))
         if op == VEC:
             return self._is_table(w)  # which a loop would keep in every turn
-        is_slow = op in LIBRARY or (op == _SQRT and self.is_in_turn(w))
+        is_slow = op in LIBRARY and not is_product(self.fb.func, self.fb.code[w])
+        is_slow = is_slow or (op == _SQRT and self.is_in_turn(w))
         return op < TABLE_END and not is_slow and not isinstance(self.fb.types[w], (Array, Ref))
 
     def is_in_turn(self, w: int) -> bool:

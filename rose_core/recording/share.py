@@ -4,7 +4,7 @@ Programs are full of repetition: a page calls a helper that defines a function, 
 time with other numbers or other elements of the same vector. The bridge keeps literals apart from
 rows, so functions of the same structure are found by comparing bytes. What differs among them becomes
 parameters of the one function that is built: a Real literal as itself, a literal index of a vector
-that is a parameter as the element that it picks, read by the caller.
+that is a parameter as the element that it picks, read by the caller. Short exponents stay literals.
 
 Two functions called with different literals are different literals of their callers, so sharing goes
 all the way up a call graph. Where something else differs (an index into a vector made inside, the size
@@ -18,7 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.ir import CALL, INDEX, PARAM
+from rose_core.language.ops import code
+from rose_core.language.powers import is_short
 from rose_core.language.types import REAL, TAN, Array, Type, scalar_of
+
+_POW = code("pow")
 
 MOST_COLUMNS = 48
 """How many parameters a shared function may have in place of literals, however short it is."""
@@ -146,9 +150,11 @@ def _sort(members: list[Entry], instances: dict[int, Instance]) -> None:
         called = [which for _, which, _ in calls(group[0])]
         values = [_values(entry, called, instances) for entry in group]
         fixed = [k for k, column in enumerate(columns) if column.param is None]
+        exponents = _exponents(group[0])
         apart: dict[object, list[int]] = {}
         for n, row in enumerate(values):
-            apart.setdefault(tuple(key_of(row[k]) for k in fixed), []).append(n)
+            short = tuple(row[k] if is_short(row[k]) else 0 for k in exponents)
+            apart.setdefault((*(key_of(row[k]) for k in fixed), short), []).append(n)
         for numbers in apart.values():
             _make([group[n] for n in numbers], columns, [values[n] for n in numbers], instances)
 
@@ -212,6 +218,12 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
                     x = args[param]
                     param = rows[3 * x + 1] if x >= 0 and ops[x] == PARAM else None
                 yield Column(k, j, param, -1)
+
+
+def _exponents(entry: Entry) -> list[int]:
+    """The literals that are exponents: a power with a short one is made of products, a parameter's is not."""
+    rows = entry.rows
+    return sorted({~rows[3 * k + 2] for k in places(entry.ops, _POW) if rows[3 * k + 2] < 0})
 
 
 def _values(entry: Entry, called: list[int], instances: dict[int, Instance]) -> list[float]:

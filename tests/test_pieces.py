@@ -106,6 +106,24 @@ def test_too_many_ends_are_left_alone(written) -> None:
     assert written == []
 
 
+@pytest.mark.parametrize(
+    ("n", "operations", "runs"), [(9, 90, False), (10, 90, True), (9, 60, True), (30, 200, False)]
+)
+def test_long_turns_run_alone_where_many_run_beside_each_other(n, operations, runs, written) -> None:
+    """Two ends of a long stencil are written out if all others are four times as many."""
+    V = Vec(n, Real)
+
+    def element(u, i):
+        y = u[imin(n, iadd(n + 1, i, 1), n - 1)] - u[isub(n, imax(n, i, 1), 1)]
+        for k in range(operations):
+            y = y * (0.01 * k + u[i]) + 0.5
+        return y
+
+    f = fn([V], V, lambda u: vec(n, Real, lambda i: element(u, i)))
+    same(f, numbers(n, 2))
+    assert written == ([(1, n - 1, n)] if runs else [])
+
+
 def test_indices_made_of_each_other_are_looked_at_once(monkeypatch) -> None:
     n, found = 64, []
     piece = pieces._piece

@@ -64,6 +64,9 @@ WIDEST = 8
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
 
+_MANY, _MOST_WRITTEN_FOR_MANY = 4, 1000
+"""So many times as many turns that run side by side are worth that many operations."""
+
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
 
@@ -239,11 +242,13 @@ def _begin(lanes: Lanes, turns: int) -> bool:
     found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values(), *compared]
     changes = sorted({0, turns}.union(start for index in found for start, _, _ in index))
     lanes.first, lanes.last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
-    alone = turns - (lanes.last - lanes.first)
+    beside = lanes.last - lanes.first
+    alone = turns - beside
+    written = _MOST_WRITTEN_FOR_MANY if beside >= _MANY * alone else _MOST_WRITTEN
     return (
-        lanes.last - lanes.first >= LEAST_TURNS
+        beside >= LEAST_TURNS
         and alone <= _MOST_ALONE
-        and alone * len(lanes.values) <= _MOST_WRITTEN
+        and alone * len(lanes.values) <= written
         and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
     )
 

@@ -1,4 +1,4 @@
-"""The derivative of 1 ÷ x is made of its value: it has no quotients of its own."""
+"""The derivatives of 1 ÷ x, of x √x, and of a root that is inverted, have no quotients of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import pytest
 from test_growth import functions
 
-from rose_core import Real, Vec, compile, fn, fori, grad, jvp, sum
+from rose_core import Real, Vec, compile, fn, fori, grad, hessian, jvp, sin, sqrt, sum
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ops import code
 
@@ -22,6 +22,13 @@ BODIES = {
     "turns": lambda x: fori(4, Real, x[0], lambda i, y: 1 / (x[1] + y * x[2])),
 }
 
+OF_ROOTS = {
+    "times root": lambda x: (x[0] * x[0]) * sqrt(x[0] * x[0]) + sin(x[1]) * sqrt(sin(x[1])),
+    "inverted root": lambda x: sum(N, lambda i: (1 / sqrt(x[i] * x[i] + x[0])) ** 3),
+    "root in turns": lambda x: fori(4, Real, x[0], lambda i, y: (y + 1) * sqrt(y + 1) * x[1]),
+}
+"""Forward mode has quotients of the roots, which nobody needs where they are multiplied by their squares."""
+
 
 def quotients(f):
     """The quotients that are no reciprocals."""
@@ -29,9 +36,9 @@ def quotients(f):
     return [ins for g in found for ins in g.code if ins[0] == code("div") and ins[1] >= 0]
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", [*BODIES, *OF_ROOTS])
 def test_gradient(name):
-    f = fn([V], Real, BODIES[name])
+    f = fn([V], Real, (BODIES | OF_ROOTS)[name])
     assert not quotients(fn([V], V, lambda x: grad(f)(x)))
     found = compile(grad(f))(X)
     h = 1e-6
@@ -57,3 +64,12 @@ def test_at_ends(x, slope):
     assert compile(grad(fn([Real], Real, lambda x: 1 / x)))(x) == slope
     weighted = fn([Real, Real], Real, lambda x, w: w * (1 / x))
     assert compile(fn([Real, Real], Real, lambda x, w: grad(weighted)(x, w)))(x, 1.0) == slope
+
+
+def test_times_root_at_zero():
+    """Its derivative is there, though that of the root is none that is a number."""
+    f = fn([Real], Real, lambda x: x * sqrt(x))
+    assert compile(grad(f))(0.0) == 0.0
+    assert compile(fn([Real], Real, lambda x: jvp(f)({"re": x, "du": 1.0}).du))(0.0) == 0.0
+    assert compile(hessian(f))(0.0) == math.inf
+    assert compile(hessian(f))(4.0) == 0.375

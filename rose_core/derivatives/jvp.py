@@ -138,7 +138,7 @@ class Sweep(Replay):
         if isinstance(t, (Array, Ref)):  # a choice between arrays or accumulators
             pair = [self.tangent(x) if isinstance(t, Array) else self.tangent_ref(x) for x in ins[2:]]
             return b.ternary(_SELECT, self.env[ins[1]], pair[0], pair[1], b.func.type_of(pair[0]))
-        template = rule_at(self.func, ins, mask).forward
+        template = rule_at(self.func, v, mask).forward
         if template is None:
             return None
         values = [self.env[x] for x in ins[1:]]

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from rose_core.language.formula import ZERO, Linear, Primal
-from rose_core.language.ir import Func
+from rose_core.language.ir import Func, among, places, remembered
 from rose_core.language.ops import LIBRARY, OPS, by_name
 
-_NAMES = "select or mul add sub neg div".split()
-_SELECT, _OR, _MUL, _ADD, _SUB, _NEG, _DIV = (by_name[n].code for n in _NAMES)
+_NAMES = "select or mul add sub neg div sqrt".split()
+_SELECT, _OR, _MUL, _ADD, _SUB, _NEG, _DIV, _SQRT = (by_name[n].code for n in _NAMES)
+_QUOTIENTS = among([_DIV])
 
 
 class Template:
@@ -197,7 +198,28 @@ RECIPROCAL = Rule(_DIV, 2, lambda y, x, d: -(d[1] * y) * y)
 """The derivative of ``1 ÷ x``: products are several times faster than a quotient, and ``y`` is enough."""
 
 
-def rule_at(func: Func, ins: tuple[int, ...], mask: int) -> Rule:
-    """The same for an instruction of ``func``, of which literals may tell more."""
-    is_reciprocal = ins[0] == _DIV and mask == 2 and ins[1] < 0 and func.pool[~ins[1]][0] == 1
-    return RECIPROCAL if is_reciprocal else rule(ins[0], mask)
+TIMES_ROOT = Rule(_MUL, 3, lambda y, x, d: d[0] * (1.5 * x[1]))
+"""The derivative of ``x * sqrt(x)``, by ``x`` alone: that of the root would be a quotient, 0 ÷ 0 at 0."""
+
+
+INVERTED_ROOT = Rule(_SQRT, 1, lambda y, x, d: d[0] * (0.5 * (1 / y)))
+"""The derivative of a root of which there is the reciprocal."""
+
+
+def rule_at(func: Func, v: int, mask: int) -> Rule:
+    """The same for an instruction of ``func``, of which literals and other instructions may tell more."""
+    ins = func.code[v]
+    if ins[0] == _DIV and mask == 2 and ins[1] < 0 and func.pool[~ins[1]][0] == 1:
+        return RECIPROCAL
+    if ins[0] == _MUL and mask == 3 and func.code[ins[2]] == (_SQRT, ins[1]):
+        return TIMES_ROOT
+    if ins[0] == _SQRT and v in _inverted(func):
+        return INVERTED_ROOT
+    return rule(ins[0], mask)
+
+
+@remembered
+def _inverted(f: Func) -> set[int]:
+    """The numbers of which there is the reciprocal."""
+    quotients = (f.code[v] for v in places(f, _QUOTIENTS))
+    return {y for _, x, y in quotients if x < 0 and f.pool[~x][0] == 1}

@@ -17,7 +17,7 @@ from rose_core.language.ops import OPS, code
 _NAMES = "mul add sub select div neg sqrt exp log sin cos sinh cosh".split()
 """The ops that are written out, the most frequent first; their templates have no constant but 0."""
 
-_ADD, _SUB, _MUL, _NEG, _DIV, _SELECT = map(code, ("add", "sub", "mul", "neg", "div", "select"))
+_ADD, _SUB, _MUL, _NEG, _DIV, _SELECT, _SQRT = map(code, "add sub mul neg div select sqrt".split())
 
 
 class _Signed:
@@ -214,13 +214,16 @@ class _Text:
             both = f"active[{first}] and active[{second}]", 3 * bit
             variants = [both, *variants, (f"active[{second}]", 2 * bit)]
         if opcode == _MUL:
-            variants.insert(0, ("a == o", 0))
+            by_root = f"active[a] and active[o] and code[o][0] == {_SQRT} and code[o][1] == a"
+            variants = [("a == o", 0), (by_root, -2), *variants]
         if opcode == _DIV:
             variants.insert(0, ("a < 0 and active[o] and b.pool[~values[a]][0] == 1", -1))
         for k, (test, mask) in enumerate(variants):
             self.add(f"{'elif' if k else 'if'} {test}:")
             self.depth += 1
-            if mask:
+            if mask == -2:
+                self.add("pad(); visit(v, ins); n = len(instructions)")
+            elif mask:
                 template = (rule(opcode, mask) if mask > 0 else RECIPROCAL).pull
                 assert template is not None
                 self.pull(template, operands)

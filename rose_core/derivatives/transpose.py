@@ -163,7 +163,7 @@ class Reverse(Cotangents):
         for k, x in enumerate(operands):
             if active[x]:
                 mask |= 1 << k
-        pull = rule_at(self.func, ins, mask).pull
+        pull = rule_at(self.func, v, mask).pull
         if pull is None:
             return
         b, fb, env = self.b, self.fb, self.lin.env

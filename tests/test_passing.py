@@ -68,6 +68,24 @@ def of_a_matrix(body):
     return fn([V], Real, f)
 
 
+def of_rows(body):
+    """All elements of a row, one after the other, each by that of another row, or the same."""
+
+    def turn(t, s, w):
+        i, j = imod(2, t), imod(2, t // 2)
+        for k in range(N):
+            s = s.at[i, k].set(body(s[i][k], s[j][k], w))
+        return s
+
+    def f(x):
+        w = 1.5 + x[0] * x[0]
+        start = [vec(N, Real, lambda k: sin(x[k])), x]
+        s = fori(4, M, start, lambda t, s: turn(t, s, w))
+        return sum(N, lambda k: sin(s[1][k]) + sin(s[0][k]) * x[k])
+
+    return fn([V], Real, f)
+
+
 def is_derivative(slope, f) -> None:
     """``slope`` is found by differences as well, and by forward mode."""
     assert slope == pytest.approx(differences(f, X), rel=1e-7, abs=1e-8)
@@ -80,7 +98,7 @@ def zeros_put(f) -> int:
     return len(re.findall(r"set\(\w+, \w+, 0\.0\)", inspect(f).ir))
 
 
-@pytest.mark.parametrize("of", [of_a_vector, of_a_matrix])
+@pytest.mark.parametrize("of", [of_a_vector, of_a_matrix, of_rows])
 @pytest.mark.parametrize("name", [*PASSING, *OTHERS])
 def test_what_becomes_of_an_element(name, of) -> None:
     f = of((PASSING | OTHERS)[name])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, Func, operands, remembered
+from rose_core.language.ir import INDEX, SET, Func, operands, remembered
 from rose_core.language.ops import code
 
 _ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
@@ -35,8 +35,8 @@ def passing(f: Func, v: int, is_known: Callable[[int], bool]) -> Sequence[int]:
     whether the backward pass knows it by then.
     """
     _, whole, at, new = f.code[v]
-    users, elements = only_users(f), _elements(f)
-    found = [elements.get((whole, at), -1)]
+    users = only_users(f)
+    found = [_old(f, whole, at)]
     while found[-1] != new:
         user = users.get(found[-1], -1)
         if user < 0 or f.home[user] != f.home[v] or not _passes(f, found[-1], user, is_known):
@@ -67,6 +67,20 @@ def passed_on(f: Func, path: Sequence[int], c: int, b: Builder, value: Callable[
 def _other(given: Sequence[int], x: int) -> int:
     """The operand besides ``x``, of two."""
     return given[x == given[0]]
+
+
+def _old(f: Func, v: int, at: int) -> int:
+    """The element at ``at`` of the array ``v``, if it is read: perhaps ahead of updates of other elements."""
+    code, pool, elements = f.code, f.pool, _elements(f)
+    while (v, at) not in elements:
+        op, *given = code[v] if v >= 0 else (-1,)
+        if op == SET and at < 0 and given[1] < 0 and pool[~at][0] != pool[~given[1]][0]:
+            v = given[0]
+        elif op == INDEX and given[0] >= 0 and code[given[0]][0] == SET and code[given[0]][2] == given[1]:
+            v = code[given[0]][3]  # the row that was put there
+        else:
+            return -1
+    return elements[v, at]
 
 
 @remembered

@@ -123,6 +123,7 @@ I32_ADD, I32_MUL, I32_LT_U, F64_ADD, F64_SUB, SELECT, DROP, END = (
 LOOP, BR_IF_0 = b"\x03\x40", b"\x0d\x00"
 IF, ELSE, UNREACHABLE, I32_GE_U = b"\x04\x40", b"\x05", b"\x00", b"\x4f"
 I32_EQ, I32_EQZ, I32_SUB, I32_SHL = b"\x46", b"\x45", b"\x6b", b"\x74"
+I32_NE, I32_AND = b"\x47", b"\x71"
 I32_SHR_U, I32_GT_U, RETURN = b"\x76", b"\x4b", b"\x0f"
 BLOCK, BR_0, BR_2, BR_IF_1 = b"\x02\x40", b"\x0c\x00", b"\x0c\x02", b"\x0d\x01"
 MEMORY_SIZE, MEMORY_GROW = b"\x3f\x00", b"\x40\x00"

@@ -127,18 +127,19 @@ def test_sums_side_by_side(n: int, count: int, written) -> None:
 
 
 STENCILS = {
-    "rows apart": (lambda i, a: iadd(14, i, a), True),
-    "one row": (lambda i, a: iadd(14, i, 1), True),
-    "round the edge": (lambda i, a: index(14, imod(12, iadd(24, i, 11 * a))), True),
-    "round a small edge": (lambda i, a: index(14, imod(2, iadd(24, i, a))), False),
-    "up to the edge": (lambda i, a: imin(14, iadd(24, i, a), 10), False),
+    "rows apart": lambda i, a: iadd(14, i, a),
+    "one row": lambda i, a: iadd(14, i, 1),
+    "round the edge": lambda i, a: index(14, imod(12, iadd(24, i, 11 * a))),
+    "round a small edge": lambda i, a: index(14, imod(2, iadd(24, i, a))),
+    "up to the edge": lambda i, a: imin(14, iadd(24, i, a), 10),
 }
 
 
 @pytest.mark.parametrize("name", STENCILS)
 def test_neighbours_in_several_rows(name: str, written) -> None:
-    """What a turn adds to neighbours in rows that are others for sure goes on beside the next turn's."""
-    row, in_lanes = STENCILS[name]
+    """What a turn adds to neighbours in rows that are others, for sure or as it turns out, goes on beside the
+    next turn's."""
+    row = STENCILS[name]
     m = Vec(14, Vec(13, Real))
 
     def turn(x, i, j):
@@ -153,7 +154,7 @@ def test_neighbours_in_several_rows(name: str, written) -> None:
     for seed in range(3):
         draw = random.Random(seed)
         same(g, [[draw.uniform(-1, 1) for _ in range(13)] for _ in range(14)])
-    assert (written.count(11) > 0) == in_lanes
+    assert 11 in written
 
 
 def test_what_a_loop_needs_comes_from_another(written) -> None:

@@ -8,7 +8,7 @@ import random
 import pytest
 from engines import same
 
-from rose_core import Real, Vec, fn, iadd, imax, imin, imod, isub, jvp, real, vec, vjp
+from rose_core import Real, Vec, fn, iadd, imax, imin, imod, inspect, isub, jvp, real, vec, vjp
 from rose_core import sum as total
 from rose_core.wasm import lane_code, pieces
 from tests import random_stencils
@@ -85,6 +85,31 @@ def test_between_its_ends_a_stencil_runs_in_lanes(n: int, wrapped: bool, written
     del written[:]
     same(fn([V, V], V, lambda u, d: vjp(step)(u).grad(d)), u, [(-1.0) ** k / u[k] for k in range(n)])
     assert (1, n - 1, n) in written
+
+
+@pytest.mark.parametrize("n", [6, 7, 30])
+def test_rows_that_may_be_the_same_are_told_apart_while_it_runs(n: int, written) -> None:
+    """At the edges of a grid, the row before or after one is that row itself."""
+    M = Vec(n, Vec(n, Real))
+
+    def before(i):
+        return isub(n, imax(n, i, 1), 1)
+
+    def after(i):
+        return imin(n, iadd(n + 1, i, 1), n - 1)
+
+    def step(u):
+        def around(i, j):
+            return u[before(i)][j] + u[after(i)][j] + u[i][before(j)] + u[i][after(j)] - 4 * u[i][j]
+
+        return vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: u[i][j] + 0.2 * around(i, j) * u[i][j]))
+
+    f = fn([M], M, step)
+    back = fn([M, M], M, lambda u, d: vjp(f)(u).grad(d))
+    u, d = ([[10.0 ** ((i * 7 + j * k) % 17) for j in range(n)] for i in range(n)] for k in (5, 3))
+    same(back, u, d)
+    assert (1, n - 1, n) in written
+    assert inspect(back).wat.count("i32.ne") == 3  # of the row, and those before and after it
 
 
 def test_turns_as_numbers(written) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.encode import (
     BR_IF_0,
+    ELSE,
     END,
     F64_ADD,
     F64_CONVERT_S,
@@ -14,9 +15,11 @@ from rose_core.encode import (
     F64X2_OF_I32,
     F64X2_SPLAT,
     I32_ADD,
+    I32_AND,
     I32_GE_U,
     I32_LT_U,
     I32_MUL,
+    I32_NE,
     I32_SHL,
     I32_SHR_U,
     I32_SUB,
@@ -108,15 +111,31 @@ class Writer:
         body, out = self.body, self.body.out[self.home]
         assert isinstance(self.block.size, Fin)
         first, last = self.ends
-        turns = last - first
         counted = self.block.count
-        count = i32_const(turns) if counted is None else body.settle(counted, self.home)
+        count = i32_const(last - first) if counted is None else body.settle(counted, self.home)
         out += self._spread()
         self.sums = Sums(body, sums, self.new_local, self.block.down, own)
         self.i = body.new_local(True)
         """The local variable with the turn, counted from the origin, times the bytes of an element."""
         self.start = self.taken
         self._alone(range(first))
+        self._beside(count)
+        self._alone(range(last, self.block.size.size))
+        body.free[-1][1].append(self.i)
+        results = [self.block.results[k] for k in self.places]
+        if counted is not None:
+            results.append(counted)
+        for x in filter(self.is_outside, [*used, *results]):
+            if x >= 0:
+                body.used(x, self.number)
+        delayed, body.delayed[self.number] = body.delayed[self.number], []
+        for x in delayed:
+            body.used(x, self.home)
+
+    def _beside(self, count: bytes) -> None:
+        """Write the turns that run side by side, of which ``count`` pushes how many there are."""
+        out, (first, last) = self.body.out[self.home], self.ends
+        turns = last - first
         self.is_alone, self.origin = False, first
         whole = turns & -2
         step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
@@ -133,17 +152,6 @@ class Writer:
                 self.taken = self.start
                 out += self.turn(1)
         out += [*self.end(), *self.sums.end()]
-        self._alone(range(last, self.block.size.size))
-        body.free[-1][1].append(self.i)
-        results = [self.block.results[k] for k in self.places]
-        if counted is not None:
-            results.append(counted)
-        for x in filter(self.is_outside, [*used, *results]):
-            if x >= 0:
-                body.used(x, self.number)
-        delayed, body.delayed[self.number] = body.delayed[self.number], []
-        for x in delayed:
-            body.used(x, self.home)
 
     def _counted(self, count: bytes) -> list[bytes]:
         """The code of as many turns as ``count`` pushes, or of all from the last one on."""
@@ -301,6 +309,23 @@ class FlatWriter(Writer):
         used = [x for ins in (*values, *rows, *sites, *sums, *elements, *shifted) for x in ins[1:]]
         self.loop(used, lanes.sums, lanes.own)
         body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
+
+    def _beside(self, count: bytes) -> None:
+        """Where rows turn out to be the same, turns run one after the other."""
+        body, out = self.body, self.body.out[self.home]
+        before = len(out)
+        super()._beside(count)
+        if not self.lanes.unsure:
+            return
+        beside, (first, last) = out[before:], self.ends
+        del out[before:]
+        for k, rows in enumerate(self.lanes.unsure):
+            out += [body.place(r).push() for r in rows]
+            out += [I32_NE, I32_AND] if k else [I32_NE]
+        self.is_alone, self.origin, self.taken = True, first, self.start
+        step = [local_get(self.i), i32_const(STEP), I32_ADD, local_tee(self.i)]
+        one = [BASE, local_set(self.i), LOOP, *self.turn(1), *step]
+        out += [IF, *beside, ELSE, *one, i32_const((last - first) * STEP), I32_LT_U, BR_IF_0, END, END]
 
     def _bases(self) -> dict[tuple[int, int], int]:
         """Array and index from outside → local variable with where the element of that index is."""

@@ -55,6 +55,9 @@ _MOST_OWN = 16
 _COMPARED = 5
 """How many operations it takes to put the numbers of two turns into lanes, to compare them with others."""
 
+_MOST_UNSURE = 3
+"""The most rows of an accumulator that are told apart while the program runs."""
+
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
 
@@ -156,7 +159,9 @@ class Lanes:
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
-    """Sites that share the elements of a column with nothing but each other (`wasm.lane_flow`)."""
+    """Sites that share the elements of a column with nothing but each other (`wasm.lane_flow`),"""
+    unsure: list[tuple[int, int]] = field(default_factory=list)
+    """if these rows are different ones, which a look at their addresses tells."""
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
@@ -342,9 +347,15 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
             columns.setdefault(lanes.elements[func.code[v][1]].column, []).append(v)
         are_its_own = all(accumulators(func.code[v][1]) == [root] for v in sites)
         are_flows = all(_is_flow(lanes, func, column) for column in columns.values())
-        if are_its_own and are_flows and _are_apart(body, {of for of, _ in columns}):
+        rows = {of for of, _ in columns}
+        by_lanes = _apart(offsets[root])
+        if (
+            are_its_own
+            and are_flows
+            and (_are_apart(body, rows) or (not by_lanes and _may_be_apart(body, lanes, rows)))
+        ):
             lanes.flows.update((column, of) for column, of in columns.items() if len(of) > 1)
-        elif not _apart(offsets[root]):
+        elif not by_lanes:
             lanes.single.update(sites)
     return (
         (func.blocks[lanes.number].is_whole or not shared)
@@ -391,6 +402,19 @@ def _are_apart(body: Body, rows: Collection[int]) -> bool:
         root == other_root and any(starmap(partial(differ, body), zip(path, other, strict=False)))
         for (path, root), (other, other_root) in combinations(paths, 2)
     )
+
+
+def _may_be_apart(body: Body, lanes: Lanes, rows: Collection[int]) -> bool:
+    """Whether rows of which it is not known, as at clamped indices, are different if their addresses are.
+
+    That the loop has to look at these is noted then.
+    """
+    types = {body.func.types[r] for r in rows}
+    paths = [path_of(body.func, r) for r in rows]
+    if len(types) > 1 or len({(root, len(path)) for path, root in paths}) > 1 or len(rows) > _MOST_UNSURE:
+        return False
+    lanes.unsure += combinations(sorted(rows), 2)
+    return True
 
 
 _Steps = tuple[int, int, int]

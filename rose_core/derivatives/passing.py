@@ -69,18 +69,24 @@ def _other(given: Sequence[int], x: int) -> int:
     return given[x == given[0]]
 
 
+_MOST_BETWEEN = 16
+"""Behind how many updates of other elements an old element is looked for: of long rows that would take long."""
+
+
 def _old(f: Func, v: int, at: int) -> int:
     """The element at ``at`` of the array ``v``, if it is read: perhaps ahead of updates of other elements."""
     code, pool, elements = f.code, f.pool, _elements(f)
-    while (v, at) not in elements:
+    for _ in range(_MOST_BETWEEN):
+        if (v, at) in elements:
+            return elements[v, at]
         op, *given = code[v] if v >= 0 else (-1,)
         if op == SET and at < 0 and given[1] < 0 and pool[~at][0] != pool[~given[1]][0]:
             v = given[0]
         elif op == INDEX and given[0] >= 0 and code[given[0]][0] == SET and code[given[0]][2] == given[1]:
             v = code[given[0]][3]  # the row that was put there
         else:
-            return -1
-    return elements[v, at]
+            break
+    return -1
 
 
 @remembered

@@ -77,10 +77,11 @@ draw();
 
 
 def test_inputs_that_a_page_draws_anew_are_moved_to_all_positions(site: Frozen) -> None:
+    """Of both of them at once."""
     site.write("pages/page.html", DRAWN_ANEW)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    products = {12 * a for a in range(1, 6)} | {2 * b for b in range(11, 15)}
+    products = {a * b for a in range(1, 6) for b in range(11, 15)}
     assert f"pages/page.html: {len(products)} programs" in done.stdout
 
 
@@ -622,16 +623,17 @@ def test_a_page_that_calls_itself_something_else_warms_up(site: Frozen) -> None:
 
 
 def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
-    """What is hidden, what is npm's, and what comes with Rose; and who compiles on a click is told how."""
+    """What is hidden, what is npm's, and what comes with Rose; and who compiles on occasion is told how."""
     site.write("rose/package.json", '{"name": "rose-web"}')
     for place in (".drafts", "node_modules/one", "rose/site"):
         (site.root / place).mkdir(parents=True)
         site.write(f"{place}/page.html", PAGE)
     site.write("pages/page.html", PAGE.replace("<input", "<button>").replace("page.js", "click.js"))
-    site.write("pages/click.js", SCRIPT.replace("slider.oninput", "onclick").replace("\nshow();", ""))
+    elsewhere = SCRIPT.replace("slider.oninput", "oncontextmenu").replace("\nshow();", "")
+    site.write("pages/click.js", elsewhere)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"\S+\.html: \d programs.*", done.stdout) == [
-        "pages/page.html: 0 programs (what it compiles when somebody clicks or types, "
+        "pages/page.html: 0 programs (what it compiles when something else is done, "
         "a function warmUp that it exports can compile)"
     ]

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="compile ahead of time what the pages of a site compile",
         description="Opens each page of a site in Chromium, uses it, and writes what it compiled into files "
         "next to it, so that its readers load no Python. Its sources are not changed. A page is used by the "
-        "function warmUp that one of its modules exports, or else by moving its sliders.",
+        "function warmUp that one of its modules exports, or else as readers do: see the README.",
     )
     freeze.add_argument("site", type=Path, help="the folder of the site, as it is published")
     freeze.add_argument("--check", action="store_true", help="change nothing; say what is out of date")

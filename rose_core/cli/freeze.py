@@ -124,11 +124,16 @@ def _hint(visit: Visit, kept: int) -> str:
         unseen += f" (of the addresses that differ in a query alone, {visit.opened} were opened)"
     if visit.has_left:
         unseen += " (it adds inputs on and on, of which some were moved)"
+    if visit.is_untried:
+        unseen += " (there is more to do on it than was done)"
+    if visit.many:
+        names = ", ".join(sorted(visit.many))
+        unseen += f" (each position of {names} makes a program: make a number that it gives an argument)"
     if kept:
         return f", and {kept} from before, as something went wrong{unseen}"
     if visit.artifacts or visit.errors or unseen or not visit.has_rose:
         return unseen
-    return " (what it compiles when somebody clicks or types, a function warmUp that it exports can compile)"
+    return " (what it compiles when something else is done, a function warmUp that it exports can compile)"
 
 
 def _put_right(changes: list[Change], check: bool) -> bool:

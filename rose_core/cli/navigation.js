@@ -24,6 +24,22 @@
     event.preventDefault();
   };
 
+  // back to what was there before it came, nobody is asked
+  const { go } = History.prototype;
+  const goIn = function (delta = 0) {
+    const at = navigation.currentEntry.index + delta;
+    if (!delta || navigation.entries()[at]?.sameDocument) go.call(this, delta);
+  };
+  Object.assign(History.prototype, {
+    go: goIn,
+    back() {
+      goIn.call(this, -1);
+    },
+    forward() {
+      goIn.call(this, 1);
+    },
+  });
+
   // that it stays is no mistake of the page; this comes first of those who listen, see visit.py
   const refusals = new WeakSet();
   const silence = (event) => {

@@ -33,7 +33,9 @@ try:
         Page,
         Playwright,
         Response,
+        Route,
         TimeoutError,
+        ViewportSize,
         sync_playwright,
     )
 except ImportError:
@@ -43,7 +45,8 @@ INDEX = "rose.frozen.json"
 KNOWN = "rose-known-before/"
 """Where readers find what need not be compiled again, as seen from an index."""
 _HERE = Path(__file__).parent
-_USE = (_HERE / "use.js").read_text("utf-8").strip().rstrip(";")
+_PARTS = [(_HERE / f"{name}.js").read_text("utf-8") for name in ("page", "hands", "together", "use")]
+_USE = f"Object.assign({', '.join(part.strip().rstrip(';') for part in _PARTS)})"
 _WATCH = (_HERE / "watch.js").read_text("utf-8")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
 _NAVIGATION = (_HERE / "navigation.js").read_text("utf-8")
@@ -65,11 +68,20 @@ WORD = 60_000
 STEP = 30
 """Milliseconds between two looks whether that is over."""
 
+NARROW = ViewportSize(width=360, height=720)
+"""A window as telephones have it."""
+
 MOST = 24
 """How many addresses of a page, which differ in their queries, are opened."""
 
 FRAMES = 64
 """How many frames of a page are used."""
+
+ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
+"""Addresses of other hosts than that of the site, while it is used."""
+
+HAND = "NotAllowedError"
+"""What browsers say of what takes a reader's own hand, or word: see `watch.js`."""
 
 BEAT = 1_000
 """Milliseconds between two looks whether a page still answers."""
@@ -94,6 +106,10 @@ class Visit:
     """How many of these were opened."""
     has_left: bool = False
     """Whether it adds so many inputs that not all of them were moved."""
+    many: set[str] = field(default_factory=set)
+    """Its sliders of too many positions that each seem to make a program."""
+    is_untried: bool = False
+    """Whether there was more to be done on it, as where inputs make programs together, than was."""
     workers: dict[str, str] = field(default_factory=dict)
     """By scope, the addresses of the service workers that it registers."""
     errors: list[str] = field(default_factory=list)
@@ -165,12 +181,21 @@ def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> Bro
         context.route(
             f"**/{KNOWN}*", lambda route: route.fulfill(body=known[Path(route.request.url).stem].data)
         )
+    context.route(ELSEWHERE, _only_ask)
     context.expose_function("roseEnd", _note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
     context.add_init_script(_WATCH)
     context.add_init_script(_REGISTRATION)
     context.add_init_script(WORKER)
     return context
+
+
+def _only_ask(route: Route) -> None:
+    """Buttons may send something to other hosts, which is not for a machine to do."""
+    if route.request.method in ("GET", "HEAD", "OPTIONS"):
+        route.fallback()
+    else:
+        route.fulfill(status=204)
 
 
 def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
@@ -212,10 +237,16 @@ def _parameters(address: str) -> frozenset[str]:
 def use(context: BrowserContext, address: str, visit: Visit) -> None:
     """Open a page, use it as a reader does, and collect what it compiles."""
     page = context.new_page()
+    page.on("popup", lambda other: other.close())  # which are other pages
     _note(page, visit)
     page.expose_function("roseProblem", visit.tell)
     thrown: list[str] = []
-    page.on("pageerror", lambda error: thrown.append(error.message))
+
+    def note_thrown(error: Error) -> None:
+        if error.name != HAND:
+            thrown.append(error.message)
+
+    page.on("pageerror", note_thrown)
     try:
         _open(page, address)
         _note_found(page.main_frame, visit)  # which has been looked through
@@ -254,19 +285,24 @@ def _belongs_to(frame: Frame, page: Page) -> bool:
 
 
 def _use(frame: Frame, visit: Visit) -> None:
-    """Use what is in a frame."""
+    """Use what is in a frame, and see it in a narrow window."""
     try:
-        if not _done(frame, "warmUp"):
-            _done(frame, "use")
+        if not _done(frame, "warmUp") and _done(frame, "use") and frame.parent_frame is None:
+            _resize(frame)
     except _PageError as error:
         visit.fail(error)
-    _wait(frame, visit)
-
-
-def _wait(frame: Frame, visit: Visit) -> None:
-    """Wait for what a frame compiles, and note it."""
     _try(frame, "settled", visit)
     _note_found(frame, visit)
+
+
+def _resize(frame: Frame) -> None:
+    """As who turns a telephone, or makes the window smaller."""
+    page = frame.page
+    wide = page.viewport_size
+    assert wide
+    for size in (NARROW, wide):
+        page.set_viewport_size(size)
+        _done(frame, "resized")
 
 
 def _look_through(frame: Frame, visit: Visit) -> None:
@@ -291,6 +327,8 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     visit.unseen |= set(found["unseen"])
     visit.turns += (turn for turn in found["turns"] if turn not in visit.turns)
     visit.has_left |= found["left"]
+    visit.many |= set(found["many"])
+    visit.is_untried |= found["untried"]
     visit.workers |= dict(found["workers"])
     known = {artifact.key for artifact in visit.artifacts}
     files = (Artifact(key, base64.b64decode(data)) for key, data in found["files"] if key not in known)
@@ -325,7 +363,7 @@ def _note_end(number: int, end: Any) -> None:
 
 
 def _done(frame: Frame, action: str) -> Any:
-    """What an action of `use.js` gives; this ends however long the page takes."""
+    """What an action of `page.js` or `use.js` gives; this ends however long the page takes."""
     number = next(_numbers)
     start = beat = now = monotonic()
     minutes = LONGEST // 60_000

@@ -6,6 +6,8 @@
   work.asks = false; // in the page itself
   work.unseen = new Set();
   work.left = false; // whether it has added more than were used
+  work.untried = false; // whether there was more to be done on it than was
+  work.many = new Set(); // sliders of which each position seems to make a program
   work.turns = new Set(); // what else the page would show at addresses of its own
   globalThis.roseWork = work;
   const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
@@ -91,6 +93,19 @@
       }
   }, 500);
 
+  // the screen and the mouse stay as they are, whatever is pressed
+  for (const way of ["requestFullscreen", "requestPointerLock"])
+    Element.prototype[way] &&= async () => {};
+
+  // what is told of what, which nobody else can say
+  work.heard = new WeakMap();
+  const { addEventListener: listen } = EventTarget.prototype;
+  EventTarget.prototype.addEventListener = function (type, ...words) {
+    const known = work.heard.get(this) ?? new Set();
+    work.heard.set(this, known.add(`${type}`));
+    return listen.call(this, type, ...words);
+  };
+
   // whose inputs nobody else finds, where they are closed
   work.shadows = new Set();
   const { attachShadow } = Element.prototype;
@@ -119,11 +134,14 @@
 
   const tell = (message, place) =>
     globalThis.roseProblem?.(placed(message, place));
-  const thrown = (error, place) =>
+  const thrown = (error, place) => {
+    // what takes a reader's own hand, or word, as to copy something, is no mistake
+    if (error?.name === "NotAllowedError") return;
     tell(
       error?.message ?? `${error}`,
       placeIn(error?.stack) ?? places.get(error) ?? place,
     );
+  };
   const failed = ({ target, error, message, filename, lineno }) => {
     if (target === window) {
       // of what no script has thrown itself, nothing is told here

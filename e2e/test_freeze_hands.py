@@ -1,0 +1,154 @@
+"""`rose freeze` does with pages what readers do: several things at once, and all that is listened to."""
+
+from __future__ import annotations
+
+from e2e.frozen import Frozen
+
+SCALES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
+"""
+
+
+def told_of(site: Frozen, body: str, script: str) -> str:
+    """What is told of a page that has the script above, and with which all goes well."""
+    head = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
+    head += "<style>html { overflow: hidden }</style>"
+    tail = f'<script type="module">import {{ scale }} from "./scales.js";{script}</script>'
+    site.write("pages/page.html", head + body + tail)
+    site.write("pages/scales.js", SCALES)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[0]
+
+
+TOGETHER = """
+<select id="a"><option>2<option>3</select><input id="b" type="range" min="1" max="3" value="2">
+<label><input id="c" type="checkbox">x 0.1</label><input id="d" type="range" min="101" max="102" value="102">
+<select id="e" multiple><option selected>11<option>13</select><button id="f">go</button>
+<label><input name="g" type="radio" value="19" checked></label><input name="g" type="radio" value="23">
+"""
+
+ACTS_TOGETHER = """
+a.onchange = b.oninput = c.onchange = () => scale(10 ** +b.value * +a.value * (c.checked ? 0.001 : 1));
+d.oninput = () => scale(d.value);
+f.onclick = () => {
+    const product = [...e.selectedOptions].reduce((total, { value }) => total * value, 1);
+    scale(product * document.querySelector("[name=g]:checked").value);
+};
+"""
+
+
+def test_what_depends_on_several_inputs_is_frozen_for_all_that_they_are(site: Frozen) -> None:
+    """Three of them at once, one by itself, and two that matter when a button is pressed."""
+    told = told_of(site, TOGETHER, ACTS_TOGETHER)
+    together = {10**b * a * c for a in (2, 3) for b in (1, 2, 3) for c in (1, 0.001)}
+    pressed = {x * y * g for x in (1, 11) for y in (1, 13) for g in (19, 23)}
+    assert told == f"pages/page.html: {len(together) + 2 + len(pressed)} programs"
+
+
+HEARD = """
+<button id="opens">settings</button><dialog><input id="inner" type="range" min="1" max="3" value="2">
+<button id="apply">apply</button><form method="dialog"><button>close</button></form></dialog>
+<button popovertarget="pop">more</button><div id="pop" popover><select><option>11<option>12</select></div>
+<button id="adds">add</button><p id="list"></p><ul><li>13</li><li>14</li></ul>
+<canvas id="canvas" width="99" height="60"></canvas>
+<svg width="99" height="60"><circle id="handle" cx="20" cy="30" r="9" style="cursor: grab"></circle></svg>
+<p id="card">card</p><div id="board" tabindex="0">board</div><kbd>z</kbd>
+<form id="form"><input value="1"><button>solve</button></form>
+<table><tr><td contenteditable>1</td></tr></table>
+<input id="colour" type="color"><input id="day" type="date"><input id="count" type="number" value="5">
+<input id="offered" list="values" value="41"><datalist id="values"><option>41<option>42</datalist>
+<nav><a href="/pages/view/one">one</a></nav>
+"""
+
+HEARS = """
+const find = (selector) => document.querySelector(selector);
+opens.onclick = () => find("dialog").showModal();
+inner.oninput = () => find("dialog").open ? scale(inner.value) : scale(2);
+apply.onclick = () => scale(4);
+pop.ontoggle = ({ newState }) => newState === "open" && scale(10);
+find("#pop select").onchange = ({ target }) => scale(target.value);
+adds.onclick = () => {
+    list.append("x");
+    scale(20 + Math.min(3, list.textContent.length));
+};
+find("ul").addEventListener("click", ({ target }) => target.matches("li") && scale(target.textContent));
+find("ul").style.cursor = "auto";
+for (const item of document.querySelectorAll("li")) item.style.cursor = "pointer";
+let held;
+canvas.onmousedown = ({ offsetX }) => (held = offsetX);
+addEventListener("mousemove", ({ offsetX, buttons, target }) => {
+    if (target === canvas && buttons && offsetX > held) scale(30);
+});
+handle.addEventListener("pointerdown", ({ pointerId }) => {
+    handle.setPointerCapture(pointerId);
+    handle.onpointermove = ({ buttons }) => buttons && scale(31);
+});
+canvas.onwheel = () => scale(32);
+card.onmouseenter = () => scale(33);
+addEventListener("keydown", ({ key }) => {
+    if (key === "ArrowRight") scale(34);
+    if (key === "z") scale(35);
+});
+board.onkeyup = ({ key }) => key === "Enter" && scale(36);
+form.onsubmit = (event) => {
+    event.preventDefault();
+    scale(37);
+};
+find("td").oninput = () => scale(38);
+colour.oninput = () => colour.value !== "#000000" && scale(39);
+day.onchange = () => day.value && scale(40);
+offered.onchange = () => scale(offered.value);
+count.oninput = () => scale(50 + +count.value);
+document.onclick = (event) => {
+    if (!event.target.matches("nav a")) return;
+    event.preventDefault();
+    history.pushState(null, "", event.target.href);
+    scale(60);
+};
+addEventListener("resize", () => scale(innerWidth < 500 ? 61 : 62));
+"""
+
+
+def test_what_a_page_listens_to_is_done(site: Frozen) -> None:
+    told = told_of(site, HEARD, HEARS)
+    wanted = {1, 2, 3, 4, 10, 11, 12, 21, 22, 23, 13, 14, *range(30, 41), 41, 42, 54, 55, 56, 60, 61, 62}
+    assert told == f"pages/page.html: {len(wanted)} programs"
+
+
+DOES_TOO_MUCH = """
+const BUTTONS = {
+    opens: () => open("other.html").focus(),
+    again: () => location.reload(),
+    asks: () => [alert("a"), confirm("b"), prompt("c")],
+    fills: () => document.documentElement.requestFullscreen(),
+    locks: () => document.body.requestPointerLock(),
+    copies: () => navigator.clipboard.writeText("x"),
+    sends: () => fetch("https://rose.invalid/", { method: "POST", mode: "no-cors", body: "x" }),
+    leaves: () => (location.href = "https://rose.invalid/"),
+    closes: () => close(),
+    back: () => history.back(),
+};
+for (const [text, onclick] of Object.entries(BUTTONS))
+    document.body.append(Object.assign(document.createElement("button"), { textContent: text, onclick }));
+const on = new Set();
+for (let k = 0; k < 40; ++k) {
+    const onclick = () => {
+        if (!on.delete(k)) on.add(k);
+        scale([...on].reduce((total, n) => total + 2 ** n, 1));
+    };
+    cells.append(Object.assign(document.createElement("button"), { textContent: k, onclick }));
+}
+fine.oninput = () => scale(fine.value);
+"""
+
+
+def test_what_leads_away_from_a_page_or_on_without_end_is_left(site: Frozen) -> None:
+    """What is too much for a page is told; what buttons send to others does not get there."""
+    fine = '<input id="fine" type="range" min="0.5" max="0.9" step="0.001">'
+    told = told_of(site, f'<body><p id="cells"></p>{fine}', DOES_TOO_MUCH)
+    seen, _, hint = told.removeprefix("pages/page.html: ").partition(" programs ")
+    # three positions, and of the forty cells those that show what they are
+    assert int(seen) < 16
+    assert hint == "(each position of fine makes a program: make a number that it gives an argument)"

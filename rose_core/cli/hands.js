@@ -1,0 +1,154 @@
+// Run by `rose freeze` in a page, with page.js: how hands act on it. Elements are given by functions that tell
+// them, or what has taken their place in a page that draws itself anew.
+({
+  /** A page may wait for the end of a movement. */
+  pause() {
+    return this.settled(100, 500);
+  },
+
+  /** The window has another size. */
+  async resized() {
+    await this.drawn();
+    await this.pause();
+  },
+
+  /** Whether an element, a document or a window is told of any of these. */
+  hears(target, types) {
+    const heard = globalThis.roseWork.heard.get(target);
+    return types.some(
+      (type) => heard?.has(type) || typeof target[`on${type}`] === "function",
+    );
+  },
+
+  /** Whether the mouse looks so on an element, and not on what is around it. */
+  looks(element, cursor) {
+    const [own, other] = [element, element.parentElement].map(
+      (place) => place && getComputedStyle(place).cursor,
+    );
+    return own !== other && cursor.test(own);
+  },
+
+  /** Have an element tell what happens to it; all but a change leaves shadow roots. */
+  tell(present, Kind, types, more) {
+    for (const type of types) {
+      const composed = type !== "change";
+      const options = { bubbles: true, composed, cancelable: composed };
+      present().dispatchEvent(new Kind(type, { ...options, ...more }));
+    }
+  },
+
+  /** The mouse, whose pointer is always there, is pressed on an element, moved or let go: in its middle, or elsewhere. */
+  point(present, types, more = this.middle(present)) {
+    const mouse = { pointerId: 1, pointerType: "mouse", isPrimary: true };
+    for (const type of types) {
+      const Kind = /^pointer|click/.test(type) ? PointerEvent : MouseEvent;
+      const buttons = +type.endsWith("down");
+      const all = { ...mouse, view: window, buttons, ...more };
+      this.tell(present, Kind, [type], all);
+    }
+  },
+
+  /** A place in an element, by shares of its width and height. */
+  middle(present, across = 1 / 2, down = 1 / 2) {
+    const { x, y, width, height } = present().getBoundingClientRect();
+    return { clientX: x + across * width, clientY: y + down * height };
+  },
+
+  /** Press an element, and let it go. */
+  async press(present) {
+    this.point(present, ["pointerdown", "mousedown", "pointerup", "mouseup"]);
+    if (present().click) present().click();
+    else this.point(present, ["click"]); // of what is drawn as SVG
+    await this.pause();
+  },
+
+  /** Come to a place in an element with the mouse, click there, and drag what is there a little way. */
+  async drag(present, start) {
+    const { clientX: x, clientY: y } = start;
+    const top = present().getRootNode().elementFromPoint?.(x, y);
+    // what is held hears all until it is let go, and those around it do
+    const CONTROLS = "button, a, input, select, textarea, label, summary";
+    const isIn = present().contains(top) && !top.closest(CONTROLS);
+    const target = () => (isIn && top.isConnected ? top : present());
+    this.point(target, ["pointerover", "mouseover"], start);
+    this.point(present, ["pointerenter", "mouseenter"], start);
+    this.point(target, ["pointermove", "mousemove"], start);
+    const [DOWN, UP] = [
+      ["pointerdown", "mousedown"],
+      ["pointerup", "mouseup"],
+    ];
+    this.point(target, [...DOWN, ...UP, "click"], start);
+    this.point(target, DOWN, start);
+    let place = start;
+    for (let k = 1; k <= 4; ++k) {
+      place = { clientX: x + 5 * k, clientY: y + 3 * k };
+      const more = { ...place, movementX: 5, movementY: 3, buttons: 1 };
+      this.point(target, ["pointermove", "mousemove"], more);
+      await this.drawn(); // many wait for that
+    }
+    this.point(target, UP, place);
+    await this.pause();
+  },
+
+  /** Hit a key where an element is. */
+  async hit(present, key) {
+    present().focus?.();
+    const more = { key, code: key === " " ? "Space" : key };
+    this.tell(present, KeyboardEvent, ["keydown", "keyup"], more);
+    await this.pause();
+  },
+
+  /** Move a slider that scripts have made, by the keys that it obeys: to its ends and up from there, and back. */
+  async strike(present) {
+    const [FEW, MOST] = [10, 50];
+    const valueOf = (name, other) => {
+      this.reflect();
+      return +(present().getAttribute(`aria-value${name}`) ?? other);
+    };
+    const hit = (key) => this.hit(present, key);
+    /** Until it is there, or comes no nearer; of which keys lead there, scripts differ. */
+    const go = async (goal, most) => {
+      const keys =
+        valueOf("now") < goal
+          ? ["ArrowRight", "ArrowUp"]
+          : ["ArrowLeft", "ArrowDown"];
+      for (const key of keys) {
+        let last = Infinity;
+        for (; most > 0; --most) {
+          const left = Math.abs(valueOf("now") - goal);
+          if (!left || left >= last) break;
+          last = left;
+          await hit(key);
+        }
+      }
+    };
+    const before = valueOf("now");
+    await hit("End");
+    await hit("Home");
+    await go(valueOf("min", 0), FEW);
+    await go(valueOf("max", 100), FEW);
+    await go(before, MOST);
+  },
+
+  /** Whether the page as a whole is told of any of these, wherever they happen. */
+  isHeard(types) {
+    return [globalThis, document, document.body].some((place) =>
+      this.hears(place, types),
+    );
+  },
+
+  /** Whether a link leads to the page itself, and to no place in it: a script is to show something else then. */
+  leadsOn({ href, hash }) {
+    if (typeof href !== "string") return false; // in SVG
+    const [own, its] = [document.URL, href].map((url) => url.split("#")[0]);
+    if (own !== its)
+      return (
+        own.split("?")[0] === its.split("?")[0] ||
+        // which may show all of a site's pages
+        (new URL(its).origin === location.origin && this.isHeard(["click"]))
+      );
+    const name = hash.slice(1);
+    const isPlace = ({ id }) => [id, encodeURIComponent(id)].includes(name);
+    return name && name !== "top" && !this.all("[id]").some(isPlace);
+  },
+});

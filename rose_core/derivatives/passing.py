@@ -70,7 +70,7 @@ def _other(given: Sequence[int], x: int) -> int:
 
 
 _MOST_BETWEEN = 16
-"""Behind how many updates of other elements an old element is looked for: of long rows that would take long."""
+"""Behind how many updates of other elements an old one is looked for: in long rows that would take long."""
 
 
 def _old(f: Func, v: int, at: int) -> int:

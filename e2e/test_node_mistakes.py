@@ -123,6 +123,7 @@ MISTAKES = [
      "TypeError: invalid value: expected Real, got a symbolic Vec(2, Real); vec(2, Real, (i) => …) does something with each element"),
     ("fn([{ a: Real }], Real, (s) => s)", "TypeError: the result of f: invalid value: expected Real, got a symbolic { a: Real }"),
     ("fn([Real], Real, async (x) => x)", "TypeError: the result of f: invalid value: expected Real, got a promise"),
+    ("fn([Real], Real, function* (x) { yield x; })", "TypeError: the result of f: invalid value: expected Real, got an object of the class Generator"),
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
      "TypeError: this takes 2 arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))"),
     ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental, draft"),

@@ -1,6 +1,7 @@
-// Run by `rose freeze` in a page, with page.js: how hands act on it. Elements are given by functions that tell
-// them, or what has taken their place in a page that draws itself anew.
+// Run by `rose freeze` in a page, with page.js: how hands act on elements, which functions tell, see elements.js.
 ({
+  KEYS: ["keydown", "keyup", "keypress"],
+
   /** A page may wait for the end of a movement. */
   pause() {
     return this.settled(100, 500);

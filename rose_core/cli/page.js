@@ -1,5 +1,5 @@
-// Run by `rose freeze` in a page, to use it as its readers do, with hands.js, together.js and use.js: see watch.js for
-// what is noted meanwhile.
+// Run by `rose freeze` in a page, to use it as its readers do, with elements.js, hands.js, inputs.js, together.js and
+// use.js: see watch.js for what is noted meanwhile.
 ({
   /** Begin one of the actions, whose end is told by its number. */
   begin(action, number) {

@@ -67,8 +67,18 @@ def spread(
         stopped.set()
         raise
     finally:
-        for thread in others:
-            thread.join()
+        _join(others)
         stopped.clear()
     if failures:
         raise failures[0]
+
+
+def _join(threads: Sequence[Thread]) -> None:
+    """Wait for the end of these, also if somebody has enough of that: then they are told."""
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        stopped.set()
+        _join(threads)
+        raise

@@ -45,8 +45,11 @@ INDEX = "rose.frozen.json"
 KNOWN = "rose-known-before/"
 """Where readers find what need not be compiled again, as seen from an index."""
 _HERE = Path(__file__).parent
-_PARTS = [(_HERE / f"{name}.js").read_text("utf-8") for name in ("page", "hands", "together", "use")]
-_USE = f"Object.assign({', '.join(part.strip().rstrip(';') for part in _PARTS)})"
+_PARTS = [
+    (_HERE / f"{name}.js").read_text("utf-8").strip().rstrip(";")
+    for name in "page elements hands inputs together use".split()
+]
+_USE = f"Object.assign({', '.join(_PARTS)})"
 _WATCH = (_HERE / "watch.js").read_text("utf-8")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
 _NAVIGATION = (_HERE / "navigation.js").read_text("utf-8")

@@ -347,7 +347,11 @@ export const describe = (x: unknown): string => {
       const fields = Object.keys(x);
       if (fields.length)
         return `an object with ${fields.slice(0, 6).join(", ")}`;
-      const name = x.constructor?.name ?? "Object";
+      // of what a generator gives, the constructor is no class
+      const { constructor, [Symbol.toStringTag]: tag } = x as {
+        [Symbol.toStringTag]?: string;
+      };
+      const name = constructor?.name || (tag ?? "Object");
       return name === "Object"
         ? "an empty object"
         : `an object of the class ${name}`;

@@ -1,0 +1,60 @@
+// Run by `rose freeze` in a page, with page.js: what there is to be used on it, each once.
+//
+// Elements are given by functions that tell them, or what has taken their place in a page that draws itself anew.
+({
+  used: new WeakSet(),
+  /** What these were, as far as it can be told of what takes their places when a page draws itself anew. */
+  seen: new Set(),
+  /** How many were used since this was set. */
+  taken: 0,
+  /** How many more may be. */
+  room: Infinity,
+
+  /** All that can be used. */
+  usable(selector) {
+    return this.all(selector).filter(
+      (element) =>
+        !element.matches(":disabled, [aria-disabled=true]") &&
+        !element.readOnly,
+    );
+  },
+
+  /** Of these, what was not used before, and `is` as wanted. */
+  fresh(selector, is = () => true) {
+    const before = this.usable(selector);
+    const present = (element, place) => () => {
+      if (element.isConnected) return element;
+      const now = this.usable(selector);
+      const named = now.find(({ id }) => id && id === element.id);
+      const next = named ?? (now.length === before.length && now[place]);
+      if (next) element = next;
+      this.used.add(element);
+      return element;
+    };
+    return before.flatMap((element, place) =>
+      !this.used.has(element) && is(element) ? present(element, place) : [],
+    );
+  },
+
+  /** Do something to each of these. */
+  async each(selector, act, { is, most = Infinity } = {}) {
+    const found = this.fresh(selector, is).slice(0, Math.min(this.room, most));
+    this.taken += found.length;
+    this.room -= found.length;
+    for (const present of found) {
+      this.used.add(present());
+      this.seen.add(this.sign(present()));
+      await act(present);
+    }
+  },
+
+  /** Whether something is neither known nor in the place of what is. */
+  isOther(element) {
+    return !this.seen.has(this.sign(element));
+  },
+
+  /** Whether something is chosen, or switched on. */
+  isOn({ checked, ariaChecked, ariaSelected, ariaPressed }) {
+    return checked || [ariaChecked, ariaSelected, ariaPressed].includes("true");
+  },
+});

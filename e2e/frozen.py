@@ -62,6 +62,12 @@ document.title = `slope ${(await compile(grad(f)))(0)}`;
 """
 """A page with a function in Python, in which a number is to be put in the place of FACTOR."""
 
+SCALES = """
+import { Real, compile, fn, mul } from "../rose/rose.js";
+export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
+"""
+"""A script for pages of which each number that they scale by is a program."""
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
@@ -95,6 +101,14 @@ class Frozen:
         with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, started, alone:
             status = main(words)
         return CompletedProcess(words, status, out.getvalue(), err.getvalue())
+
+    def told_of(self, page: str) -> str:
+        """What is told when a page that can import `SCALES` is frozen, which goes well."""
+        self.write("pages/page.html", page)
+        self.write("pages/scales.js", SCALES)
+        done = self.freeze()
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     @property
     def index(self) -> Path:

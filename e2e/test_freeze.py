@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from e2e.frozen import PAGE, SCRIPT, WARM_UP, Frozen
+from e2e.frozen import PAGE, SCALES, SCRIPT, WARM_UP, Frozen
 from e2e.server import Server
 
 
@@ -172,21 +172,6 @@ def test_what_readers_can_do_is_done(site: Frozen) -> None:
     # two radios, a choice, three and three of the sliders, two of the box, and one within
     assert "pages/page.html: 12 programs" in done.stdout
     assert "pages/inner.html: 1 program\n" in done.stdout
-
-
-SCALES = """
-import { Real, compile, fn, mul } from "../rose/rose.js";
-export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
-"""
-
-
-def told_of(site: Frozen, page: str) -> str:
-    """What is told when a page that has the script above is frozen, which goes well."""
-    site.write("pages/page.html", page)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 ROUTED = """<!doctype html>
@@ -399,13 +384,13 @@ onhashchange = () => scale(location.hash === "#/view" && first.ariaPressed === "
 
 def test_what_libraries_and_scripts_make_is_used(site: Frozen) -> None:
     """A slider by its internals, a menu, and what opens, switches, or shows another view."""
-    told = told_of(site, LIBRARY)
+    told = site.told_of(LIBRARY)
     # three of the slider and of the menu, two of the buttons, and three more
     assert "pages/page.html: 11 programs\n" in told
 
 
 def test_sliders_are_used_as_by_mouse_and_keyboard_and_what_is_closed_is_opened(site: Frozen) -> None:
-    told = told_of(site, MADE)
+    told = site.told_of(MADE)
     # three of that which is held, four of that which is made, two of a switch and in each tab, and the rest
     assert "pages/page.html: 16 programs\n" in told
 
@@ -570,7 +555,7 @@ def test_a_story_that_is_scrolled_is_seen_step_by_step(site: Frozen) -> None:
 
 def test_what_scrolls_in_a_page_is_seen_to_its_end(site: Frozen) -> None:
     """As all does where the menu stays."""
-    told = told_of(site, BOXES)
+    told = site.told_of(BOXES)
     assert "pages/page.html: 2 programs" in told
 
 
@@ -588,7 +573,7 @@ for (let k = 0; ; ++k) {
 
 
 def test_a_page_that_goes_on_with_what_is_known_is_left(site: Frozen) -> None:
-    told = told_of(site, ENDLESS)
+    told = site.told_of(ENDLESS)
     assert "pages/page.html: 6 programs" in told
 
 

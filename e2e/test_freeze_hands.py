@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from e2e.frozen import Frozen
 
-SCALES = """
-import { Real, compile, fn, mul } from "../rose/rose.js";
-export const scale = (factor) => compile(fn([Real], Real, (x) => mul(+factor, x)));
-"""
-
 
 def told_of(site: Frozen, body: str, script: str) -> str:
-    """What is told of a page that has the script above, and with which all goes well."""
+    """What is told of a page that has this script, and with which all goes well."""
     head = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
     head += "<style>html { overflow: hidden }</style>"
     tail = f'<script type="module">import {{ scale }} from "./scales.js";{script}</script>'
-    site.write("pages/page.html", head + body + tail)
-    site.write("pages/scales.js", SCALES)
-    done = site.freeze()
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()[0]
+    return site.told_of(head + body + tail).splitlines()[0]
 
 
 TOGETHER = """

@@ -5,6 +5,10 @@
   used: new WeakSet(),
   /** What these were, as far as it can be told of what takes their places when a page draws itself anew. */
   seen: new Set(),
+  /** As many as can be tried one by one, and as many of a kind as are used. */
+  FEW: 10,
+  MOST: 50,
+
   /** How many were used since this was set. */
   taken: 0,
   /** How many more may be. */

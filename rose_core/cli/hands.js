@@ -1,4 +1,4 @@
-// Run by `rose freeze` in a page, with page.js: how hands act on elements, which functions tell, see elements.js.
+// Run by `rose freeze` in a page, with elements.js: how hands act on elements, which functions tell.
 ({
   KEYS: ["keydown", "keyup", "keypress"],
 
@@ -101,7 +101,6 @@
 
   /** Move a slider that scripts have made, by the keys that it obeys: to its ends and up from there, and back. */
   async strike(present) {
-    const [FEW, MOST] = [10, 50];
     const valueOf = (name, other) => {
       this.reflect();
       return +(present().getAttribute(`aria-value${name}`) ?? other);
@@ -126,9 +125,9 @@
     const before = valueOf("now");
     await hit("End");
     await hit("Home");
-    await go(valueOf("min", 0), FEW);
-    await go(valueOf("max", 100), FEW);
-    await go(before, MOST);
+    await go(valueOf("min", 0), this.FEW);
+    await go(valueOf("max", 100), this.FEW);
+    await go(before, this.MOST);
   },
 
   /** Whether the page as a whole is told of any of these, wherever they happen. */

@@ -101,7 +101,7 @@
 
   /** Move a slider, or a field of numbers that has bounds, to its positions if they are few, or make programs each. */
   async slide(present) {
-    const [FEW, ALL] = [10, 128];
+    const ALL = 128;
     const input = present();
     const { min, max, type, value } = input;
     const step = input.step === "any" ? 0 : +(input.step || 1);
@@ -115,7 +115,7 @@
     const middle = step ? after(Math.round(steps / 2)) : (low + high) / 2;
     const positions = () =>
       Array.from({ length: steps + 1 }, (_, k) => after(k));
-    const isFew = steps > 0 && steps <= FEW;
+    const isFew = steps > 0 && steps <= this.FEW;
     const tried = isFew ? positions() : [low, middle, high];
     const others = new Set(tried.filter((x) => x !== +value)).size;
     const isEach = (await this.turn(present, "value", tried)) === others;
@@ -150,14 +150,13 @@
 
   /** What is typed, nobody knows; but that something is, or which of the values that are offered. */
   async type(present) {
-    const MOST = 50;
     present().focus();
     this.tell(present, InputEvent, ["input"]);
     this.tell(present, Event, ["change"]);
     const { list } = present();
     if (list) {
       const values = [...list.options].map(({ value }) => value);
-      await this.turn(present, "value", values.slice(0, MOST));
+      await this.turn(present, "value", values.slice(0, this.MOST));
     }
     if (this.hears(present(), this.KEYS)) await this.hit(present, "Enter");
     else await this.pause();
@@ -186,6 +185,7 @@
 
   /** Move all inputs. */
   async moveAll() {
+    const { MOST: most } = this;
     const MADE = ":is([role=slider], [role=spinbutton])[aria-valuenow]";
     const BOXES = "[role=checkbox], [role=switch], [aria-pressed]";
     const TIMES = ["date", "time", "datetime-local", "month", "week"];
@@ -200,6 +200,6 @@
     await this.pick("input[type=radio], [role=radio]:not(input)");
     await this.flip(`input[type=checkbox], :is(${BOXES}):not(input)`);
     await this.each(`input:is(${FIELDS})`, (x) => this.fill(x));
-    await this.each(`${TYPED}, ${EDITED}`, (x) => this.type(x), { most: 50 });
+    await this.each(`${TYPED}, ${EDITED}`, (x) => this.type(x), { most });
   },
 });

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST = min(2 * (os.cpu_count() or 1), 4)
-"""How many browsers there are at once: of a page that starts Python, each has some 300 MB."""
+"""How many browsers there are at once: each takes memory of its own, more so where its page starts Python."""
 
 
 def spread(

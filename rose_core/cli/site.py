@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from rose_core.cli import offline as offline_worker
@@ -23,9 +23,6 @@ from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of
 from rose_core.cli.visit import INDEX, Visit
-
-if TYPE_CHECKING:
-    pass
 
 FOLDER = "frozen"
 MANIFEST = "manifest.json"

@@ -6,12 +6,12 @@
   OTHERS: "a, summary, label, input, select, textarea, option, canvas, svg",
   OPTIONS: ":is([role=option], [role=menuitemradio]):not(option)",
 
-  /** How many of a kind are used. */
-  MOST: 50,
+  /** How many controls are moved together, or again when something else has changed. */
+  SEVERAL: 8,
 
-  /** The controls that are moved again when something else has changed. */
+  /** The controls that are moved again. */
   several() {
-    return this.controls.slice(0, 8);
+    return this.controls.slice(0, this.SEVERAL);
   },
 
   /** Show what an element opens. */
@@ -161,7 +161,7 @@
     };
     if (this.isHeard(this.KEYS)) await hitAll(() => document.body);
     const is = (element) => this.hears(element, this.KEYS);
-    await this.each("[tabindex], canvas", hitAll, { is, most: 10 });
+    await this.each("[tabindex], canvas", hitAll, { is, most: this.FEW });
   },
 
   /** Follow links by which the page shows something else. */
@@ -207,7 +207,7 @@
       await this.moveAll();
       const { telling } = this;
       this.telling = [];
-      await this.together(telling.slice(0, 8));
+      await this.together(telling.slice(0, this.SEVERAL));
       const open = this.fresh("[role=tab]", this.isOn);
       await this.each("[role=tab]", (tab) => this.show(tab));
       for (const tab of open) await this.press(tab);

@@ -9,8 +9,9 @@ looks for an equal one. The text is made once, at import, from the same rules as
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from rose_core.derivatives.rules import RECIPROCAL, Template, rule
+from rose_core.derivatives.rules import RECIPROCAL, Rule, Template, rule
 from rose_core.language.builder import Builder
 from rose_core.language.ops import OPS, code
 
@@ -188,6 +189,10 @@ class _Text:
         for k, sign, s in template.outputs:
             self.contribute(operands[k], sign, slots[s])
 
+    def visit(self) -> None:
+        """Leave an instruction to `Reverse.visit`, which knows more rules."""
+        self.add("pad(); visit(v, ins); n = len(instructions)")
+
     def square(self) -> None:
         """The square of a number, as `Reverse._square` has it."""
         self.add("if active[a]:")
@@ -209,26 +214,25 @@ class _Text:
         self.add("g = negative[v]")
         first, second = ("o", "w") if opcode == _SELECT else ("a", "o")
         bit = 1 << operands.index(first)
-        variants = [(f"active[{first}]", bit)]
+
+        def pulled(by: Rule) -> Callable[[], None]:
+            assert by.pull is not None
+            return partial(self.pull, by.pull, operands)
+
+        variants = [(f"active[{first}]", pulled(rule(opcode, bit)))]
         if len(operands) > 1:
-            both = f"active[{first}] and active[{second}]", 3 * bit
-            variants = [both, *variants, (f"active[{second}]", 2 * bit)]
+            both = f"active[{first}] and active[{second}]", pulled(rule(opcode, 3 * bit))
+            variants = [both, *variants, (f"active[{second}]", pulled(rule(opcode, 2 * bit)))]
         if opcode == _MUL:
             by_root = f"active[a] and active[o] and code[o][0] == {_SQRT} and code[o][1] == a"
-            variants = [("a == o", 0), (by_root, -2), *variants]
+            variants = [("a == o", self.square), (by_root, self.visit), *variants]
         if opcode == _DIV:
-            variants.insert(0, ("a < 0 and active[o] and b.pool[~values[a]][0] == 1", -1))
-        for k, (test, mask) in enumerate(variants):
+            is_reciprocal = "a < 0 and active[o] and b.pool[~values[a]][0] == 1"
+            variants.insert(0, (is_reciprocal, pulled(RECIPROCAL)))
+        for k, (test, write) in enumerate(variants):
             self.add(f"{'elif' if k else 'if'} {test}:")
             self.depth += 1
-            if mask == -2:
-                self.add("pad(); visit(v, ins); n = len(instructions)")
-            elif mask:
-                template = (rule(opcode, mask) if mask > 0 else RECIPROCAL).pull
-                assert template is not None
-                self.pull(template, operands)
-            else:
-                self.square()
+            write()
             self.depth -= 1
         self.depth -= 1
 

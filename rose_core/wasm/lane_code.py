@@ -312,20 +312,20 @@ class FlatWriter(Writer):
 
     def _beside(self, count: bytes) -> None:
         """Where rows turn out to be the same, turns run one after the other."""
-        body, out = self.body, self.body.out[self.home]
-        before = len(out)
-        super()._beside(count)
-        if not self.lanes.unsure:
+        unsure = self.lanes.unsure
+        if not unsure:
+            super()._beside(count)
             return
-        beside, (first, last) = out[before:], self.ends
-        del out[before:]
-        for k, rows in enumerate(self.lanes.unsure):
+        body, out, (first, last) = self.body, self.body.out[self.home], self.ends
+        for k, rows in enumerate(unsure):
             out += [body.place(r).push() for r in rows]
             out += [I32_NE, I32_AND] if k else [I32_NE]
+        out.append(IF)
+        super()._beside(count)
         self.is_alone, self.origin, self.taken = True, first, self.start
-        step = [local_get(self.i), i32_const(STEP), I32_ADD, local_tee(self.i)]
-        one = [BASE, local_set(self.i), LOOP, *self.turn(1), *step]
-        out += [IF, *beside, ELSE, *one, i32_const((last - first) * STEP), I32_LT_U, BR_IF_0, END, END]
+        out += [ELSE, BASE, local_set(self.i), LOOP, *self.turn(1)]
+        out += [local_get(self.i), i32_const(STEP), I32_ADD, local_tee(self.i)]
+        out += [i32_const((last - first) * STEP), I32_LT_U, BR_IF_0, END, END]
 
     def _bases(self) -> dict[tuple[int, int], int]:
         """Array and index from outside → local variable with where the element of that index is."""

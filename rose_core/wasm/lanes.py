@@ -159,9 +159,9 @@ class Lanes:
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
-    """Sites that share the elements of a column with nothing but each other (`wasm.lane_flow`),"""
+    """Sites that share the elements of a column with nothing but each other (`wasm.lane_flow`)."""
     unsure: list[tuple[int, int]] = field(default_factory=list)
-    """if these rows are different ones, which a look at their addresses tells."""
+    """Rows of which all that holds only if they are different ones, which a look at their addresses tells."""
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:

@@ -118,6 +118,14 @@ def test_a_program_is_what_it_does_and_not_how_the_page_came_to_it(visitor: Visi
     assert len(visitor.kept()) == 2
 
 
+def test_a_precise_program_is_another(visitor: Visitor) -> None:
+    for options in (None, {"precise": True}):
+        visitor.visit("sine", options)
+        assert visitor.loaded_python
+    visitor.visit("sine", {"precise": True})
+    assert not visitor.loaded_python
+
+
 def test_every_nan_is_the_same_number(visitor: Visitor) -> None:
     visitor.visit("nan")
     visitor.visit("minusNan")

@@ -64,6 +64,28 @@ def test_every_operation(node: Run) -> None:
     assert evaluate(node, body) == []
 
 
+def test_precise_powers(node: Run) -> None:
+    """By one option, of one function or for all, compiled and interpreted; by default they are products."""
+    body = """
+        const { Real, compile, configure, fn, grad, inspect, interp, pow } = rose;
+        const f = fn([Real], Real, (x) => pow(x, 13)), slope = fn([Real], Real, (x) => grad(f)(x));
+        const found = async (...options) => Promise.all([f, slope].map(async (g) => (await compile(g, ...options))(1.7)));
+        const interpreted = () => interp(slope)(1.7);
+        const size = async () => (await inspect(f)).size;
+        const fast = [...await found(), interpreted(), await size()], precise = await found({ precise: true });
+        attempt(() => configure({ precise: 1 }));
+        configure({ precise: true });
+        const all = [...await found(), interpreted(), await size()], again = await found({ precise: false });
+        return { fast, precise, all, again, messages };"""
+    found = evaluate(node, body)
+    assert found["messages"] == ["RangeError: configure: expected precise to be true or false, got 1"]
+    (y, slope, interpreted, size), (all_y, all_slope, all_interpreted, all_size) = found["fast"], found["all"]
+    assert found["again"] == [y, slope] != found["precise"] == [all_y, all_slope]
+    assert interpreted == slope and all_interpreted == all_slope and size < all_size
+    for x, exact in ((all_y, 1.7**13), (all_slope, 13 * 1.7**12)):
+        assert abs(x - exact) <= 2 * math.ulp(exact)
+
+
 def test_structure(node: Run) -> None:
     """Structs and vectors destructured, iterated and nested; indices, loops, choices, calls."""
     body = """

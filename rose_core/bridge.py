@@ -127,10 +127,10 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
     recording = _recording(header, ints, reals, memory != "text")
     with deep_recursion():
         if memory == "text":
-            return EMPTY, json.dumps(inspection_of(recording.root)._asdict())
+            return EMPTY, json.dumps(inspection_of(recording.root, recording.precise)._asdict())
         if memory == "sparse":
             return EMPTY, json.dumps(_about(recording.sparse[recording.root]))
-        program = Program(expansion(recording.root, _known), memory)
+        program = Program(expansion(recording.root, _known, recording.precise), memory)
     opaque = {f: k for k, f in enumerate(recording.opaque)}
     descriptor = {
         "pages": program.pages,
@@ -223,7 +223,7 @@ def interpret_recording(
         whole=False,
     )
     with deep_recursion():
-        _programs[number] = Expansion(recording.root).root
+        _programs[number] = Expansion(recording.root, precise=recording.precise).root
 
 
 def interpret(number: int, args: bytes) -> bytes:

@@ -27,21 +27,21 @@ class Inspection(NamedTuple):
     """How many bytes the module has."""
 
 
-def inspect(f: Function) -> Inspection:
-    """What becomes of ``f`` when it is compiled.
+def inspect(f: Function, precise: bool = False) -> Inspection:
+    """What becomes of ``f`` when it is compiled so.
 
     Raises:
         DerivativeError, SizeError: as `compile` does.
     """
     func = closed(f, "inspect")
     with deep_recursion():
-        return _shown(func, expanded(func))
+        return _shown(func, expanded(func, precise))
 
 
-def inspection_of(func: Func) -> Inspection:
+def inspection_of(func: Func, precise: bool) -> Inspection:
     """`inspect`, for a function that is made of a recording."""
     with deep_recursion():
-        return _shown(func, Expansion(func).root)
+        return _shown(func, Expansion(func, precise=precise).root)
 
 
 def _shown(func: Func, root: Func) -> Inspection:

@@ -30,14 +30,15 @@ SECTION = "rose"
 _SCALARS = {"real": REAL, "bool": BOOL, "unit": UNIT}
 
 
-def to_file(func: Func, name: str, defaults: Sequence[str] = ()) -> bytes:
-    """The module of a function, which is called by this name; ``defaults``: JSON of its last parameters'.
+def to_file(func: Func, name: str, defaults: Sequence[str] = (), precise: bool = False) -> bytes:
+    """The module of a function, which is called by this name; ``defaults``: JSON of its last parameters';
+    ``precise``: as for `compile`.
 
     Raises:
         ValueError: it calls a function that runs Python, which a file does not hold.
     """
     with deep_recursion():
-        program = Program(expanded(func))
+        program = Program(expanded(func, precise))
     if program.hosts:
         host = program.hosts[0].name
         raise ValueError(f"{func.name} calls {host}, which runs Python; a file cannot hold that")

@@ -19,7 +19,7 @@ def engines(f: Function) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """``f`` compiled and interpreted, of one expansion, which must follow the typing rules."""
     root = expanded(f.func)
     check(root)
-    with patch.object(api, "expanded", lambda _: root):
+    with patch.object(api, "expanded", lambda *_: root):
         return compile(f), interp(f)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterable, Iterator
-from math import exp, inf, log, nan, nextafter, pi
+from itertools import product
+from math import exp, inf, log, nan, nextafter, pi, sqrt
 
-from op_cases import LARGEST, NORMAL, SUBNORMAL
+from op_cases import LARGEST, NORMAL, SPECIAL, SUBNORMAL
 
 USUAL = {
     "sin": (-9.0, 9.0),
@@ -70,6 +71,25 @@ def points(name: str, count: int) -> list[float]:
     xs += (rng.uniform(low, high) for _ in range(count))
     xs += near(rng, TURNS[name])
     return xs + [-x for x in xs[::3]]
+
+
+def powers(count: int) -> list[tuple[float, float]]:
+    """Bases and exponents: of every day, whole ones, and powers of all sizes, those of bases near 1, too."""
+    rng = random.Random("powers")
+    found = list(zip(doubles(rng, count // 4), doubles(rng, count // 4), strict=True))
+    for _ in range(count):
+        found.append((rng.uniform(0, 5), rng.uniform(-5, 5)))
+        found.append((rng.choice((-1, 1)) * rng.uniform(0, 9), float(rng.randrange(-60, 60))))
+        base = rng.choice((2.0 ** rng.uniform(-1074, 1023), exp(rng.uniform(-0.04, 0.04))))
+        base = rng.choice((base, 1 + rng.choice((-1, 1)) * 2.0 ** -rng.uniform(1, 50)))
+        if base != 1:  # and powers up to both ends of the range
+            found.append((base, rng.choice((-1, 1)) * rng.uniform(600, 746) / abs(log(base))))
+            found.append((base, rng.uniform(-600, 600) / log(base)))
+    for c in near(rng, _CENTERS):
+        found.append((c * 2.0 ** rng.randrange(-9, 9), rng.uniform(-90, 90)))
+    for x in near(rng, [exp(p) for p in (-745.13, -708.4, -707, 707, 709.78)]):
+        found += [(x, rng.choice((1.0, nextafter(1, 0), nextafter(1, 2)))), (sqrt(x), 2.0)]
+    return [*found, *product(SPECIAL, repeat=2)]
 
 
 def pairs(count: int) -> list[tuple[float, float]]:

@@ -439,7 +439,7 @@ _BINARY = [
     ("div", _ieee("div"), 0, (lambda x, y: 1 / y, lambda x, y: -x / y**2), _divides, lambda x, y: x / y),
     ("min", _extreme(False), 0, (lambda x, y: mp.mpf(x < y), lambda x, y: mp.mpf(y < x)), _differ, min),
     ("max", _extreme(True), 0, (lambda x, y: mp.mpf(x > y), lambda x, y: mp.mpf(y > x)), _differ, max),
-    ("pow", _pow, 4, (_pow_d0, _pow_d1), _pow_smooth, mp.power),
+    ("pow", _pow, 1, (_pow_d0, _pow_d1), _pow_smooth, mp.power),
     ("atan2", _atan2, 1, (lambda y, x: x / _r2(x, y), lambda y, x: -y / _r2(x, y)), _away, mp.atan2),
     ("hypot", _hypot, 1, (lambda x, y: x / mp.hypot(x, y), lambda x, y: y / mp.hypot(x, y)), _away, mp.hypot),
 ]  # fmt: skip

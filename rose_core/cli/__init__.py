@@ -42,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     compile.add_argument("function", metavar="FILE:FUNCTION", help="such as model.py:f")
     compile.add_argument("--grad", action="store_true", help="with its gradient")
     compile.add_argument("--hessian", action="store_true", help="with its matrix of second derivatives")
+    compile.add_argument(
+        "--precise", action="store_true", help="with powers as near to the exact value as other functions"
+    )
     compile.add_argument("-o", "--output", type=Path, default=Path(), help="the folder for the files")
     chosen = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -50,7 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "compile":
             from rose_core.cli.compile import compile_function
 
-            return compile_function(chosen.function, chosen.grad, chosen.hessian, chosen.output)
+            return compile_function(
+                chosen.function, chosen.grad, chosen.hessian, chosen.precise, chosen.output
+            )
         from rose_core.cli.freeze import freeze_site
 
         return freeze_site(chosen.site, chosen.check, chosen.offline, chosen.browser, chosen.base)

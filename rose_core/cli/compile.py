@@ -34,7 +34,7 @@ _OUR_COMMENTS = re.compile(r"\s*// (?!NAME).*")
 """In the template, what is said to who maintains it."""
 
 
-def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder: Path) -> int:
+def compile_function(where: str, with_gradient: bool, with_hessian: bool, precise: bool, folder: Path) -> int:
     """The command."""
     path, _, name = where.rpartition(":")
     if not path or not name:
@@ -55,7 +55,7 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, folder
         if with_hessian:
             functions["hessian"] = hessian(f)
         names = {made: name if made == name else f"{name}.{made}" for made in functions}
-        files = {made: to_file(g.func, made, defaults_of(g)) for made, g in functions.items()}
+        files = {made: to_file(g.func, made, defaults_of(g), precise) for made, g in functions.items()}
     except (TypeError, ValueError, DerivativeError, SizeError) as error:
         raise CommandError(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)

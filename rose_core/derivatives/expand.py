@@ -50,6 +50,7 @@ from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line, in_loops
 from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
+from rose_core.optimise.powers import as_products
 
 _VJPS, _PULLS = among([VJP]), among([PULL])
 
@@ -61,8 +62,8 @@ class DerivativeError(Exception):
 class Expansion:
     """All derivatives of one program. Custom derivatives count as they are set when it is made."""
 
-    def __init__(self, root: Func, known: Known | None = None) -> None:
-        """``known``: the derivatives of earlier programs."""
+    def __init__(self, root: Func, known: Known | None = None, precise: bool = False) -> None:
+        """``known``: the derivatives of earlier programs; ``precise``: see `optimise.powers`."""
         self.known = known
         if known:
             known.begin(self)
@@ -82,6 +83,7 @@ class Expansion:
         self.root = self.expand(root if root.host is None else _calling(root))
         if self.mixed:
             self.root = self.plain(self.root)
+        self.root = as_products(self.root, precise)
         for made in (self._transposed, self._jets, self._along, self._jvps, self._plain, self._expanded):
             empty(made)
 
@@ -253,9 +255,9 @@ class Expansion:
         return self._vjp_sites.get(f, 0) == 1
 
 
-def expansion(root: Func, known: Known) -> Func:
+def expansion(root: Func, known: Known, precise: bool = False) -> Func:
     """A program without derivatives left to be made, of which ``known`` has those of earlier programs."""
-    return known.program(lambda: Expansion(root, known).root)
+    return known.program(lambda: Expansion(root, known, precise).root)
 
 
 def _for_reverse(f: Func) -> Func:

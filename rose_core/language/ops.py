@@ -142,7 +142,7 @@ BINARY = [
     Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) / x[1], tangent="TR"),
     Op("min", "min", "RR>R", reals.minimum, 0xA4, lambda y, x, d: larger(x[1], x[0], d[0], d[1])),
     Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
-    Op("pow", "pow", "RR>R", reals.pow, "pow", lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
+    Op("pow", "pow", "RR>R", libm.pow, libm.pow, lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
     # x[0] is the ordinate: atan2(y, x) in the usual letters
     Op("atan2", "atan2", "RR>R", libm.atan2, libm.atan2, lambda y, x, d: turn(x, d, hypot(x[0], x[1]))),
     Op("hypot", "hypot", "RR>R", libm.hypot, libm.hypot, lambda y, x, d: along(y, x, d)),

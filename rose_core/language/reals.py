@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from math import copysign, inf, isinf, isnan, nan
 
-from rose_core.language import powers
-
 
 def div(x: float, y: float) -> float:
     if y:
@@ -76,41 +74,3 @@ def asin(x: float) -> float:
 
 def acos(x: float) -> float:
     return math.acos(x) if -1 <= x <= 1 else nan
-
-
-class _Floats:
-    """The `powers.Arithmetic` of these functions."""
-
-    def real(self, x: float) -> float:
-        return x
-
-    def add(self, x: float, y: float) -> float:
-        return x + y
-
-    def mul(self, x: float, y: float) -> float:
-        return x * y
-
-    def div(self, x: float, y: float) -> float:
-        return div(x, y)
-
-    def sqrt(self, x: float) -> float:
-        return sqrt(x)
-
-    def either(self, x: float, is_this: float, then: float, otherwise: float) -> float:
-        return then if x == is_this else otherwise
-
-
-def pow(x: float, y: float) -> float:
-    """Also for a short exponent that only a call tells, for which ``Math`` has the last digits of its own."""
-    if powers.is_short(y):
-        return powers.power(x, y, _Floats())
-    if isnan(y) or (abs(x) == 1 and isinf(y)):
-        return nan
-    try:
-        return math.pow(x, y)
-    except OverflowError:
-        return -inf if x < 0 and y % 2 == 1 else inf
-    except ValueError:  # a negative number to a fraction, or zero to a negative power
-        if x:
-            return nan
-        return copysign(inf, x) if y % 2 == 1 else inf

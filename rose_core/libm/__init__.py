@@ -10,6 +10,7 @@ from rose_core.libm.arctangent import atan2
 from rose_core.libm.circular import cos, sin, sincos
 from rose_core.libm.exponential import cosh, exp, expm1, sinh, sinhcosh, tanh
 from rose_core.libm.logarithm import log, log1p, log2, log10
+from rose_core.libm.power import pow
 from rose_core.libm.root import cbrt, hypot
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "pow",
     "sin",
     "sincos",
     "sinh",

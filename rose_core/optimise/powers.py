@@ -1,61 +1,74 @@
-"""Powers with a short exponent, as the products that they are (`language.powers`), ahead of lowering.
+"""Powers that are products: those with a whole or half exponent that is short, and that a program names.
 
-Before that they stay powers, since the derivative of a power is another one, also where the derivative of
-the product were not defined: that of ``x**1.5`` at 0 is 0.
+The function takes ten times as long as a product. The products differ from it in the last digits only:
+``x**n`` by n roundings at most, and those below 1e-308. What is not defined stays so. A program that is to
+be precise keeps its powers, but for those that are as near to the exact value as the function is.
+
+This comes after derivatives, since that of a power is another one, also where that of the product were not
+defined: the derivative of ``x**1.5`` at 0 is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from math import inf
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import Func, among, places
+from rose_core.language.ir import Func, among, callees_first, places
 from rose_core.language.ops import by_name
-from rose_core.language.powers import is_short, power
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL
+from rose_core.optimise.single import calling
 
 _POW, _ADD, _MUL, _DIV, _SQRT, _EQ, _SELECT = (
     by_name[name].code for name in ("pow", "add", "mul", "div", "sqrt", "eq", "select")
 )
 _POWERS = among([_POW])
 
+MOST_WHOLE, MOST_HALF = 16, 4.5
+"""The largest exponents of products."""
 
-def as_products(f: Func) -> Func:
-    """``f``, whose derivatives are made, or a copy in which such powers are products."""
-    found = {v for v in places(f, _POWERS) if is_product(f, f.code[v])}
-    return copied(f, lambda b, args: _Products(f, b, args, found)) if found else f
-
-
-def is_product(f: Func, ins: tuple[int, ...]) -> bool:
-    """Whether an instruction of ``f`` is such a power."""
-    return ins[0] == _POW and ins[2] < 0 and is_short(f.pool[~ins[2]][0])
+_PRECISE = (0.5, 1.5)
+"""Those of which the product is as near to the exact value as the function."""
 
 
-@dataclass(frozen=True)
-class _Instructions:
-    """The `Arithmetic` that emits instructions."""
+def is_short(exponent: float) -> bool:
+    """Whether powers with this exponent are products; those to 0 and 1 are not."""
+    size = abs(exponent)
+    if size % 1:
+        return size <= MOST_HALF and size % 1 == 0.5
+    return 0 < size <= MOST_WHOLE and exponent != 1
 
-    b: Builder
 
-    def real(self, x: float) -> int:
-        return self.b.real(x)
+def is_precise(exponent: float) -> bool:
+    """The same where the program is to be precise."""
+    return exponent in _PRECISE
 
-    def add(self, x: int, y: int) -> int:
-        return self.b.binary(_ADD, x, y)
 
-    def mul(self, x: int, y: int) -> int:
-        return self.b.binary(_MUL, x, y)
+def is_product(f: Func, ins: tuple[int, ...], is_one: Callable[[float], bool] = is_short) -> bool:
+    """Whether an instruction of ``f`` is a power with an exponent of which ``is_one``."""
+    return ins[0] == _POW and ins[2] < 0 and is_one(f.pool[~ins[2]][0])
 
-    def div(self, x: int, y: int) -> int:
-        return self.b.binary(_DIV, x, y)
 
-    def sqrt(self, x: int) -> int:
-        return self.b.unary(_SQRT, x)
+def as_products(root: Func, precise: bool = False) -> Func:
+    """``root``, whose derivatives are made, and what it calls, with products in place of such powers."""
+    key = "products", precise
+    is_one = is_precise if precise else is_short
+    made: dict[Func, Func] = {}
+    for f in callees_first(root, lambda f: f.callees):
+        found = f.memo.get(key)
+        if found is None:
+            own = _with_products(f, {v for v in places(f, _POWERS) if is_product(f, f.code[v], is_one)})
+            found = calling(own, [made[g] for g in own.callees])
+            if found is not f:
+                f.memo[key] = found
+        assert isinstance(found, Func)
+        made[f] = found
+    return made[root]
 
-    def either(self, x: int, is_this: int, then: int, otherwise: int) -> int:
-        return self.b.ternary(_SELECT, self.b.binary(_EQ, x, is_this, BOOL), then, otherwise, REAL)
+
+def _with_products(f: Func, powers: set[int]) -> Func:
+    return copied(f, lambda b, args: _Products(f, b, args, powers)) if powers else f
 
 
 class _Products(Replacing):
@@ -65,4 +78,23 @@ class _Products(Replacing):
 
     def instead(self, v: int) -> int:
         _, x, exponent = self.func.code[v]
-        return power(self.env[x], float(self.func.pool[~exponent][0]), _Instructions(self.b))
+        return _power(self.b, self.env[x], float(self.func.pool[~exponent][0]))
+
+
+def _power(b: Builder, x: int, exponent: float) -> int:
+    """``x`` to a short exponent."""
+    whole, half = divmod(abs(exponent), 1)
+    n = int(whole)
+    # the power of -0 to a half is 0, and that of -infinity is infinite
+    square = b.binary(_ADD, x, b.real(0.0)) if half else x
+    found = b.unary(_SQRT, square) if half else None
+    while n:
+        if n & 1:
+            found = square if found is None else b.binary(_MUL, found, square)
+        n >>= 1
+        if n:
+            square = b.binary(_MUL, square, square)
+    assert found is not None
+    if half:
+        found = b.ternary(_SELECT, b.binary(_EQ, x, b.real(-inf), BOOL), b.real(inf), found, REAL)
+    return b.binary(_DIV, b.real(1.0), found) if exponent < 0 else found

@@ -19,7 +19,7 @@ def relinked(f: Func, functions: list[Func]) -> Func:
     """``f``, whose derivatives are made, with calls of these functions in place of its own."""
     single = [_operation(g) for g in functions]
     if not any(single):
-        return f if functions == f.callees else _like(f, f.code, f.types, functions)
+        return calling(f, functions)
     code, types = list(f.code), list(f.types)
     for v in places(f, _CALLED):
         ins = f.code[v]
@@ -37,6 +37,11 @@ def relinked(f: Func, functions: list[Func]) -> Func:
         at = CALLEES[ins[0]]
         code[v] = (*ins[: at.start], *(number.get(k, k) for k in ins[at]), *ins[at.stop :])
     return _like(f, code, types, [functions[k] for k in used])
+
+
+def calling(f: Func, functions: list[Func]) -> Func:
+    """``f``, which calls these functions in place of its own."""
+    return f if functions == f.callees else _like(f, f.code, f.types, functions)
 
 
 def _operation(g: Func) -> tuple[int, ...] | None:

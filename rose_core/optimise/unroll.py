@@ -36,7 +36,6 @@ from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
 from rose_core.optimise.once import computed_once
-from rose_core.optimise.powers import as_products
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sums import summed
 from rose_core.optimise.sunk import sunk
@@ -81,7 +80,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
     key = "unrolled", in_loop
     found = f.memo.get(key)
     if found is None:
-        taking = added_by_elements(as_products(sunk(f)))
+        taking = added_by_elements(sunk(f))
         parts = _parts_of_loops(taking, in_loop)
         linked = relinked(taking, [unrolled(g, g in parts) for g in taking.callees])
         has_some = len(f.blocks) > (1 if in_loop else 2) and f.host is None

@@ -18,9 +18,9 @@ from rose_core.recording.record import Recording
 from rose_core.recording.serialize import serialize
 
 
-def expanded(func: Func) -> Func:
+def expanded(func: Func, precise: bool = False) -> Func:
     """A function without derivatives left to be made, in which what is repeated is loops."""
-    return Expansion(again(func)).root
+    return Expansion(again(func), precise=precise).root
 
 
 def again(func: Func) -> Func:

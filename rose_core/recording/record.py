@@ -23,12 +23,13 @@ from index ``x`` on, ``y`` of them:
 ``SET``      extra: array, index, element
 ===========  ==============================================================
 
-A program is a header (of JSON: types, how many notes there are, and per function its name, signature,
-results, derivative or what is wrong with it, the types and functions that its rows refer to by number,
-how it calls (``"c"``, ``"v"`` if there is a ``VJP``), and the sizes of its lists), the ints of all functions
-in a row (rows, extra, types of literals), and their literals' values in a row. A literal is used once, so
-that rows are the same whichever literals are equal: `recording.share` makes one function of functions with
-the same rows. A function may be named instead, with its options and what it is of: see `recording.named`.
+A program is a header (of JSON: types, how many notes there are, whether it is to be precise, which
+`optimise.powers` is about, and per function its name, signature, results, derivative or what is wrong with
+it, the types and functions that its rows refer to by number, how it calls (``"c"``, ``"v"`` if there is a
+``VJP``), and the sizes of its lists), the ints of all functions in a row (rows, extra, types of literals),
+and their literals' values in a row. A literal is used once, so that rows are the same whichever literals are
+equal: `recording.share` makes one function of functions with the same rows. A function may be named instead,
+with its options and what it is of: see `recording.named`.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ class Recording:
         one (`recording.overlap`).
         """
         self.known = known
+        self.precise: bool = program.get("precise", False)
         rows = program["functions"]
         self.notes: list[tuple[str, int]] = []
         self._given_note = note

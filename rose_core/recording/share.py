@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from rose_core.language.ir import CALL, INDEX, PARAM
 from rose_core.language.ops import code
-from rose_core.language.powers import is_short
 from rose_core.language.types import REAL, TAN, Array, Type, scalar_of
+from rose_core.optimise.powers import is_short
 
 _POW = code("pow")
 

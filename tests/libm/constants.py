@@ -84,6 +84,7 @@ def logarithm() -> dict[str, object]:
         "LN2_HIGH": high,
         "LN2_LOW": low,
         "LOG": fit(quotient(mp.log1p, (0, 1), 2), -reach, reach, 7, lambda r: r * r, (-0.5,)),
+        "POWER": fit(quotient(mp.log1p, (0, 1, -0.5), 3), -reach, reach, 7, lambda r: abs(r**3)),
         "LOG2_E": parts(1 / mp.ln2, 26),
         "LOG10_E": parts(1 / mp.ln10, 26),
     }

@@ -52,6 +52,8 @@ export interface CompileOptions {
   signal?: AbortSignal;
   /** Whether it may be a draft at first, which is there at once. */
   draft?: boolean;
+  /** Whether all powers are as near to the exact value as other functions are. */
+  precise?: boolean;
 }
 
 /** Objects of another window are as good as this one's. */
@@ -64,6 +66,7 @@ export const OPTIONS: Readonly<Record<keyof CompileOptions, Option>> = {
   ],
   signal: SIGNAL,
   draft: BOOLEAN,
+  precise: BOOLEAN,
 };
 
 /** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
@@ -76,7 +79,7 @@ export const compile = async (
   signal?.throwIfAborted();
   const data = dataOf(f, "compile");
   lookAhead().catch(() => {}); // without one there is no error
-  const program = programOf(data);
+  const program = programOf(data, options.precise);
   const wanted = search(program, given ? "shared" : "imported");
   const work = async (): Promise<Entered> => {
     const entered = await enter(

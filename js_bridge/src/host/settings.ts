@@ -14,6 +14,8 @@ export interface Configuration {
   incremental?: boolean;
   /** Whether functions may be drafts before they are compiled. */
   draft?: boolean;
+  /** Whether all powers are as near to the exact value as other functions are. */
+  precise?: boolean;
   /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
   frozen?: string | URL | false;
 }
@@ -25,6 +27,7 @@ interface Settings {
   readonly cache: number;
   readonly incremental: boolean;
   readonly draft: boolean;
+  readonly precise: boolean;
   /** The folder of the index of frozen programs, if it is not `assets`; false: there is none. */
   readonly frozen: URL | false | undefined;
 }
@@ -37,6 +40,7 @@ export let settings: Settings = {
   cache: inNode ? 0 : CACHE,
   incremental: true,
   draft: false,
+  precise: false,
   frozen: inNode ? false : undefined,
 };
 
@@ -73,6 +77,7 @@ const OPTIONS: Readonly<Record<keyof Configuration, Option>> = {
   ],
   incremental: BOOLEAN,
   draft: BOOLEAN,
+  precise: BOOLEAN,
 };
 
 /** The settings that are not what an author says. */

@@ -4,6 +4,7 @@
 import type { FnData } from "../record/data";
 import { isPure } from "../record/functions";
 import { joined } from "./joined";
+import { settings } from "../host/settings";
 import { numbering } from "../record/numbering";
 import { noteNumber, notes } from "../record/recorder";
 import type { Ty } from "../record/types";
@@ -84,7 +85,10 @@ const typeRow = (ty: Ty, number: (ty: Ty) => number): unknown => {
 };
 
 /** Put together the program whose entry is `root`. */
-export const programOf = (root: FnData): Program => {
+export const programOf = (
+  root: FnData,
+  precise = settings.precise,
+): Program => {
   root.checkStandsAlone();
   const functions = reachable(root);
   const numbers = new Map(functions.map((f, k) => [f, k]));
@@ -157,6 +161,7 @@ export const programOf = (root: FnData): Program => {
     functions: entries,
     notes: used.length,
     root: numbers.get(root),
+    precise: precise || undefined,
   });
   return {
     header,

@@ -43,8 +43,14 @@ def growth(x: float) -> tuple[int, float]:
     k = shifted - ROUNDER
     r = (x - k * STEP_HIGH) - k * STEP_LOW
     n = bits(shifted)
+    return n, growth_by(n, r)
+
+
+@inline
+def growth_by(n: int, r: float) -> float:
+    """2^(n/64) · e^r / scale - 1."""
     z = r * r
-    return n, (entry(TAIL, n & 63) + r) + z * (EXP[0] + r * EXP[1] + z * (EXP[2] + r * EXP[3]))
+    return (entry(TAIL, n & 63) + r) + z * (EXP[0] + r * EXP[1] + z * (EXP[2] + r * EXP[3]))
 
 
 def exp(x: float) -> float:

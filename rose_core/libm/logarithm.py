@@ -26,8 +26,8 @@ TWO_54, LESS_54 = 2.0**54, 54 << 52
 
 
 @inline
-def parts(n: int) -> tuple[float, float]:
-    """The logarithm of the normal number with the bits n, in two parts."""
+def reduced(n: int) -> tuple[float, float, float]:
+    """Of the normal number with the bits n: log c + k·ln 2 in two parts, and r."""
     above = n - LEAST
     m = from_bits(n - (above & EXPONENT))
     step = above & STEP
@@ -36,9 +36,14 @@ def parts(n: int) -> tuple[float, float]:
     inverse = entry(INVERSE, j)
     r = (m - c) * inverse + (c * inverse - 1.0)
     k = float(above >> 52)
-    base = k * LN2_HIGH + entry(LOG_HIGH, j)
+    return k * LN2_HIGH + entry(LOG_HIGH, j), k * LN2_LOW + entry(LOG_LOW, j), r
+
+
+@inline
+def parts(n: int) -> tuple[float, float]:
+    """The logarithm of the normal number with the bits n, in two parts."""
+    base, low, r = reduced(n)
     near = base + r
-    low = k * LN2_LOW + entry(LOG_LOW, j)
     return near, ((base - near) + r) + (low + less_linear(r, r * r))
 
 

@@ -7,22 +7,10 @@ less r²/2, of which the square of r's leading digits is exact, too; and all tha
 
 from __future__ import annotations
 
-from rose_core.libm.constants import (
-    EXP,
-    INVERSE,
-    LN2_HIGH,
-    LN2_LOW,
-    LOG_HIGH,
-    LOG_LOW,
-    PER_STEP,
-    POWER,
-    STEP_HIGH,
-    STEP_LOW,
-    TAIL,
-)
-from rose_core.libm.exponential import TWO_64, TWO_MINUS_128, scale_of
-from rose_core.libm.floats import INFINITY, NAN, ROUNDER, bits, copysign, entry, from_bits, inline, leading
-from rose_core.libm.logarithm import CENTER, EXPONENT, LARGEST, LEAST, LESS_54, NORMAL, STEP, TWO_54
+from rose_core.libm.constants import PER_STEP, POWER, STEP_HIGH, STEP_LOW
+from rose_core.libm.exponential import TWO_64, TWO_MINUS_128, growth_by, scale_of
+from rose_core.libm.floats import INFINITY, NAN, ROUNDER, bits, copysign, inline, leading
+from rose_core.libm.logarithm import LARGEST, LESS_54, NORMAL, TWO_54, reduced
 
 TWO_52 = 2.0**52
 
@@ -30,15 +18,7 @@ TWO_52 = 2.0**52
 @inline
 def exponent(n: int, y: float) -> tuple[float, float]:
     """y times the logarithm of the normal number with the bits n, in two parts."""
-    above = n - LEAST
-    m = from_bits(n - (above & EXPONENT))
-    step = above & STEP
-    j = step >> 46
-    c = from_bits(step + CENTER)
-    inverse = entry(INVERSE, j)
-    r = (m - c) * inverse + (c * inverse - 1.0)
-    k = float(above >> 52)
-    base = k * LN2_HIGH + entry(LOG_HIGH, j)
+    base, tail, r = reduced(n)
     near = base + r
     head = leading(r)
     half = 0.5 * head * head
@@ -48,7 +28,7 @@ def exponent(n: int, y: float) -> tuple[float, float]:
     cubic = (POWER[0] + r * POWER[1]) + z * (
         (POWER[2] + r * POWER[3]) + z * (POWER[4] + r * POWER[5] + z * POWER[6])
     )
-    low = rest + ((k * LN2_LOW + entry(LOG_LOW, j)) + (z * r * cubic - (r - head) * (0.5 * (r + head))))
+    low = rest + (tail + (z * r * cubic - (r - head) * (0.5 * (r + head))))
     high = leading(nearer + low)
     low = (nearer - high) + low
     front = leading(y)
@@ -61,10 +41,9 @@ def growth_of_both(high: float, low: float) -> tuple[int, float]:
     """n in the low bits, and e^(high + low) / scale - 1."""
     shifted = high * PER_STEP + ROUNDER
     k = shifted - ROUNDER
-    r = ((high - k * STEP_HIGH) - k * STEP_LOW) + low
+    r = (high - k * STEP_HIGH) + (low - k * STEP_LOW)
     n = bits(shifted)
-    z = r * r
-    return n, (entry(TAIL, n & 63) + r) + z * (EXP[0] + r * EXP[1] + z * (EXP[2] + r * EXP[3]))
+    return n, growth_by(n, r)
 
 
 def pow(x: float, y: float) -> float:

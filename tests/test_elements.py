@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from differences import differences
 
-from rose_core import Real, Vec, fn, fori, grad, imod
+from rose_core import Real, Vec, compile, cos, fn, fori, grad, iadd, imod, imul, sin, vec
 from rose_core import sum as total
-from rose_core.language.ir import ADD_TO, VEC, Func, callees_first
+from rose_core.language.ir import ADD_TO, REF_INDEX, VEC, Func, callees_first
 from tests.test_unroll import root, same, wave
 
 N, K = 30, 20
@@ -63,3 +64,55 @@ def test_state() -> None:
     g = grad(f, [0, 1])
     same(g, [1 + x * x for x in wave(N)], [[1.0, 0.2], [0.3, 0.4]])
     assert vectors(g) == 0
+
+
+def product(x, i, j, d: int):
+    return total(d, lambda k: x[i][k] * x[j][k])
+
+
+def distance(x, i, j, d: int):
+    return total(d, lambda k: (x[i][k] - x[j][k]) * (x[i][k] - x[j][k]))
+
+
+def in_memory(f: Func) -> int:
+    """How many elements in memory are added to in loops that no other loop is in."""
+    around = {block.parent for block in f.blocks}
+    added = [ins[1] for v, ins in enumerate(f.code) if ins[0] == ADD_TO and f.home[v] not in around]
+    return sum(f.code[r][0] == REF_INDEX for r in added)
+
+
+@pytest.mark.parametrize("d", [2, 3, 7])
+@pytest.mark.parametrize("of", [product, distance], ids=lambda of: of.__name__)
+def test_what_a_short_row_gets_of_all_others_is_in_variables(of, d: int) -> None:
+    """Though it is one of those that others get something of it."""
+    n = 9
+    shape = Vec(n, Vec(d, Real))
+
+    def energy(x):
+        return total(n, lambda i: total(n, lambda j: sin(of(x, i, j, d))))
+
+    def of_numbers(y):
+        rows = vec(n, Vec(d, Real), lambda i: [y[iadd(n * d, imul(n * d, i, d), k)] for k in range(d)])
+        return energy(rows)
+
+    x = [wave(d, phase=i) for i in range(n)]
+    flat = fn([Vec(n * d, Real)], Real, of_numbers)
+    g = grad(fn([shape], Real, energy))
+    assert in_memory(same(g, x)) == d
+    assert vectors(g) == 0
+    found = [slope for row in compile(g)(x) for slope in row]
+    assert found == pytest.approx(differences(flat, [c for row in x for c in row]), rel=1e-7, abs=1e-8)
+
+
+def test_what_a_short_row_gets_of_pairs_of_others_is_in_variables() -> None:
+    n, d = 4, 2
+    shape = Vec(n, Vec(d, Real))
+
+    def term(x, i, j, k):
+        return cos(total(d, lambda c: x[i][c] * x[j][c] * x[k][c]))
+
+    f = fn(
+        [shape], Real, lambda x: total(n, lambda i: total(n, lambda j: total(n, lambda k: term(x, i, j, k))))
+    )
+    g = grad(f)
+    assert in_memory(same(g, [wave(d, phase=i) for i in range(n)])) == d

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _ADD, _SELECT, _SQRT = map(code, ("add", "select", "sqrt"))
 
+_MOST_IN_VARIABLES = 7
+"""The most numbers of a row that is short: what longer ones get is added two numbers at a time."""
+
 _IS_REPEATED = [
     op < TABLE_END and op not in LIBRARY and op not in (_SQRT, _SELECT) for op in range(TABLE_END + 64)
 ]
@@ -303,13 +306,20 @@ class Cotangents:
         return r
 
     def _is_apart(self, v: int, loop: Loop) -> bool:
-        """Whether what the row ``v`` gets is added up by itself: loops add to columns of its array, too.
+        """Whether what the row ``v`` gets is added up by itself: loops add to columns of its array, too, or
+        it is a short one, and they add to other rows.
 
-        Turns of these do not run side by side if both may be the same element.
+        Turns of these do not run side by side if both may be the same element; and what may be that is not in
+        local variables.
         """
+        if loop not in self.stack[1:-2]:
+            return False
         n, of = self.func.home[v], self.func.code[v][1]
-        is_around = loop in self.stack[1:-2]
-        return is_around and any(k > n and (k, of) in _columns(self.func) for k in self.source_block)
+        inside = {(k, of) for k in self.source_block if k > n}
+        is_short = numbers_in(self.func.types[v]) <= _MOST_IN_VARIABLES
+        return not inside.isdisjoint(_columns(self.func)) or (
+            is_short and not inside.isdisjoint(_rows(self.func))
+        )
 
     def _scratch(self, v: int) -> int:
         """An accumulator nobody reads, for the side of a choice that carries no tangent."""
@@ -395,3 +405,10 @@ def _columns(f: Func) -> set[tuple[int, int]]:
     code, home = f.code, f.home
     elements = [(home[v], ins[1]) for v, ins in enumerate(code) if ins[0] == INDEX and ins[1] >= 0]
     return {(k, code[r][1]) for k, r in elements if code[r][0] == INDEX and home[r] == k}
+
+
+@remembered
+def _rows(f: Func) -> set[tuple[int, int]]:
+    """The blocks with the arrays of which they read a row; those of outside change with every turn."""
+    rows = [v for v, ins in enumerate(f.code) if ins[0] == INDEX and isinstance(f.types[v], Array)]
+    return {(f.home[v], f.code[v][1]) for v in rows}

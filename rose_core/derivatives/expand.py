@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
+from rose_core.derivatives.compared import compared_in_place
 from rose_core.derivatives.directions import Directions, call_in_turn
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
@@ -262,7 +263,7 @@ def expansion(root: Func, known: Known, precise: bool = False) -> Func:
 
 def _for_reverse(f: Func) -> Func:
     """``f`` as reverse mode takes it."""
-    return by_choices(by_extremes(by_nearest(f)))
+    return by_choices(by_extremes(by_nearest(compared_in_place(f))))
 
 
 def _calling(f: Func) -> Func:

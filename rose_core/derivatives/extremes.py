@@ -42,6 +42,12 @@ Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
 """What writes the loop of a site, of this count, state and further arguments; it gives the last state."""
 
 
+def is_search(f: Func, ins: tuple[int, ...]) -> bool:
+    """Whether a loop finds the least or largest of what it computes."""
+    site = _site(f, ins)
+    return _way(site) is not None and bool(_candidates(site.body))
+
+
 def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
     """The loop, of whose turns some may be left out: they find an infinite number instead."""
     site = LoopSite(f, ins)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
+from rose_core.derivatives.compared import few_compared
 from rose_core.derivatives.turns import part, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -52,7 +53,7 @@ def by_nearest(f: Func) -> Func:
 @remembered
 def _by_nearest(f: Func) -> Func:
     of_sums = [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)]
-    written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS))
+    written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS) | few_compared(f))
     found_in = all_alike(written)
     return copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
 

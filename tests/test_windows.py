@@ -261,6 +261,19 @@ def test_an_element_that_an_outer_loop_chooses() -> None:
     assert compile(g)(x) == interp(g)(x)
 
 
+def test_elements_of_few_rows_that_an_outer_loop_chooses() -> None:
+    """One of them may be in the window of a loop in that."""
+    n = 6
+    t = Vec(n, Vec(n, Real))
+
+    def term(x, i, j):
+        return total(3, lambda k: sin(x[i][j] * x[i][at(n, j, 1)]) * x[k][i])
+
+    g = grad(fn([t], Real, lambda x: total(n, lambda i: total(n - 1, lambda j: term(x, i, j)))))
+    x = [[math.sin(3 * i + j * j) for j in range(n)] for i in range(n)]
+    assert compile(g)(x) == interp(g)(x)
+
+
 def test_turns_that_run_alone_add_to_a_new_accumulator() -> None:
     """The first turn reads another neighbour than its turn's, so it runs by itself before the others."""
     n = 20

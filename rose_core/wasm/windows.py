@@ -146,6 +146,7 @@ def windows(func: Func, demand: Demand, affine: Affine, given: Given) -> dict[in
                     of.heads.setdefault(site.head, site.column)
                     # the loops around that one cannot know what is added when
                     uses.note(roots, func.blocks[site.block].owner, func.blocks[site.block].parent)
+                    uses.note_within(roots, number, site.block)
                     at = site.accumulator, site.block
                     uses.added[at] = uses.added.get(at, 0) + 1
             elif ins[0] in (CALL, COND, LOOP):
@@ -185,6 +186,12 @@ class _Uses:
                 break
             self.within.setdefault(number, set()).update(roots)
             v, number = self.func.blocks[number].owner, self.func.blocks[number].parent
+
+    def note_within(self, roots: Iterable[int], number: int, around: int) -> None:
+        """These are used in block ``number``, which may be in loops that are in another one, ``around``."""
+        while number != around:
+            self.within.setdefault(number, set()).update(roots)
+            number = self.func.blocks[number].parent
 
 
 def _windows(

@@ -5,7 +5,7 @@ a vector goes through memory. Written out, its indices are constants, and a shor
 only added to at such indices becomes one local variable for each element. Loops that are not
 inside of another are left: they would not run faster for it; nor those that gain more by running two turns
 at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run side by side
-(`optimise.jam`). What several of the loops that stay compute, one does (`optimise.once`).
+(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). What several of the loops that stay compute, one does (`optimise.once`).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
+from rose_core.optimise.interchange import interchanged
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sums import summed
@@ -80,7 +81,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
     key = "unrolled", in_loop
     found = f.memo.get(key)
     if found is None:
-        taking = added_by_elements(sunk(f))
+        taking = interchanged(added_by_elements(sunk(f)), MOST_ROWS)
         parts = _parts_of_loops(taking, in_loop)
         linked = relinked(taking, [unrolled(g, g in parts) for g in taking.callees])
         has_some = len(f.blocks) > (1 if in_loop else 2) and f.host is None

@@ -1,0 +1,168 @@
+"""Loops in each other that change places, so that turns go along rows: two of them can run at a time then.
+
+The gradient of a convolution of a picture adds, for each pixel of its result, to rows of the kernel and of
+the picture, row after row. With the loop over rows outside, the one over pixels goes along them. What that
+has computed of each pixel is kept in a vector. Every element gets what it got, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    IDX,
+    INDEX,
+    PARAM,
+    REF_INDEX,
+    Func,
+    contents,
+    operands,
+    path_of,
+)
+from rose_core.language.ops import FAILS, TABLE_END, by_name
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import BOOL, REAL, TAN
+
+_ADD, _SUB, _NARROW = (by_name[name].code for name in ("iadd", "isub", "narrow"))
+
+_LEAST_TURNS = 8
+"""The fewest turns along a row."""
+
+_MOST_KEPT = 2
+"""The most numbers of a turn that are kept in vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A loop along rows, and one over rows in it, that change places."""
+
+    inner: int
+    """The loop ``FOR`` over rows."""
+    kept: list[int]
+    """The numbers of a turn along a row that the loop over rows needs,"""
+    again: list[int]
+    """and the places, rows and indices, in order."""
+
+
+def interchanged(f: Func, most_rows: int) -> Func:
+    """``f``, about to be lowered, or a copy with such loops; those of up to so many instructions are written
+    out instead."""
+    found: dict[int, Nest] = {}
+    for number, block in enumerate(f.blocks):
+        loops = [v for v in block.order if f.code[v][0] == FOR] if number else []
+        if len(loops) == 1 and block.size.size >= _LEAST_TURNS and not block.results:  # type: ignore[attr-defined]
+            nest = _nest(f, number, loops[0], most_rows)
+            if nest:
+                found[block.owner] = nest
+    return copied(f, lambda b, args: _Interchanging(f, b, args, found)) if found else f
+
+
+def _nest(f: Func, number: int, inner: int, most_rows: int) -> Nest | None:
+    """The loop ``inner`` and the one around it, of this block, if they can change places."""
+    code, home = f.code, f.home
+    rows = code[inner][1]
+    inside, around = contents(f, rows), [v for v in f.blocks[number].order if v != inner]
+    written = sum(f.turns_of(home[v]) for v in inside) // f.turns_of(number)
+    can_change = (
+        written > most_rows
+        and all(_is_pure(f, v) for v in around)
+        and all(_adds(f, v) for v in inside)
+        and _keeps_order(f, number, rows, [code[v][1] for v in inside if code[v][0] == ADD_TO])
+    )
+    if not can_change:
+        return None
+    kept: list[int] = []
+    again: set[int] = set()
+    ways = [x for v in inside for x in operands(code[v], f.blocks)]
+    while ways:
+        x = ways.pop()
+        if x < 0 or home[x] != number or x in again or x in kept:
+            continue
+        if f.types[x] in (REAL, TAN):
+            kept.append(x)
+        elif f.types[x] is BOOL:
+            return None
+        else:
+            again.add(x)
+            ways += operands(code[x], f.blocks)
+    return Nest(inner, sorted(kept), sorted(again)) if 0 < len(kept) <= _MOST_KEPT else None
+
+
+def _is_pure(f: Func, v: int) -> bool:
+    op = f.code[v][0]
+    return op not in FAILS if op < TABLE_END else op in (IDX, INDEX, REF_INDEX)
+
+
+def _adds(f: Func, v: int) -> bool:
+    """Whether ``v`` may be in a loop that only adds to elements."""
+    op, *given = f.code[v]
+    return _is_pure(f, v) or op == ADD_TO or (op == FOR and not f.blocks[given[0]].results)
+
+
+def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
+    """Whether turns over rows add to rows of their own, and those around add to all that is in them.
+
+    ``number`` and ``rows``: the blocks; ``sites``: the elements that are added to.
+    """
+    code = f.code
+    row_of: dict[int, set[tuple[int, int]]] = {}
+    along = False
+    for r in sites:
+        path, root = path_of(f, r)
+        moving = {(k, i) for k, i in enumerate(path[:-1]) if _moves(f, i, rows, number)}
+        row_of[root] = row_of.get(root, moving) & moving
+        if not row_of[root] or _depends(f, path[-1], rows):
+            return False
+        along |= _depends(f, path[-1], number)
+    given = [root for root in row_of if code[root][0] != ACCUM]
+    return along and len(given) <= 1 and all(code[root][0] == PARAM for root in given)
+
+
+def _moves(f: Func, i: int, number: int, around: int) -> bool:
+    """Whether an index is another one in every turn of a block, and the same in all of one around it."""
+    while i >= 0 and f.code[i][0] in (_ADD, _SUB, _NARROW):
+        op, *given = f.code[i]
+        moving = given[:1] if op == _NARROW else [x for x in given if f.home_of(x) >= around]
+        if len(moving) != 1:
+            return False
+        (i,) = moving
+    return i >= 0 and i == f.blocks[number].index
+
+
+def _depends(f: Func, i: int, number: int) -> bool:
+    """Whether an index depends on the turn of a block."""
+    if i < 0 or f.home[i] < number:
+        return False
+    return i == f.blocks[number].index or any(_depends(f, x, number) for x in operands(f.code[i], f.blocks))
+
+
+class _Interchanging(Replay):
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], nests: Mapping[int, Nest]) -> None:
+        super().__init__(func, b, args)
+        self.nests = nests
+        """Loop along rows → what changes places."""
+
+    def loop(self, v: int, number: int) -> None:
+        nest = self.nests.get(v)
+        if nest is None:
+            super().loop(v, number)
+            return
+        func, b, env = self.func, self.b, self.env
+        along, rows = func.blocks[number], func.blocks[func.code[nest.inner][1]]
+        env[along.index] = b.open_for(along.size)
+        self.sequence([x for x in along.order if x != nest.inner])
+        made = b.close_for([env[x] for x in nest.kept])
+        kept = [b.get(made, k) for k in range(len(nest.kept))]
+        env[rows.index] = b.open_for(rows.size)
+        env[along.index] = turn = b.open_for(along.size)
+        for x, vector in zip(nest.kept, kept, strict=True):
+            env[x] = b.index(vector, turn)
+        self.sequence(nest.again)
+        self.sequence(rows.order)
+        b.close_for([])
+        b.close_for([])

@@ -1,0 +1,156 @@
+"""Loops that change places: every element gets the same, in the same order, to the bit."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from engines import same
+
+from rose_core import Real, Vec, fn, grad, iadd, imul, isub, max
+from rose_core import sum as total
+from rose_core.optimise import unroll
+
+N = 14
+
+
+@pytest.fixture
+def nests(monkeypatch):
+    """Finds out how many loops change places in what is compiled from then on."""
+    found = []
+    interchanged = unroll.interchanged
+
+    def noted(f, most_rows):
+        made = interchanged(f, most_rows)
+        found.append(made is not f)
+        return made
+
+    monkeypatch.setattr(unroll, "interchanged", noted)
+    return found
+
+
+def wave(*shape: int, phase: float = 0.0):
+    if len(shape) == 1:
+        return [math.sin(k * k + phase) for k in range(shape[0])]
+    return [wave(*shape[1:], phase=phase + 3 * k) for k in range(shape[0])]
+
+
+def picture(m: int, n: int):
+    return Vec(m, Vec(n, Real))
+
+
+def at(n: int, i, j):
+    return iadd(n, i, j)
+
+
+TERMS = {
+    "correlation": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, q)] * w[p][q],
+    "convolution": lambda x, w, i, j, p, q, k: (
+        x[at(N, i, p)][at(N, j, q)] * w[isub(k, k - 1, p)][isub(k, k - 1, q)]
+    ),
+    "of one row of the picture": lambda x, w, i, j, p, q, k: x[p][at(N, j, q)] * w[p][q],
+    "of one row of the kernel": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, q)] * w[0][q],
+    "of one row of the picture and another": lambda x, w, i, j, p, q, k: (
+        x[i][at(N, j, q)] * x[p][q] * w[p][q]
+    ),
+    "of the picture and its rows": lambda x, w, i, j, p, q, k: (
+        x[at(N, i, p)][at(N, j, q)] * x[i][q] * w[p][q]
+    ),
+    "down columns": lambda x, w, i, j, p, q, k: x[at(N, j, q)][at(N, i, p)] * w[p][q],
+    "of every second pixel": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, imul(N, q, 2))] * w[p][q],
+    "transposed": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, q)] * w[q][p],
+}
+CHANGE = {"correlation", "convolution", "of one row of the picture", "of every second pixel"}
+
+
+def response(term, k: int, after=lambda y: y * y):
+    m = N - 2 * k + 2
+
+    def pixel(x, w, i, j):
+        return after(total(k, lambda p: total(k, lambda q: term(x, w, i, j, p, q, k))))
+
+    return fn(
+        [picture(N, N), picture(k, k)],
+        Real,
+        lambda x, w: total(m, lambda i: total(m, lambda j: pixel(x, w, i, j))),
+    )
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_gradients(name: str, nests) -> None:
+    k = 4
+    same(grad(response(TERMS[name], k), [0, 1]), wave(N, N), wave(k, k, phase=1.0))
+    assert (True in nests) == (name in CHANGE)
+
+
+def test_few_turns_are_written_out(nests) -> None:
+    k = 3
+    same(grad(response(TERMS["correlation"], k), [0, 1]), wave(N, N), wave(k, k, phase=1.0))
+    assert True not in nests
+
+
+@pytest.mark.parametrize("by", [0, 1], ids=["by the picture", "by the kernel"])
+def test_by_one_of_both(by: int) -> None:
+    k = 4
+    same(
+        grad(response(TERMS["correlation"], k, lambda y: max(y, 0.0)), by), wave(N, N), wave(k, k, phase=1.0)
+    )
+
+
+def test_several_channels(nests) -> None:
+    k, m, channels = 3, 9, 2
+    x, w = Vec(channels, picture(m + k, m + k)), Vec(3, Vec(channels, picture(k, k)))
+
+    def pixel(x, w, o, i, j):
+        def term(c, p, q):
+            return x[c][at(m + k, i, p)][at(m + k, j, q)] * w[o][c][p][q]
+
+        of_all = total(channels, lambda c: total(k, lambda p: total(k, lambda q: term(c, p, q))))
+        return max(of_all, 0.0) * of_all
+
+    f = fn(
+        [x, w],
+        Real,
+        lambda x, w: total(3, lambda o: total(m, lambda i: total(m, lambda j: pixel(x, w, o, i, j)))),
+    )
+    same(grad(f, [0, 1]), wave(channels, m + k, m + k), wave(3, channels, k, k, phase=1.0))
+    assert True in nests
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random(seed: int) -> None:
+    """Of elements at any sums of the turns."""
+    draw = Random(seed)
+    k, turns = draw.choice((4, 5)), draw.choice((8, 9))
+    others = draw.randrange(2, 5)
+
+    def index(size: int):
+        parts = draw.choice(("ip", "jq", "ip", "jq", "p", "q", "i", "j", "iq", "jp", "pq"))
+
+        def sum_of(places):
+            found = 0
+            for part in parts:
+                found = iadd(size, found, places[part])
+            return found
+
+        return sum_of
+
+    size = 16
+    reads = [(index(size), index(size)) for _ in range(draw.choice((2, 2, 3)))]
+    arrays = [draw.randrange(2) for _ in reads]
+
+    def term(given, places):
+        found = 1.0
+        for of, (row, column) in zip(arrays, reads, strict=True):
+            found = found * given[of][row(places)][column(places)]
+        return found
+
+    def pixel(given, i, j):
+        return total(k, lambda p: total(k, lambda q: term(given, {"i": i, "j": j, "p": p, "q": q})))
+
+    def f(x, w):
+        return total(others, lambda i: total(turns, lambda j: (lambda y: y * y)(pixel((x, w), i, j))))
+
+    f = fn([picture(size, size), picture(size, size)], Real, f)
+    same(grad(f, [0, 1]), wave(size, size), wave(size, size, phase=seed))

@@ -322,6 +322,20 @@ def test_mistakes(tab: Tab, host: Host) -> None:
     assert tab.problems() == []
 
 
+def test_the_stack_of_a_mistake_says_what_is_told(tab: Tab, host: Host) -> None:
+    """If it says anything: of one that nobody catches, consoles show that where it begins with a message."""
+    tab.goto(f"{host.url}pages/blank.html")
+    told, first = tab.run("""
+        const { Real, Vec, fn } = await import("../rose.js");
+        try {
+            fn([Real], Vec(2, [Real]), (x) => [[x], ["one"]]);
+        } catch (error) {
+            return [`${error}`, error.stack.split("\\n")[0]];
+        }""")
+    assert told == 'TypeError: the result of f[1].0: invalid value: expected Real, got the string "one"'
+    assert first == told or "Error" not in first
+
+
 def test_without_webassembly(tab: Tab, folder: dict[str, Any]) -> None:
     """Why a page cannot have it is said in the same words, of what is frozen and of what is new."""
     wanted = "Content-Security-Policy forbids: add 'wasm-unsafe-eval'"

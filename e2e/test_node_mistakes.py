@@ -430,3 +430,35 @@ def test_mistakes_in_bodies_tell_the_line(own_node: Run) -> None:
         });
         return [lines.map((line) => line - lines[0]), Error.stackTraceLimit === before];"""
     assert evaluate(own_node, body) == [[0, 1, 2, 3, 4, 5], True]
+
+
+def test_mistakes_in_types_tell_the_line(own_node: Run) -> None:
+    """However deep in them they are."""
+    body = """
+        const { Real, Vec, fn } = rose;
+        const knot = {};
+        knot.a = [Real, knot];
+        const types = [{ a: { b: { c: { d: rose.Reel } } } }, Vec(2, [{ a: [[rose.Reel]] }]), knot];
+        return types.map((type) => {
+            try { fn([type], Real, () => 1); }
+            catch ({ message, stack }) { return [message, /\\[eval1\\]:\\d+/.test(stack)]; }
+        });"""
+    missing = "invalid type: undefined; expected Real, Vec(3, Real), a size or the like"
+    assert evaluate(own_node, body) == [
+        [missing, True],
+        [missing, True],
+        ["invalid type: it is a part of itself", True],
+    ]
+
+
+def test_where_what_the_engine_gives_is_frozen(own_node: Run) -> None:
+    """As by pages that trust not all of their scripts: mistakes are told, and what is right runs."""
+    body = """
+        const { Real, Vec, compile, fn, mul } = rose;
+        Object.freeze(Error);
+        attempt(() => fn([Real], Vec(2, Real), (x) => [x, true]));
+        return [messages, (await compile(fn([Real], Real, (x) => mul(x, x))))(3)];"""
+    assert evaluate(own_node, body) == [
+        ["TypeError: the result of f[1]: invalid value: expected Real, got true"],
+        9,
+    ]

@@ -7,7 +7,7 @@
 import type { Cells, Leaf, Numbers } from "./cells";
 import { type Column, columnOf, fieldsOf, type Row } from "./columns";
 import type { Signature } from "../record/data";
-import { within } from "../record/recorder";
+import { within } from "../record/where";
 import {
   areEnough,
   count,

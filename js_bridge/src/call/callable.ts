@@ -12,7 +12,7 @@ import {
 } from "./cells";
 import type { Signature } from "../record/data";
 import { giveBack } from "./memory";
-import { within } from "../record/recorder";
+import { within } from "../record/where";
 import { type Filler, fillerOf, Result, valueOf } from "./results";
 import { type Check, checksOf, type View, Views } from "./views";
 

@@ -9,7 +9,7 @@ import {
   SHIFT,
 } from "./cells";
 import type { FnData } from "../record/data";
-import { within } from "../record/recorder";
+import { within } from "../record/where";
 import { readerOf } from "./results";
 import { partsOf, REAL, sizeOf, type Ty } from "../record/types";
 

@@ -10,7 +10,7 @@ import {
   isScalar,
   type Row,
 } from "./columns";
-import { within } from "../record/recorder";
+import { within } from "../record/where";
 import {
   count,
   isNamed,

@@ -2,9 +2,10 @@
 
 import { S } from "../opcodes.gen";
 import type { FnData } from "./data";
-import { type Recorder, recorder, Var, within } from "./recorder";
+import { type Recorder, recorder, Var } from "./recorder";
 import { areEnough, count, TAN, type Ty } from "./types";
 import { hasTangent, leavesOf, wrap } from "./values";
+import { within } from "./where";
 
 /** The leaves of the arguments of a call, of which methods of arrays may give more. */
 export const liftArgs = (

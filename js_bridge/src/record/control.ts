@@ -7,7 +7,7 @@ import { define, type Fn, functionFor, ofAnySize, recorded } from "./functions";
 import { FnData } from "./data";
 import { LARGEST } from "./largest";
 import { NO_COUNT, OP, S } from "../opcodes.gen";
-import { noteNumber, type Recorder, recorder, Var, within } from "./recorder";
+import { noteNumber, type Recorder, recorder, Var } from "./recorder";
 import { CHECKPOINT, checkOptions, WHOLE } from "./options";
 import {
   ANY,
@@ -22,7 +22,7 @@ import {
   vecOf,
 } from "./types";
 import { leavesOf, typeOf, wrap } from "./values";
-import { place } from "./where";
+import { place, within } from "./where";
 
 export interface LoopOptions {
   /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */

@@ -3,7 +3,7 @@
 import { ON_REALS, S } from "../opcodes.gen";
 import { call } from "./calls";
 import { FnData } from "./data";
-import { explained, Recorder, recorder, Var, within } from "./recorder";
+import { explained, Recorder, recorder, Var } from "./recorder";
 import {
   describe,
   dualOf,
@@ -19,7 +19,7 @@ import {
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { leavesOf, typeOf, wrap } from "./values";
-import { deeply } from "./where";
+import { deeply, within } from "./where";
 
 const KNOWN = Symbol("function");
 

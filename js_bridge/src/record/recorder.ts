@@ -101,33 +101,11 @@ export const notes: string[] = [];
 
 export const noteNumber = numbering(notes);
 
-/**
- * Put where a value stands in front of what is wrong with it: `.x[2]: invalid value…`. Of the calls that the error
- * tells, which are ten in some engines, none is one within the bridge, which leaves room for the author's.
- */
-export const within = (error: unknown, step: string): unknown => {
-  try {
-    if (error instanceof Error) {
-      error.message =
-        step + (/^[.[]/.test(error.message) ? "" : ": ") + error.message;
-      (Error as Traced).captureStackTrace?.(error, within);
-    }
-  } catch {
-    // one of an author's that cannot be changed
-  }
-  return error;
-};
-
 /** A value of an enclosing function as a parameter: which of the captures it is, and its id in a block. */
 interface Captured {
   readonly number: number;
   readonly id: number;
   readonly block: number;
-}
-
-/** What some engines have. */
-interface Traced {
-  captureStackTrace?(error: Error, callee: Function): void;
 }
 
 export class Recorder {

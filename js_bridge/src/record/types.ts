@@ -5,6 +5,7 @@
 // of leaves, in the order of sorted field names, a vector of structs being a struct of vectors.
 
 import { LARGEST } from "./largest";
+import { within } from "./where";
 
 // Types are the same to all copies of Rose that are on a page; functions and symbolic values are not.
 
@@ -177,7 +178,7 @@ export const structOf = (entries: [string, Ty][]): Ty => {
   if (found) return found;
   const order = entries.map(([name]) => name);
   if (order.includes("__proto__"))
-    throw TypeError("invalid type: __proto__ is no name of a field");
+    throw TypeError("__proto__ is no name of a field");
   const fields = [...entries].sort(byName);
   const isTuple =
     order.length > 0 && order.every((name, k) => name === String(k));
@@ -203,7 +204,13 @@ export const ANY = fin(LARGEST);
 const DEEPEST = 200;
 
 /** The interned form of a type; throws if `type` is none. */
-export const tyOf = (type: unknown): Ty => typeAt(type, 0);
+export const tyOf = (type: unknown): Ty => {
+  try {
+    return typeAt(type, 0);
+  } catch (error) {
+    throw within(error, "invalid type");
+  }
+};
 
 const typeAt = (type: unknown, depth: number): Ty => {
   const scalar = scalars.get(type);
@@ -212,12 +219,11 @@ const typeAt = (type: unknown, depth: number): Ty => {
   if (isSize(type) || type instanceof SizeVar) return fin(type.valueOf());
   if (typeof type !== "object" || type === null || symbolicType(type))
     throw TypeError(
-      `invalid type: ${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
+      `${describe(type)}; expected Real, Vec(3, Real), a size or the like`,
     );
-  if (++depth > DEEPEST)
-    throw TypeError("invalid type: it is a part of itself");
+  if (++depth > DEEPEST) throw TypeError("it is a part of itself");
   return ELEM in type && INDEX in type
-    ? vecOf(tyOf(type[INDEX]).size, typeAt(type[ELEM], depth))
+    ? vecOf(typeAt(type[INDEX], depth).size, typeAt(type[ELEM], depth))
     : structOf(
         Object.entries(type).map(([name, field]) => [
           name,

@@ -13,7 +13,6 @@ import {
   recorder,
   tanId,
   Var,
-  within,
   ZERO,
 } from "./recorder";
 import {
@@ -36,6 +35,7 @@ import {
   unlike,
 } from "./types";
 import { isIndex, placesOf } from "./updates";
+import { within } from "./where";
 
 /** The leaves of a symbolic value, or the recipe for them: each is recorded when it is first used. */
 class Bundle {

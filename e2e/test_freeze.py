@@ -109,6 +109,7 @@ CONTROLS = """<!doctype html>
 <input type="radio" name="kind" value="11" checked><input type="radio" name="kind" value="12">
 <select id="some"><option value="" disabled selected>choose<option value="13"></select>
 <input id="late" type="range" min="21" max="23" value="22">
+<input id="later" type="range" min="25" max="27" value="26">
 <input id="followed" type="range" min="31" max="33" value="32">
 <input id="box" type="checkbox">
 <input id="fixed" type="number" min="51" max="53" value="52" readonly>
@@ -133,10 +134,12 @@ for (const radio of document.querySelectorAll("[name=kind]"))
     radio.onchange = () => use(+document.querySelector("[name=kind]:checked").value);
 on("#some", "change", (event) => use(+event.target.value));
 let waits;
-on("#late", "input", (event) => {
-    clearTimeout(waits);
-    waits = setTimeout(use, 300, +event.target.value);
-});
+const delays = { late: 300, later: 1500 };
+for (const [id, delay] of Object.entries(delays))
+    on(`#${id}`, "input", (event) => {
+        clearTimeout(waits);
+        waits = setTimeout(use, delay, +event.target.value);
+    });
 // as libraries do that draw what they are told only where it is new
 const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
 let known = followed.value;
@@ -169,8 +172,8 @@ def test_what_readers_can_do_is_done(site: Frozen) -> None:
         site.write(f"pages/{name}", text)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    # two radios, a choice, three and three of the sliders, two of the box, and one within
-    assert "pages/page.html: 12 programs" in done.stdout
+    # two radios, a choice, three of each slider, two of the box, and one within
+    assert "pages/page.html: 15 programs" in done.stdout
     assert "pages/inner.html: 1 program\n" in done.stdout
 
 
@@ -377,7 +380,10 @@ for (const button of [first, second])
         scale(button === first ? 41 : 42);
     };
 document.querySelector("circle").onclick = () => scale(51);
-onhashchange = () => scale(location.hash === "#/view" && first.ariaPressed === "true" ? 61 : NaN);
+onhashchange = ({ newURL }) => {
+    const { hash } = new URL(newURL);
+    if (hash) scale(hash === "#/view" && first.ariaPressed === "true" ? 61 : NaN);
+};
 </script>
 """
 

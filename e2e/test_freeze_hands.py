@@ -41,16 +41,19 @@ def test_what_depends_on_several_inputs_is_frozen_for_all_that_they_are(site: Fr
 HEARD = """
 <button id="opens">settings</button><dialog><input id="inner" type="range" min="1" max="3" value="2">
 <button id="apply">apply</button><form method="dialog"><button>close</button></form></dialog>
-<button popovertarget="pop">more</button><div id="pop" popover><select><option>11<option>12</select></div>
+<button popovertarget="pop">more</button><div id="pop" popover><select><option>11<option>12
+<optgroup disabled><option>99</select></div>
 <button id="adds">add</button><p id="list"></p><ul><li>13</li><li>14</li></ul>
 <canvas id="canvas" width="99" height="60"></canvas>
 <svg width="99" height="60"><circle id="handle" cx="20" cy="30" r="9" style="cursor: grab"></circle></svg>
-<p id="card">card</p><div id="board" tabindex="0">board</div><kbd>z</kbd>
+<p id="card">card</p><div id="board" tabindex="0">board</div><kbd>z</kbd><kbd>Q</kbd><kbd>Esc</kbd>
 <form id="form"><input value="1"><button>solve</button></form>
 <table><tr><td contenteditable>1</td></tr></table>
 <input id="colour" type="color"><input id="day" type="date"><input id="count" type="number" value="5">
 <input id="offered" list="values" value="41"><datalist id="values"><option>41<option>42</datalist>
 <nav><a href="/pages/view/one">one</a></nav>
+<ol><a href="#">72</a><a href="javascript:void 0">73</a><a style="cursor: pointer">74</a></ol>
+<form id="family"><input name="children" type="range" min="1" max="2"></form><button id="asks">anew</button>
 """
 
 HEARS = """
@@ -78,9 +81,11 @@ handle.addEventListener("pointerdown", ({ pointerId }) => {
 });
 canvas.onwheel = () => scale(32);
 card.onmouseenter = () => scale(33);
-addEventListener("keydown", ({ key }) => {
+addEventListener("keydown", ({ key, code }) => {
     if (key === "ArrowRight") scale(34);
     if (key === "z") scale(35);
+    if (key === "q" && code === "KeyQ") scale(70);
+    if (key === "Escape") scale(71);
 });
 board.onkeyup = ({ key }) => key === "Enter" && scale(36);
 form.onsubmit = (event) => {
@@ -99,12 +104,16 @@ document.onclick = (event) => {
     scale(60);
 };
 addEventListener("resize", () => scale(innerWidth < 500 ? 61 : 62));
+find("ol").onclick = ({ target }) => target.matches("a") && scale(target.textContent);
+asks.onclick = () => confirm("sure?") && scale(75);
+family.oninput = ({ target }) => scale(75 + +target.value);
 """
 
 
 def test_what_a_page_listens_to_is_done(site: Frozen) -> None:
     told = told_of(site, HEARD, HEARS)
     wanted = {1, 2, 3, 4, 10, 11, 12, 21, 22, 23, 13, 14, *range(30, 41), 41, 42, 54, 55, 56, 60, 61, 62}
+    wanted |= set(range(70, 78))
     assert told == f"pages/page.html: {len(wanted)} programs"
 
 

@@ -2,9 +2,27 @@
 ({
   KEYS: ["keydown", "keyup", "keypress"],
 
-  /** A page may wait for the end of a movement. */
-  pause() {
-    return this.settled(100, 500);
+  /** When the last pause was over. */
+  rested: 0,
+  /** How often to wait longer than for most, if nothing comes of it. */
+  patience: 3,
+
+  /** A page may wait for the end of a movement, and some do so for long. */
+  async pause() {
+    const moved = performance.now() + 50; // scripts may act a little later
+    await this.settled(100, 500);
+    const isLate = ({ begun, time }) =>
+      begun > this.rested && begun < moved && time < moved + 2000;
+    const late = [...globalThis.roseWork.due.values()].filter(isLate);
+    if (late.length && this.patience) {
+      const last = Math.max(...late.map(({ time }) => time));
+      const wait = () => this.wait(last - performance.now());
+      const isNew = await this.isNew(() =>
+        wait().then(() => this.settled(100, 500)),
+      );
+      this.patience = isNew ? 3 : this.patience - 1;
+    }
+    this.rested = performance.now();
   },
 
   /** The window has another size. */
@@ -94,7 +112,11 @@
   /** Hit a key where an element is. */
   async hit(present, key) {
     present().focus?.();
-    const more = { key, code: key === " " ? "Space" : key };
+    const code = key
+      .replace(/^[a-z]$/, (letter) => `Key${letter.toUpperCase()}`)
+      .replace(/^\d$/, "Digit$&")
+      .replace(" ", "Space");
+    const more = { key, code };
     this.tell(present, KeyboardEvent, ["keydown", "keyup"], more);
     await this.pause();
   },

@@ -166,7 +166,9 @@
   /** Choose each of a list, of which one is chosen. */
   select(present) {
     const options = [...present().options];
-    const open = options.flatMap(({ disabled }, k) => (disabled ? [] : k));
+    const open = options.flatMap((option, k) =>
+      option.matches(":disabled") ? [] : k,
+    );
     return this.turn(present, "selectedIndex", open);
   },
 

@@ -25,7 +25,7 @@
   async settled(quiet = 500, soon = 2000) {
     const { due } = globalThis.roseWork;
     const now = performance.now();
-    const times = [...due.values()].map((time) => time - now);
+    const times = [...due.values()].map(({ time }) => time - now);
     await this.wait(Math.max(0, ...times.filter((time) => time <= soon)));
     // a page may go on with what is known for ever: that it does so without anything new is waited for once
     const enough = 5000;
@@ -79,8 +79,12 @@
     const own = names.map((name) => element.getAttribute(name));
     const text = element.children.length ? "" : element.textContent;
     const path = [];
-    for (let at = element; at?.parentElement; at = at.parentElement)
-      path.push([...at.parentElement.children].indexOf(at));
+    // of a form, other names may be those of its inputs
+    for (let at = element; at?.parentElement; at = at.parentElement) {
+      let place = 0;
+      for (let other = at; (other = other.previousElementSibling);) ++place;
+      path.push(place);
+    }
     return [element.tagName, ...own, ...path, text.replace(/\d+/g, "")].join();
   },
 

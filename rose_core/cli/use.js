@@ -2,7 +2,8 @@
 ({
   SHOWN: "*:not(html, body, head, head *, script, style)",
   BUTTONS:
-    "button, input:is([type=button], [type=submit], [type=reset]), [role=button]",
+    "button, input:is([type=button], [type=submit], [type=reset]), [role=button], " +
+    "a:is([href='#'], [href^='javascript:'])",
   OTHERS: "a, summary, label, input, select, textarea, option, canvas, svg",
   OPTIONS: ":is([role=option], [role=menuitemradio]):not(option)",
 
@@ -67,7 +68,7 @@
       (element.matches(BUTTONS) ||
         (!element.querySelector(`${BUTTONS}, ${OTHERS}`) &&
           (this.hears(element, ["click", "dblclick"]) ||
-            (!element.matches("a") && this.looks(element, /pointer/)))))
+            (!element.matches("a[href]") && this.looks(element, /pointer/)))))
     );
   },
 
@@ -153,10 +154,15 @@
   /** Hit keys that many pages obey, and those that this one names. */
   async play() {
     const arrows = ["Left", "Right", "Up", "Down"].map((way) => `Arrow${way}`);
-    const named = this.all("kbd").map(({ textContent }) => textContent.trim());
-    const letters = named.filter(({ length }) => length === 1);
+    const SHORT = { Esc: "Escape", Del: "Delete", Space: " " };
+    const named = this.all("kbd")
+      .map(({ textContent }) => textContent.replace(/\s/g, ""))
+      .map((name) => (name.length === 1 ? name.toLowerCase() : name))
+      .filter((name) => /^(.|[A-Z]\w+)$/u.test(name))
+      .map((name) => SHORT[name] ?? name);
+    const keys = new Set([...arrows, " ", "Enter", ...named]);
     const hitAll = async (present) => {
-      for (const key of new Set([...arrows, " ", "Enter", ...letters]))
+      for (const key of [...keys].slice(0, this.MOST))
         await this.hit(present, key);
     };
     if (this.isHeard(this.KEYS)) await hitAll(() => document.body);

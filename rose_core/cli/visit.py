@@ -28,6 +28,7 @@ try:
     from playwright.sync_api import (
         Browser,
         BrowserContext,
+        Dialog,
         Error,
         Frame,
         Page,
@@ -79,6 +80,9 @@ MOST = 24
 
 FRAMES = 64
 """How many frames of a page are used."""
+
+DIALOGS = 50
+"""How often a page that asks something is told yes."""
 
 ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
 """Addresses of other hosts than that of the site, while it is used."""
@@ -241,6 +245,8 @@ def use(context: BrowserContext, address: str, visit: Visit) -> None:
     """Open a page, use it as a reader does, and collect what it compiles."""
     page = context.new_page()
     page.on("popup", lambda other: other.close())  # which are other pages
+    asked = count()
+    page.on("dialog", lambda dialog: _answer(dialog, next(asked)))
     _note(page, visit)
     page.expose_function("roseProblem", visit.tell)
     thrown: list[str] = []
@@ -263,6 +269,15 @@ def use(context: BrowserContext, address: str, visit: Visit) -> None:
     page.close()
     for problem in thrown:  # which the page itself cannot always see
         visit.tell(problem)
+
+
+def _answer(dialog: Dialog, number: int) -> None:
+    """Say yes, as who wants to go on, but not for ever."""
+    with suppress(Error):  # of a page that is closed
+        if number < DIALOGS:
+            dialog.accept(dialog.default_value)
+        else:
+            dialog.dismiss()
 
 
 def _look_through_others(page: Page, frames: list[Frame], visit: Visit) -> None:

@@ -179,7 +179,8 @@
     };
     if (typeof f !== "function") return setTimeout(f, delay, ...args);
     const timer = setTimeout(run, delay);
-    work.due.set(timer, performance.now() + delay);
+    const begun = performance.now();
+    work.due.set(timer, { begun, time: begun + delay });
     return timer;
   };
   globalThis.clearTimeout = (timer) => {

@@ -241,7 +241,7 @@ def test_what_has_a_default_may_be_left_out(folder: Path, rose: Run) -> None:
     body = """
         const { clipped, gradient, hessian } = functions;
         const told = [];
-        for (const args of [[[3, 5]], [[3, 5], 1, 2, undefined, 4]])
+        for (const args of [[[3, 5]], [[3, 5], 1, 2, undefined, 4], [[3, 5], 1, null]])
             try { clipped(...args); } catch (error) { told.push(error.message); }
         return [
             clipped([3, 5], 1), clipped([3, 5], 1, 4),
@@ -249,6 +249,7 @@ def test_what_has_a_default_may_be_left_out(folder: Path, rose: Run) -> None:
             gradient([3, 5], 1).v, hessian([3, 5], 1)[1].v, ...told,
         ];"""
     told = [f"clipped: expected 2 or 3 or 4 arguments, got {n}" for n in (1, 5)]
+    told.append("high: expected a number, got null")
     assert in_node(folder, "clipped", body) == [30, 20, 27, [10, 6], [2, 0], *told]
     value, slope, second = (
         load(folder / "out" / f"clipped{name}.wasm") for name in ("", ".gradient", ".hessian")

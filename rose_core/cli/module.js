@@ -101,9 +101,10 @@ const callable = async (url) => {
     if (!takes.includes(values.length))
       misfit(name, `${takes.join(" or ")} arguments`, values.length);
     look();
-    params.forEach((type, i) =>
-      put(given, type, values[i] ?? defaults[i], starts[i], 0, names[i]),
-    );
+    params.forEach((type, i) => {
+      const { [i]: x = defaults[i] } = values; // null is a value
+      put(given, type, x, starts[i], 0, names[i]);
+    });
     // what is not in memory goes in and out by itself
     const returned = f(...given.flatMap((x) => (x.buffer ? [] : x)));
     look();

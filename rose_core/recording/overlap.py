@@ -10,8 +10,10 @@ these in place of its calls.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, VJP
@@ -36,7 +38,9 @@ DEEPEST = 100
 """The most calls in each other."""
 
 _COMMUTES = [op.commutes for op in OPS]
-_STRUCTURAL = frozenset((PARAM, INDEX, VEC, CALL, GET))
+_PAIRS = (PARAM, INDEX, GET)
+"""Rows that have no extra list."""
+_IN_LINE = bytes((*range(TABLE_END), *_PAIRS, VEC, CALL))
 
 
 class _StaysError(Exception):
@@ -115,7 +119,7 @@ def reached(
     return found
 
 
-_Columns = list[tuple[int, int, int]]
+_Columns = tuple[bytes, list[int], list[int]]
 """Rows as Python has them."""
 
 
@@ -138,14 +142,14 @@ class _Rows:
         self.unseen = MOST_SEEN * built
         """How many rows may be looked at still."""
         self.depth = 0
-        self.rows: list[int] = []
-        self.extra: list[int] = []
+        self.numbers: defaultdict[tuple[int, ...], int] = defaultdict(count().__next__)
+        """By opcode and operands, in their order; what is asked for is there from then on."""
+        self._exchanged: set[int] = set()
+        """Rows whose operands stand there the other way round."""
         self.values: list[float] = []
         self.kinds: list[int] = []
         self.types: dict[Type, int] = {}
         self.callees: dict[int, int] = {}
-        self._numbers: dict[tuple[int, ...], int] = {}
-        """By opcode and operands."""
         self._literals: dict[tuple[object, int], int] = {}
         self._elements: dict[int, Sequence[int]] = {}
         """Of a vector that is made here."""
@@ -157,14 +161,15 @@ class _Rows:
 
     def whole(self, entry: Entry) -> Entry:
         """A function with all rows that it needs of its own."""
-        results = self.of(entry, [self._row(PARAM, k, 0) for k in range(len(entry.leaves))])
-        if self.left < len(self._numbers):
+        results = self.of(entry, [self.numbers[PARAM, k, 0] for k in range(len(entry.leaves))])
+        if self.left < len(self.numbers) or repeats(entry):
             raise _StaysError
+        rows, extra = self._written()
         return replace(
             entry,
-            rows=memoryview(array("i", self.rows)),
-            ops=bytes(self.rows[0::3]),
-            extra=self.extra,
+            rows=memoryview(array("i", rows)),
+            ops=bytes(rows[0::3]),
+            extra=extra,
             kinds=self.kinds,
             values=self.values,
             types=list(self.types),
@@ -174,93 +179,88 @@ class _Rows:
             form=~entry.number,
         )
 
+    def _written(self) -> tuple[list[int], list[int]]:
+        """All rows, and the extra list with operands of those that have many."""
+        rows: list[int] = []
+        extra: list[int] = []
+        for k, key in enumerate(self.numbers):
+            op = key[0]
+            if op < UNARY_END:
+                rows += op, key[1], 0
+            elif k in self._exchanged:
+                rows += op, key[2], key[1]
+            elif op < BINARY_END or op in _PAIRS:
+                rows += key
+            else:
+                rows += op, len(extra), len(key) - 1
+                extra += key[1:]
+        return rows, extra
+
     def of(self, entry: Entry, args: Sequence[int]) -> list[int]:
         """The values of the results of a function that is called on these values."""
         body = self._body(entry.number)
-        numbers, rows = self._numbers, self.rows
-        known = numbers.setdefault
-        n = len(numbers)
-        if body is None or self.unseen < len(body.rows) or n > self.left or self.depth == DEEPEST:
+        if body is None or self.unseen < len(body.rows[0]) or self.depth == DEEPEST:
             raise _StaysError
-        self.unseen -= len(body.rows)
+        ops, xs, ys = body.rows
+        self.unseen -= len(ops)
         self.depth += 1
+        numbers, extra = self.numbers, entry.extra
         given: dict[int, list[int]] = {}
         """The results of calls that are in line."""
-        env = [0] * len(body.rows) + body.literals
-        for k, (op, x, y) in enumerate(body.rows):
+        env = [0] * len(ops) + body.literals
+        for k, (op, x, y) in enumerate(zip(ops, xs, ys, strict=True)):
             if op < UNARY_END:
-                u = env[x]
-                v = env[k] = known((op, u), n)
-                if v == n:
-                    n += 1
-                    rows += op, u, 0
+                env[k] = numbers[op, env[x]]
             elif op < BINARY_END:
                 u, w = env[x], env[y]
-                v = env[k] = known((op, w, u) if w < u and _COMMUTES[op] else (op, u, w), n)
-                if v == n:
-                    n += 1
-                    rows += op, u, w
+                if w < u and _COMMUTES[op]:
+                    n = len(numbers)
+                    env[k] = numbers[op, w, u]
+                    if env[k] == n:
+                        self._exchanged.add(n)
+                else:
+                    env[k] = numbers[op, u, w]
+            elif op < TABLE_END:
+                env[k] = numbers[(op, *[env[v] for v in extra[x : x + y]])]
+            elif op == INDEX:
+                elements = self._elements.get(env[x]) if y < 0 else None
+                env[k] = elements[int(entry.values[~y])] if elements else numbers[op, env[x], env[y]]
             elif op == PARAM:
                 env[k] = args[x]
-            elif op == GET and x in given:
-                env[k] = given[x][y]
+            elif op == GET:
+                env[k] = given[x][y] if x in given else numbers[op, env[x], y]
             elif op == CALL:
-                callee = entry.callees[entry.extra[x]]
-                operands = [env[v] for v in entry.extra[x + 1 : x + y]]
+                callee = entry.callees[extra[x]]
+                operands = [env[v] for v in extra[x + 1 : x + y]]
                 if self._body(callee):
                     given[k] = self._call(callee, operands)
                 else:
                     at = self.callees.setdefault(callee, len(self.callees))
-                    env[k] = self._row_of(CALL, at, *operands)
-                n = len(numbers)
+                    env[k] = numbers[(op, at, *operands)]
             else:
-                env[k] = self._structural(entry, op, x, y, env)
-                n = len(numbers)
+                assert op == VEC
+                elements = [env[v] for v in extra[x + 1 : x + y]]
+                env[k] = numbers[(op, self._type(entry.types[extra[x]]), *elements)]
+                self._elements[env[k]] = elements
         self.depth -= 1
         return [env[v] for v in entry.results]
 
     def _call(self, number: int, args: list[int]) -> list[int]:
         """The same of a function that may have been called on these before."""
+        if len(self.numbers) > self.left:
+            raise _StaysError
         key = number, *args
         results = self._results.get(key)
         if results is None:
             results = self._results[key] = self.of(self.entries[number], args)
         return results
 
-    def _structural(self, entry: Entry, op: int, x: int, y: int, env: Sequence[int]) -> int:
-        if op == INDEX:
-            elements = self._elements.get(env[x], ())
-            return elements[int(entry.values[~y])] if elements and y < 0 else self._row(op, env[x], env[y])
-        if op == GET:
-            return self._row(op, env[x], y)
-        operands = entry.extra[x : x + y]
-        if op < TABLE_END:
-            return self._row_of(op, *[env[v] for v in operands])
-        assert op == VEC
-        elements = [env[v] for v in operands[1:]]
-        v = self._row_of(op, self._type(entry.types[operands[0]]), *elements)
-        self._elements[v] = elements
-        return v
-
-    def _row(self, op: int, x: int, y: int) -> int:
-        v = self._numbers.setdefault((op, x, y), len(self._numbers))
-        if 3 * v == len(self.rows):
-            self.rows += op, x, y
-        return v
-
-    def _row_of(self, op: int, *operands: int) -> int:
-        """The value of a row with its operands in the extra list."""
-        v = self._numbers.setdefault((op, *operands), len(self._numbers))
-        if 3 * v == len(self.rows):
-            self.rows += op, len(self.extra), len(operands)
-            self.extra += operands
-        return v
-
     def _body(self, number: int) -> _Body | None:
         if number not in self._bodies:
             entry = self.entries.get(number)
             rows = self._rows_of(entry) if entry and number not in self.stay else None
-            if entry is None or rows is None or repeats(entry):  # nor loops that are written out
+            # nor loops that are written out; whether the whole is one, is asked in the end
+            if entry is None or rows is None or (self.depth and repeats(entry)):
                 self._bodies[number] = None
             else:
                 self._bodies[number] = _Body(rows, self._literals_of(entry))
@@ -270,22 +270,21 @@ class _Rows:
         """The rows of a function that may be put in line; None if there are loops or derivatives in them."""
         if entry.form not in self._plain:
             rows, ops = entry.rows.tolist(), entry.ops
-            is_plain = all(op < TABLE_END or op in _STRUCTURAL for op in {*ops})
-            columns = zip(ops, rows[1::3], rows[2::3], strict=True)
-            self._plain[entry.form] = list(columns) if is_plain else None
+            is_plain = not ops.translate(None, _IN_LINE)
+            self._plain[entry.form] = (ops, rows[1::3], rows[2::3]) if is_plain else None
         return self._plain[entry.form]
 
     def _literals_of(self, entry: Entry) -> list[int]:
         found = []
-        literals, types = self._literals, self.types
+        values, known = self.values, self._literals.setdefault
+        types = {kind: self._type(entry.types[kind]) for kind in {*entry.kinds}}
         for value, kind in zip(entry.values, entry.kinds, strict=True):
-            t = types.setdefault(entry.types[kind], len(types))
-            v = ~len(self.values)
-            number = literals.setdefault((key_of(value), t), v)
-            if number == v:
-                self.values.append(value)
+            t, n = types[kind], len(values)
+            number = known((value if value and value == value else key_of(value), t), n)
+            if number == n:
+                values.append(value)
                 self.kinds.append(t)
-            found.append(number)
+            found.append(~number)
         return found[::-1]
 
     def _type(self, t: Type) -> int:

@@ -13,6 +13,7 @@ a Python object for each row.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
@@ -59,6 +60,9 @@ _STEP = 7
 
 _ADD, _POW, _SELECT = map(code, ("add", "pow", "select"))
 _OTHER = 255
+_OTHERS = bytes([_OTHER])
+_NO_OTHERS = re.compile(b"[^%b]{%d}" % (_OTHERS, _PROBE))
+"""What is in no copy would be in each of these, too."""
 _IN_COPIES = frozenset((*range(_SELECT + 1), INDEX, VEC, FOR, END, GET, ACCUM, ADD_TO, RESOLVE, SET))
 _TOKENS = bytes(op if op in _IN_COPIES else _OTHER for op in range(256))
 _TOKENS_WITH_CALLS = bytes(op if op in _IN_COPIES or op in CALLED else _OTHER for op in range(256))
@@ -83,12 +87,15 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
     ``callee`` gives the functions that it calls by number, as they are built; without it, there are no calls
     in copies.
     """
-    n = len(entry.ops)
-    if n < FEWEST_ROWS and _effort(entry.ops) < FEWEST_ROWS:
+    tokens = entry.ops.translate(_TOKENS_WITH_CALLS if callee else _TOKENS)
+    if not any(map(_is_enough, tokens.split(_OTHERS))):
         return []
-    search = _Search(entry, callee)
+    search = _Search(entry, tokens, callee)
     at = 0
-    while at + FEWEST_LARGE_COPIES <= n:
+    while run := _NO_OTHERS.search(tokens, at):
+        if run.start() > at:
+            at -= (at - run.start()) // _STEP * _STEP
+            continue
         end = search.copies(at)
         # a run is looked at once, whether there are loops in it or not
         at = max(at + _STEP, end, search.free)
@@ -98,9 +105,9 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
 
 
 class _Search(Copies):
-    def __init__(self, entry: Entry, callee: Callable[..., Func] | None) -> None:
+    def __init__(self, entry: Entry, tokens: bytes, callee: Callable[..., Func] | None) -> None:
         super().__init__(entry, callee)
-        self.tokens = self.ops.translate(_TOKENS_WITH_CALLS if callee else _TOKENS)
+        self.tokens = tokens
         self.found: list[Repeat] = []
         self.columns = Columns()
         """Of the loops, what is used in all turns."""
@@ -120,8 +127,7 @@ class _Search(Copies):
         tokens = self.tokens
         probe = tokens[at : at + _PROBE]
         next_at, end = at, at
-        # what is in no copy would be in each of these, too
-        for _ in range(0 if _OTHER in probe else 4):
+        for _ in range(4):
             next_at = tokens.find(probe, next_at + 1, at + LONGEST + _PROBE)
             if next_at < 0:
                 break
@@ -316,6 +322,11 @@ def _size(rows: bytes) -> int:
 def _effort(rows: bytes) -> int:
     """As `_size`, where those count for more that take longer."""
     return sum(rows.translate(_EFFORTS))
+
+
+def _is_enough(rows: bytes) -> bool:
+    """Whether these could be worth a loop, if all were in it and no other came before it."""
+    return len(rows) * _SIZE >= FEWEST_ROWS and _effort(rows) >= FEWEST_ROWS
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from operator import add
 from types import MappingProxyType
 from typing import Any
@@ -60,17 +60,21 @@ class Body(Straight):
         """In what order to build the rows, where some of them are to be loops."""
         entry = self.entry
         found = []
+        calls = cache(self._rows_of_calls)
         if not (self.has_tangents or self.elements or self.passed):
-            found = repeats(entry, self._callee)
-        # calls from all over what was joined are no row
-        are_rows = entry.calls and entry.number not in self.recording.joined
-        if are_rows and not (found and self._are_calls_in(found)):
-            effects = {k for k, number in enumerate(self.callees) if self.recording.callee(number).effects}
-            calls = plan(entry, self._same, effects)
-            if calls is not None:
-                return calls
+            found = repeats(entry, self._callee, lambda: calls() is not None)
+        if not (found and self._are_calls_in(found)) and (planned := calls()) is not None:
+            return planned
         self.repeats = found
         return order(found, len(entry.rows) // 3) if found else None
+
+    def _rows_of_calls(self) -> Iterator[int | Row] | None:
+        """In what order to build the rows, where calls are to be loops."""
+        entry, callee = self.entry, self.recording.callee
+        # calls from all over what was joined are no row
+        if not entry.calls or entry.number in self.recording.joined:
+            return None
+        return plan(entry, self._same, {k for k, number in enumerate(self.callees) if callee(number).effects})
 
     def _are_calls_in(self, found: Sequence[Repeat]) -> bool:
         """Whether there are few calls but those in these loops."""

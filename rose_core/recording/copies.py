@@ -103,8 +103,9 @@ class Copies(Typed):
         """Whether these are one function, but for literals, which may be called in any order."""
         if self.callee is None:
             return False
-        f, *others = {self.callee(k, inner) if k >= 0 else None for k in set(called)}
-        return not others and not (f and f.effects)
+        functions = (self.callee(k, inner) if k >= 0 else None for k in dict.fromkeys(called))
+        f = next(functions)
+        return not (f and f.effects) and all(g is f for g in functions)
 
     def check(
         self, at: int, length: int, count: int, loop: Callable[[int, int, int], Repeat | None]

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, INDEX, RESOLVE, SET, VEC, Func
+from rose_core.language.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import EFFORT, TABLE_END, code
 from rose_core.recording.copies import Copies
 from rose_core.recording.repeat import Repeat
+from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.recording.rows import CALLED, END, operands_of
-from rose_core.recording.share import Entry
+from rose_core.recording.share import Entry, places
 from rose_core.recording.totals import Columns, totals
 
 FEWEST_ROWS = 256
@@ -81,11 +82,17 @@ Next to these, what a loop adds is little. Most powers are squares, and do not t
 """
 
 
-def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Repeat]:
+def repeats(
+    entry: Entry, callee: Callable[..., Func] | None = None, are_in_rows: Callable[[], bool] | None = None
+) -> list[Repeat]:
     """The runs of copies in the rows of a function, in their order.
 
-    ``callee`` gives the functions that it calls by number, as they are built; without it, there are no calls
-    in copies.
+    Args:
+        entry: the function.
+        callee: gives the functions that it calls by number, as they are built; without it, there are no calls
+            in copies.
+        are_in_rows: whether calls are rows of calls, in place of loops that leave many outside
+            (`FEWEST_CALLS`).
     """
     tokens = entry.ops.translate(_TOKENS_WITH_CALLS if callee else _TOKENS)
     if not any(map(_is_enough, tokens.split(_OTHERS))):
@@ -96,6 +103,10 @@ def repeats(entry: Entry, callee: Callable[..., Func] | None = None) -> list[Rep
         if run.start() > at:
             at -= (at - run.start()) // _STEP * _STEP
             continue
+        if are_in_rows and search.calls_outside(at) >= FEWEST_CALLS:
+            if are_in_rows():
+                return []
+            are_in_rows = None
         end = search.copies(at)
         # a run is looked at once, whether there are loops in it or not
         at = max(at + _STEP, end, search.free)
@@ -113,6 +124,9 @@ class _Search(Copies):
         """Of the loops, what is used in all turns."""
         self.homes: list[tuple[Repeat, int]] = []
         """The loop of each, and which row of a copy."""
+        self.calls = [*places(entry.ops, CALL)]
+        self.calls_inside = 0
+        """How many of these are in loops."""
         self._samples: dict[tuple[int, int, int], Repeat | None] = {}
         self.there: dict[int, int] = {}
         """Total → where the loop starts that makes it."""
@@ -121,6 +135,10 @@ class _Search(Copies):
     def free(self) -> int:
         """The first row after all loops that have been found."""
         return self.found[-1].end if self.found else 0
+
+    def calls_outside(self, at: int) -> int:
+        """How many calls before a row are in no loop that has been found."""
+        return bisect_left(self.calls, at) - self.calls_inside
 
     def copies(self, at: int) -> int:
         """Find the loops in the longest run of copies from a row on; the end of that run."""
@@ -153,6 +171,7 @@ class _Search(Copies):
                 found[-1] = self._longer(found[-1], found[-2].end if several else self.free, len(tokens))
                 self.found += found
                 for repeat in found:
+                    self.calls_inside += self.ops.count(CALL, repeat.start, repeat.end)
                     for row, column in repeat.columns():
                         self.columns.add(column)
                         self.homes.append((repeat, row))
@@ -326,7 +345,8 @@ def _effort(rows: bytes) -> int:
 
 def _is_enough(rows: bytes) -> bool:
     """Whether these could be worth a loop, if all were in it and no other came before it."""
-    return len(rows) * _SIZE >= FEWEST_ROWS and _effort(rows) >= FEWEST_ROWS
+    n = len(rows)
+    return n >= FEWEST_ROWS or (n * _SIZE >= FEWEST_ROWS and _effort(rows) >= FEWEST_ROWS)
 
 
 def _copies(tokens: bytes, at: int, length: int) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, INDEX, LOOP, PULL, VJP
 from rose_core.language.ops import BINARY_END, UNARY_END, code
 from rose_core.recording.rows import END, Rows, operands_of
-from rose_core.recording.share import Entry, calls
+from rose_core.recording.share import Entry, calls, places
 from rose_core.recording.totals import Columns, Total, totals
 
 _ADD = code("add")
@@ -53,9 +53,9 @@ def plan(
     needed = columns.needed(effects.__contains__)
     asked: dict[int, set[int]] = {}
     """Call → the numbers of its results that are needed."""
-    for k, (op, x, y) in enumerate(zip(columns.ops, columns.xs, columns.ys, strict=True)):
-        if op == GET and needed[k]:
-            asked.setdefault(x, set()).add(y)
+    for k in places(columns.ops, GET):
+        if needed[k]:
+            asked.setdefault(columns.xs[k], set()).add(columns.ys[k])
     alike: dict[object, list[int]] = {}
     for k, which, args in calls(entry):
         # a loop computes what nobody needs, too, which may fail or have an infinite derivative
@@ -80,9 +80,10 @@ def _add_up(rows: Rows, levels: list[int], found: list[Row]) -> set[int]:
     number = {k: n for n, row in enumerate(found) for k in row.calls}
     """Call → its row of calls."""
     gets: dict[tuple[int, int], dict[int, int]] = {}
-    for k, (op, x, y) in enumerate(zip(rows.ops, rows.xs, rows.ys, strict=True)):
-        if op == GET and x in number:
-            gets.setdefault((number[x], y), {}).setdefault(x, k)
+    for k in places(rows.ops, GET):
+        x = rows.xs[k]
+        if x in number:
+            gets.setdefault((number[x], rows.ys[k]), {}).setdefault(x, k)
     whole = {
         key: [of[k] for k in found[key[0]].calls]
         for key, of in gets.items()

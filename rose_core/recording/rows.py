@@ -39,10 +39,10 @@ _CALLING = {**CALLED, VJP: 1}
 _HAVE_X, _HAVE_Y, _PARAMS, _OTHERS = (
     bytes(map(holds, range(256)))
     for holds in (
-        lambda op: op < BINARY_END or op == INDEX,
+        lambda op: op < BINARY_END or op in (INDEX, GET),
         lambda op: UNARY_END <= op < BINARY_END or op == INDEX,
         lambda op: op == PARAM,
-        lambda op: op >= BINARY_END and op not in (INDEX, PARAM),
+        lambda op: op >= BINARY_END and op not in (INDEX, GET, PARAM),
     )
 )
 """By opcode, whether ``x`` and ``y`` are operands; which are parameters, and which have others."""

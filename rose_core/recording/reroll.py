@@ -98,6 +98,8 @@ def repeats(
     if not any(map(_is_enough, tokens.split(_OTHERS))):
         return []
     search = _Search(entry, tokens, callee)
+    if len(search.calls) < FEWEST_CALLS:
+        are_in_rows = None
     at = 0
     while run := _NO_OTHERS.search(tokens, at):
         if run.start() > at:
@@ -157,6 +159,9 @@ class _Search(Copies):
                 first = self._run_start(at)
                 if last := self._totals(first, first + _copies(tokens, first, 1)):
                     return last
+            # most differ in what would be the last of so many already
+            if not tokens.startswith(copy, at + (FEWEST_LARGE_COPIES - 1) * length):
+                continue
             count = _copies(tokens, at, length)
             if count < FEWEST_LARGE_COPIES:
                 continue

@@ -281,7 +281,7 @@ class Recording:
             if j in known:
                 found.append(known[j])
             elif column.param == REAL_COLUMN:
-                found.append(literal(of, REAL) if literal else b.real(of[0]))
+                found.append(literal(of, REAL) if literal else b.const(of[0], REAL))
             else:
                 array = args[column.param]  # type: ignore[index]
                 index = b.func.type_of(array).index  # type: ignore[attr-defined]

@@ -184,7 +184,9 @@ def _make(
 def _are_same(numbers: Sequence[float]) -> bool:
     """Whether these are one number, to the last bit."""
     first = numbers[0]
-    return (first != 0 and numbers.count(first) == len(numbers)) or len(set(map(key_of, numbers))) == 1
+    if first and first == first:
+        return numbers.count(first) == len(numbers)
+    return len(set(map(key_of, numbers))) == 1
 
 
 def key_of(x: float) -> object:

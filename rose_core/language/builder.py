@@ -323,9 +323,17 @@ class Builder:
             v, elements = self.written.get(made) or (ins[1], {})
             if i in elements:
                 return elements[i]
-        type = self.types[v]
-        assert isinstance(type, Array)
-        return self.pure((INDEX, v, i), type.elem)
+        key, n = (INDEX, v, i), len(self.code)
+        found = self.table.setdefault(key, n)
+        if found == n:  # as `_append`
+            type, home = self.types[v], self.home
+            assert isinstance(type, Array)
+            block = home[v] if i < 0 else max(home[v], home[i])
+            self.code.append(key)
+            self.types.append(type.elem)
+            home.append(block)
+            self.blocks[block].order.append(n)
+        return found
 
     def _element(self, v: int, k: int) -> int:
         content, t = tables.table_of(self.func, v), self.types[v]

@@ -147,7 +147,7 @@ class Recording:
         forms: dict[object, Entry] = {}
         """The first function of each form."""
         types = self.types
-        leaves_of = functools.cache(lambda t: leaves(types[t]))
+        leaves_of = functools.cache(lambda *ts: [leaf for t in ts for leaf in leaves(types[t])])
         at = literals_at = 0
         for number, row in enumerate(rows):
             if row["kind"] != "fn":
@@ -163,7 +163,7 @@ class Recording:
                 row["name"],
                 params,
                 types[row["ret"]],
-                [leaf for t in (*row["params"], *row["captures"]) for leaf in leaves_of(t)],
+                leaves_of(*row["params"], *row["captures"]),
                 first.rows if first else ints[at:end],
                 first.ops if first else opcodes_of(ints[at:end]),
                 first.extra if first else ints[end : end + extra].tolist(),
@@ -271,21 +271,20 @@ class Recording:
         It may be several of one shape, of which each is called in a turn of a loop: ``literal`` gives the
         value of a column then.
         """
-        instances = [self._instances.get(number) for number in numbers]
-        first = instances[0]
+        first = self._instances.get(numbers[0])
         if first is None or not first.shape.columns or (inner and _picks(first.shape, inner)):
             return []
         found = []
-        values = zip(*[instance.values for instance in instances if instance], strict=True)
-        for j, (column, of) in enumerate(zip(first.shape.columns, values, strict=True)):
+        for j, (column, value) in enumerate(zip(first.shape.columns, first.values, strict=True)):
+            of = [self._instances[number].values[j] for number in numbers] if literal else ()
             if j in known:
                 found.append(known[j])
             elif column.param == REAL_COLUMN:
-                found.append(literal(of, REAL) if literal else b.const(of[0], REAL))
+                found.append(literal(of, REAL) if literal else b.const(value, REAL))
             else:
                 array = args[column.param]  # type: ignore[index]
                 index = b.func.type_of(array).index  # type: ignore[attr-defined]
-                found.append(b.index(array, literal(of, index) if literal else b.const(int(of[0]), index)))
+                found.append(b.index(array, literal(of, index) if literal else b.const(int(value), index)))
         return found
 
     def _build(self, shape: Shape) -> None:

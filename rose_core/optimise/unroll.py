@@ -5,7 +5,8 @@ a vector goes through memory. Written out, its indices are constants, and a shor
 only added to at such indices becomes one local variable for each element. Loops that are not
 inside of another are left: they would not run faster for it; nor those that gain more by running two turns
 at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run side by side
-(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). What several of the loops that stay compute, one does (`optimise.once`).
+(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). What
+several of the loops that stay compute, one does (`optimise.once`).
 """
 
 from __future__ import annotations

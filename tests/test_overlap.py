@@ -13,7 +13,7 @@ from test_known import function, piece, softened
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call
-from rose_core.language.ir import CALL, FOR, Func, callees_first
+from rose_core.language.ir import CALL, FOR, LOOP, Func, callees_first
 from rose_core.recording.overlap import FEWEST
 from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.wasm.program import Program
@@ -203,6 +203,24 @@ def test_what_is_unrolled_stays_a_loop() -> None:
     kept = {g.name: g for g in callees_first(root)}
     assert kept.keys() == {"unrolled", "total"}
     assert any(ins[0] == FOR for ins in kept["unrolled"].code)
+
+
+def test_where_something_is_looked_for_is_in_line_and_a_loop() -> None:
+    f = Writer("the least", [VEC], REAL, [REAL, SIZE])
+    v = f.row("param", 0)
+    elements = [f.row("index", v, f.literal(k, 1)) for k in range(6)]
+    y = elements[0]
+    for k in range(FEWEST // 2):
+        x = elements[k * k % 6]
+        y = f.rows_of("select", f.row("lt", x, y), x, y)
+    functions = [*(term(k) for k in range(6)), (f, [y]), total(*range(6), 6)]
+    root = made(*functions)
+    assert [g.name for g in callees_first(root) if g.name != "step"] == ["total"]
+    assert sum(ins[0] == LOOP for ins in root.code) == 1
+    assert call(root, [V]) == call(made(*functions, whole=False), [V])
+    slopes = call(Expansion(made(*functions, gradient(7))).root, [V])[0]
+    apart = call(Expansion(made(*functions, gradient(7), whole=False)).root, [V])[0]
+    assert slopes == pytest.approx(apart, rel=1e-14, abs=0)
 
 
 def test_a_tree_of_calls_is_not_written_out() -> None:

@@ -336,6 +336,58 @@ def test_short_steps_are_a_loop_where_they_are_many(body, monkeypatch) -> None:
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13 * max(map(abs, wanted[1:])), nan_ok=True)
 
 
+def by_a_choice(f: Writer, x: int, y: int) -> int:
+    return f.rows_of("select", f.row("lt", x, y), x, y)
+
+
+def by_another_choice(f: Writer, x: int, y: int) -> int:
+    """The other side first, and by a comparison with something else."""
+    p = f.row("gt", f.row("sin", y), f.row("sin", x))
+    return f.rows_of("select", f.row("not", p), y, x)
+
+
+def by_max(f: Writer, x: int, y: int) -> int:
+    return f.row("max", y, x)
+
+
+def shrinking(f: Writer, x: int, y: int) -> int:
+    """A choice of which both sides depend on those before."""
+    return f.rows_of("select", f.row("lt", x, y), x, f.row("mul", x, f.literal(0.5, 0)))
+
+
+def added_at_last(f: Writer, x: int, y: int) -> int:
+    return f.row("add", f.row("abs", x), y)
+
+
+@pytest.mark.parametrize(
+    ("choose", "found"),
+    [(by_a_choice, 4), (by_another_choice, 4), (by_max, 4), (shrinking, 0), (added_at_last, 0)],
+)
+def test_what_is_looked_for_among_few_is_in_a_loop(choose, found, monkeypatch) -> None:
+    """Of such loops, reverse mode keeps nothing, and goes back into one turn only."""
+
+    def body(f: Writer, v: int) -> int:
+        terms = []
+        for part in range(4):
+            elements = [read(f, v, 40 * part + (7 * k) % 40) for k in range(40)]
+            x = elements[0]
+            for y in elements[1:]:
+                x = choose(f, x, y)
+            terms.append(f.row("mul", x, x))
+        return added(f, terms)
+
+    monkeypatch.setattr(reroll, "FEWEST_ROWS_OF_STEPS", 1 << 40)
+    monkeypatch.setattr(reroll, "FEWEST_ROWS_OF_ONE", 1 << 40)
+    f, gradient = build(body)
+    assert loops(f) == found
+    flat, flat_gradient = straight(body, monkeypatch)
+    assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
+    assert call(gradient, [V]) == call(flat_gradient, [V])
+    assert list(instantiate(Program(gradient))([V])[0]) == call(flat_gradient, [V])[0]
+    if found:
+        assert len(Program(gradient).bytes) < len(Program(flat_gradient).bytes) / 3
+
+
 @pytest.mark.parametrize(
     "used", [range(1, N), range(N - 3), range(1, N, 3), [k for k in range(N) if k % 7 > 3], [3, 5]]
 )

@@ -162,7 +162,7 @@ class _Rows:
     def whole(self, entry: Entry) -> Entry:
         """A function with all rows that it needs of its own."""
         results = self.of(entry, [self.numbers[PARAM, k, 0] for k in range(len(entry.leaves))])
-        if self.left < len(self.numbers) or repeats(entry):
+        if self.left < len(self.numbers) or _has_loops(entry):
             raise _StaysError
         rows, extra = self._written()
         return replace(
@@ -260,7 +260,7 @@ class _Rows:
             entry = self.entries.get(number)
             rows = self._rows_of(entry) if entry and number not in self.stay else None
             # nor loops that are written out; whether the whole is one, is asked in the end
-            if entry is None or rows is None or (self.depth and repeats(entry)):
+            if entry is None or rows is None or (self.depth and _has_loops(entry)):
                 self._bodies[number] = None
             else:
                 self._bodies[number] = _Body(rows, self._literals_of(entry))
@@ -289,3 +289,11 @@ class _Rows:
 
     def _type(self, t: Type) -> int:
         return self.types.setdefault(t, len(self.types))
+
+
+def _has_loops(entry: Entry) -> bool:
+    """Whether loops are written out in a function, and other than such as look for something.
+
+    Those are found in line, too.
+    """
+    return not all(loop.chooses() for loop in repeats(entry))

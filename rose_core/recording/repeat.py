@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rose_core.language.ir import ADD_TO, INDEX
+from rose_core.language.ops import code
 from rose_core.recording.columns import picked
 from rose_core.recording.totals import Total
+
+_MIN, _MAX, _SELECT = map(code, ("min", "max", "select"))
 
 
 class Carry(NamedTuple):
@@ -77,6 +80,24 @@ class Repeat:
         for row, copies in self.used.items():
             if len(copies) == len(self.live):
                 yield row, picked(range(self.start + row, self.end, self.length), self.live)
+
+    def chooses(self) -> bool:
+        """Whether copies leave the state as it is or replace it: those do that look for the least of many."""
+        depends: set[int] = set()
+        """The rows of a copy that depend on the state."""
+
+        def varies(row: int, x: Operand) -> bool:
+            return bool(x.carry) or (x.back > 0 and row - x.back in depends)
+
+        for row, (_, operands) in enumerate(self.rows):
+            if any(varies(row, x) for x in operands):
+                depends.add(row)
+        for carry in self.carries:
+            op, operands = self.rows[carry.row]
+            others = [x for x in operands[-2:] if x.carry != carry]
+            if op not in (_MIN, _MAX, _SELECT) or len(others) != 1 or varies(carry.row, others[0]):
+                return False
+        return bool(self.carries) and not self.used
 
     def elements(self, values: Sequence[float]) -> Iterator[tuple[int, int, Sequence[float]]]:
         """The elements that copies read of values outside: row, value, and which; ``values`` of literals."""

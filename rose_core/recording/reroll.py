@@ -302,6 +302,8 @@ class _Search(Copies):
         copy = self.tokens[loop.start : loop.start + loop.length]
         if count < FEWEST_COPIES and len(copy) < LONG_STEP and _is_flat(copy):
             return False
+        if loop.chooses():  # of such a loop, reverse mode keeps nothing: see `derivatives.extremes`
+            return True
         copy = copy[: (copy + copy).find(copy, 1)]  # several copies may look like one
         is_one = len(copy) - copy.count(INDEX) < 2
         return size >= (FEWEST_ROWS_OF_ONE if is_one else FEWEST_ROWS_OF_STEPS)

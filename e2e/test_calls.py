@@ -103,6 +103,22 @@ def test_into_what_does_not_fit(node: Callable[[str], str]) -> None:
     assert ".m[1]" in mistakes[1]
 
 
+def test_vectors_of_bools(node: Callable[[str], str]) -> None:
+    """In memory, and in the row of numbers that the interpreter has."""
+    body = """
+        const Two = Vec(2, Vec(3, Bool));
+        const f = fn([Two], Two, ([a, b]) => [vec(3, Bool, (i) => not(a[i])), b]);
+        const compiled = await compile(f);
+        const x = [[true, false, true], [false, true, true]];
+        const wrong = (y) => attempt(() => compiled([x[0], [true, y, false]]));
+        return [compiled(x), rose.interp(f)(x), ...[1, 0, "", null, undefined].map(wrong), compiled(x)];
+    """
+    first, interpreted, *mistakes, last = evaluate(node, body)
+    assert first == interpreted == last == [[False, True, False], [False, True, True]]
+    for message, given in zip(mistakes, ["1", "0", 'the string ""', "null", "undefined"], strict=True):
+        assert message == f"TypeError: argument 1 of f[1][1]: expected Bool, got {given}"
+
+
 def test_rows_of_every_short_size(node: Callable[[str], str]) -> None:
     """Matrices, and rows of them, as new arrays and in given ones, plain and typed."""
     body = """

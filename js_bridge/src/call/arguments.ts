@@ -127,8 +127,10 @@ const putParts = (
     return k;
   }
   const { cells, start } = leaf;
-  return kind === "vec"
-    ? putRows(cells, start + first * size, array, k, size)
+  if (kind === "vec")
+    return putRows(cells, start + first * size, array, k, size);
+  return kind === "bool"
+    ? putBools(cells.b, start + first, array, k)
     : putScalars(scalarsOf(cells, kind), start + first, array, k, kind, size);
 };
 
@@ -141,6 +143,23 @@ const putRows = (
 ): number => {
   while (k < array.length && putRow(cells, start + k * width, array[k], width))
     ++k;
+  return k;
+};
+
+/** Engines compare with a Bool several times faster than they make a number of it. */
+const putBools = (
+  bytes: Numbers,
+  start: number,
+  array: ArrayLike<unknown>,
+  k: number,
+): number => {
+  const { length } = array;
+  for (; k < length; ++k) {
+    const x = array[k];
+    if (x === true) bytes[start + k] = 1;
+    else if (x === false) bytes[start + k] = 0;
+    else break;
+  }
   return k;
 };
 

@@ -126,7 +126,7 @@ MISTAKES = [
     ("fn([Real], Real, function* (x) { yield x; })", "TypeError: the result of f: invalid value: expected Real, got an object of the class Generator"),
     ("fn([Real], Real, (x) => rose.max(x, 1, x))",
      "TypeError: this takes 2 arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))"),
-    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental, draft"),
+    ("configure({ cores: 2 })", "TypeError: configure: there is no option cores; the options are core, assets, frozen, cache, incremental, draft, precise"),
     ("configure({ assets: './elsewhere' })", "Error: configure: the core has been started; call configure before ready and compile"),
     ("configure({ assets: 'http://' })",
      'RangeError: configure: expected assets to be the address of a folder, got the string "http://"'),
@@ -174,7 +174,7 @@ def test_options_of_compile_are_checked(own_node: Run) -> None:
             { memory: new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }) }];
         return Promise.all(wrong.map((options) => compile(f, options).catch(String)));"""
     assert evaluate(own_node, body) == [
-        "TypeError: compile: there is no option previous; the options are memory, signal, draft",
+        "TypeError: compile: there is no option previous; the options are memory, signal, draft, precise",
         'RangeError: compile: expected signal to be an AbortSignal, got the string "stop"',
         "RangeError: compile: expected signal to be an AbortSignal, got an object of the class AbortController",
         "RangeError: compile: expected signal to be an AbortSignal, got an empty object",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, INDEX, LOOP, PULL, VJP
 from rose_core.language.ops import BINARY_END, UNARY_END, code
@@ -122,8 +123,7 @@ def _order(levels: list[int], found: dict[int, Row], left_out: set[int]) -> Iter
     for k, level in enumerate(levels):
         if k not in rolled:
             by_level[level].append(k)
-    for items in by_level:
-        yield from items
+    return chain.from_iterable(by_level)
 
 
 def _levels(rows: Rows, effects: Collection[int]) -> tuple[list[int], set[int]]:

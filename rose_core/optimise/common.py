@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, among, callees_first, operands, places
@@ -145,8 +146,8 @@ class _Rest:
     """The parameters that it still has."""
     values: list[int]
     """What it gets besides."""
-    before: list[int]
-    """The instructions that compute these."""
+    before: list[tuple[tuple[int, ...], list[int]]]
+    """The instructions that compute these, by the parameters of which they do."""
 
 
 def _rest(f: Func, calls: _Calls) -> _Rest | None:
@@ -169,7 +170,9 @@ def _rest(f: Func, calls: _Calls) -> _Rest | None:
     if found is None:
         without = {f.code[v][1] for v in dropped}
         kept = [k for k in range(len(f.params)) if k not in without]
-        found = f.memo[key] = _Rest(given_values(f, given, before), kept, given, _needed(f, given))
+        found = f.memo[key] = _Rest(
+            given_values(f, given, before), kept, given, _by_params(f, _needed(f, given))
+        )
     assert isinstance(found, _Rest)
     return found
 
@@ -261,6 +264,20 @@ def _needed(f: Func, values: Iterable[int]) -> list[int]:
     return [v for v in f.blocks[0].order if v in found]
 
 
+def _by_params(f: Func, values: Iterable[int]) -> list[tuple[tuple[int, ...], list[int]]]:
+    """These values, in order and with all that they need, by the parameters of which they are computed."""
+    params = [0] * len(f.code)
+    found: dict[int, list[int]] = {}
+    for v in values:
+        ins = f.code[v]
+        if ins[0] == PARAM:
+            params[v] = 1 << ins[1]
+        for x in operands(ins, f.blocks):
+            params[v] |= params[x] if x >= 0 else 0
+        found.setdefault(params[v], []).append(v)
+    return [(tuple(k for k in range(bits.bit_length()) if bits >> k & 1), of) for bits, of in found.items()]
+
+
 class _Copies(Copies):
     """Functions that compute before their calls what these have in common."""
 
@@ -276,6 +293,8 @@ class _Caller(Copying):
         super().__init__(func, b, args, copies)
         self.before: dict[int, dict[int, tuple[int, int]]] = {}
         """Call in a loop over tables → value of the callee → the vector of these, and the table of places."""
+        self.there: dict[object, list[int]] = {}
+        """By function, parameters and arguments, what calls so far have of these."""
 
     def loop(self, v: int, number: int) -> None:
         if reads := _reads(self.func, number):
@@ -314,15 +333,29 @@ class _Caller(Copying):
             found.update({w: (b.get(loop, k), table) for k, w in enumerate(values)})
         return found
 
+    def _compute(self, before: _Caller, rest: _Rest) -> None:
+        """Have ``before`` what a call gives, of which another call may have had a part."""
+        env, missing = before.env, []
+        for params, values in rest.before:
+            key = before.func, params, *[before.args[k] for k in params]
+            if key in self.there:
+                for v, found in zip(values, self.there[key], strict=True):
+                    env[v] = found
+            else:
+                missing.append((key, values))
+        before.sequence(sorted(chain.from_iterable(values for _, values in missing)))
+        self.there.update((key, [env[v] for v in values]) for key, values in missing)
+
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         given = [self.env[a] for a in args]
         rest = self.copies.chosen(callee)
         if isinstance(rest, _Rest) and not self.b.never_turns():
             ahead = self.before.get(v, {})
             before = _Caller(callee, self.b, given, self.copies)
-            before.sequence(
-                _needed(callee, [w for w in rest.values if w not in ahead]) if ahead else rest.before
-            )
+            if ahead:
+                before.sequence(_needed(callee, [w for w in rest.values if w not in ahead]))
+            else:
+                self._compute(before, rest)
             index = self.env[self.func.blocks[self.func.home[v]].index] if ahead else 0
             read = {w: self.b.index(of, self.b.index(table, index)) for w, (of, table) in ahead.items()}
             values = [read[w] if w in read else before.env[w] for w in rest.values]

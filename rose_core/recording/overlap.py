@@ -230,6 +230,8 @@ class _Rows:
             elif op == GET:
                 env[k] = given[x][y] if x in given else numbers[op, env[x], y]
             elif op == CALL:
+                if len(numbers) > self.left:
+                    raise _StaysError
                 callee = entry.callees[extra[x]]
                 operands = [env[v] for v in extra[x + 1 : x + y]]
                 if self._body(callee):
@@ -247,8 +249,6 @@ class _Rows:
 
     def _call(self, number: int, args: list[int]) -> list[int]:
         """The same of a function that may have been called on these before."""
-        if len(self.numbers) > self.left:
-            raise _StaysError
         key = number, *args
         results = self._results.get(key)
         if results is None:

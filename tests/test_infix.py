@@ -122,6 +122,17 @@ def test_space_and_lines():
     [
         ("x + foo(x)", "there is no function foo", "x + foo(x)", 4),
         ("x +", "invalid syntax", "x +", 3),
+        *(
+            (text, r"there is no operator here; the product is \*", text, column)
+            for text, column in [
+                ("2x", 1), ("1 + 2.5e3x", 9), ("x x", 2), ("sin(x)cos(x)", 6), ("sin(2 x)", 6), ("3pi", 1)
+            ]
+        ),
+        ("sin x", "invalid syntax", "sin x", 4),
+        ("x else x", "invalid syntax", "x else x", 2),
+        ("1.2.3", "invalid syntax", "1.2.3", 3),
+        ("2(x + 1)", r"this is no function; the product is \*", "2(x + 1)", 0),
+        ("x(x + 1)", r"there is no function x; the product is \*", "x(x + 1)", 0),
         ("", "there is no expression", "", 0),
         ("  ", "there is no expression", "  ", 2),
         ("x ^ 2", r"there is no such operator on numbers; the power is \*\*", "x ^ 2", 2),
@@ -150,7 +161,7 @@ def test_space_and_lines():
         ("ä + b.c", "this has no meaning", "ä + b.c", 4),
         ("   x + f(x)", "there is no function f", "   x + f(x)", 7),
         ("x +\n  foo(x)", "there is no function foo", "  foo(x)", 2),
-        ("x\n  y", "invalid syntax", "  y", 2),
+        ("x\n  y", "there is no operator here", "  y", 2),
         ("(x +\n  foo(x))", "there is no function foo", "  foo(x))", 2),
         ("1" + "0" * 400, "this number is too large", "1" + "0" * 400, 0),
     ],

@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import pairwise
+from keyword import iskeyword
 from typing import Any
 from unicodedata import normalize
 
@@ -68,6 +70,12 @@ _DEEPEST = 20_000
 _LINE_END = re.compile("\r\n?|\n")
 """Where Python is told that an expression goes on, be it in parentheses or not."""
 
+_TOKEN = re.compile(r"0[xob]\w+|\d[\d_]*(\.\d*)?(e[+-]?\d+)?|\w+|\S", re.IGNORECASE)
+_VALUE = re.compile(r"\w|\(")
+"""How what has a value begins."""
+
+_PRODUCT = "; the product is *"
+
 _ASSOCIATIVE = ("min", "max")
 """The functions that take any number of arguments."""
 
@@ -123,6 +131,10 @@ class _Reader:
         except SyntaxError as error:
             line, column = error.lineno or 1, (error.offset or 0) - 1
             sentence = error.msg[:1].lower() + error.msg[1:] if text.strip() else "there is no expression"
+            if sentence.startswith("invalid") and (gap := _gap(text.strip())):
+                before = text.strip()[:gap].splitlines()
+                line, column = len(before), len(before[-1])
+                sentence = f"there is no operator here{_PRODUCT}"
             raise self._error(line, column, sentence) from None
         except ValueError as error:  # a null character
             raise self._error(1, 0, str(error)) from None
@@ -228,7 +240,8 @@ class _Reader:
     def _call(self, node: ast.Call, scope: dict[str, object]) -> object:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in FUNCTIONS:
-            raise self.error(node.func, f"there is no function {name}" if name else "this is no function")
+            sentence = f"there is no function {name}" if name else "this is no function"
+            raise self.error(node.func, sentence + (_PRODUCT if name in scope or not name else ""))
         starred = [x for x in node.args if isinstance(x, ast.Starred)]
         for place in (*starred, *(keyword.value for keyword in node.keywords)):
             raise self.error(place, f"{name} takes numbers, one after the other")
@@ -237,6 +250,17 @@ class _Reader:
             raise self.error(node, f"{name} takes {counted(arity, 'argument')}, got {len(node.args)}")
         args = [self._number(x, scope) for x in node.args]
         return reduce(FUNCTIONS[name], args) if name in _ASSOCIATIVE else FUNCTIONS[name](*args)
+
+
+def _gap(text: str) -> int | None:
+    """Where a value follows another, as in ``2 x``, with nothing between them."""
+    for left, right in pairwise(_TOKEN.finditer(text)):
+        a, b = left[0], right[0]
+        is_call = b == "(" and a[0].isalpha()
+        ends = a == ")" or (a[-1].isalnum() and a not in FUNCTIONS)
+        if ends and _VALUE.match(b) and not (is_call or iskeyword(a) or iskeyword(b)):
+            return right.start()
+    return None
 
 
 def _is_not(node: ast.expr) -> bool:

@@ -72,6 +72,10 @@ def test_comments_and_long_strings_may_be_at_the_margin() -> None:
     [
         ([HEAD, "x = (1,\n"], "script 2, line 1: SyntaxError: '(' was never closed\n    x = (1,\n        ^"),
         (
+            [HEAD, "from rose_core import sine\n"],
+            "script 2, line 1: ImportError: cannot import name 'sine' from 'rose_core'\n    from rose_core",
+        ),
+        (
             ["\n\nimport nowhere.at_all"],
             "script 1, line 3: ModuleNotFoundError: No module named 'nowhere' (in a page there is",
         ),

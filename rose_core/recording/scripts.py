@@ -69,6 +69,8 @@ class _Scripts:
         """An error by its place, with the line as it stands there."""
         script, line, column = self._place(error)
         complaint = error.msg if isinstance(error, SyntaxError) else str(error)
+        if isinstance(error, ImportError):
+            complaint = complaint.removesuffix(f" ({error.path})")  # where this page has it
         message = f"{type(error).__name__}: {complaint}".removesuffix(": ")
         if isinstance(error, ModuleNotFoundError):
             message += " (in a page there is what the core needs of Python's library, and no packages)"

@@ -297,6 +297,17 @@ def test_where_workers_are_blocked_the_page_compiles(new_page: NewPage, host: Ca
     assert any("may not start a worker here" in text and "worker-src 'self'" in text for text in said)
 
 
+@pytest.mark.provokes(r"rose\.worker\.js")
+def test_a_page_that_is_isolated_alone_compiles_itself(page: Page, site_url: str) -> None:
+    """Where its host does not send the worker's script as it sends the page."""
+    policies = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+    headers = {**policies, "Content-Type": "text/html"}
+    page.route("**/blank.html", lambda route: route.fulfill(headers=headers, body=""))
+    said = listen(page)
+    assert run(page, site_url, "if (!crossOriginIsolated) throw Error(); return gives();") == 12
+    assert any("Cross-Origin-Embedder-Policy, send it with rose.worker.js" in text for text in said)
+
+
 CSP = "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 SQUARES = """

@@ -31,7 +31,8 @@ const connect = async (assets: Assets, trusted: Trusted): Promise<Core> => {
     if (!(error instanceof Blocked)) throw error;
     console.warn(
       "Rose may not start a worker here, so the page waits while it compiles; " +
-        `if there is a Content-Security-Policy, add worker-src ${sourceOf(import.meta.url)}, and rose to its trusted-types, if any`,
+        `if there is a Content-Security-Policy, add worker-src ${sourceOf(import.meta.url)}, and rose to its trusted-types, if any; ` +
+        "if there is a Cross-Origin-Embedder-Policy, send it with rose.worker.js, too",
     );
     return load(assets, report);
   }

@@ -353,7 +353,8 @@ export const recorder = (): Recorder => {
   const current = Recorder.current;
   if (current === undefined)
     throw Error(
-      "no `fn` context found: this works only in the body of a function given to fn" +
+      "no `fn` context found: this works only in the body of a function given to fn; " +
+        "compile it for numbers" +
         ofOthers(),
     );
   return current;

@@ -144,6 +144,25 @@ def test_an_error_leaves_the_next_program_well(page: Page, site_url: str) -> Non
         assert all(word in message for word in words), message
 
 
+def test_what_the_core_refuses_tells_the_line_that_asked_for_it(page: Page, site_url: str) -> None:
+    """Though the answer comes later, and from another thread."""
+    lines = [
+        'import { Real, compile, fn, grad, inspect, opaque } from "../rose.js";',
+        "const secret = opaque([Real], Real, (x) => x);",
+        "const f = fn([Real], Real, (x) => secret(x));",
+        "const told = (promise) => promise.catch(({ stack }) => /refused.js:(\\d+)/.exec(stack)?.[1]);",
+        "const asked = [",
+        "    compile(grad(f)),",
+        "    inspect(grad(f)),",
+        "];",
+        "export const found = await Promise.all(asked.map(told));",
+    ]
+    script = "\n".join(lines)
+    page.route("**/refused.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    page.goto(f"{site_url}pages/blank.html")
+    assert page.evaluate("import('./refused.js').then(({ found }) => found)") == ["6", "7"]
+
+
 @pytest.mark.provokes(r"rose\.worker\.js")
 def test_missing_worker(page: Page, site_url: str) -> None:
     page.route("**/rose.worker.js", lambda route: route.fulfill(status=404))

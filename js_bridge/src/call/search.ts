@@ -61,7 +61,15 @@ export class Wanted {
     signal?: AbortSignal,
     told?: (error: Error) => Promise<never>,
   ): Promise<Bytes> {
-    const file = this.found(signal).catch(told);
+    const here = Error();
+    const file = this.found(signal)
+      .catch(told)
+      .catch((error) => {
+        // of its own, it has the calls of a worker's answer
+        if (!signal?.aborted)
+          error.stack = here.stack?.replace(/^Error\n/, () => `${error}\n`);
+        throw error;
+      });
     freezer()?.(file, this.key, indexAddress(), signal);
     return file;
   }

@@ -583,6 +583,26 @@ def test_a_page_that_goes_on_with_what_is_known_is_left(site: Frozen) -> None:
     assert "pages/page.html: 6 programs" in told
 
 
+FILLS = """<!doctype html>
+<link rel="icon" href="data:,"><iframe></iframe><iframe></iframe><iframe></iframe><iframe></iframe>
+<script type="module">
+const filled = (k) => `<input type="range" min="${k}1" max="${k}2"><script type="module">
+    import { scale } from "${new URL("scales.js", location)}";
+    document.querySelector("input").oninput = ({ target }) => scale(target.value);
+<${""}/script>`;
+const [first, second, third] = document.querySelectorAll("iframe");
+first.srcdoc = filled(1);
+second.src = URL.createObjectURL(new Blob([filled(2)], { type: "text/html" }));
+third.contentDocument.write(filled(3));
+third.contentDocument.close();
+</script>
+"""
+
+
+def test_frames_that_a_script_fills_are_used(site: Frozen) -> None:
+    assert "pages/page.html: 6 programs" in site.told_of(FILLS)
+
+
 TAKES_AWAY = """<!doctype html>
 <link rel="icon" href="data:,"><input type="range" min="31" max="33"><iframe src="inner.html"></iframe>
 <script type="module">

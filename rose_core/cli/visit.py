@@ -298,8 +298,13 @@ def _in(frame: Frame, act: Callable[[Frame, Visit], None], visit: Visit) -> None
 
 
 def _belongs_to(frame: Frame, page: Page) -> bool:
-    """Whether a frame shows something of the same host."""
-    return frame.url == "about:srcdoc" or urlsplit(frame.url)[:2] == urlsplit(page.url)[:2]
+    """Whether a frame shows something of the same host, or what its scripts have made."""
+    address = frame.url.removeprefix("blob:")
+    if address == "about:blank":
+        with suppress(Error):  # which it may have gone with
+            return bool(frame.evaluate("document.body?.childElementCount"))
+        return False  # it may still come to something
+    return address == "about:srcdoc" or urlsplit(address)[:2] == urlsplit(page.url)[:2]
 
 
 def _use(frame: Frame, visit: Visit) -> None:

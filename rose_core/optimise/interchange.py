@@ -7,6 +7,7 @@ has computed of each pixel is kept in a vector. Every element gets what it got, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,25 +53,36 @@ class Nest:
 def interchanged(f: Func, most_rows: int) -> Func:
     """``f``, about to be lowered, or a copy with such loops; those of up to so many instructions are written
     out instead."""
+    if len(f.blocks) < 3:
+        return f
     found: dict[int, Nest] = {}
-    for number, block in enumerate(f.blocks):
-        loops = [v for v in block.order if f.code[v][0] == FOR] if number else []
-        if len(loops) == 1 and block.size.size >= _LEAST_TURNS and not block.results:  # type: ignore[attr-defined]
-            nest = _nest(f, number, loops[0], most_rows)
+    loops = Counter(block.parent for block in f.blocks)
+    for rows, block in enumerate(f.blocks):
+        number = block.parent
+        if number > 0 and loops[number] == 1 and not block.results and _goes_along(f, number, block.owner):
+            nest = _nest(f, number, rows, most_rows)
             if nest:
-                found[block.owner] = nest
+                found[f.blocks[number].owner] = nest
     return copied(f, lambda b, args: _Interchanging(f, b, args, found)) if found else f
 
 
-def _nest(f: Func, number: int, inner: int, most_rows: int) -> Nest | None:
-    """The loop ``inner`` and the one around it, of this block, if they can change places."""
+def _goes_along(f: Func, number: int, inner: int) -> bool:
+    """Whether the loop of a block may go along rows: all that it does around the other one is to compute."""
+    block = f.blocks[number]
+    return (
+        not block.results
+        and block.size.size >= _LEAST_TURNS  # type: ignore[attr-defined]
+        and all(v == inner or _is_pure(f, v) for v in block.order)
+    )
+
+
+def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
+    """The loops of two blocks, the second in the first, if they can change places."""
     code, home = f.code, f.home
-    rows = code[inner][1]
-    inside, around = contents(f, rows), [v for v in f.blocks[number].order if v != inner]
+    inside = contents(f, rows)
     written = sum(f.turns_of(home[v]) for v in inside) // f.turns_of(number)
     can_change = (
         written > most_rows
-        and all(_is_pure(f, v) for v in around)
         and all(_adds(f, v) for v in inside)
         and _keeps_order(f, number, rows, [code[v][1] for v in inside if code[v][0] == ADD_TO])
     )
@@ -90,7 +102,7 @@ def _nest(f: Func, number: int, inner: int, most_rows: int) -> Nest | None:
         else:
             again.add(x)
             ways += operands(code[x], f.blocks)
-    return Nest(inner, sorted(kept), sorted(again)) if 0 < len(kept) <= _MOST_KEPT else None
+    return Nest(f.blocks[rows].owner, sorted(kept), sorted(again)) if 0 < len(kept) <= _MOST_KEPT else None
 
 
 def _is_pure(f: Func, v: int) -> bool:

@@ -203,7 +203,7 @@ def test_sizes_that_calls_tell(node: Run) -> None:
         "RangeError: argument 2 of dot: wrong array size: n is 2 elsewhere, and 3 here",
         "TypeError: dot.at: n: expected a size, got undefined",
         "TypeError: f: the arguments do not tell the size n; use .at({ n })",
-        "TypeError: the size n is known only in the body of a function that has it",
+        "TypeError: invalid type: the size n is known only in the body of a function that has it",
         "compile: dot has sizes that are not known: n; give them with .at({ n })",
     ]
 

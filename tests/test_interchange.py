@@ -7,9 +7,11 @@ from random import Random
 
 import pytest
 from engines import same
+from test_growth import calls_in
 
-from rose_core import Real, Vec, fn, grad, iadd, imul, isub, max
+from rose_core import Real, Vec, fn, grad, iadd, idiv, imul, isub, max
 from rose_core import sum as total
+from rose_core.derivatives.expand import Expansion
 from rose_core.optimise import unroll
 
 N = 14
@@ -154,3 +156,27 @@ def test_random(seed: int) -> None:
 
     f = fn([picture(size, size), picture(size, size)], Real, f)
     same(grad(f, [0, 1]), wave(size, size), wave(size, size, phase=seed))
+
+
+def test_indices_are_looked_through_once() -> None:
+    """Though each is computed of the one before it twice."""
+
+    def effort(depth: int) -> int:
+        def twisted(b):
+            for _ in range(depth):
+                b = idiv(5, iadd(10, b, b), 2)
+            return b
+
+        def out(x, w, i, j):
+            return total(5, lambda a: total(5, lambda b: w[a][b] * x[at(N, i, a)][at(N, twisted(b), j)]))
+
+        m = N - 4
+        f = fn(
+            [picture(N, N), picture(5, 5)],
+            Real,
+            lambda x, w: total(m, lambda i: total(m, lambda j: max(out(x, w, i, j), 0.0))),
+        )
+        root = Expansion(grad(f, [0, 1]).func).root
+        return calls_in(lambda: unroll.interchanged(root, 24))
+
+    assert effort(16) < 3 * effort(8)

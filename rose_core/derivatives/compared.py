@@ -32,6 +32,7 @@ from rose_core.language.ir import (
     operands,
     path_of,
     remembered,
+    users_of,
 )
 from rose_core.language.ops import FAILS, LIBRARY, TABLE_END
 from rose_core.language.replay import Replay, copied
@@ -84,10 +85,9 @@ def _compared_in_place(f: Func) -> Func:
 
 def _users(f: Func) -> dict[int, list[int]]:
     """Who uses a value; a result is used by the function, ``-1``."""
-    users: dict[int, list[int]] = {x: [-1] for x in f.results}
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
-            users.setdefault(x, []).append(v)
+    users = users_of(f)
+    for x in f.results:
+        users.setdefault(x, []).append(-1)
     return users
 
 

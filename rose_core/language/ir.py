@@ -308,6 +308,15 @@ for _at, _ops in (
         _OPERANDS[_op] = _at
 
 
+def users_of(f: Func) -> dict[int, list[int]]:
+    """Value → the instructions that use it."""
+    found: dict[int, list[int]] = {}
+    for v, ins in enumerate(f.code):
+        for x in operands(ins, f.blocks):
+            found.setdefault(x, []).append(v)
+    return found
+
+
 def path_of(f: Func, r: int) -> tuple[list[int], int]:
     """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that accumulator."""
     indices = []

@@ -42,9 +42,9 @@ from rose_core.language.ir import (
     Func,
     LoopSite,
     fields_of,
-    operands,
     result_count,
     result_type,
+    users_of,
 )
 from rose_core.language.ops import OPS, TABLE_END, UNARY_END
 from rose_core.language.tables import nested, table_of
@@ -266,12 +266,7 @@ class _Printer:
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """Value → the instructions that use it."""
-        found: dict[int, list[int]] = {}
-        for v, ins in enumerate(self.f.code):
-            for x in operands(ins, self.f.blocks):
-                found.setdefault(x, []).append(v)
-        return found
+        return users_of(self.f)
 
     def resolved(self, r: int) -> int:
         """Where the scope of the accumulator ``r`` ends; -1 if it does not."""

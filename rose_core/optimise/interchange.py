@@ -88,7 +88,7 @@ def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
     )
     if not can_change:
         return None
-    kept: list[int] = []
+    kept: set[int] = set()
     again: set[int] = set()
     ways = [x for v in inside for x in operands(code[v], f.blocks)]
     while ways:
@@ -96,7 +96,7 @@ def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
         if x < 0 or home[x] != number or x in again or x in kept:
             continue
         if f.types[x] in (REAL, TAN):
-            kept.append(x)
+            kept.add(x)
         elif f.types[x] is BOOL:
             return None
         else:
@@ -148,9 +148,16 @@ def _moves(f: Func, i: int, number: int, around: int) -> bool:
 
 def _depends(f: Func, i: int, number: int) -> bool:
     """Whether an index depends on the turn of a block."""
-    if i < 0 or f.home[i] < number:
-        return False
-    return i == f.blocks[number].index or any(_depends(f, x, number) for x in operands(f.code[i], f.blocks))
+    ways, seen = [i], {i}
+    while ways:
+        x = ways.pop()
+        if x == f.blocks[number].index:
+            return True
+        if x >= 0 and f.home[x] >= number:
+            given = {*operands(f.code[x], f.blocks)} - seen
+            seen |= given
+            ways += given
+    return False
 
 
 class _Interchanging(Replay):

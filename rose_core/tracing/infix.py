@@ -125,14 +125,15 @@ class _Reader:
         self.text = text
         self.indent = len(text) - len(text.lstrip())
         """Python takes space before an expression for a mistake, so it is left out."""
+        given = text.strip()
         try:
             with deep_recursion(_DEEPEST):
-                self.tree = ast.parse(_LINE_END.sub(r"\\\g<0>", text.strip()), mode="eval").body
+                self.tree = ast.parse(_LINE_END.sub(r"\\\g<0>", given), mode="eval").body
         except SyntaxError as error:
             line, column = error.lineno or 1, (error.offset or 0) - 1
-            sentence = error.msg[:1].lower() + error.msg[1:] if text.strip() else "there is no expression"
-            if sentence.startswith("invalid") and (gap := _gap(text.strip())):
-                before = text.strip()[:gap].splitlines()
+            sentence = error.msg[:1].lower() + error.msg[1:] if given else "there is no expression"
+            if sentence.startswith("invalid") and (gap := _gap(given)):
+                before = given[:gap].splitlines()
                 line, column = len(before), len(before[-1])
                 sentence = f"there is no operator here{_PRODUCT}"
             raise self._error(line, column, sentence) from None

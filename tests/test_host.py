@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from weakref import ref
 
 import pytest
+from engines import same
 
-from rose_core import Real, Vec, compile, fn, opaque, scan, sum, vec, while_loop
+from rose_core import Bool, Real, Vec, compile, cond, fn, fori, opaque, scan, struct, sum, vec, while_loop
 from rose_core.host import instantiate
 from rose_core.wasm import program
 from rose_core.wasm.program import Program
@@ -46,6 +47,29 @@ def test_a_function_that_is_not_used_any_more_is_freed() -> None:
     del made
     gc.collect()
     assert there() is None
+
+
+def test_opaque_functions_are_sides_and_turns() -> None:
+    """Without a function of the program around them."""
+    both = struct({"a": V3, "x": Real})
+    scaled = opaque([V3, Real], Real, lambda v, x: v[0] * x + 1)
+    moved = opaque([V3, Real], Real, lambda v, x: v[1] - x)
+    f = fn([V3, Real], Real, lambda v, x: cond(x > 0, Real, lambda: scaled(v, x), lambda: moved(v, x)))
+    assert same(f, [1.0, 2.0, 3.0], 0.5) == 1.5
+    assert same(f, [1.0, 2.0, 3.0], -0.5) == 2.5
+
+    longer = opaque([V3, Real], both, lambda v, x: {"a": [y * x for y in v], "x": x + 1})
+    other = opaque([V3, Real], both, lambda v, x: {"a": v, "x": x - 1})
+    f = fn([V3, Real], both, lambda v, x: cond(x > 0, both, lambda: longer(v, x), lambda: other(v, x)))
+    assert same(f, [1.0, 2.0, 3.0], 0.5) == {"a": [0.5, 1.0, 1.5], "x": 1.5}
+    assert same(f, [1.0, 2.0, 3.0], -0.5) == {"a": [1.0, 2.0, 3.0], "x": -1.5}
+
+    turn = opaque([5, both], both, lambda i, s: {"a": [y + i for y in s["a"]], "x": s["x"] * 2})
+    f = fn([both], both, lambda s: fori(5, both, s, turn))
+    assert same(f, {"a": [1.0, 2.0, 3.0], "x": 0.125}) == {"a": [11.0, 12.0, 13.0], "x": 4.0}
+
+    goes, twice = opaque([Real], Bool, lambda x: x < 10), opaque([Real], Real, lambda x: x * 2)
+    assert same(fn([Real], Real, lambda x: while_loop(Real, x, goes, twice, limit=20)), 0.3) == 19.2
 
 
 def test_an_opaque_function_gives_nothing() -> None:

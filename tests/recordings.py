@@ -7,11 +7,12 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from rose_core.derivatives.known import Known
 from rose_core.language.ir import STRUCTURAL_NAMES
 from rose_core.language.ops import OPS
 from rose_core.language.ops import code as opcode
+from rose_core.recording.operands import END
 from rose_core.recording.record import Recording
-from rose_core.recording.rows import END
 
 CODES = {name: len(OPS) + k for k, name in enumerate(STRUCTURAL_NAMES)} | {"end": END}
 
@@ -77,8 +78,13 @@ def sent(
 
 
 def recording(
-    types: list[Any], functions: Sequence[Writer], results: Sequence[Sequence[int]], *, whole: bool = True
+    types: list[Any],
+    functions: Sequence[Writer],
+    results: Sequence[Sequence[int]],
+    *,
+    whole: bool = True,
+    known: Known | None = None,
 ) -> Recording:
     """The program of these functions, the last of which is the entry."""
     header, ints, reals = sent(types, functions, results)
-    return Recording(json.loads(header), memoryview(ints).cast("i"), reals, whole=whole)
+    return Recording(json.loads(header), memoryview(ints).cast("i"), reals, known=known, whole=whole)

@@ -19,7 +19,7 @@ again, and in rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     CALL,
     CALLEES,
     COND,
+    INDEX,
     LOOP,
     VJP,
     Func,
@@ -41,6 +42,7 @@ from rose_core.language.ir import (
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Fin, array, is_memory, leaves
+from rose_core.language.window import Window, element, window_of
 
 SHORTEST = 8
 """The most instructions of a function that is in line wherever it is called: as many as a call takes."""
@@ -404,7 +406,10 @@ class _InLine(Copying):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         if self.copies.chosen(callee):
             given = [self.env[a] for a in args]
-            self.replaced[v] = _InLine(callee, self.b, given, self.copies).run()
+            if windows := {x: of for x in given if (of := window_of(self.b, x))}:
+                self.replaced[v] = _OfWindows(callee, self.b, given, self.copies, windows).run()
+            else:
+                self.replaced[v] = _InLine(callee, self.b, given, self.copies).run()
         else:
             super().call(v, self.copies.of(callee), args)
 
@@ -427,3 +432,21 @@ class _InLine(Copying):
             for k, column in enumerate(zip(*kept, strict=True))
         ]
         self.replaced[v] = [*state, self.env[site.count], *arrays]
+
+
+class _OfWindows(_InLine):
+    """What gets windows into vectors, and reads their elements there."""
+
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], copies: Copies, windows: Mapping[int, Window]
+    ) -> None:
+        super().__init__(func, b, args, copies)
+        self.windows = windows
+        """Argument → what it is a window of."""
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        found = self.windows.get(self.env[ins[1]]) if ins[0] == INDEX else None
+        if found:
+            self.env[v] = element(self.b, found, self.env[ins[2]])
+        else:
+            super().structural(v, ins)

@@ -12,11 +12,11 @@ from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import CALL, INDEX, PARAM, Func, Spec
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.types import UNIT, Array, Fin, Type, array, fin
+from rose_core.recording.operands import operands_of
 from rose_core.recording.repeat import Carry, Operand, Repeat
 from rose_core.recording.reroll import order, repeats
 from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.recording.roll import Row, plan
-from rose_core.recording.rows import operands_of
 from rose_core.recording.straight import PENDING, Straight
 from rose_core.recording.totals import Total
 from rose_core.recording.turn import Step, Turn, affine, operation, structure

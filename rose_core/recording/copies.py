@@ -16,8 +16,8 @@ from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import BOOL, REAL, TAN, Array
 from rose_core.recording.columns import compact, step_of
 from rose_core.recording.harm import HARMFUL, is_harmful
+from rose_core.recording.operands import CALLED, END, HEADS
 from rose_core.recording.repeat import Carry, Head, Operand, Repeat
-from rose_core.recording.rows import CALLED, END, HEADS
 from rose_core.recording.share import Entry
 from rose_core.recording.typed import Typed
 

@@ -44,6 +44,7 @@ from rose_core.derivatives.known import Known, Outdated
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Struct, Type, array, fin, leaves
+from rose_core.language.window import window
 from rose_core.operators.sparse import Sparse
 from rose_core.recording.body import Body
 from rose_core.recording.named import declare, make
@@ -284,7 +285,8 @@ class Recording:
             else:
                 array = args[column.param]  # type: ignore[index]
                 index = b.func.type_of(array).index  # type: ignore[attr-defined]
-                found.append(b.index(array, literal(of, index) if literal else b.const(int(value), index)))
+                at = literal(of, index) if literal else b.const(int(value), index)
+                found.append(window(b, array, at, column.window) if column.window else b.index(array, at))
         return found
 
     def _build(self, shape: Shape) -> None:
@@ -307,7 +309,8 @@ class Recording:
             return None
         literals = list(entry.values)
         for column in shape.columns:
-            if column.callee_column < 0:  # the function's own, which becomes a parameter
+            # the function's own becomes a parameter; an index of a window is the same in all members
+            if column.callee_column < 0 and not column.window:
                 literals[column.source] = 0.0
         passed = {(column.source, column.callee_column) for column in shape.columns}
         called = []
@@ -323,7 +326,7 @@ class Recording:
             tuple(entry.extra),
             struct.pack(f"{len(literals)}d", *literals),
             tuple(entry.kinds),
-            tuple((c.source, c.callee_column, c.param, c.row) for c in shape.columns),
+            tuple((c.source, c.callee_column, c.param, c.row, c.window) for c in shape.columns),
             tuple(shape.element_types),
             tuple(entry.params),
             entry.ret,

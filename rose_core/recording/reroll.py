@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from rose_core.language.ir import ACCUM, ADD_TO, CALL, FOR, GET, INDEX, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import EFFORT, TABLE_END, code
 from rose_core.recording.copies import Copies
+from rose_core.recording.operands import CALLED, END, operands_of
 from rose_core.recording.repeat import Repeat
 from rose_core.recording.roll import FEWEST as FEWEST_CALLS
-from rose_core.recording.rows import CALLED, END, operands_of
 from rose_core.recording.share import Entry, places
 from rose_core.recording.totals import Columns, totals
 

@@ -14,7 +14,8 @@ from itertools import chain
 
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, GET, INDEX, LOOP, PULL, VJP
 from rose_core.language.ops import BINARY_END, UNARY_END, code
-from rose_core.recording.rows import END, Rows, operands_of
+from rose_core.recording.operands import END, operands_of
+from rose_core.recording.rows import Rows
 from rose_core.recording.share import Entry, calls, places
 from rose_core.recording.totals import Columns, Total, totals
 

@@ -29,7 +29,7 @@ from rose_core.language.ir import (
 from rose_core.language.ops import BINARY_END, FAILS, OPS, UNARY_END
 from rose_core.language.tables import nested, table_of
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Scalar, Struct, Type, leaves
-from rose_core.recording.rows import END
+from rose_core.recording.operands import END
 
 _TABLE_END = len(OPS)
 _SIMPLE = {UNIT: "unit", BOOL: "bool", REAL: "real", TAN: "tan"}

@@ -4,7 +4,10 @@ Programs are full of repetition: a page calls a helper that defines a function, 
 time with other numbers or other elements of the same vector. The bridge keeps literals apart from
 rows, so functions of the same structure are found by comparing bytes. What differs among them becomes
 parameters of the one function that is built: a Real literal as itself, a literal index of a vector
-that is a parameter as the element that it picks, read by the caller. Short exponents stay literals.
+that is a parameter as the element that it picks, read by the caller. Where these are many, and the same ones
+of a window into the vector that starts elsewhere, as the points of a curve are, the parameter is the window
+(`language.window`), so that what is repeated in the function can still be a loop. Short exponents stay
+literals.
 
 Two functions called with different literals are different literals of their callers, so sharing goes
 all the way up a call graph. Where something else differs (an index into a vector made inside, the size
@@ -14,13 +17,15 @@ of a table), the functions stay apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from rose_core.language.ir import CALL, INDEX, PARAM
 from rose_core.language.ops import code
-from rose_core.language.types import REAL, TAN, Array, Type, scalar_of
+from rose_core.language.types import REAL, TAN, Array, Type, array, fin, scalar_of
 from rose_core.optimise.powers import is_short
+from rose_core.recording.operands import operands_of
 
 _POW = code("pow")
 
@@ -29,6 +34,12 @@ MOST_COLUMNS = 48
 
 ROWS_PER_COLUMN = 8
 """How many rows make up for one more: it is passed in each call, and its cotangent comes back."""
+
+FEWEST_PICKED = 16
+"""The fewest elements that functions pick from a window: fewer are passed as numbers."""
+
+MOST_READ = 2
+"""How many elements a window may have for each that is picked."""
 
 REAL_COLUMN = -1
 
@@ -84,6 +95,8 @@ class Column:
     for which a parameter cannot stand."""
     row: int
     """The ``INDEX`` row of an own literal that picks an element."""
+    window: int = 0
+    """How many elements it picks, from that literal on; 0 if it is one."""
 
 
 @dataclass(eq=False, slots=True)
@@ -91,6 +104,7 @@ class Shape:
     """Functions that are built as one: ``members`` differ only in the values of ``columns``."""
 
     members: list[Entry]
+    """The first one picks from windows, if there are any."""
     columns: list[Column] = field(default_factory=list)
     element_types: list[Type] = field(default_factory=list)
     """The type of the parameter in place of each column."""
@@ -163,22 +177,75 @@ def _make(
     members: list[Entry], columns: list[Column], values: list[list[float]], instances: dict[int, Instance]
 ) -> None:
     """Make one shape, of what may be shared, or one for each function if too much differs."""
+    first = members[0]
     varying = [k for k, column in enumerate(zip(*values, strict=True)) if not _are_same(column)]
-    if len(varying) > max(MOST_COLUMNS, len(members[0].rows) // (3 * ROWS_PER_COLUMN)):
+    windows = _windows(first, [columns[k] for k in varying], values)
+    in_windows = {k for of in windows for k in of}
+    kept = [k for k in varying if k not in in_windows]
+    if len(kept) + len(windows) > max(MOST_COLUMNS, len(first.rows) // (3 * ROWS_PER_COLUMN)):
         for entry in members:
             instances[entry.number] = Instance(Shape([entry]))
         return
-    shape = Shape(members, [columns[k] for k in varying])
-    first = members[0]
-    for column in shape.columns:
-        if column.param == REAL_COLUMN:
-            shape.element_types.append(REAL)
-        else:
-            t = first.leaves[column.param]  # type: ignore[index]
-            assert isinstance(t, Array)
-            shape.element_types.append(t.elem)
+    passed = [columns[k] for k in kept]
+    for of in windows:
+        first = _within(first, of)
+        size = first.types[-1].size  # type: ignore[attr-defined]
+        passed.append(replace(columns[of[0]], window=size))
+    shape = Shape([first, *members[1:]], passed, [_type_of(column, first, instances) for column in passed])
     for entry, row in zip(members, values, strict=True):
-        instances[entry.number] = Instance(shape, tuple(row[k] for k in varying))
+        starts = [min(row[k] for k in of) for of in windows]
+        instances[entry.number] = Instance(shape, (*(row[k] for k in kept), *starts))
+
+
+def _windows(entry: Entry, varying: Sequence[Column], values: Sequence[Sequence[float]]) -> list[list[int]]:
+    """For each parameter of which nothing is used but elements in a window, the literals that pick these."""
+    picks: dict[int, list[int]] = {}
+    for column in varying:
+        if column.row >= 0:
+            picks.setdefault(entry.rows[3 * column.row + 1], []).append(column.source)
+    many = {vector: of for vector, of in picks.items() if len(of) >= FEWEST_PICKED and _is_one(values, of)}
+    if not many:
+        return []
+    rows = zip(entry.ops, entry.rows[1::3], entry.rows[2::3], strict=True)
+    used = Counter(chain(entry.results, *(operands_of(op, x, y, entry.extra) for op, x, y in rows)))
+    leaves = Counter(entry.rows[3 * k + 1] for k in places(entry.ops, PARAM))
+    return [
+        of
+        for vector, of in many.items()
+        if used[vector] == len(of) and leaves[entry.rows[3 * vector + 1]] == 1
+    ]
+
+
+def _is_one(values: Sequence[Sequence[float]], window: Sequence[int]) -> bool:
+    """Whether these are the same elements of a window everywhere, which has not many more."""
+    first = [values[0][k] for k in window]
+    if max(first) - min(first) >= MOST_READ * len(first):
+        return False
+    return all(len({row[k] - x for k, x in zip(window, first, strict=True)}) == 1 for row in values)
+
+
+def _within(entry: Entry, window: Sequence[int]) -> Entry:
+    """A function with these literals as indices of a window."""
+    values, kinds = [*entry.values], [*entry.kinds]
+    start = min(values[k] for k in window)
+    for k in window:
+        values[k] -= start
+        kinds[k] = len(entry.types)
+    size = int(max(values[k] for k in window)) + 1
+    return replace(entry, values=values, kinds=kinds, types=[*entry.types, fin(size)])
+
+
+def _type_of(column: Column, entry: Entry, instances: Mapping[int, Instance]) -> Type:
+    """The type of the parameter in place of a column."""
+    if column.param == REAL_COLUMN:
+        return REAL
+    if column.callee_column >= 0:
+        which = entry.extra[entry.rows[3 * column.source + 1]]
+        return instances[entry.callees[which]].shape.element_types[column.callee_column]
+    vector = entry.rows[3 * column.row + 1]
+    t = entry.leaves[entry.rows[3 * vector + 1]]
+    assert isinstance(t, Array)
+    return array(fin(column.window), t.elem) if column.window else t.elem
 
 
 def _are_same(numbers: Sequence[float]) -> bool:
@@ -219,7 +286,7 @@ def _columns(entry: Entry, instances: dict[int, Instance]) -> Iterator[Column]:
                 if param is not None and param != REAL_COLUMN:
                     x = args[param]
                     param = rows[3 * x + 1] if x >= 0 and ops[x] == PARAM else None
-                yield Column(k, j, param, -1)
+                yield Column(k, j, param, -1, column.window)
 
 
 def _exponents(entry: Entry) -> list[int]:

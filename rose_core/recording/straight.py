@@ -10,7 +10,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VEC, VJP, Func, is_real
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
 from rose_core.language.types import BOOL, REAL, Array, Fin, Type
-from rose_core.recording.rows import CALLED, END, HEADS, operands_of
+from rose_core.recording.operands import CALLED, END, HEADS, operands_of
 from rose_core.recording.share import places
 from rose_core.recording.turn import Called, given, operation, structure
 
@@ -55,6 +55,8 @@ class Straight:
             param = b.param(t)
             if column.callee_column >= 0:
                 self.passed.setdefault(column.source, {})[column.callee_column] = param
+            elif column.window:
+                self.params[column.param] = param  # type: ignore[index]
             elif column.row >= 0:
                 self.elements[column.row] = param
             else:

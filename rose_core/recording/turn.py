@@ -24,7 +24,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import OPS, code
 from rose_core.language.types import BOOL, REAL, TAN, Fin, Type, fin
-from rose_core.recording.rows import END
+from rose_core.recording.operands import END
 
 _IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
 

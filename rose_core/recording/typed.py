@@ -9,7 +9,8 @@ from rose_core.language.indices import MOST
 from rose_core.language.ir import ACCUM, CALL, COND, FOR, GET, INDEX, LOOP, PARAM, RESOLVE, SET, VEC, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, code
 from rose_core.language.types import BOOL, REAL, Array, Type, array, fin
-from rose_core.recording.rows import END, HEADS, Rows
+from rose_core.recording.operands import END, HEADS
+from rose_core.recording.rows import Rows
 from rose_core.recording.share import Entry
 
 _SELECT = code("select")

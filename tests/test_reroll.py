@@ -622,6 +622,40 @@ def test_halves_of_a_run_are_not_looked_at_as_the_whole_was(monkeypatch) -> None
     assert len(asked) == len(set(asked)) > 2
 
 
+def roots(f: Writer, v: int) -> int:
+    """The sum of square roots, whose derivative at zero is infinite."""
+    s = read(f, v, 0)
+    for k in range(100):
+        x = read(f, v, k)
+        s = f.row("add", s, f.row("sqrt", f.row("mul", x, x)))
+    return s
+
+
+def test_what_is_added_up_is_needed_if_the_sum_is(monkeypatch) -> None:
+    def column(f: Writer, v: int) -> int:
+        return added(f, [f.row("sqrt", f.row("mul", x, x)) for x in (read(f, v, k) for k in range(100))])
+
+    def unused(f: Writer, v: int) -> int:
+        s = roots(f, v)
+        f.row("mul", s, s)
+        return read(f, v, 1)
+
+    entries = [entry_of(body) for body in (roots, column, unused)]
+    assert not reroll.repeats(entries[2])
+    monkeypatch.setattr(Rows, "needed", lambda *_: pytest.fail("all rows are looked at"))
+    for entry in entries[:2]:
+        assert reroll.repeats(entry)
+
+
+def test_a_run_is_checked_with_all_of_its_copies_first(monkeypatch) -> None:
+    checked: list[tuple[int, ...]] = []
+    entry, used = entry_of(roots), copies.Copies.used
+    monkeypatch.setattr(copies.Copies, "used", lambda *given: checked.append(given[1:]) or used(*given))
+    (loop,) = reroll.repeats(entry)
+    assert loop.count == 100
+    assert checked == [(loop.start, loop.length, loop.count)]
+
+
 class Counted(list[int]):
     """A list that counts the items that are looked at."""
 

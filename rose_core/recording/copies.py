@@ -18,6 +18,7 @@ from rose_core.recording.columns import compact, step_of
 from rose_core.recording.harm import HARMFUL, is_harmful
 from rose_core.recording.operands import CALLED, END, HEADS
 from rose_core.recording.repeat import Carry, Head, Operand, Repeat
+from rose_core.recording.rows import RESULT
 from rose_core.recording.share import Entry
 from rose_core.recording.typed import Typed
 
@@ -57,6 +58,8 @@ class Copies(Typed):
 
     def __init__(self, entry: Entry, callee: Callable[..., Func] | None = None) -> None:
         super().__init__(entry, callee)
+        self._certain: set[int] = set()
+        """Rows that results need, as far as that was asked."""
         self._cuts: dict[tuple[int, int], int] = {}
         """By where a run of copies was found and their length, where they start."""
 
@@ -288,12 +291,34 @@ class Copies(Typed):
     def _does_harm(self, repeat: Repeat) -> bool:
         """Whether something does harm in a turn in which nobody needs it."""
         done = [*repeat.used, *(carry.row for carry in repeat.carries)]
-        for row in repeat.with_needs(done):
-            if self._is_harmful(repeat, row):
+        harmful = [row for row in repeat.with_needs(done) if self._is_harmful(repeat, row)]
+        if not harmful:
+            return False
+        certain = repeat.with_needs(row for row in repeat.used if self._is_always_needed(repeat, row))
+        for row in harmful:
+            if row not in certain:
                 needed = self._needed[repeat.start + row : repeat.end : repeat.length]
                 if not all(needed[copy] for copy in repeat.live):
                     return True
         return False
+
+    def _is_always_needed(self, repeat: Repeat, row: int) -> bool:
+        """Whether it is certain that a row is needed in all turns; what is added to a sum is, if that is."""
+        copies = repeat.used[row]
+        is_in_all = row in repeat.sums or len(copies) == len(repeat.live)
+        rows = (repeat.start + copy * repeat.length + row for copy in copies)
+        return is_in_all and all(map(self._is_needed, rows))
+
+    def _is_needed(self, row: int) -> bool:
+        """Whether it is certain that a result needs a row, by what uses it last, and that, and so on."""
+        way = []
+        while row != RESULT and row not in self._certain:
+            way.append(row)
+            row = self.last.get(row, -1)
+            if row < 0:
+                return False
+        self._certain.update(way)
+        return True
 
     @cached_property
     def _needed(self) -> bytearray:

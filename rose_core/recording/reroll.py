@@ -167,9 +167,9 @@ class _Search(Copies):
                 continue
             if count >= _fewest(copy):
                 end = max(end, at + count * length)
-            found = list(self._within(at, length, count))
+            found = list(self._within(at, length, count, is_run=True))
             if not found and (several := self._period(at, length, count)) > 1:
-                found = list(self._within(at, several * length, count // several))
+                found = list(self._within(at, several * length, count // several, is_run=True))
             if found:
                 several = len(found) > 1
                 found[0] = self._longer(found[0], self.free, found[1].start if several else len(tokens))
@@ -226,13 +226,8 @@ class _Search(Copies):
 
         A run that is found where a copy has begun already lacks that one, and a part of the last.
         """
-        tokens, length = self.tokens, repeat.length
-        start, end = repeat.start, repeat.end
-        copy = tokens[start : start + length]
-        while start - length >= first and tokens.startswith(copy, start - length):
-            start -= length
-        while end + length <= last and tokens.startswith(copy, end):
-            end += length
+        length = repeat.length
+        start, end = self._whole(repeat.start, repeat.end, length, first, last)
         for a, b in ((start, end), (repeat.start, end), (start, repeat.end)):
             if (a, b) != (repeat.start, repeat.end):
                 longer = self.used(a, length, (b - a) // length)
@@ -240,8 +235,25 @@ class _Search(Copies):
                     return longer
         return repeat
 
-    def _within(self, at: int, length: int, count: int) -> Iterator[Repeat]:
-        """The loops in a run: one for all of it, else those in its halves."""
+    def _whole(self, start: int, end: int, length: int, first: int, last: int) -> tuple[int, int]:
+        """From where to where there are copies like these, between two rows."""
+        tokens = self.tokens
+        copy = tokens[start : start + length]
+        while start - length >= first and tokens.startswith(copy, start - length):
+            start -= length
+        while end + length <= last and tokens.startswith(copy, end):
+            end += length
+        return start, end
+
+    def _longest(self, start: int, length: int, count: int) -> Repeat | None:
+        """As `used`, with the copies right before and after if they can be in the loop."""
+        first, end = self._whole(start, start + count * length, length, self.free, len(self.tokens))
+        longer = (end - first) // length
+        found = self.used(first, length, longer) if longer > count else None
+        return found or self.used(start, length, count)
+
+    def _within(self, at: int, length: int, count: int, is_run: bool = False) -> Iterator[Repeat]:
+        """The loops in a run, or a part of one: one for all of it, else those in its halves."""
         copy = self.tokens[at : at + length]
         fewest = _fewest(copy)
         if count < fewest:
@@ -249,7 +261,7 @@ class _Search(Copies):
         sample = self._sample(at, length, min(count, _SAMPLE))
         if sample is not None and not self._is_worth_it(sample, count):
             return
-        found = sample and self.check(at, length, count, self.used)
+        found = sample and self.check(at, length, count, self._longest if is_run else self.used)
         if found is not None:
             # a sum may turn out to be a state
             if len(found.live) >= fewest and (not found.carries or self._is_worth_it(found, count)):

@@ -32,7 +32,7 @@ _HAVE_X, _HAVE_Y, _PARAMS, _OTHERS = (
 )
 """By opcode, whether ``x`` and ``y`` are operands; which are parameters, and which have others."""
 
-_RESULT = 1 << 62
+RESULT = 1 << 62
 
 
 def opcodes_of(rows: memoryview) -> bytes:
@@ -50,15 +50,15 @@ class Rows:
         self.has_tangents = entry.has_tangents
         self.ops = entry.ops
         self.xs, self.ys = rows[1::3], rows[2::3]
-        self._last: dict[int, int] = {}
+        self.last: dict[int, int] = {}
         """Row → the last one that uses it, as far as rows from `_seen` on tell."""
         self._seen = len(self.ops)
 
     def last_from(self, end: int) -> dict[int, int]:
-        """For rows that are used at ``end`` or later, the last that uses them; `_RESULT` for results."""
-        last, entry, n = self._last, self.entry, len(self.ops)
+        """For rows that are used at ``end`` or later, the last that uses them; `RESULT` for results."""
+        last, entry, n = self.last, self.entry, len(self.ops)
         if self._seen == n:
-            last.update(dict.fromkeys(entry.results, _RESULT))
+            last.update(dict.fromkeys(entry.results, RESULT))
         for k in range(self._seen - 1, end - 1, -1):
             op, x, y = self.ops[k], self.xs[k], self.ys[k]
             if op < BINARY_END or op == INDEX:

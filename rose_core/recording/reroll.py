@@ -246,10 +246,12 @@ class _Search(Copies):
         return start, end
 
     def _longest(self, start: int, length: int, count: int) -> Repeat | None:
-        """As `used`, with the copies right before and after if they can be in the loop."""
-        first, end = self._whole(start, start + count * length, length, self.free, len(self.tokens))
-        longer = (end - first) // length
-        found = self.used(first, length, longer) if longer > count else None
+        """As `used`, with the copies right before and after if they can be in a loop that is one anyway."""
+        found = None
+        if count >= _fewest(self.tokens[start : start + length]):
+            first, end = self._whole(start, start + count * length, length, self.free, len(self.tokens))
+            longer = (end - first) // length
+            found = self.used(first, length, longer) if longer > count else None
         return found or self.used(start, length, count)
 
     def _within(self, at: int, length: int, count: int, is_run: bool = False) -> Iterator[Repeat]:

@@ -46,7 +46,7 @@ from rose_core.language.types import BOOL, Fin
 from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lane_sums import Sums
-from rose_core.wasm.lanes import COMPARISONS, Column, Lanes, in_lanes_of, is_number
+from rose_core.wasm.lanes import COMPARISONS, Beside, Column, Lanes, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.pieces import Piece, at
 from rose_core.wasm.strides import STEP, read, write
@@ -272,15 +272,15 @@ class FlatWriter(Writer):
         self.ends = lanes.first, lanes.last
         self.is_short = _is_short(lanes, self.home, self.block)
         windows = [w for w in body.windows.get(lanes.number, ()) if w.is_new]
-        self.new = {(w.accumulator, w.column): w for w in windows}
+        self.new: dict[Column, Window] = {(w.accumulator, w.column, ()): w for w in windows}
         """Those whose zeros need not be written."""
         self.zeroed: list[Window] = []
         """Those whose zeros turns read that run alone."""
         if self.ends != (0, self.block.size.size):  # type: ignore[attr-defined]
-            in_flow = {of for of, _ in lanes.flows.keys() & self.new.keys()}
+            in_flow = {of for of, *_ in lanes.flows.keys() & self.new.keys()}
             self.zeroed = [w for w in windows if w.accumulator in in_flow]
             for w in self.zeroed:
-                del self.new[w.accumulator, w.column]
+                del self.new[w.accumulator, w.column, ()]
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
@@ -327,14 +327,16 @@ class FlatWriter(Writer):
         out += [local_get(self.i), i32_const(STEP), I32_ADD, local_tee(self.i)]
         out += [i32_const((last - first) * STEP), I32_LT_U, BR_IF_0, END, END]
 
-    def _bases(self) -> dict[tuple[int, int], int]:
-        """Array and index from outside → local variable with where the element of that index is."""
+    def _bases(self) -> dict[tuple[int, Beside], int]:
+        """Array and indices from outside → local variable with where the element of these indices is."""
         body = self.body
-        found = {(e.of, e.beside): e.size for e in self.lanes.elements.values() if e.beside >= 0}
-        pushed = [body.settle(beside, self.home) for _, beside in found]
+        found = dict.fromkeys((e.of, e.beside) for e in self.lanes.elements.values() if e.beside)
+        pushed = {i: body.settle(i, self.home) for _, beside in found for i, _ in beside}
         bases = {key: body.new_local(True) for key in found}
-        for ((of, _), n), size, push in zip(bases.items(), found.values(), pushed, strict=True):
-            body.out[self.home] += [body.place(of).plus(push + i32_const(size) + I32_MUL), local_set(n)]
+        for (of, beside), n in bases.items():
+            (first, *others) = (pushed[i] + i32_const(size) + I32_MUL for i, size in beside)
+            more = b"".join([first, *(push + I32_ADD for push in others)])
+            body.out[self.home] += [body.place(of).plus(more), local_set(n)]
         return bases
 
     def turn(self, count: int) -> list[bytes]:
@@ -368,7 +370,7 @@ class FlatWriter(Writer):
             window = self.new[column]
             place = window.at(body.place(window.accumulator), self.origin + window.low)
             out += self.store(place, window.step, local_get(n), count)
-        for (of, _), flow in self.flows.items() if not is_alone else ():
+        for (of, *_), flow in self.flows.items() if not is_alone else ():
             place = body.place(of).at(flow.low)
             out += flow.add(self.address(place, flow.step), place.offset)
         return out + self.results(known, count) + self.sums.add(known, count, is_alone)
@@ -379,7 +381,7 @@ class FlatWriter(Writer):
     def end(self) -> list[bytes]:
         turns = self.lanes.last - self.lanes.first
         flows = self.flows.items()
-        return [code for (of, _), flow in flows for code in flow.end(self.body.place(of), turns)]
+        return [code for (of, *_), flow in flows for code in flow.end(self.body.place(of), turns)]
 
     def _flow(self, column: Column, sites: Sequence[int]) -> Flow:
         elements = {v: self.lanes.elements[self.func.code[v][1]] for v in sites}
@@ -389,7 +391,9 @@ class FlatWriter(Writer):
         return Flow(low, lowest.step, ahead, self.new_local, is_new)
 
     def _nearness(self, v: int) -> int:
-        """Elements that a turn adds to come from the farthest to the nearest."""
+        """Elements that several turns add to come from the farthest to the nearest."""
+        if v not in self.lanes.shared:
+            return 0
         return -self.lanes.elements[self.func.code[v][1]].offset(self.lanes.first)
 
     def _read(self, v: int, count: int) -> bytes:
@@ -414,7 +418,7 @@ class FlatWriter(Writer):
         """Where an element is in the turn that turns are counted from."""
         found = self.lanes.elements[v]
         place = self.body.place(found.of)
-        if found.beside >= 0:
+        if found.beside:
             place = Place(local_get(self.bases[found.of, found.beside]), place.offset)
         return place.at(found.offset(self.origin))
 

@@ -87,8 +87,12 @@ def is_number(t: Type) -> bool:
     return t is REAL or t is TAN
 
 
-Column = tuple[int, int]
-"""Numbers of elements that are a step apart: the array or accumulator, and the bytes to the first of all."""
+Beside = tuple[tuple[int, int], ...]
+"""Indices from outside of a loop that go into an address, each with the bytes between neighbours."""
+
+Column = tuple[int, int, Beside]
+"""Numbers of elements that are a step apart: the array or accumulator, the bytes to the first of all, and the
+indices from outside."""
 
 
 @dataclass(slots=True)
@@ -103,8 +107,8 @@ class Element:
     """Bytes from the first element of all to that where this index is 0."""
     index: list[Piece]
     """How the index moves."""
-    beside: int = -1
-    """What else is in the index, from outside of the loop, if anything."""
+    beside: Beside = ()
+    """What else goes into where it is, from outside of the loop."""
     step: int = 0
     """Bytes from one turn to the next, while turns run side by side."""
     ahead: int = 0
@@ -112,7 +116,7 @@ class Element:
 
     @property
     def column(self) -> Column:
-        return self.of, self.start
+        return self.of, self.start, self.beside
 
     def begin(self, first: int) -> bool:
         """Let turns run side by side from the first one on; whether the element moves then."""
@@ -156,6 +160,8 @@ class Lanes:
     """The turns from this one on run side by side,"""
     last: int = 0
     """up to this one."""
+    shared: set[int] = field(default_factory=set)
+    """The sites whose elements others add to in other turns."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
@@ -293,7 +299,8 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
     ``known``: what `pieces` has found of these turns.
     """
     func, code = body.func, body.func.code
-    start, unit, other = 0, 0, -1
+    start, unit = 0, 0
+    others: list[tuple[int, int]] = []
     moving: list[Piece] | None = None
     while True:
         _, of, index = ins
@@ -304,6 +311,8 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         size = size_of(inner.elem)
         if index < 0:
             start += int(func.pool[~index][0]) * size
+        elif func.home[index] != number:
+            others.append((index, size))
         else:
             if moving:
                 return None
@@ -313,7 +322,8 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
             else:
                 moving = pieces(func, number, index, known)
             if not moving and (found := beside(body, number, index)):
-                other, moving = found[0], [(0, 1, found[1])]
+                others.append((found[0], size))
+                moving = [(0, 1, found[1])]
             if not moving:
                 return None
         if of < 0 or func.home[of] != number:
@@ -321,14 +331,15 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         ins = code[of]
         if ins[0] not in (INDEX, REF_INDEX):
             return None
-    return Element(of, unit, start, moving, other) if moving else None
+    return Element(of, unit, start, moving, tuple(others)) if moving else None
 
 
 def _in_any_order(body: Body, lanes: Lanes) -> bool:
     """Whether each element gets the same additions in the same order if turns run side by side.
 
     What is added to elements of several turns, lane by lane, comes first where its element is farthest: what
-    a turn adds to an element has been done then before a later turn adds to it.
+    a turn adds to an element has been done then before a later turn adds to it. Elements that are the same
+    one in one turn only get what they get in the order of that.
     """
     func, accumulators = body.func, body.demand.accumulators
     alone = func.blocks[lanes.number].size.size - (lanes.last - lanes.first)  # type: ignore[attr-defined]
@@ -339,15 +350,22 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
         for root in accumulators(r):
             offsets.setdefault(root, set()).add((site.step, site.ahead, site.beside))
     may_meet = partial(body.given.may_meet, func)
-    shared = {root for root, at in offsets.items() if len(at) > 1}
+    sites_of = {root: [v for v in lanes.sites if root in accumulators(func.code[v][1])] for root in offsets}
+    shared = {
+        root
+        for root, at in offsets.items()
+        if len(at) > 1
+        and not _meet_in_one_turn(body, lanes.number, [func.code[v][1] for v in sites_of[root]])
+    }
     for root in shared:
-        sites = [v for v in lanes.sites if root in accumulators(func.code[v][1])]
+        sites = sites_of[root]
+        lanes.shared.update(sites)
         columns: dict[Column, list[int]] = {}
         for v in sites:
             columns.setdefault(lanes.elements[func.code[v][1]].column, []).append(v)
         are_its_own = all(accumulators(func.code[v][1]) == [root] for v in sites)
         are_flows = all(_is_flow(lanes, func, column) for column in columns.values())
-        rows = {of for of, _ in columns}
+        rows = {of for of, *_ in columns}
         by_lanes = _apart(offsets[root])
         if (
             are_its_own
@@ -417,13 +435,47 @@ def _may_be_apart(body: Body, lanes: Lanes, rows: Collection[int]) -> bool:
     return True
 
 
-_Steps = tuple[int, int, int]
-"""Of an element, its step, how far it is ahead, and what else is in its index."""
+def _meet_in_one_turn(body: Body, number: int, elements: Collection[int]) -> bool:
+    """Whether no two of these elements of an accumulator are the same one, but in one and the same turn.
+
+    Those of a row and of a column are that where these cross, as ``g[i][j]`` and ``g[j][i]``.
+    """
+    paths = [path_of(body.func, r) for r in elements]
+    return all(
+        root == other_root and _cross(body, number, path, other)
+        for (path, root), (other, other_root) in combinations(paths, 2)
+    )
+
+
+def _cross(body: Body, number: int, path: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether elements at these indices are the same one in the same turn only.
+
+    An index follows the turn in one of them as one does in the other; these are at the same place, or each is
+    compared with one that is the same in both.
+    """
+    turn = body.func.blocks[number].index
+    lines, others = ([_line(body, number, i) for i in of] for of in (path, other))
+    return any(
+        line and line[0] == turn and line[1] > 0 and line == others[j] and lines[j] and lines[j] == others[k]
+        for k, line in enumerate(lines)
+        for j in range(len(others))
+    )
+
+
+def _line(body: Body, number: int, i: int) -> tuple[int, int, int] | None:
+    """An index as `Body.affine` has it, or if it is from outside of a loop, as itself."""
+    if i < 0:
+        return -1, 0, int(body.func.pool[~i][0])
+    return body.affine(i) or ((i, 1, 0) if body.func.home[i] != number else None)
+
+
+_Steps = tuple[int, int, Beside]
+"""Of an element, its step, how far it is ahead, and what else goes into where it is."""
 
 
 def _alike(places: Iterable[_Steps]) -> bool:
     """Whether different elements move alike, and nothing else is in their indices."""
-    return len({step for step, _, _ in places}) == 1 and all(beside < 0 for _, _, beside in places)
+    return len({step for step, _, _ in places}) == 1 and all(not beside for _, _, beside in places)
 
 
 def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:

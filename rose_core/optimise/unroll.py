@@ -5,8 +5,9 @@ a vector goes through memory. Written out, its indices are constants, and a shor
 only added to at such indices becomes one local variable for each element. Loops that are not
 inside of another are left: they would not run faster for it; nor those that gain more by running two turns
 at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run side by side
-(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). What
-several of the loops that stay compute, one does (`optimise.once`).
+(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). Loops
+forward and backward are one where they can be (`optimise.tapeless`), and what several of the loops that stay
+compute, one does (`optimise.once`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sums import summed
 from rose_core.optimise.sunk import sunk
+from rose_core.optimise.tapeless import tapeless
 from rose_core.optimise.written import sums_of
 
 _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
@@ -90,7 +92,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
             found = added_by_elements(written)  # variables are there now that make vectors
-        found = f.memo[key] = summed(computed_once(found or linked))
+        found = f.memo[key] = summed(computed_once(tapeless(found or linked)))
     assert isinstance(found, Func)
     return found
 

@@ -1,0 +1,257 @@
+"""Loops and their derivatives as one loop, where nothing waits for a whole sum: without a tape.
+
+What the terms of a sum have as cotangents is often known before the sum is: of a loss over data, it is the
+same for each. Then a turn of the loop backward needs no more of the loop forward than its own turn has
+computed, and may follow that at once. What would be kept in vectors from one loop to the other is at hand,
+and what both compute, they compute once. Every sum and every element gets what it got, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    REF_INDEX,
+    RESOLVE,
+    VEC,
+    Func,
+    containing,
+    contents,
+    operands,
+    path_of,
+)
+from rose_core.language.ops import EFFORT, FAILS, LIBRARY, OPS, TABLE_END
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import Ref
+
+_MOST_ROWS = 200
+"""The most instructions of a turn of the one loop."""
+
+_NEXT = 4
+"""How many loops after it are tried with one."""
+
+_MOST_BETWEEN = 256
+"""The most instructions between the two."""
+
+_LEAST_SHARED = 2
+"""The least work that both loops do, unless one needs what the other one has computed."""
+
+_PURE = frozenset((INDEX, VEC, REF_INDEX))
+_PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
+"""Structural instructions that such a loop may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two loops that become one."""
+
+    first: int
+    then: int
+    early: Sequence[int]
+    """What the second one needs that stands between them, in order."""
+    inner: _Pair | None
+    """The loop in each of them."""
+
+
+def tapeless(f: Func) -> Func:
+    """``f``, about to be lowered, or a copy in which such loops are one."""
+    if len(f.blocks) < 3:
+        return f
+    pairs: list[_Pair] = []
+    same: dict[int, int] = {}
+    for block in f.blocks:
+        for pair, found in _pairs(f, block.order):
+            pairs.append(pair)
+            same |= found
+    return copied(f, lambda b, args: _Joining(f, b, args, pairs, same)) if pairs else f
+
+
+def _pairs(f: Func, order: Sequence[int]) -> Iterator[tuple[_Pair, dict[int, int]]]:
+    """The loops of a block that become one each, and what `_Search` has found of them."""
+    loops = [k for k, v in enumerate(order) if f.code[v][0] == FOR]
+    taken: set[int] = set()
+    for n, k in enumerate(loops):
+        for j in loops[n + 1 : n + 1 + _NEXT] if k not in taken else ():
+            if j in taken or j - k > _MOST_BETWEEN:
+                continue
+            search = _Search(f)
+            pair = search.pair(order[k], order[j], order[k + 1 : j])
+            if pair and search.is_worth_it(pair):
+                taken |= {k, j}
+                yield pair, search.same
+                break
+
+
+class _Search:
+    """Looks whether two loops can be one, and what the second one has of the first then."""
+
+    def __init__(self, f: Func) -> None:
+        self.f = f
+        self.same: dict[int, int] = {}
+        """Index of a second loop → that of the first; element of a result of the first → what it is."""
+
+    def pair(self, first: int, then: int, between: Sequence[int]) -> _Pair | None:
+        """Two loops as one, if they can be; ``between``: what stands between them, in order."""
+        f = self.f
+        a, b = (f.blocks[f.code[v][1]] for v in (first, then))
+        if a.size != b.size or not (a.is_whole and b.is_whole):
+            return None
+        one, other = (contents(f, f.code[v][1]) for v in (first, then))
+        if len(one) + len(other) > _MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
+            return None
+        if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(one, between, other):
+            return None
+        early = self._early(first, then, between, other)
+        loops = [[v for v in block.order if f.code[v][0] == FOR] for block in (a, b)]
+        if early is None or len(loops[0]) != len(loops[1]) or len(loops[0]) > 1:
+            return None
+        self.same[b.index] = a.index
+        if not loops[0]:
+            return _Pair(first, then, early, None)
+        (v,), (w,) = loops
+        inner = self.pair(v, w, [*a.order[a.order.index(v) + 1 :], *b.order[: b.order.index(w)]])
+        return _Pair(first, then, early, inner) if inner else None
+
+    def is_worth_it(self, pair: _Pair) -> bool:
+        """Whether the second loop needs what the first one computes, or computes it again.
+
+        But not if it needs library functions: several turns of these overlap in a loop that does little else.
+        """
+        f = self.f
+        one, other = (contents(f, f.code[v][1]) for v in (pair.first, pair.then))
+        late: set[int] = set()
+        for v in (*one, *other):
+            op, *given = f.code[v]
+            needed = (*operands(f.code[v], f.blocks), *(self.same[x] for x in (v,) if x in self.same))
+            if op in LIBRARY or not late.isdisjoint(needed):
+                late.add(path_of(f, given[0])[1] if op == ADD_TO else v)
+        if not late.isdisjoint(other):
+            return False
+        if any(f.code[v][0] == INDEX for v in self.same):
+            return True
+        number: dict[tuple[int, ...], int] = {}
+        known: dict[int, int] = {}
+        """Value → a number that it has in common with those that are computed of the same in the same way."""
+        shared = 0
+        for loop in (one, other):
+            before = len(f.code) + len(number)
+            for v in loop:
+                op, *given = f.code[v]
+                if op < TABLE_END or op == INDEX:
+                    of = [known.get(x, x) for x in (self.same.get(x, x) for x in given)]
+                    key = (op, *(sorted(of) if op < TABLE_END and OPS[op].commutes else of))
+                    # numbers of values from outside are below these
+                    known[v] = number.setdefault(key, len(f.code) + len(number))
+                    if loop is other and known[v] < before:
+                        shared += EFFORT[op] if op < TABLE_END else 1
+        return shared >= _LEAST_SHARED
+
+    def _is_plain(self, v: int) -> bool:
+        op = self.f.code[v][0]
+        return op < TABLE_END or op in _PLAIN
+
+    def _is_movable(self, v: int) -> bool:
+        op = self.f.code[v][0]
+        return op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)
+
+    def _add_apart(self, one: Sequence[int], between: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether the second loop adds to accumulators of this function, and nothing before it does."""
+        f, inside = self.f, {*other}
+        added = {r for v in other if f.code[v][0] == ADD_TO for r in containing(f, f.code[v][1])} - inside
+        roots = {r for r in added if f.code[r][0] != REF_INDEX}
+        loops = [contents(f, f.code[v][1]) for v in between if f.code[v][0] == FOR]
+        before = (v for of in (one, between, *loops) for v in of)
+        return all(f.code[r][0] == ACCUM for r in roots) and not any(self._touches(v, roots) for v in before)
+
+    def _touches(self, v: int, roots: set[int]) -> bool:
+        """Whether an instruction adds to one of these accumulators, or reads it."""
+        f = self.f
+        return f.code[v][0] not in (ACCUM, REF_INDEX) and any(
+            not roots.isdisjoint(containing(f, x))
+            for x in operands(f.code[v], f.blocks)
+            if x >= 0 and isinstance(f.types[x], Ref)
+        )
+
+    def _early(self, first: int, then: int, between: Sequence[int], other: Sequence[int]) -> list[int] | None:
+        """What stands between the loops and is needed by the second one, which is ``other``, in order; None
+        if it needs more of the first one than what that has computed in the same turn."""
+        f, inside, after = self.f, {*other}, {*between}
+        number = f.code[then][1]
+        early: set[int] = set()
+        ways = [(v, x) for v in other for x in operands(f.code[v], f.blocks)]
+        ways += [(then, x) for x in f.blocks[number].results]
+        while ways:
+            v, x = ways.pop()
+            if x < 0 or x in inside or x in early:
+                continue
+            meant = self.same.get(x, x)
+            if meant >= 0 and f.code[meant][:2] == (GET, first):
+                if f.code[v] != (INDEX, x, f.blocks[number].index):
+                    return None
+                self.same[v] = f.blocks[f.code[first][1]].results[f.code[meant][2]]
+            elif x in after:
+                if meant == x and not self._is_movable(x):
+                    return None
+                ways += [(x, y) for y in (operands(f.code[x], f.blocks) if meant == x else [meant])]
+                early.add(x)
+        return sorted(early)
+
+
+class _Joining(Replay):
+    def __init__(
+        self,
+        func: Func,
+        b: Builder,
+        args: Sequence[int],
+        pairs: Sequence[_Pair],
+        same: Mapping[int, int],
+    ) -> None:
+        super().__init__(func, b, args)
+        self.pairs = {pair.first: pair for pair in pairs}
+        self.same = same
+        """What `_Search` has found."""
+        self.done = {pair.then for pair in pairs}
+        """What has been made before its place."""
+
+    def block(self, number: int) -> None:
+        self.rest(self.func.blocks[number].order)
+
+    def rest(self, ids: Sequence[int]) -> None:
+        """Emit those of these instructions that are not there."""
+        for v in ids:
+            if v in self.same:
+                self.env[v] = self.env[self.same[v]]
+            elif v not in self.done:
+                self.instruction(v)
+
+    def loop(self, v: int, number: int) -> None:
+        if v in self.pairs:
+            self.join(self.pairs[v])
+        else:
+            super().loop(v, number)
+
+    def join(self, pair: _Pair) -> None:
+        self.rest(pair.early)
+        self.done.update(pair.early)
+        a, b = (self.func.blocks[self.func.code[v][1]] for v in (pair.first, pair.then))
+        self.env[a.index] = self.env[b.index] = self.b.open_for(a.size)
+        if pair.inner:
+            at = a.order.index(pair.inner.first)
+            self.rest(a.order[:at])
+            self.join(pair.inner)
+            self.done.add(pair.inner.then)
+            self.rest(a.order[at + 1 :])
+        else:
+            self.rest(a.order)
+        self.rest(b.order)
+        made = self.b.close_for([self.env[r] for r in (*a.results, *b.results)])
+        got = [self.b.get(made, k) for k in range(len(a.results) + len(b.results))]
+        self.replaced[pair.first], self.replaced[pair.then] = got[: len(a.results)], got[len(a.results) :]

@@ -1,0 +1,92 @@
+"""Loops and their derivatives as one: every value to the bit, only where nothing waits for a whole sum."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from engines import same
+from random_einsums import Einsums
+
+from rose_core import Real, Vec, exp, fn, iadd, imin, log, max, sqrt, value_and_grad
+from rose_core import sum as total
+from rose_core.language.ir import FOR
+from rose_core.optimise import unroll
+from rose_core.recording.again import expanded
+
+N = 20
+V, M = Vec(N, Real), Vec(N, Vec(N, Real))
+
+
+def numbers(n: int, phase: float = 0.0) -> list[float]:
+    return [math.sin(k * k + phase) for k in range(n)]
+
+
+def matrix(n: int, phase: float = 0.0) -> list[list[float]]:
+    return [numbers(n, phase + 2 * k) for k in range(n)]
+
+
+def loops(f) -> int:
+    """How many loops there are in a function as it is lowered."""
+    root = unroll.unrolled(expanded(f.func))
+    return sum(ins[0] == FOR for ins in root.code)
+
+
+def pairs(term):
+    return total(N, lambda i: total(N, lambda j: term(i, j)))
+
+
+def near(j):
+    return imin(N, iadd(N + 1, j, 1), N - 1)
+
+
+JOINED = {
+    "a sum": (1, lambda x, y, a: total(N, lambda i: (x[i] * y[i] - 1) ** 2)),
+    "a mean": (1, lambda x, y, a: 3 * total(N, lambda i: (x[i] * y[i] - 1) ** 3) / N),
+    "with a scale": (1, lambda x, y, a: x[0] * total(N, lambda i: (x[i] * y[i] - x[1]) ** 2)),
+    "neighbours": (1, lambda x, y, a: total(N, lambda i: sqrt(1 + (x[i] - y[near(i)] * x[near(i)]) ** 2))),
+    "pairs": (2, lambda x, y, a: pairs(lambda i, j: (a[i][j] * x[i] - y[j] * a[j][i]) ** 2)),
+    "pairs, with rows": (
+        2,
+        lambda x, y, a: total(N, lambda i: y[i] * total(N, lambda j: (a[i][j] - x[j]) ** 2)),
+    ),
+    "two sums": (
+        2,
+        lambda x, y, a: total(N, lambda i: (x[i] - 1) ** 4) + total(N, lambda i: (y[i] * y[i] - 2) ** 2),
+    ),
+    "library functions of which the derivative needs none": (
+        1,
+        lambda x, y, a: total(N, lambda i: log(1 + x[i] * x[i] * y[i] * y[i])),
+    ),
+    "choices": (1, lambda x, y, a: total(N, lambda i: max(x[i] * y[i], x[i] - y[i]) ** 2)),
+}
+
+APART = {
+    "a whole sum": (2, lambda x, y, a: log(1 + total(N, lambda i: (x[i] * y[i]) ** 2))),
+    "the sum of a row": (4, lambda x, y, a: total(N, lambda i: total(N, lambda j: a[i][j] * x[j]) ** 2)),
+    "library functions": (2, lambda x, y, a: total(N, lambda i: exp(x[i] * y[i]) * x[i])),
+}
+
+
+def function(body):
+    return fn([V, V, M], Real, body)
+
+
+@pytest.mark.parametrize(("count", "body"), JOINED.values(), ids=JOINED)
+def test_one_loop(count: int, body) -> None:
+    f = value_and_grad(function(body), [0, 1, 2])
+    same(f, numbers(N), numbers(N, 1.0), matrix(N))
+    assert loops(f) == count
+
+
+@pytest.mark.parametrize(("count", "body"), APART.values(), ids=APART)
+def test_what_stays_apart(count: int, body) -> None:
+    f = value_and_grad(function(body), [0, 1, 2])
+    same(f, numbers(N), numbers(N, 1.0), matrix(N))
+    assert loops(f) == count
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_random_sums_of_products(seed: int) -> None:
+    program = Einsums(seed)
+    same(value_and_grad(program.function, range(len(program.params))), *program.arguments())

@@ -70,6 +70,9 @@ ROWS_PER_TURN = 8
 MOST_VARIABLES = 16
 """The most elements of an accumulator that become local variables."""
 
+_COORDINATES = 3
+"""The most turns of a loop that never runs two turns at a time itself."""
+
 _TO_NEIGHBOURS, _TO_A_SUM = (8, 1), (4, 6)
 """The fewest turns, and what each is worth in additions, with which a loop that adds to these runs two turns
 at a time instead. What goes into a sum waits for that in any case."""
@@ -198,12 +201,15 @@ def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
     ``numbers``: its block, and theirs; ``often``: how often ``f`` runs.
     """
     around, index = f.blocks[numbers[0]].parent, f.blocks[numbers[0]].index
+    are_few = f.blocks[numbers[0]].size.size <= _COORDINATES  # type: ignore[attr-defined]
+    written = {f.blocks[k].index for k in numbers} if are_few else {index}
     added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
     return often * f.turns_of(around) >= USUAL_TURNS and all(
         path[-1:] == [f.blocks[around].index]
+        or (are_few and f.blocks[around].index in path)
         or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
         or _becomes_variables(f, root)
-        or all(i < 0 or i == index or f.home[i] < around for i in path)
+        or all(i < 0 or i in written or f.home[i] < around for i in path)
         for path, root in added
     )
 

@@ -8,7 +8,7 @@ import pytest
 from engines import same
 from test_lanes import written  # noqa: F401
 
-from rose_core import Real, Vec, fn, grad, iadd, imin, log, max, select, vec
+from rose_core import Real, Vec, fn, grad, iadd, imin, inspect, log, max, select, value_and_grad, vec
 from rose_core import sum as total
 
 N = 7
@@ -100,3 +100,19 @@ def test_random_elements(seed: int) -> None:
 
     f = fn([M, V], Real, lambda a, x: pairs(n, lambda i, j: term(a, x, i, j)))
     same(grad(f, [0, 1]), matrix(n, n, seed), matrix(1, n, seed)[0])
+
+
+def test_elements_that_a_turn_adds_to_several_times_are_read_and_written_once(written) -> None:  # noqa: F811
+    """A bilinear form of coordinates: three products of each coordinate."""
+    n = 12
+    P, B, M = Vec(n, Vec(3, Real)), Vec(3, Vec(3, Real)), Vec(n, Vec(n, Real))
+
+    def form(z, b, i, j):
+        return total(3, lambda k: total(3, lambda m: z[i][k] * b[k][m] * z[j][m]))
+
+    f = fn([P, B, M], Real, lambda z, b, a: pairs(n, lambda i, j: (form(z, b, i, j) - a[i][j]) ** 2))
+    gradient = value_and_grad(f, [0, 1, 2])
+    same(gradient, matrix(n, 3), matrix(3, 3, 1), matrix(n, n, 2))
+    assert written == [n]
+    # of each coordinate, of what is given, and of the loop's own sums at its end
+    assert inspect(gradient).wat.count("v128.store64_lane") <= 2 * 3 + 2

@@ -352,6 +352,8 @@ class FlatWriter(Writer):
         sums = {column: self.new_local() for column in self.new if column not in self.flows}
         out += [ZERO + local_set(n) for n in sums.values()]
         is_alone = self.is_alone
+        totals: dict[int, int] = {}
+        left = dict(lanes.repeated)
         in_flow = {} if is_alone else {v: n for flow in self.flows.values() for v, n in flow.now.items()}
         for v in lanes.sites if is_alone else sorted(lanes.sites, key=self._nearness):
             _, r, x = code[v]
@@ -363,6 +365,13 @@ class FlatWriter(Writer):
             elif v in in_flow:
                 rest = NOTHING + pair(0, 0) if count == 1 else b""
                 out += [known[x], rest, local_set(in_flow[v])]
+            elif r in left:
+                left[r] -= 1
+                before = local_get(totals[r]) if r in totals else self._load(r, count)
+                n = totals[r] = totals[r] if r in totals else self.new_local()
+                out += [before, known[x], F64X2_ADD, local_set(n)]
+                if not left[r]:
+                    out += self.store(self._place(r), lanes.elements[r].step, local_get(n), count)
             else:
                 total = self._load(r, count) + known[x] + F64X2_ADD
                 out += self.store(self._place(r), lanes.elements[r].step, total, count)

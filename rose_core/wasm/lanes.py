@@ -21,7 +21,7 @@ from rose_core.encode import (
     IN_LANES,
     SIDE_IN_LANES,
 )
-from rose_core.language.ir import ADD_TO, INDEX, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ir import ACCUM, ADD_TO, INDEX, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ, is_beyond
@@ -162,6 +162,8 @@ class Lanes:
     """up to this one."""
     shared: set[int] = field(default_factory=set)
     """The sites whose elements others add to in other turns."""
+    repeated: dict[int, int] = field(default_factory=dict)
+    """Elements that a turn adds to several times, and that no other one is: how often."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
@@ -375,6 +377,8 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
             lanes.flows.update((column, of) for column, of in columns.items() if len(of) > 1)
         elif not by_lanes:
             lanes.single.update(sites)
+    for root in offsets.keys() - shared:
+        lanes.repeated |= _repeated(body, root, [func.code[v][1] for v in sites_of[root]])
     return (
         (func.blocks[lanes.number].is_whole or not shared)
         and all(_alike(offsets[root]) for root in shared)
@@ -467,6 +471,15 @@ def _line(body: Body, number: int, i: int) -> tuple[int, int, int] | None:
     if i < 0:
         return -1, 0, int(body.func.pool[~i][0])
     return body.affine(i) or ((i, 1, 0) if body.func.home[i] != number else None)
+
+
+def _repeated(body: Body, root: int, sites: Sequence[int]) -> dict[int, int]:
+    """The elements of an accumulator that are added to several times, if all of them are different ones."""
+    often = Counter(sites)
+    fits = len(often) < len(sites) and len(often) <= _MOST_OWN and body.func.code[root][0] == ACCUM
+    if not fits or any(path_of(body.func, r)[1] != root for r in often) or not _are_apart(body, often):
+        return {}
+    return {r: count for r, count in often.items() if count > 1}
 
 
 _Steps = tuple[int, int, Beside]

@@ -27,7 +27,7 @@ def as_a_sum(p, q):
 
 
 def as_a_root(p, q):
-    return sqrt(as_a_sum(p, q) + 0.1) - abs(q[0])
+    return sqrt(as_a_sum(p, q) + 0.1) - abs(p[0] - q[0])
 
 
 DISTANCES = [by_coordinates, as_a_sum, as_a_root]

@@ -152,7 +152,7 @@ def f(x: [4]Real): Real =
 
 def test_each_of_many_sums_has_its_own_constants() -> None:
     def weighted(x, i, weight):
-        return sum(N, lambda j: select(j < i, weight * x[j], 0.0))
+        return sum(N, lambda j: select(j < i, weight * (x[j] - x[i]), 0.0))
 
     f = fn([V], Real, lambda x: sum(N, lambda i: exp(sum([weighted(x, i, k + 0.5) for k in range(9)]))))
     bodies = expand.Expansion(f.func).root.callees

@@ -4,12 +4,14 @@ Written as in a book, each share of a softmax has the sum of all in it: a loop i
 operation where its operands are; this does so with whole loops, and the accumulators that they add to. It
 comes before the derivatives, where each turn would have a share of its own in the cotangent of such a sum.
 So are columns read: a loop around sums of ``a[k][i] * b[k][j]`` runs two turns at a time if one is a vector.
+And so is what a turn computes again and again for turns of a loop around it (`optimise.invariants`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -39,6 +41,7 @@ from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import Array, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.invariants import Invariants, invariants
 
 _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 """Structural instructions that stand where their operands do."""
@@ -60,9 +63,12 @@ def _inner_loops(f: Func) -> list[int]:
 
 @remembered
 def _hoisted(f: Func) -> Func:
-    if not any(Loop(f, v, f.home).fits() or _columns(f, f.code[v][1]) for v in _inner_loops(f)):
+    loops = _inner_loops(f)
+    moving = {f.code[v][1] for v in loops if Loop(f, v, f.home).fits()}
+    ahead = invariants(f, moving)
+    if not (moving or ahead.nests or any(_columns(f, f.code[v][1]) for v in loops)):
         return f
-    copy = copied(f, lambda b, args: _Reading(f, b, args))
+    copy = copied(f, lambda b, args: _Reading(f, b, args, ahead))
     homes = _homes(copy)
     if homes == copy.home:
         return f
@@ -94,10 +100,54 @@ def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
 
 
 class _Reading(Verbatim):
-    """Copies a function, and reads columns by themselves."""
+    """Copies a function, reads columns by themselves, and computes what it can ahead of loops."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], ahead: Invariants) -> None:
+        super().__init__(func, b, args)
+        self.ahead = ahead
+        self.arrays: dict[int, int] = {}
+        """Value → the array that has it."""
+
+    def block(self, number: int) -> None:
+        stay: list[int] = []
+        for v in self.func.blocks[number].order:
+            if v in self.ahead.nests:
+                self.sequence(stay)
+                stay.clear()
+                self.env[v] = self._element(v)
+            elif v not in self.ahead.dropped:
+                stay.append(v)
+        self.sequence(stay)
+
+    def _element(self, v: int) -> int:
+        found = self.arrays[v]
+        for number in self.ahead.nests[v]:
+            found = self.b.index(found, self.env[self.func.blocks[number].index])
+        return found
+
+    def _array(self, v: int) -> int:
+        """The array of a value, in loops of its own."""
+        func, b, nest = self.func, self.b, self.ahead.nests[v]
+        for number in nest:
+            block = func.blocks[number]
+            self.env[block.index] = b.open_for(block.size)
+        needed, ways = {v}, [v]
+        while ways:
+            for x in operands(func.code[ways.pop()], func.blocks):
+                is_here = x >= 0 and (func.home[x] in nest or x in self.ahead.dropped)
+                if is_here and x not in needed and func.code[x][0] != IDX:
+                    needed.add(x)
+                    ways.append(x)
+        self.sequence(sorted(needed))
+        found = self.env[v]
+        for _ in nest:
+            found = b.get(b.close_for([found]), 0)
+        return found
 
     def loop(self, v: int, number: int) -> None:
         b, env = self.b, self.env
+        for x in self.ahead.before.get(number, ()):
+            self.arrays[x] = self._array(x)
         for x, (of, i) in _columns(self.func, number).items():
             k = b.open_for(self.func.blocks[number].size)
             self.replaced[x] = [b.get(b.close_for([b.index(b.index(env[of], k), env[i])]), 0)]

@@ -1,0 +1,118 @@
+"""Values in a loop that are the same in all turns of another one around it, though not of all loops.
+
+In a sum over ``k`` and ``r`` of ``a[r] * b[r] * c[k][r]``, the first product is the same for each ``k``. The
+builder leaves it in the loop over ``r``, where its operands are. As a vector it is computed once, before the
+loop over ``k``, and in a derivative its cotangents are added up before they become those of ``a`` and ``b``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+
+from rose_core.language.ir import IDX, INDEX, PARAM, Func, operands
+from rose_core.language.ops import FAILS, OPS, TABLE_END, code
+from rose_core.language.types import REAL, Fin
+from rose_core.optimise.cases import chosen_by_indices
+
+_FEWEST_TURNS = 5
+"""The fewest turns of the loop in which such a value is the same; those of coordinates are written out."""
+
+_MOST = 1 << 17
+"""The most elements of the array: a megabyte."""
+
+_NEG = code("neg")
+
+
+@dataclass(slots=True)
+class Invariants:
+    """What becomes an array, of the turns of one loop or of several in each other."""
+
+    nests: dict[int, list[int]] = field(default_factory=dict)
+    """Value → the blocks of these loops, from the outermost in."""
+    before: dict[int, list[int]] = field(default_factory=dict)
+    """Block of the outermost one → the values of which there are arrays before it."""
+    dropped: set[int] = field(default_factory=set)
+    """What nothing else needs then."""
+
+
+def invariants(f: Func, moving: Set[int]) -> Invariants:
+    """The values that are to be computed ahead, of a function whose derivatives are still to be made.
+
+    ``moving``: the blocks of loops that do the same in all turns of one around them, as a whole.
+    """
+    found = Invariants()
+    depth = _depth(f)
+    depends = _depends(f, depth)
+    nests = {
+        v: nest
+        for v in range(len(f.code))
+        if (nest := _nest(f, v, depends[v], depth)) and moving.isdisjoint(nest)
+    }
+    users: dict[int, list[int]] = {v: [] for v in nests}
+    for v, ins in enumerate(f.code):
+        for x in operands(ins, f.blocks):
+            if x in users:
+                users[x].append(v)
+    for block in f.blocks:
+        for x in block.results:
+            if x in users:
+                users[x].append(block.owner)
+    for v in reversed(nests):
+        stay = [u for u in users[v] if u not in nests]
+        op = f.code[v][0]
+        is_one = f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins and bool(stay)
+        if is_one:
+            found.nests[v] = nests[v]
+            found.before.setdefault(nests[v][0], []).append(v)
+        if users[v] and all(u in found.dropped or u in found.nests for u in users[v]):
+            found.dropped.add(v)
+    return found
+
+
+def _depth(f: Func) -> list[int]:
+    """How many loops each block is in."""
+    found = [0]
+    for block in f.blocks[1:]:
+        found.append(found[block.parent] + 1)
+    return found
+
+
+def _depends(f: Func, depth: list[int]) -> list[int]:
+    """On which of the loops around it each value depends, as bits, the outermost the lowest; on all of them,
+    if it cannot be computed elsewhere."""
+    depends: list[int] = []
+    chosen = chosen_by_indices(f)
+    for v, (op, *given) in enumerate(f.code):
+        here = depth[f.home[v]]
+        if op == IDX:
+            depends.append(1 << here >> 1)
+        elif op == PARAM:
+            depends.append(0)
+        elif op == INDEX or (op < TABLE_END and op not in FAILS and v not in chosen):
+            bits = 0
+            for x in given:
+                bits |= depends[x] if x >= 0 else 0
+            depends.append(bits)
+        else:
+            depends.append((1 << here) - 1)
+    return depends
+
+
+def _nest(f: Func, v: int, depends: int, depth: list[int]) -> list[int]:
+    """The loops, from the outermost in, of which a value is an array if it is computed ahead; or none."""
+    op, number = f.code[v][0], f.home[v]
+    if (op >= TABLE_END and op != INDEX) or not number or not depends >> depth[number] - 1 & 1:
+        return []
+    nest, size = [], 1
+    while number > 0 and depends >> depth[number] - 1 & 1:
+        nest.append(number)
+        size *= _turns(f, number)
+        number = f.blocks[number].parent
+    fits = number > 0 and 0 < size <= _MOST and _turns(f, number) >= _FEWEST_TURNS
+    return nest[::-1] if fits else []
+
+
+def _turns(f: Func, number: int) -> int:
+    size = f.blocks[number].size
+    return size.size if isinstance(size, Fin) else 0

@@ -8,7 +8,23 @@ import pytest
 from engines import same
 from test_lanes import written  # noqa: F401
 
-from rose_core import Real, Vec, fn, grad, iadd, imin, inspect, log, max, select, value_and_grad, vec
+from rose_core import (
+    Real,
+    Vec,
+    fn,
+    fori,
+    grad,
+    iadd,
+    imin,
+    inspect,
+    log,
+    max,
+    select,
+    sqrt,
+    struct,
+    value_and_grad,
+    vec,
+)
 from rose_core import sum as total
 
 N = 7
@@ -58,15 +74,52 @@ def test_two_indices_from_outside(written) -> None:  # noqa: F811
     assert 19 in written
 
 
-def test_what_is_added_in_other_turns_has_no_lanes(written) -> None:  # noqa: F811
-    """A column meets the next row's elements in the turn before."""
+@pytest.mark.parametrize("effort", [0, 4])
+def test_what_is_added_in_other_turns(effort: int, written) -> None:  # noqa: F811
+    """A column meets the next row's elements in the turn before; that is worth lanes if much is computed."""
     M = Vec(N, Vec(N, Real))
-    f = fn([M], Real, lambda a: pairs(N, lambda i, j: a[j][i] * a[i][imin(N, iadd(N + 1, j, 1), N - 1)] ** 2))
+
+    def term(a, i, j):
+        x, y = a[j][i], a[i][imin(N, iadd(N + 1, j, 1), N - 1)]
+        for _ in range(effort):
+            x, y = x / (2 + y * y), sqrt(2 + x * y)
+        return x * y * y
+
+    f = fn([M], Real, lambda a: pairs(N, lambda i, j: term(a, i, j)))
     same(grad(f), matrix(N, N))
-    assert written == []
+    assert written == ([N] if effort else [])
 
 
-@pytest.mark.parametrize("seed", range(60))
+def test_bodies_that_pull_each_other(written) -> None:  # noqa: F811
+    """The cotangents of all are added to in each turn, by their places, and that of one by the turn."""
+    n = 4
+    P = Vec(n, Vec(3, Real))
+    State = struct(x=P, v=P)
+
+    def pull(x, m, i, j, c):
+        d = total(3, lambda k: (x[j][k] - x[i][k]) ** 2) + 0.1
+        return m[j] * (x[j][c] - x[i][c]) / (d * sqrt(d))
+
+    def step(s, m):
+        def speed(i, c):
+            return s.v[i][c] + 0.1 * total(n, lambda j: pull(s.x, m, i, j, c))
+
+        v = vec(n, Vec(3, Real), lambda i: vec(3, Real, lambda c: speed(i, c)))
+        return {
+            "x": vec(n, Vec(3, Real), lambda i: vec(3, Real, lambda c: s.x[i][c] + 0.1 * v[i][c])),
+            "v": v,
+        }
+
+    def loss(x, v, m):
+        s = fori(3, State, {"x": x, "v": v}, lambda _, s: step(s, m))
+        return total(n, lambda i: total(3, lambda c: s.x[i][c] ** 2))
+
+    f = fn([P, P, Vec(n, Real)], Real, loss)
+    same(grad(f, [0, 1, 2]), matrix(n, 3), matrix(n, 3, 1), [1.0, 2.0, 0.5, 0.1])
+    assert written.count(n) >= 2
+
+
+@pytest.mark.parametrize("seed", range(120))
 def test_random_elements(seed: int) -> None:
     """Elements of a matrix at the turns of two loops, and beside them, in any order."""
     draw = random.Random(seed)
@@ -96,6 +149,8 @@ def test_random_elements(seed: int) -> None:
         for kind, weight in zip(kinds, weights, strict=True):
             y = element(a, kind, i, j)
             out = out * (weight + y) + select(y < 0, x[i], weight * y)
+            if seed % 2:
+                out = sqrt(1 + out * out) / (2 + y * y) + weight / (3 + x[i] * y)
         return out
 
     f = fn([M, V], Real, lambda a, x: pairs(n, lambda i, j: term(a, x, i, j)))

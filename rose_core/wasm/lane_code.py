@@ -281,6 +281,8 @@ class FlatWriter(Writer):
             self.zeroed = [w for w in windows if w.accumulator in in_flow]
             for w in self.zeroed:
                 del self.new[w.accumulator, w.column, ()]
+        if lanes.in_turn:
+            self.zeroed, self.new = windows, {}
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
@@ -307,7 +309,7 @@ class FlatWriter(Writer):
         self.flows = {column: self._flow(column, sites) for column, sites in lanes.flows.items()}
         shifted = [code[v] for v in lanes.shifted]
         used = [x for ins in (*values, *rows, *sites, *sums, *elements, *shifted) for x in ins[1:]]
-        self.loop(used, lanes.sums, lanes.own)
+        self.loop(used, [v for v in lanes.sums if v not in lanes.in_turn], lanes.own)
         body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
 
     def _beside(self, count: bytes) -> None:
@@ -349,6 +351,9 @@ class FlatWriter(Writer):
         known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
         for v in lanes.values:
             self.operation(v, known, out, self._read(v, count))
+        if lanes.in_turn:
+            out += self._add_in_turn(known, count)
+            return out + self.results(known, count) + self.sums.add(known, count, self.is_alone)
         sums = {column: self.new_local() for column in self.new if column not in self.flows}
         out += [ZERO + local_set(n) for n in sums.values()]
         is_alone = self.is_alone
@@ -436,22 +441,34 @@ class FlatWriter(Writer):
         place, step = self._place(v), self.lanes.elements[v].step
         return read(self.address(place, step), place.offset, step, count)
 
+    def _add_in_turn(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
+        """Code that adds what ``count`` turns add, first all of one and then all of the next."""
+        lanes, out, terms = self.lanes, list[bytes](), list[tuple[int, bytes]]()
+        for v in lanes.in_turn:
+            _, r, x = self.func.code[v]
+            n = self.new_local()
+            out += [known[x], local_set(n)]
+            terms.append((r, local_get(n)))
+        for lane in reversed(range(count)) if self.block.down else range(count):
+            for r, term in terms:
+                if r in lanes.elements:
+                    out += self._add_lane(r, term, lane)
+                else:
+                    out += self.body.adding(r, [term, extract_lane(lane), F64_ADD])
+        return out
+
+    def _add_lane(self, r: int, term: bytes, lane: int) -> list[bytes]:
+        """Code that adds a lane to the element of its turn."""
+        place, step = self._place(r), self.lanes.elements[r].step
+        here, offset = self.address(place, step), place.offset + lane * step
+        return [here, here, load("f", offset), term, extract_lane(lane), F64_ADD, store("f", offset)]
+
     def _add_singly(self, r: int, x: bytes, count: int) -> list[bytes]:
         """Code that adds to an element of ``count`` turns, one after the other."""
-        place, step = self._place(r), self.lanes.elements[r].step
-        here, n = self.address(place, step), self.new_local()
+        n = self.new_local()
         out = [x, local_set(n)]
         for lane in range(count):
-            offset = place.offset + lane * step
-            out += [
-                here,
-                here,
-                load("f", offset),
-                local_get(n),
-                extract_lane(lane),
-                F64_ADD,
-                store("f", offset),
-            ]
+            out += self._add_lane(r, local_get(n), lane)
         return out
 
 

@@ -61,6 +61,9 @@ _MOST_UNSURE = 3
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
 
+_EFFORT_IN_TURN = 3
+"""How much is to be computed for each addition that is done turn by turn."""
+
 WIDEST = 8
 """The most neighbours that are added to at once."""
 
@@ -164,6 +167,8 @@ class Lanes:
     """The sites whose elements others add to in other turns."""
     repeated: dict[int, int] = field(default_factory=dict)
     """Elements that a turn adds to several times, and that no other one is: how often."""
+    in_turn: list[int] = field(default_factory=list)
+    """What is added turn by turn, all of it, since elements may be the same ones in different turns."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
@@ -245,7 +250,22 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway
-    return lanes if _in_any_order(body, lanes) else None
+    if not _in_any_order(body, lanes):
+        lanes.in_turn = _in_turn(body, anchors)
+        lanes.flows, lanes.repeated, lanes.unsure = {}, {}, []
+        for of in (lanes.shared, lanes.single, lanes.own):
+            of.clear()
+        if operations < _EFFORT_IN_TURN * len(lanes.in_turn) + apart:
+            return None
+    return lanes
+
+
+def _in_turn(body: Body, sites: Sequence[int]) -> list[int]:
+    """Of what is added in a turn, all but what goes to numbers by themselves, and only there."""
+    code = body.func.code
+    parts = [v for v in sites if code[code[v][1]][0] != ACCUM]
+    shared = {root for v in parts for root in body.demand.accumulators(code[v][1])}
+    return [v for v in sites if code[code[v][1]][0] != ACCUM or code[v][1] in shared]
 
 
 def _begin(lanes: Lanes, turns: int) -> bool:

@@ -223,6 +223,7 @@ QUERIED = """<!doctype html>
 <input id="factor" type="range" min="61" max="63">
 <form><select name="factor" onchange="form.submit()"><option>61<option>64</select></form>
 <a href="?factor=65">65</a>
+<form><select name="factor"><option>66<option>67</select><button>go</button></form>
 <form method="post"><input type="checkbox" onchange="form.submit()"></form>
 <iframe srcdoc='<form><input name="k" type="checkbox" onchange="form.submit()"></form>'></iframe>
 <script type="module">
@@ -239,7 +240,7 @@ def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Froze
     site.write("pages/scales.js", SCALES)
     site.write("pages/page.html", QUERIED)
     done = site.freeze()
-    assert "pages/page.html: 5 programs\n" in done.stdout
+    assert "pages/page.html: 7 programs\n" in done.stdout
     assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
 
 

@@ -53,7 +53,10 @@ HEARD = """
 <input id="offered" list="values" value="41"><datalist id="values"><option>41<option>42</datalist>
 <nav><a href="/pages/view/one">one</a></nav>
 <ol><a href="#">72</a><a href="javascript:void 0">73</a><a style="cursor: pointer">74</a></ol>
-<form id="family"><input name="children" type="range" min="1" max="2"></form><button id="asks">anew</button>
+<form id="family"><input name="children" type="range" min="1" max="2"><input name="matches" type="hidden">
+<input name="parentElement"></form><button id="asks">anew</button>
+<input id="near" type="range" max="999" value="7" list="marks"><datalist id="marks"><option>81<option>82
+</datalist><p id="from"><b id="carried" draggable="true">83</b></p><p id="to">here</p>
 """
 
 HEARS = """
@@ -106,15 +109,47 @@ document.onclick = (event) => {
 addEventListener("resize", () => scale(innerWidth < 500 ? 61 : 62));
 find("ol").onclick = ({ target }) => target.matches("a") && scale(target.textContent);
 asks.onclick = () => confirm("sure?") && scale(75);
-family.oninput = ({ target }) => scale(75 + +target.value);
+family.oninput = ({ target }) => target.type === "range" && scale(75 + +target.value);
+near.onchange = () => [81, 82].includes(+near.value) && scale(near.value);
+carried.ondragstart = ({ dataTransfer }) => dataTransfer.setData("text/plain", carried.textContent);
+from.ondragover = to.ondragover = (event) => event.preventDefault();
+to.ondrop = ({ dataTransfer }) => {
+    scale(dataTransfer.getData("text/plain"));
+    to.append(carried);
+};
+from.ondrop = () => from.contains(carried) || scale(84);
+canvas.onkeydown = ({ key }) => key === "z" && scale(85);
 """
 
 
 def test_what_a_page_listens_to_is_done(site: Frozen) -> None:
     told = told_of(site, HEARD, HEARS)
     wanted = {1, 2, 3, 4, 10, 11, 12, 21, 22, 23, 13, 14, *range(30, 41), 41, 42, 54, 55, 56, 60, 61, 62}
-    wanted |= set(range(70, 78))
+    wanted |= {*range(70, 78), *range(81, 86)}
     assert told == f"pages/page.html: {len(wanted)} programs"
+
+
+STEPS = """<form id="form">
+<fieldset id="one"><input name="a" type="radio" value="2" checked><input name="a" type="radio" value="3">
+<button type="button" id="next">next</button></fieldset>
+<fieldset id="two" hidden disabled><input name="b" type="number" min="1" max="3" value="1">
+<button type="button" id="back">back</button><button>solve</button></fieldset></form>
+"""
+
+GOES_ON = """
+next.onclick = () => (one.hidden = !(two.hidden = two.disabled = false));
+back.onclick = () => (one.hidden = !(two.hidden = two.disabled = true));
+form.onsubmit = (event) => {
+    event.preventDefault();
+    const { a, b } = form.elements;
+    scale(10 * a.value + +b.value);
+};
+"""
+
+
+def test_a_form_of_several_steps_is_gone_through(site: Frozen) -> None:
+    """Also where what leads back comes before what leads on, and a step is disabled before its turn."""
+    assert told_of(site, STEPS, GOES_ON) == "pages/page.html: 6 programs"
 
 
 DOES_TOO_MUCH = """

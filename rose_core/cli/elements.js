@@ -9,6 +9,10 @@
   FEW: 10,
   MOST: 50,
 
+  /** What keys were hit on, and what was carried: it may have been pressed or dragged before. */
+  struck: new WeakSet(),
+  carried: new WeakSet(),
+
   /** How many were used since this was set. */
   taken: 0,
   /** How many more may be. */
@@ -24,7 +28,7 @@
   },
 
   /** Of these, what was not used before, and `is` as wanted. */
-  fresh(selector, is = () => true) {
+  fresh(selector, is = () => true, used = this.used) {
     const before = this.usable(selector);
     const present = (element, place) => () => {
       if (element.isConnected) return element;
@@ -32,21 +36,22 @@
       const named = now.find(({ id }) => id && id === element.id);
       const next = named ?? (now.length === before.length && now[place]);
       if (next) element = next;
-      this.used.add(element);
+      used.add(element);
       return element;
     };
     return before.flatMap((element, place) =>
-      !this.used.has(element) && is(element) ? present(element, place) : [],
+      !used.has(element) && is(element) ? present(element, place) : [],
     );
   },
 
-  /** Do something to each of these. */
-  async each(selector, act, { is, most = Infinity } = {}) {
-    const found = this.fresh(selector, is).slice(0, Math.min(this.room, most));
+  /** Do something to each of these that are not among the `used`. */
+  async each(selector, act, { is, most = Infinity, used = this.used } = {}) {
+    const all = this.fresh(selector, is, used);
+    const found = all.slice(0, Math.min(this.room, most));
     this.taken += found.length;
     this.room -= found.length;
     for (const present of found) {
-      this.used.add(present());
+      used.add(present());
       this.seen.add(this.sign(present()));
       await act(present);
     }

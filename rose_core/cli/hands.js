@@ -47,13 +47,16 @@
     return own !== other && cursor.test(own);
   },
 
-  /** Have an element tell what happens to it; all but a change leaves shadow roots. */
+  /** Have an element tell what happens to it; all but a change leaves shadow roots. Whether nobody prevented the last. */
   tell(present, Kind, types, more) {
+    let goesOn = true;
     for (const type of types) {
       const composed = type !== "change";
       const options = { bubbles: true, composed, cancelable: composed };
-      present().dispatchEvent(new Kind(type, { ...options, ...more }));
+      const event = new Kind(type, { ...options, ...more });
+      goesOn = present().dispatchEvent(event);
     }
+    return goesOn;
   },
 
   /** The mouse, whose pointer is always there, is pressed on an element, moved or let go: in its middle, or elsewhere. */
@@ -109,6 +112,33 @@
     await this.pause();
   },
 
+  /** Carry what is `draggable` to all places that take it, to those around it last. */
+  async carry(present) {
+    const hears = (place) => this.hears(place, ["dragover", "drop"]);
+    const [around, others] = [true, false].map((isAround) =>
+      this.all("body, body *").filter(
+        (place) => hears(place) && place.contains(present()) === isAround,
+      ),
+    );
+    for (const place of [...others, ...around].slice(0, this.FEW)) {
+      if (this.isOver() || !place.isConnected) continue;
+      const dataTransfer = new DataTransfer();
+      const tell = (target, types) =>
+        this.tell(target, DragEvent, types, {
+          ...this.middle(target),
+          dataTransfer,
+        });
+      const there = () => place;
+      if (!tell(present, ["dragstart"])) continue;
+      tell(present, ["drag"]);
+      const isTaken = !tell(there, ["dragenter", "dragover"]);
+      await this.drawn(); // many wait for that
+      tell(there, isTaken ? ["drop"] : ["dragleave"]);
+      tell(present, ["dragend"]);
+      await this.pause();
+    }
+  },
+
   /** Hit a key where an element is. */
   async hit(present, key) {
     present().focus?.();
@@ -123,6 +153,7 @@
 
   /** Move a slider that scripts have made, by the keys that it obeys: to its ends and up from there, and back. */
   async strike(present) {
+    this.struck.add(present());
     const valueOf = (name, other) => {
       this.reflect();
       return +(present().getAttribute(`aria-value${name}`) ?? other);

@@ -99,6 +99,12 @@
     }
   },
 
+  /** The values that the list of an input offers. */
+  offered({ list }) {
+    const options = [...(list?.options ?? [])].slice(0, this.MOST);
+    return options.map(({ value }) => value);
+  },
+
   /** Move a slider, or a field of numbers that has bounds, to its positions if they are few, or make programs each. */
   async slide(present) {
     const ALL = 128;
@@ -116,9 +122,13 @@
     const positions = () =>
       Array.from({ length: steps + 1 }, (_, k) => after(k));
     const isFew = steps > 0 && steps <= this.FEW;
-    const tried = isFew ? positions() : [low, middle, high];
-    const others = new Set(tried.filter((x) => x !== +value)).size;
-    const isEach = (await this.turn(present, "value", tried)) === others;
+    const offered = this.offered(input).map(Number);
+    const tried = new Set(
+      isFew ? positions() : [low, middle, high, ...offered],
+    );
+    tried.delete(+value);
+    const others = tried.size;
+    const isEach = (await this.turn(present, "value", [...tried])) === others;
     if (isFew || !isEach || !others) return;
     const control = this.controls.pop();
     this.telling = this.telling.filter((other) => other !== control);
@@ -153,11 +163,8 @@
     present().focus();
     this.tell(present, InputEvent, ["input"]);
     this.tell(present, Event, ["change"]);
-    const { list } = present();
-    if (list) {
-      const values = [...list.options].map(({ value }) => value);
-      await this.turn(present, "value", values.slice(0, this.MOST));
-    }
+    const values = this.offered(present());
+    if (values.length) await this.turn(present, "value", values);
     if (this.hears(present(), this.KEYS)) await this.hit(present, "Enter");
     else await this.pause();
     present().blur();

@@ -41,6 +41,11 @@
     }
   },
 
+  /** What an element has by this name: of a form it may be one of its inputs' names, which come first. */
+  own(element, name) {
+    return Reflect.get(Object.getPrototypeOf(element), name, element);
+  },
+
   /** A document or shadow, and what is hidden in its elements. */
   roots(root) {
     const inner = [...root.querySelectorAll("*")]
@@ -76,16 +81,21 @@
   /** What an element is: its place among others, and what it says of itself that is not of the moment. */
   sign(element) {
     const names = ["id", "name", "type", "min", "max", "step", "role", "href"];
-    const own = names.map((name) => element.getAttribute(name));
-    const text = element.children.length ? "" : element.textContent;
+    const own = (at, name) => this.own(at, name);
+    const read = own(element, "getAttribute");
+    const said = names.map((name) => read.call(element, name));
+    const isLeaf = !own(element, "firstElementChild");
+    const text = isLeaf ? own(element, "textContent") : "";
     const path = [];
-    // of a form, other names may be those of its inputs
-    for (let at = element; at?.parentElement; at = at.parentElement) {
+    let at = element;
+    for (let around; (around = own(at, "parentElement")); at = around) {
       let place = 0;
-      for (let other = at; (other = other.previousElementSibling);) ++place;
+      for (let other = at; (other = own(other, "previousElementSibling"));)
+        ++place;
       path.push(place);
     }
-    return [element.tagName, ...own, ...path, text.replace(/\d+/g, "")].join();
+    const tag = own(element, "tagName");
+    return [tag, ...said, ...path, text.replace(/\d+/g, "")].join();
   },
 
   /** Who observes what is in view is told after the next frame. */

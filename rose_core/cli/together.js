@@ -14,6 +14,14 @@
     return this.count() > before;
   },
 
+  /** Whether it does, or makes it ask for itself with a query that it did not. */
+  async leadsFurther(act) {
+    const count = () => this.count() + globalThis.roseWork.turns.size;
+    const before = count();
+    await act();
+    return count() > before;
+  },
+
   /** Whether enough was tried: of what can be done at the same time there is no end. */
   isOver() {
     const { roseWork: work } = globalThis;
@@ -28,11 +36,11 @@
     return isOver;
   },
 
-  /** Whether something makes the page compile anything new, unless enough was tried. */
+  /** Whether something makes the page compile or ask for anything new, unless enough was tried. */
   async tried(act) {
     if (this.isOver()) return false;
     --globalThis.roseWork.limits[2];
-    return this.isNew(act);
+    return this.leadsFurther(act);
   },
 
   /**

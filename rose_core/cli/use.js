@@ -1,6 +1,7 @@
 // Run by `rose freeze` in a page, with inputs.js and together.js: all that is done with it, and in which order.
 ({
-  SHOWN: "*:not(html, body, head, head *, script, style)",
+  // forms are not: their inputs' names may be those of what is asked of elements
+  SHOWN: "*:not(html, body, head, head *, script, style, form)",
   BUTTONS:
     "button, input:is([type=button], [type=submit], [type=reset]), [role=button], " +
     "a:is([href='#'], [href^='javascript:'])",
@@ -89,30 +90,46 @@
     return isSo;
   },
 
-  /** Press a button, use what opens by that, and see what controls do then. */
+  /** Press a button, use what comes by that, and see what controls do then. */
   async push(button) {
     const { parentElement } = button();
     const place = parentElement && this.sign(parentElement);
     if (this.isOver() || this.drawings.has(place)) return;
-    /** What is open above the page. */
-    const opened = () => this.all("dialog[open], :popover-open");
-    const before = opened();
+    const before = new Set(this.shown());
     const again = () => this.press(button);
-    const told = await this.isNew(again);
-    const isMore = (element) => !before.includes(element);
-    if (opened().some(isMore)) {
-      await this.moveAll();
-      await this.pushAll();
-      for (const element of opened().filter(isMore))
-        element.close ? element.close() : element.hidePopover();
-      await this.pause();
-    }
+    const told = await this.leadsFurther(again);
+    await this.useMore(before, again);
     if (!told || (await this.isDrawing(place, button))) return;
     // a page may go on with each time, though not forever
     for (let k = 2; k <= 4 && button().isConnected; ++k)
       if (!(await this.isNew(again))) break;
     const some = await this.apart(this.several(), again);
     await this.together(some, again);
+  },
+
+  /** All that is shown, and can be used. */
+  shown() {
+    return this.usable(this.SHOWN).filter((element) =>
+      element.checkVisibility(),
+    );
+  },
+
+  /** Use what is shown now, and was not before something was pressed, which shows it `again`; and close what is open. */
+  async useMore(before, again) {
+    const isMore = (element) => !before.has(element);
+    if (!this.shown().some(isMore)) return;
+    await this.moveAll();
+    const push = async (button) => {
+      const isThere = () => this.shown().includes(button());
+      if (!isThere()) await again(); // as what leads back was pressed
+      if (isThere()) await this.push(button);
+    };
+    const is = (element) => isMore(element) && this.isPressed(element);
+    await this.each(this.SHOWN, push, { is, most: this.MOST });
+    const opened = this.all("dialog[open], :popover-open").filter(isMore);
+    for (const element of opened)
+      element.close ? element.close() : element.hidePopover();
+    if (opened.length) await this.pause();
   },
 
   /** Press all buttons. */
@@ -167,7 +184,8 @@
     };
     if (this.isHeard(this.KEYS)) await hitAll(() => document.body);
     const is = (element) => this.hears(element, this.KEYS);
-    await this.each("[tabindex], canvas", hitAll, { is, most: this.FEW });
+    const { FEW: most, struck: used } = this;
+    await this.each("[tabindex], canvas", hitAll, { is, most, used });
   },
 
   /** Follow links by which the page shows something else. */
@@ -198,6 +216,9 @@
     const dragged = `${SHOWN}:not(${BUTTONS}, ${OTHERS}), canvas, svg`;
     const isDragged = (x) => this.isDragged(x);
     await this.each(dragged, (x) => this.haul(x), { is: isDragged, most });
+    const { FEW, carried: used } = this;
+    const carry = (x) => this.carry(x);
+    await this.each("[draggable=true]", carry, { most: FEW, used });
     await this.play();
   },
 

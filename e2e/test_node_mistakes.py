@@ -49,6 +49,9 @@ MISTAKES = [
      "TypeError: variable type mismatch: a product or quotient of two tangents is not linear"),
     ("fn([Vec(3, Real)], Real, (v) => rose.sum(4, (i) => v[i]))",
      "TypeError: variable type mismatch: expected an index below 3, got one below 4; index(3, i) makes it one"),
+    ("fn([Real], Real, (x) => rose.select(rose.lt(x, 0), Real, x, [x]))",
+     "TypeError: side 2 of select: invalid value: expected Real, got an array of 1"),
+    ("fn([3, Real], 3, (i, x) => rose.iadd(3, i, x))", "TypeError: iadd: invalid value: expected an index, got a symbolic Real"),
     ("fn([Real], Real, (x) => rose.select(rose.lt(x, 0), 1, 2))",
      "TypeError: select takes a condition, a type and two values, got 3 arguments"),
     *((f"fn([Real], Real, (x) => {text})",
@@ -404,7 +407,7 @@ def test_what_goes_wrong_in_a_run(own_node: Run) -> None:
         "TypeError: fori: expected a size, got NaN",
         "TypeError: invalid value: expected Real, got a symbolic index below 3; real(i) is its value, "
         "and ieq(n, i, j) compares indices",
-        "TypeError: isub: invalid value: expected an index below 2147483648, got undefined; a return or an argument "
+        "TypeError: isub: invalid value: expected an index, got undefined; a return or an argument "
         "may be missing, and an array of JavaScript has no element at a symbolic index, but vec(n, T, array) has",
         "RangeError: invalid value: 3 is out of range, expected an index from 0 to 2",
         "TypeError: at: Real has no elements",

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, TypedDict
 
 import pytest
 
-from rose_core import Bool, Real, Size, Vec, compile, fn, grad, interp, scan, struct, sum, vec
+from rose_core import Bool, Real, Size, Vec, compile, fn, grad, interp, opaque, scan, select, struct, sum, vec
 
 n = Size("n")
 
@@ -149,5 +149,32 @@ def test_classes_of_python_as_types() -> None:
 
 @pytest.mark.parametrize("of", [int, str, list, object, type("Empty", (), {})])
 def test_classes_that_are_no_types(of: type) -> None:
-    with pytest.raises(TypeError, match=f"expected a type such as Real.*{of.__name__}"):
+    told = f"^parameter x of f: expected a type such as Real.*the class {of.__name__}"
+    with pytest.raises(TypeError, match=told):
         fn([of], Real, lambda x: 1.0)
+
+
+def test_types_of_python_that_are_none_are_told_where_and_what_to_write() -> None:
+    def told(of: object) -> str:
+        with pytest.raises(TypeError) as error:
+            fn([Real, of], Real, lambda x, *more: x)
+        where, _, what = str(error.value).partition(
+            ": expected a type such as Real, Vec(3, Real) or a size, "
+        )
+        assert where == "parameter 2 of f"
+        return what
+
+    assert told(int) == "got the class int; a number is a float, and an index has its size for a type"
+    assert told(list[float]).endswith("list[float]; all numbers of a list are a Vec(Size(), Real)")
+    for of in (tuple[float, float], (float, float)):
+        assert told(of).endswith("; of several values the type is a dict, {'x': Real, 'n': 3}")
+    for make, where in [
+        (lambda: fn([Real], int, lambda x: x), "the result of f"),
+        (lambda: fn([Real], Real, lambda x: select(x > 0, int, x, x)), "select"),
+        (lambda: fn([Real], Real, lambda x: vec(3, [Real], lambda i: x)[0]), "vec"),
+        (lambda: opaque([str], Real, len), "parameter 1 of len"),
+    ]:
+        with pytest.raises(TypeError, match=f"^{where}: expected a type such as"):
+            make()
+    with pytest.raises(TypeError, match=r"^side 2 of select: expected Real, got list"):
+        fn([Real], Real, lambda x: select(x > 0, Real, x, [x]))

@@ -10,7 +10,7 @@ from typing import Any
 from rose_core.language import ops
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Fin, Type, array, leaves
 from rose_core.tracing.control import fori
-from rose_core.tracing.declare import as_type, describe
+from rose_core.tracing.declare import describe, type_for
 from rose_core.tracing.indices import chosen, iadd
 from rose_core.tracing.lifting import lift, symbolic, type_of, wrap
 from rose_core.tracing.operations import operation
@@ -27,12 +27,12 @@ def select(p: object, *choice: object) -> object:
         choice = (_common(*choice), *choice)
     if len(choice) != 3:
         raise TypeError("select takes a Bool, a type and two values")
-    t = as_type(choice[0])
+    t = type_for("select", choice[0])
     trace = current()
-    (c,) = lift(trace, p, BOOL, "select")
+    (c,) = lift(trace, p, BOOL, "the condition of select")
     if isinstance(t, Fin) and any(isinstance(x, Loose) for x in choice[1:]):
         return chosen(trace, c, t, choice[1], choice[2])
-    a, b = lift(trace, choice[1], t, "select"), lift(trace, choice[2], t, "select")
+    a, b = [lift(trace, choice[k], t, f"side {k} of select") for k in (1, 2)]
     code = ops.code("select")
     ids = [trace.builder.ternary(code, c, x, y, u) for x, y, u in zip(a, b, leaves(t), strict=True)]
     return wrap(trace, ids, t)
@@ -49,7 +49,7 @@ def _common(a: object, b: object) -> Type:
 def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[object]) -> object:
     """The vector of ``body(i)`` for every ``i`` of the index type, where ``body`` runs once, ``i`` symbolic;
     or that of the elements of a sequence, which has them at symbolic indices, too."""
-    size, t = as_type(index), as_type(elem)
+    size, t = type_for("vec", index), type_for("vec", elem)
     if not isinstance(size, Fin):
         raise TypeError(f"vec: expected a size, got {describe(index)}")
     if not callable(body):

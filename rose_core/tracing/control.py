@@ -12,7 +12,7 @@ from typing import Any
 from rose_core.errors import NO_COUNT
 from rose_core.language.ir import Func, Spec
 from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Fin, Type, array, fin, leaves
-from rose_core.tracing.declare import as_type, describe, exact, whole
+from rose_core.tracing.declare import as_type, describe, exact, type_for, whole
 from rose_core.tracing.functions import Function, captured, fn, function_of
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.lifting import lift, type_of, use, wrap
@@ -41,7 +41,7 @@ def cond(p: object, t: object, yes: Callable[[], object], no: Callable[[], objec
 
     Only the side that is taken runs, and only its derivative is taken.
     """
-    result = _type("cond", t)
+    result = type_for("cond", t)
     for side in (yes, no):
         if not callable(side):
             raise TypeError(f"cond: expected a function of nothing for each side, got {describe(side)}")
@@ -95,7 +95,7 @@ def turns_while(
     note: int = -1,
 ) -> object:
     """As `while_loop`, but without the note of an error the state after ``limit`` turns is as good as any."""
-    state = _type("while_loop", t)
+    state = type_for("while_loop", t)
     for part, function in (("test", test), ("body", body)):
         _need_function(f"while_loop: the {part}", function)
     most = limit_of("while_loop", limit)
@@ -175,14 +175,6 @@ def checkpoint(f: Function | Generic) -> Any:
     return marked
 
 
-def _type(name: str, t: object) -> Type:
-    """The type that an author gives the construct ``name``."""
-    try:
-        return as_type(t)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
-
-
 def _need_function(what: str, f: object) -> None:
     if not callable(f):
         raise TypeError(f"{what}: expected a function, got {describe(f)}")
@@ -203,7 +195,7 @@ def _counted(
     trace = current()
     b = trace.builder
     count, index = _turns(trace, n, name)
-    state = _type(name, t)
+    state = type_for(name, t)
     types = leaves(state)
     start = lift(trace, init, state, f"the initial state of {name}")
     kept: list[Type] = []

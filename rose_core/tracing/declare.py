@@ -6,7 +6,8 @@ import dataclasses
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import GenericAlias
+from typing import Any, get_origin
 
 from rose_core.language.types import BOOL, LARGEST, REAL, UNIT, Array, Fin, Struct, Type, array, fin
 from rose_core.tracing.sizes import OpenVec, Size, sizes_in
@@ -37,15 +38,32 @@ def as_type(t: object) -> Type:
             if not isinstance(name, str):
                 raise TypeError(f"the name of a struct's field must be a string, not {name!r}")
         return Struct({name: as_type(field) for name, field in t.items()})
-    if isinstance(t, type):
+    if isinstance(t, type) and not isinstance(t, GenericAlias):
         if t in (float, bool):
             return REAL if t is float else BOOL
         if fields := _annotations(t, vars(sys.modules[t.__module__])):
             return as_type(fields)
-    advice = (
-        "; of several values the type is a dict, {'x': Real, 'n': 3}" if isinstance(t, (tuple, list)) else ""
-    )
-    raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}{advice}")
+    raise TypeError(f"expected a type such as Real, Vec(3, Real) or a size, got {describe(t)}{_hint(t)}")
+
+
+def _hint(t: object) -> str:
+    """What may help who gave ``t`` for a type."""
+    kind = get_origin(t) or t
+    if kind is int:
+        return "; a number is a float, and an index has its size for a type"
+    if kind is list:
+        return "; all numbers of a list are a Vec(Size(), Real)"
+    if kind is tuple or isinstance(t, (tuple, list)):
+        return "; of several values the type is a dict, {'x': Real, 'n': 3}"
+    return ""
+
+
+def type_for(what: str, t: object) -> Type:
+    """The type that an author gives for ``what``, which is told where it is none."""
+    try:
+        return as_type(t)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{what}: {error}") from None
 
 
 def index_type(t: object) -> Fin:
@@ -188,5 +206,7 @@ def describe(x: object) -> str:
     """What ``x`` is, in an author's words."""
     if isinstance(x, Type):
         return f"the type {x}"
+    if isinstance(x, type) and not isinstance(x, GenericAlias):
+        return f"the class {x.__name__}"
     described = getattr(x, "_described", None)
     return described() if callable(described) else f"{type(x).__name__} {x!r:.60}"

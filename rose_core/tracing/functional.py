@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leaves, replace_scalar
 from rose_core.optimise.narrow import narrowed_from
-from rose_core.tracing.declare import as_type, describe
-from rose_core.tracing.functions import Capture, Function, captured, captured_type, function_of
+from rose_core.tracing.declare import describe
+from rose_core.tracing.functions import Capture, Function, captured, captured_type, function_of, signature
 from rose_core.tracing.lifting import lift, parameters, wrap
 from rose_core.tracing.trace import Trace, current
 
@@ -37,9 +37,9 @@ def functional(
         TypeError: the result is not of Reals, or ``body`` or ``rule`` use values from around them.
     """
     fs = [_of_elements(function_of(f, "functional")) for f in functions]
-    types, result = [as_type(t) for t in params], as_type(ret)
-    tangents = tangent(result)
     name = getattr(body, "__name__", "functional")
+    types, result = signature(name, params, ret)
+    tangents = tangent(result)
     captures = [c for f in fs for c in f.captures]
     of_captures = [captured_type(c) for c in captures]
 

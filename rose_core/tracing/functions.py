@@ -14,7 +14,7 @@ from typing import Any
 from rose_core.errors import counted
 from rose_core.language.ir import Func, is_real
 from rose_core.language.types import Type, dual, leaves
-from rose_core.tracing.declare import annotated, as_type, describe
+from rose_core.tracing.declare import annotated, describe, type_for
 from rose_core.tracing.generic import Generic
 from rose_core.tracing.lifting import lift, parameters, wrap
 from rose_core.tracing.sizes import sizes_in
@@ -155,15 +155,25 @@ def _listed(what: str, params: object) -> list[object]:
 
 def _trace(name: str, written: Sequence[object], result: object, body: Callable[..., object]) -> Function:
     """The function that one run of ``body`` makes."""
-    params, ret = [as_type(t) for t in written], as_type(result)
+    names, defaults = _parameters(body, len(written))
+    params, ret = signature(name, written, result, names)
     func = Func(name, params, ret)
     traces = this_thread.traces
     with Trace(func, traces[-1] if traces else None) as trace:
         values = parameters(trace, params)
         func.blocks[0].results = lift(trace, body(*values), ret, f"the result of {func.name}")
     made = Function(func, trace.captures)
-    func.param_names, made.defaults = _parameters(body, len(params))
+    func.param_names, made.defaults = names, defaults
     return made
+
+
+def signature(
+    name: str, params: Sequence[object], ret: object, names: Sequence[str] = ()
+) -> tuple[list[Type], Type]:
+    """The types of a function's parameters, which may have names, and of its result, from an author's."""
+    called = names or range(1, len(params) + 1)
+    types = [type_for(f"parameter {k} of {name}", t) for k, t in zip(called, params, strict=True)]
+    return types, type_for(f"the result of {name}", ret)
 
 
 _ANY_NUMBER = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -212,10 +222,11 @@ def opaque(params: Sequence[object], ret: object, host: Callable[..., object]) -
 
     It is called exactly as often as the program says. Give it a derivative with ``.jvp``.
     """
-    types, result = [as_type(t) for t in _listed("opaque", params)], as_type(ret)
+    listed = _listed("opaque", params)
     if not callable(host):
         raise TypeError(f"opaque: expected a function of Python, got {describe(host)}")
     name = getattr(host, "__name__", "opaque")
+    types, result = signature(name, listed, ret)
     func = Func(name, types, result)
     func.params = [leaf for t in types for leaf in leaves(t)]
     func.effects = True

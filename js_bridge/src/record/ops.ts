@@ -305,8 +305,9 @@ export const select = (
   const r = recorder();
   const ty = tyOf(type);
   const c = boolId(r, p);
-  const a = leavesOf(r, ty, yes);
-  const b = leavesOf(r, ty, no);
+  const [a, b] = [yes, no].map((x, k) =>
+    leavesOf(r, ty, x, `side ${k + 1} of select`),
+  );
   return wrap(
     r,
     ty,

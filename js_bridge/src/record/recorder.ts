@@ -390,7 +390,8 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
     throw ReferenceError(
       "variable is out of scope: this index belongs to another function",
     );
-  if (typeof x !== "number") throw invalid(x, `an index below ${ty.size}`);
+  if (typeof x !== "number")
+    throw invalid(x, `an index${ty === ANY ? "" : ` below ${ty.size}`}`);
   if (!Number.isInteger(x) || x < 0 || x >= ty.size)
     throw RangeError(
       `invalid value: ${x} is out of range, expected ${indicesBelow(ty.size)}`,

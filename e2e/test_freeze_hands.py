@@ -152,6 +152,45 @@ def test_a_form_of_several_steps_is_gone_through(site: Frozen) -> None:
     assert told_of(site, STEPS, GOES_ON) == "pages/page.html: 6 programs"
 
 
+ACTS = """
+<table id="rows"><tr><td>a<td><button>remove</button><tr><td>b<td><button>remove</button></table>
+<button id="adds">add</button><button id="fits">fit</button>
+<button id="one">one</button><button id="two">two</button><button id="runs">run</button>
+<main id="main"></main><canvas id="canvas" width="90" height="60"></canvas>
+"""
+
+DOES = """
+const hear = (button) => (button.onclick = () => button.closest("tr").remove());
+rows.querySelectorAll("button").forEach(hear);
+adds.onclick = () => {
+    if (rows.rows.length > 2) return;
+    rows.tBodies[0].insertAdjacentHTML("beforeend", "<tr><td>c<td><button>remove</button>");
+    hear(rows.rows[rows.rows.length - 1].querySelector("button"));
+};
+fits.onclick = () => scale(10 + rows.rows.length);
+let mode = 0;
+one.onclick = () => (mode = 1);
+two.onclick = () => (mode = 2);
+runs.onclick = () => mode && scale(20 + mode);
+let step = 0;
+const show = () => {
+    main.innerHTML = `${step}<button id="next">next</button>${"<input>".repeat(step)}`;
+    next.onclick = () => (step < 4 ? (++step, show()) : scale(31));
+};
+show();
+canvas.onclick = ({ ctrlKey }) => ctrlKey && scale(0);
+canvas.onpointermove = ({ buttons }) => buttons && scale(32);
+canvas.ondblclick = () => scale(33);
+canvas.oncontextmenu = () => scale(34);
+"""
+
+
+def test_buttons_are_pressed_after_others(site: Frozen) -> None:
+    """What there is at first is used before what takes it away, what leads on leads to the end."""
+    wanted = {*range(11, 14), 21, 22, *range(31, 35)}
+    assert told_of(site, ACTS, DOES) == f"pages/page.html: {len(wanted)} programs"
+
+
 DOES_TOO_MUCH = """
 const BUTTONS = {
     opens: () => open("other.html").focus(),

@@ -9,9 +9,10 @@
   FEW: 10,
   MOST: 50,
 
-  /** What keys were hit on, and what was carried: it may have been pressed or dragged before. */
-  struck: new WeakSet(),
+  /** What was dragged, carried, and hit keys on: each may have been used in other ways, too. */
+  dragged: new WeakSet(),
   carried: new WeakSet(),
+  struck: new WeakSet(),
 
   /** How many were used since this was set. */
   taken: 0,

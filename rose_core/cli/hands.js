@@ -84,6 +84,14 @@
     await this.pause();
   },
 
+  /** Press an element once, and twice if that is heard. */
+  async click(present) {
+    await this.press(present);
+    if (!this.hears(present(), ["dblclick"])) return;
+    this.point(present, ["dblclick"]);
+    await this.pause();
+  },
+
   /** Come to a place in an element with the mouse, click there, and drag what is there a little way. */
   async drag(present, start) {
     const { clientX: x, clientY: y } = start;
@@ -108,7 +116,7 @@
       this.point(target, ["pointermove", "mousemove"], more);
       await this.drawn(); // many wait for that
     }
-    this.point(target, UP, place);
+    this.point(target, [...UP, "dblclick", "contextmenu"], place);
     await this.pause();
   },
 

@@ -90,21 +90,37 @@
     return isSo;
   },
 
-  /** Press a button, use what comes by that, and see what controls do then. */
+  /** Buttons that lead nowhere by themselves, as controls that nothing brings back; and what those do that lead on. */
+  modes: [],
+  acts: [],
+
+  /** Press a button, use what comes by that, and see what controls and other buttons do then, and it after others. */
   async push(button) {
     const { parentElement } = button();
     const place = parentElement && this.sign(parentElement);
     if (this.isOver() || this.drawings.has(place)) return;
-    const before = new Set(this.shown());
-    const again = () => this.press(button);
-    const told = await this.leadsFurther(again);
-    await this.useMore(before, again);
-    if (!told || (await this.isDrawing(place, button))) return;
+    const again = () => this.click(button);
+    const { acts } = this;
+    let told = false;
     // a page may go on with each time, though not forever
-    for (let k = 2; k <= 4 && button().isConnected; ++k)
-      if (!(await this.isNew(again))) break;
+    for (let k = 1; k <= this.SEVERAL && button().isConnected; ++k) {
+      const before = new Set(this.shown());
+      const isNew = await this.leadsFurther(again);
+      const isMore = await this.useMore(before, again);
+      told ||= isNew;
+      if (!isMore && !(isNew && k < 4)) break;
+    }
+    if (!told) {
+      const home = async () => {};
+      this.modes.push({ present: button, states: [again], home });
+      for (const act of acts.slice(0, this.FEW)) await this.tried(act);
+      return;
+    }
+    if (await this.isDrawing(place, button)) return;
+    acts.push(again);
     const some = await this.apart(this.several(), again);
     await this.together(some, again);
+    await this.apart(this.modes.slice(-this.SEVERAL), again);
   },
 
   /** All that is shown, and can be used. */
@@ -114,10 +130,14 @@
     );
   },
 
-  /** Use what is shown now, and was not before something was pressed, which shows it `again`; and close what is open. */
+  /**
+   * Use what is shown now, and was not before something was pressed, which shows it `again`, and close what is open.
+   * Whether there was anything to use.
+   */
   async useMore(before, again) {
     const isMore = (element) => !before.has(element);
-    if (!this.shown().some(isMore)) return;
+    if (!this.shown().some(isMore)) return false;
+    const { taken } = this;
     await this.moveAll();
     const push = async (button) => {
       const isThere = () => this.shown().includes(button());
@@ -130,13 +150,24 @@
     for (const element of opened)
       element.close ? element.close() : element.hidePopover();
     if (opened.length) await this.pause();
+    return this.taken > taken;
   },
 
-  /** Press all buttons. */
-  pushAll() {
-    const { MOST: most } = this;
+  /** Press all buttons; those of which there are several, as in each row of a table, may take rows away. */
+  async pushAll() {
+    const { MOST: most, SHOWN } = this;
+    const push = (button) => this.push(button);
     const is = (element) => this.isPressed(element);
-    return this.each(this.SHOWN, (button) => this.push(button), { is, most });
+    const kinds = new Map();
+    for (const present of this.fresh(SHOWN, is)) {
+      const kind = present().textContent.replace(/\d+/g, "");
+      kinds.set(kind, [...(kinds.get(kind) ?? []), present()]);
+    }
+    const single = new Set(
+      [...kinds.values()].filter(({ length }) => length === 1).flat(),
+    );
+    await this.each(SHOWN, push, { is: (x) => single.has(x), most });
+    await this.each(SHOWN, push, { is, most });
   },
 
   /** Whether something is drawn on, or dragged. */
@@ -214,11 +245,12 @@
     await this.each(link, (x) => this.follow(x), { is: leads, most });
     await this.pushAll();
     const dragged = `${SHOWN}:not(${BUTTONS}, ${OTHERS}), canvas, svg`;
-    const isDragged = (x) => this.isDragged(x);
-    await this.each(dragged, (x) => this.haul(x), { is: isDragged, most });
-    const { FEW, carried: used } = this;
+    const is = (x) => this.isDragged(x);
+    const haul = (x) => this.haul(x);
+    await this.each(dragged, haul, { is, most, used: this.dragged });
     const carry = (x) => this.carry(x);
-    await this.each("[draggable=true]", carry, { most: FEW, used });
+    const { FEW, carried } = this;
+    await this.each("[draggable=true]", carry, { most: FEW, used: carried });
     await this.play();
   },
 

@@ -85,6 +85,10 @@ def test_comments_and_long_strings_may_be_at_the_margin() -> None:
             [HEAD + "def twice(x):\n    return x + True\n", "\nfn([Real], Real, twice)"],
             "script 1, line 3: TypeError: add: expected Real, got bool True\n    return x + True",
         ),
+        (
+            [HEAD, "\ndef twice(x: Real) -> Real:\n    return 2 * x\n"],
+            "script 2, line 2: twice is a function of Python's own: write @fn above it",
+        ),
         ([HEAD + "\nf = expr('x +')"], "script 1, line 3: ExpressionError: expr: invalid syntax\n  x +\n"),
     ],
 )  # fmt: skip

@@ -12,9 +12,9 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from opcode import opmap
-from types import CodeType, TracebackType
+from types import CodeType, FunctionType, TracebackType
 from typing import Any
 
 from rose_core.language.ir import Func
@@ -152,6 +152,14 @@ def _warnings(heard: Sequence[warnings.WarningMessage]) -> list[str]:
     return list(found)
 
 
+def _check_undecorated(public: Mapping[str, object]) -> None:
+    """Where a page can use nothing of scripts, a function in them lacks a decorator."""
+    for name, f in public.items():
+        if isinstance(f, FunctionType) and f.__code__.co_filename.startswith("script "):
+            place = f"{f.__code__.co_filename}, line {f.__code__.co_firstlineno}"
+            raise ScriptError(f"{place}: {name} is a function of Python's own: write @fn above it")
+
+
 def functions_of(texts: Sequence[str]) -> str:
     """The functions that scripts define, as JSON: see `Serialized`.
 
@@ -167,6 +175,9 @@ def functions_of(texts: Sequence[str]) -> str:
     found: dict[str, Func] = {
         name: f.func for name, f in public.items() if isinstance(f, Function) and not f.captures
     }
+    generic = {name: f for name, f in public.items() if isinstance(f, Generic)}
+    if not found and not generic:
+        _check_undecorated(public)
     program = serialize(list(found.values()))
     if program.opaque:
         raise ScriptError(
@@ -184,9 +195,7 @@ def functions_of(texts: Sequence[str]) -> str:
             "intNoteAt": program.int_note_at,
             "exports": {name: program.numbers[f] for name, f in found.items()},
             "warnings": _warnings(heard),
-            "open": {
-                name: [size.name for size in f.sizes] for name, f in public.items() if isinstance(f, Generic)
-            },
+            "open": {name: [size.name for size in f.sizes] for name, f in generic.items()},
         },
         separators=(",", ":"),
     )

@@ -244,6 +244,44 @@ def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Froze
     assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
 
 
+STORED = """<!doctype html>
+<link rel="icon" href="data:,">
+<select><option>1<option>2</select><input type="checkbox"><button>anew</button><iframe src="page.js"></iframe>
+<script type="module">
+import { scale } from "./scales.js";
+const [select, box, button] = document.querySelectorAll("select, input, button");
+select.onchange = () => {
+    document.cookie = `k=${(localStorage.k = select.value)}`;
+    location.href = location.href;
+};
+box.onchange = () => (sessionStorage.k = +box.checked);
+button.onclick = () => location.reload();
+const k = localStorage.k ?? "1";
+select.value = k;
+box.checked = +sessionStorage.k;
+if (k === "1" || document.cookie === "k=2") scale(k + +box.checked);
+</script>
+"""
+
+
+def test_a_page_that_asks_for_itself_anew_has_what_it_stored(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    site.write("pages/page.html", STORED)
+    done = site.freeze()
+    assert "pages/page.html: 4 programs\n" in done.stdout
+    assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
+
+
+def test_a_stored_number_that_grows_does_not_lead_on_for_ever(site: Frozen) -> None:
+    site.write("pages/scales.js", SCALES)
+    counted = "sessionStorage.visits = +(sessionStorage.visits ?? 0) + 1; location.reload();"
+    script = f'import {{ scale }} from "./scales.js"; scale(61); {counted}'
+    page = f'<!doctype html><link rel="icon" href="data:,"><script type="module">{script}</script>'
+    site.write("pages/page.html", page)
+    told = "(of the queries and stored values with which it asks for itself, 2 were tried)"
+    assert f"pages/page.html: 1 program {told}\n" in site.freeze().stdout
+
+
 def test_a_query_that_tells_the_time_does_not_lead_on_for_ever(site: Frozen) -> None:
     site.write("pages/scales.js", SCALES)
     timed = (
@@ -252,7 +290,7 @@ def test_a_query_that_tells_the_time_does_not_lead_on_for_ever(site: Frozen) -> 
     page = f'<!doctype html><link rel="icon" href="data:,"><script type="module">{timed}</script>'
     site.write("pages/page.html", page)
     done = site.freeze()
-    told = "(of the addresses that differ in a query alone, 2 were opened)"
+    told = "(of the queries and stored values with which it asks for itself, 2 were tried)"
     assert f"pages/page.html: 1 program {told}\n" in done.stdout
 
 

@@ -121,7 +121,9 @@ def _hint(visit: Visit, kept: int) -> str:
     kinds = sorted(visit.unseen)
     unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
     if len(visit.turns) > visit.opened:
-        unseen += f" (of the addresses that differ in a query alone, {visit.opened} were opened)"
+        unseen += (
+            f" (of the queries and stored values with which it asks for itself, {visit.opened} were tried)"
+        )
     if visit.has_left:
         unseen += " (it adds inputs on and on, of which some were moved)"
     if visit.is_untried:

@@ -1,7 +1,7 @@
 // Run by `rose freeze` in a page, which stays where it is: other pages have their own turn.
 //
 // Where the page itself shows what is asked for, as routers do, it goes on. Where it asks for itself with another
-// query, as forms do, that is noted: see visit.py.
+// query, as forms do, or anew, that is noted: see turn.py.
 (() => {
   const { navigation } = globalThis;
   if (!navigation) return;
@@ -11,15 +11,28 @@
     intercept.apply(this, words);
     shown.add(this);
   };
+  /** What the page has stored, as text, if anything. */
+  const stored = () => {
+    if (origin === "null") return ""; // in a sandbox
+    const { cookie } = document;
+    const [local, session] = [localStorage, sessionStorage].map((all) =>
+      Object.entries(all).sort(),
+    );
+    const isAny = local.length || session.length || cookie;
+    return isAny ? JSON.stringify({ local, session, cookie }) : "";
+  };
   const stay = (event) => {
     if (event.destination.sameDocument || shown.has(event)) return;
     const { signal, destination, formData } = event;
     const [page, found] = [location.href, destination.url].map(
       (address) => address.split(/[?#]/)[0],
     );
-    // itself, with another query; frames are pages of their own, or none
-    if (self === top && page === found && !formData)
-      globalThis.roseWork.turns.add(destination.url);
+    // itself, with another query, or with what it has stored; frames are pages of their own, or none
+    if (self === top && page === found && !formData) {
+      const { url } = destination; // the same, too, if it is loaded anew
+      const turn = [url, url === location.href ? stored() : ""];
+      globalThis.roseWork.turns.add(JSON.stringify(turn));
+    }
     signal.addEventListener("abort", () => refusals.add(signal.reason));
     event.preventDefault();
   };

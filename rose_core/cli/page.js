@@ -201,7 +201,7 @@
       indices: [...indices],
       asks,
       unseen: [...unseen],
-      turns: [...turns],
+      turns: [...turns].map((turn) => JSON.parse(turn)),
       left,
       many: [...many],
       untried,

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import unmarked
+from rose_core.cli.turn import Turn
 
 try:
     from playwright.sync_api import (
@@ -76,7 +77,7 @@ NARROW = ViewportSize(width=360, height=720)
 """A window as telephones have it."""
 
 MOST = 24
-"""How many addresses of a page, which differ in their queries, are opened."""
+"""In how many ways a page is opened."""
 
 FRAMES = 64
 """How many frames of a page are used."""
@@ -107,8 +108,8 @@ class Visit:
     """Addresses that were answered."""
     unseen: set[str] = field(default_factory=set)
     """The protocols of addresses of workers of which it cannot be seen what they compile."""
-    turns: list[str] = field(default_factory=list)
-    """Addresses of the page, with the queries that it asks for."""
+    turns: list[Turn] = field(default_factory=list)
+    """How the page asks for itself, and how it is opened first."""
     opened: int = 0
     """How many of these were opened."""
     has_left: bool = False
@@ -216,29 +217,26 @@ def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -
 
 
 def _first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
-    visit = Visit(turns=[address])
-    ahead = [address]
+    first = Turn(address)
+    visit = Visit(turns=[first])
+    ahead = [first]
     for turn in islice(ahead, MOST):  # which grow
         visit.opened += 1
         compiled, found = len(visit.artifacts), len(visit.turns)
         # somebody else each time: what a page stores would make others those of a second visit
         context = reader(browser, {**known, **{artifact.key: artifact for artifact in visit.artifacts}})
-        use(context, turn, visit)
+        turn.prepare(context)
+        use(context, turn.address, visit)
         context.close()
         if visit.is_stuck:
             break
         new = visit.turns[found:]
-        if turn != address and len(visit.artifacts) == compiled:
+        if turn != first and len(visit.artifacts) == compiled:
             # a query that tells the time is another at each visit, and would lead on for ever
-            names = {_parameters(other) for other in visit.turns[:found]}
-            new = [other for other in new if _parameters(other) not in names]
+            names = {other.names for other in visit.turns[:found]}
+            new = [other for other in new if other.names not in names]
         ahead += new
     return visit
-
-
-def _parameters(address: str) -> frozenset[str]:
-    """The names of those in an address that have values."""
-    return frozenset(re.findall(r"[^&=]+(?==)", urlsplit(address).query))
 
 
 def use(context: BrowserContext, address: str, visit: Visit) -> None:
@@ -348,7 +346,8 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     visit.indices |= set(found["indices"])
     visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
-    visit.turns += (turn for turn in found["turns"] if turn not in visit.turns)
+    turns = (Turn(*turn) for turn in found["turns"])
+    visit.turns += (turn for turn in turns if turn not in visit.turns)
     visit.has_left |= found["left"]
     visit.many |= set(found["many"])
     visit.is_untried |= found["untried"]

@@ -14,7 +14,7 @@ from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import Func
 from rose_core.language.ops import code
-from rose_core.optimise import hoist
+from rose_core.optimise import hoist, invariants
 
 M, N = 7, 6
 V, W, A = Vec(N, Real), Vec(M, Real), Vec(M, Vec(N, Real))
@@ -132,3 +132,34 @@ def test_random_sums_of_products(seed: int, monkeypatch) -> None:
     monkeypatch.setattr(hoist, "_hoisted", lambda f: f)
     plain = fn([program.type(letters) for letters in program.params], Real, program.body)
     assert repr(interp(plain)(*args)) == repr(found.value)
+
+
+def chain(n: int, k: int, length: int):
+    """In each of ``k`` times ``n`` turns the sum of a chain of values that are the same for all ``k``."""
+
+    def term(x, y, i, j):
+        value, found = x[j], 0.0
+        for step in range(length):
+            value = tanh(value) * (1 + 0.1 * step) + x[j]
+            found = found + value * y[i]
+        return found
+
+    body = lambda x, y: total(k, lambda i: total(n, lambda j: term(x, y, i, j)))  # noqa: E731
+    return fn([Vec(n, Real), Vec(k, Real)], Real, body)
+
+
+def test_many_values_of_a_turn_are_computed_in_one_loop() -> None:
+    """The code grows as the program does, though each of them needs those before it."""
+    f = chain(N, M, 12)
+    same(value_and_grad(f, [0, 1]), numbers(N), numbers(M))
+    short, long = (len(Expansion(chain(N, M, length).func).root.code) for length in (10, 20))
+    assert long < 2.2 * short
+
+
+def test_the_arrays_of_a_function_take_a_megabyte_at_most(monkeypatch) -> None:
+    monkeypatch.setattr(invariants, "_MOST", 3 * N)
+    f = chain(N, M, 12)
+    same(value_and_grad(f, [0, 1]), numbers(N), numbers(M))
+    root = Expansion(f.func).root
+    assert sum(len(block.results) for block in root.blocks[1:]) == 3
+    assert often(root, "tanh") == 12 * N + 9 * N * M

@@ -125,13 +125,13 @@ class _Reading(Verbatim):
             found = self.b.index(found, self.env[self.func.blocks[number].index])
         return found
 
-    def _array(self, v: int) -> int:
-        """The array of a value, in loops of its own."""
-        func, b, nest = self.func, self.b, self.ahead.nests[v]
+    def _compute(self, values: Sequence[int], nest: Sequence[int]) -> None:
+        """Make the arrays of these values, in loops of their own."""
+        func, b = self.func, self.b
         for number in nest:
             block = func.blocks[number]
             self.env[block.index] = b.open_for(block.size)
-        needed, ways = {v}, [v]
+        needed, ways = {*values}, [*values]
         while ways:
             for x in operands(func.code[ways.pop()], func.blocks):
                 is_here = x >= 0 and (func.home[x] in nest or x in self.ahead.dropped)
@@ -139,15 +139,16 @@ class _Reading(Verbatim):
                     needed.add(x)
                     ways.append(x)
         self.sequence(sorted(needed))
-        found = self.env[v]
+        found = [self.env[v] for v in values]
         for _ in nest:
-            found = b.get(b.close_for([found]), 0)
-        return found
+            made = b.close_for(found)
+            found = [b.get(made, k) for k in range(len(found))]
+        self.arrays.update(zip(values, found, strict=True))
 
     def loop(self, v: int, number: int) -> None:
         b, env = self.b, self.env
-        for x in self.ahead.before.get(number, ()):
-            self.arrays[x] = self._array(x)
+        for nest, values in self.ahead.before.get(number, {}).items():
+            self._compute(values, nest)
         for x, (of, i) in _columns(self.func, number).items():
             k = b.open_for(self.func.blocks[number].size)
             self.replaced[x] = [b.get(b.close_for([b.index(b.index(env[of], k), env[i])]), 0)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass, field
+from math import prod
 
 from rose_core.language.ir import IDX, INDEX, PARAM, Func, operands
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
@@ -19,19 +20,23 @@ _FEWEST_TURNS = 5
 """The fewest turns of the loop in which such a value is the same; those of coordinates are written out."""
 
 _MOST = 1 << 17
-"""The most elements of the array: a megabyte."""
+"""The most elements of all arrays of a function: a megabyte."""
 
 _NEG = code("neg")
+
+
+Nest = tuple[int, ...]
+"""The blocks of loops in each other, from the outermost in."""
 
 
 @dataclass(slots=True)
 class Invariants:
     """What becomes an array, of the turns of one loop or of several in each other."""
 
-    nests: dict[int, list[int]] = field(default_factory=dict)
-    """Value → the blocks of these loops, from the outermost in."""
-    before: dict[int, list[int]] = field(default_factory=dict)
-    """Block of the outermost one → the values of which there are arrays before it."""
+    nests: dict[int, Nest] = field(default_factory=dict)
+    """Value → these loops."""
+    before: dict[int, dict[Nest, list[int]]] = field(default_factory=dict)
+    """Block of the outermost one → the values of which there are arrays before it, by the loops."""
     dropped: set[int] = field(default_factory=set)
     """What nothing else needs then."""
 
@@ -58,14 +63,18 @@ def invariants(f: Func, moving: Set[int]) -> Invariants:
         for x in block.results:
             if x in users:
                 users[x].append(block.owner)
-    for v in reversed(nests):
+    left = _MOST
+    for v, nest in reversed(list(nests.items())):
         stay = [u for u in users[v] if u not in nests]
-        op = f.code[v][0]
+        op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
         is_one = f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins and bool(stay)
-        if is_one:
-            found.nests[v] = nests[v]
-            found.before.setdefault(nests[v][0], []).append(v)
-        if users[v] and all(u in found.dropped or u in found.nests for u in users[v]):
+        if is_one and size > left:
+            del nests[v]
+        elif is_one:
+            left -= size
+            found.nests[v] = nest
+            found.before.setdefault(nest[0], {}).setdefault(nest, []).append(v)
+        elif users[v] and all(u in found.dropped or u in found.nests for u in users[v]):
             found.dropped.add(v)
     return found
 
@@ -99,18 +108,17 @@ def _depends(f: Func, depth: list[int]) -> list[int]:
     return depends
 
 
-def _nest(f: Func, v: int, depends: int, depth: list[int]) -> list[int]:
-    """The loops, from the outermost in, of which a value is an array if it is computed ahead; or none."""
+def _nest(f: Func, v: int, depends: int, depth: list[int]) -> Nest:
+    """The loops of which a value is an array if it is computed ahead; or none."""
     op, number = f.code[v][0], f.home[v]
     if (op >= TABLE_END and op != INDEX) or not number or not depends >> depth[number] - 1 & 1:
-        return []
-    nest, size = [], 1
+        return ()
+    nest = list[int]()
     while number > 0 and depends >> depth[number] - 1 & 1:
         nest.append(number)
-        size *= _turns(f, number)
         number = f.blocks[number].parent
-    fits = number > 0 and 0 < size <= _MOST and _turns(f, number) >= _FEWEST_TURNS
-    return nest[::-1] if fits else []
+    fits = number > 0 and _turns(f, number) >= _FEWEST_TURNS and all(_turns(f, inner) for inner in nest)
+    return tuple(reversed(nest)) if fits else ()
 
 
 def _turns(f: Func, number: int) -> int:

@@ -218,6 +218,13 @@ def test_pages_that_navigate_within_themselves_are_used_and_none_is_left(site: F
     assert re.fullmatch(r"! pages/wrong.html: pages/wrong.html, line \d+: nobody is not defined", told)
 
 
+def told_of_page(site: Frozen, page: str) -> str:
+    """What the command tells of a page with this text, which has `SCALES` beside it."""
+    site.write("pages/scales.js", SCALES)
+    site.write("pages/page.html", page)
+    return site.freeze().stdout
+
+
 QUERIED = """<!doctype html>
 <link rel="icon" href="data:,">
 <input id="factor" type="range" min="61" max="63">
@@ -237,11 +244,9 @@ scale(query.get("factor") ?? 61);
 
 
 def test_a_page_that_asks_for_itself_with_another_query_is_opened_so(site: Frozen) -> None:
-    site.write("pages/scales.js", SCALES)
-    site.write("pages/page.html", QUERIED)
-    done = site.freeze()
-    assert "pages/page.html: 7 programs\n" in done.stdout
-    assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
+    told = told_of_page(site, QUERIED)
+    assert "pages/page.html: 7 programs\n" in told
+    assert not [line for line in told.splitlines() if line[0] == "!"]
 
 
 STORED = """<!doctype html>
@@ -265,33 +270,27 @@ if (k === "1" || document.cookie === "k=2") scale(k + +box.checked);
 
 
 def test_a_page_that_asks_for_itself_anew_has_what_it_stored(site: Frozen) -> None:
-    site.write("pages/scales.js", SCALES)
-    site.write("pages/page.html", STORED)
-    done = site.freeze()
-    assert "pages/page.html: 4 programs\n" in done.stdout
-    assert not [line for line in done.stdout.splitlines() if line[0] == "!"]
+    told = told_of_page(site, STORED)
+    assert "pages/page.html: 4 programs\n" in told
+    assert not [line for line in told.splitlines() if line[0] == "!"]
+
+
+LED_ON = "(of the queries and stored values with which it asks for itself, 2 were tried)"
 
 
 def test_a_stored_number_that_grows_does_not_lead_on_for_ever(site: Frozen) -> None:
-    site.write("pages/scales.js", SCALES)
     counted = "sessionStorage.visits = +(sessionStorage.visits ?? 0) + 1; location.reload();"
     script = f'import {{ scale }} from "./scales.js"; scale(61); {counted}'
     page = f'<!doctype html><link rel="icon" href="data:,"><script type="module">{script}</script>'
-    site.write("pages/page.html", page)
-    told = "(of the queries and stored values with which it asks for itself, 2 were tried)"
-    assert f"pages/page.html: 1 program {told}\n" in site.freeze().stdout
+    assert f"pages/page.html: 1 program {LED_ON}\n" in told_of_page(site, page)
 
 
 def test_a_query_that_tells_the_time_does_not_lead_on_for_ever(site: Frozen) -> None:
-    site.write("pages/scales.js", SCALES)
     timed = (
         'import { scale } from "./scales.js"; scale(61); location.search = `?t=${performance.timeOrigin}`;'
     )
     page = f'<!doctype html><link rel="icon" href="data:,"><script type="module">{timed}</script>'
-    site.write("pages/page.html", page)
-    done = site.freeze()
-    told = "(of the queries and stored values with which it asks for itself, 2 were tried)"
-    assert f"pages/page.html: 1 program {told}\n" in done.stdout
+    assert f"pages/page.html: 1 program {LED_ON}\n" in told_of_page(site, page)
 
 
 HIDDEN = """<!doctype html>

@@ -21,6 +21,7 @@ from rose_core import (
     floor,
     fn,
     fori,
+    grad,
     iadd,
     ieq,
     imin,
@@ -617,3 +618,23 @@ def test_random_loops_over_points(seed: int) -> None:
     args = [[draw.uniform(-2, 2) for _ in range(wide)] for _ in range(n)], numbers(n, seed), 0.5
     same(f, *args)
     same(g, *args)
+
+
+@pytest.mark.parametrize("turns", [60, 61])
+def test_elements_too_far_apart_for_sums_that_move_along(turns: int, written, monkeypatch) -> None:
+    """Beside turns that run alone, each lane is added after the other."""
+    singly = []
+    add = lane_code.FlatWriter._add_singly
+    monkeypatch.setattr(lane_code.FlatWriter, "_add_singly", lambda *a: singly.append(a[1]) or add(*a))
+    far = lanes.WIDEST + 4
+    long = turns + far
+
+    def term(w, v, i):
+        near = imin(turns, iadd(2 * turns, i, 1), turns - 1)
+        apart = w[iadd(long, i, far)] - w[index(long, i)]
+        return sqrt(1 + apart * apart) / (2 + v[i] * v[near])
+
+    f = fn([Vec(long, Real), Vec(turns, Real)], Real, lambda w, v: total(turns, lambda i: term(w, v, i)))
+    same(grad(f, [0, 1]), numbers(long), numbers(turns, 1))
+    assert turns in written
+    assert singly

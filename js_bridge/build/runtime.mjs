@@ -179,7 +179,8 @@ async function runtime(out) {
   await mkdir(out, { recursive: true });
   const about = JSON.parse(await readFile(join(PYODIDE, "package.json")));
 
-  await copy("pyodide.asm.wasm", out);
+  const engine = "pyodide.asm.wasm";
+  await write(out, engine, await readFile(join(PYODIDE, engine)));
   // In Node both modules import `ws`, for sockets that Python opens. It would have to be
   // installed wherever dist/ is copied to, and the core opens none.
   const edits = [
@@ -187,14 +188,9 @@ async function runtime(out) {
     [/\n\/\/# sourceMappingURL=.*/, ""],
   ];
   // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
-  await copy("pyodide.mjs", out, edits, "pyodide.js");
-  await copy(
-    "pyodide.asm.mjs",
-    out,
-    edits.slice(0, 1),
-    "pyodide.asm.js",
-    smaller,
-  );
+  await write(out, "pyodide.js", await edited("pyodide.mjs", edits));
+  const glue = await edited("pyodide.asm.mjs", edits.slice(0, 1));
+  await write(out, "pyodide.asm.js", await smaller(glue));
 
   // The lock lists Pyodide's 300 packages, of which we load none.
   const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
@@ -290,22 +286,20 @@ const stdlibPath = (python) =>
     `import sys; next(p for p in sys.path if p.endswith(".zip"))`,
   );
 
-/** Copy a text file with replacements, each of which must apply; any other as it is. */
-/** With short names, where nothing that the script evaluates can mean these: an eighth of what a reader loads of it. */
-const smaller = async (text) =>
-  (await transform(text, { minify: true, legalComments: "inline" })).code;
-
-async function copy(name, out, edits = [], as = name, packed = (text) => text) {
-  if (!edits.length)
-    return write(out, name, await readFile(join(PYODIDE, name)));
+/** A script of Pyodide's with replacements, each of which must apply. */
+async function edited(name, edits) {
   let text = await readFile(join(PYODIDE, name), "utf8");
   for (const [from, to] of edits) {
-    const edited = text.replace(from, to);
-    if (edited === text) throw new Error(`${name} has no ${from} any more`);
-    text = edited;
+    const replaced = text.replace(from, to);
+    if (replaced === text) throw new Error(`${name} has no ${from} any more`);
+    text = replaced;
   }
-  return write(out, as, await packed(text));
+  return text;
 }
+
+/** A script with short names where nothing that it evaluates can mean these: an eighth less to load of Pyodide's. */
+const smaller = async (text) =>
+  (await transform(text, { minify: true, legalComments: "inline" })).code;
 
 const write = (out, name, data) => writeFile(join(out, name), data);
 

@@ -8,18 +8,15 @@
   },
 
   /** Whether something makes the page compile what it did not before. */
-  async isNew(act) {
-    const before = this.count();
-    await act();
-    return this.count() > before;
-  },
-
-  /** Whether it does, or makes it ask for itself with a query that it did not. */
-  async leadsFurther(act) {
-    const count = () => this.count() + globalThis.roseWork.turns.size;
+  async isNew(act, count = () => this.count()) {
     const before = count();
     await act();
     return count() > before;
+  },
+
+  /** Whether it does, or makes it ask for itself in a way that it did not. */
+  leadsFurther(act) {
+    return this.isNew(act, () => this.count() + globalThis.roseWork.turns.size);
   },
 
   /** Whether enough was tried: of what can be done at the same time there is no end. */

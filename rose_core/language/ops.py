@@ -252,6 +252,8 @@ FAILS = frozenset(op.code for op in OPS if isinstance(op.wasm, Helper) and op.wa
 LIBRARY = frozenset(op.code for op in OPS if callable(op.wasm) or isinstance(op.wasm, str))
 """The opcodes of what a function of a library computes, and not an instruction of the machine, or a few."""
 
+_COMMUTES = frozenset(op.code for op in OPS if op.commutes)
+
 EFFORT = [20 if op.code in LIBRARY else 4 if op.name in ("div", "sqrt") else 1 for op in OPS]
 """About how many additions take as long as one of each op."""
 
@@ -270,3 +272,8 @@ REGULAR = {
 def code(name: str) -> int:
     """The opcode of the op called ``name``."""
     return by_name[name].code
+
+
+def computation(op: int, given: Sequence[int]) -> tuple[int, ...]:
+    """What an op computes of such operands, as a key: the same in either order where these commute."""
+    return (op, *(sorted(given) if op in _COMMUTES else given))

@@ -30,7 +30,7 @@ from rose_core.language.ir import (
     places,
     remembered,
 )
-from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END
+from rose_core.language.ops import EFFORT, FAILS, TABLE_END, computation
 from rose_core.language.replay import copied
 from rose_core.language.types import Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
@@ -58,7 +58,7 @@ _DEEPEST = 4
 """The most loops in each other that become one each."""
 
 _PURE = frozenset((INDEX, VEC, REF_INDEX))
-_PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
+PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
 """Structural instructions that such a loop may have."""
 
 
@@ -191,7 +191,7 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
     keys: dict[int, int] = {}
     for v in content:
         op, *given = f.code[v]
-        if op >= TABLE_END and op not in _PLAIN:
+        if op >= TABLE_END and op not in PLAIN:
             return None
         loop.can_fail |= op in FAILS
         taken = [x for x in operands(f.code[v], f.blocks) if x >= 0]
@@ -199,8 +199,7 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
         if op == ADD_TO and (root := path_of(f, given[0])[1]) not in inside:
             loop.accumulators.add(root)
         if op < TABLE_END or op in (INDEX, VEC):
-            of = [keys.get(x, x) for x in given]
-            key = (op, *(sorted(of) if op < TABLE_END and OPS[op].commutes else of))
+            key = computation(op, [keys.get(x, x) for x in given])
             # numbers of values from outside are below these
             keys[v] = known.setdefault(key, len(f.code) + len(known))
             if op < TABLE_END:
@@ -208,6 +207,11 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
         elif op == IDX:
             keys[v] = known.setdefault((IDX, _depth(f, f.home[v], owner)), len(f.code) + len(known))
     return loop
+
+
+def is_movable(op: int) -> bool:
+    """Whether an instruction can stand anywhere after its operands."""
+    return op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)
 
 
 def _depth(f: Func, number: int, owner: int) -> int:
@@ -241,8 +245,7 @@ def _before(
         v = ways.pop()
         if v < first.owner or v in early or f.home[v] != number:
             continue  # what is around the block is there before all of it
-        op = f.code[v][0]
-        if not (op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)):
+        if not is_movable(f.code[v][0]):
             return None
         early.add(v)
         if len(early) > _MOST_EARLY:

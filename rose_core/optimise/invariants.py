@@ -11,7 +11,7 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 from math import prod
 
-from rose_core.language.ir import IDX, INDEX, PARAM, Func, operands
+from rose_core.language.ir import IDX, INDEX, PARAM, Func, users_of
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
 from rose_core.language.types import REAL, Fin
 from rose_core.optimise.cases import chosen_by_indices
@@ -23,7 +23,6 @@ _MOST = 1 << 17
 """The most elements of all arrays of a function: a megabyte."""
 
 _NEG = code("neg")
-
 
 Nest = tuple[int, ...]
 """The blocks of loops in each other, from the outermost in."""
@@ -54,18 +53,11 @@ def invariants(f: Func, moving: Set[int]) -> Invariants:
         for v in range(len(f.code))
         if (nest := _nest(f, v, depends[v], depth)) and moving.isdisjoint(nest)
     }
-    users: dict[int, list[int]] = {v: [] for v in nests}
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
-            if x in users:
-                users[x].append(v)
-    for block in f.blocks:
-        for x in block.results:
-            if x in users:
-                users[x].append(block.owner)
+    users = users_of(f) if nests else {}
     left = _MOST
     for v, nest in reversed(list(nests.items())):
-        stay = [u for u in users[v] if u not in nests]
+        needed_by = users.get(v, ())
+        stay = [u for u in needed_by if u not in nests]
         op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
         is_one = f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins and bool(stay)
         if is_one and size > left:
@@ -74,7 +66,7 @@ def invariants(f: Func, moving: Set[int]) -> Invariants:
             left -= size
             found.nests[v] = nest
             found.before.setdefault(nest[0], {}).setdefault(nest, []).append(v)
-        elif users[v] and all(u in found.dropped or u in found.nests for u in users[v]):
+        elif needed_by and all(u in found.dropped or u in found.nests for u in needed_by):
             found.dropped.add(v)
     return found
 

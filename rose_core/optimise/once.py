@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
 from rose_core.language.ir import INDEX, Func, opcodes
-from rose_core.language.ops import FAILS, LIBRARY, OPS, TABLE_END, TOGETHER
+from rose_core.language.ops import FAILS, LIBRARY, TABLE_END, TOGETHER, computation
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import Fin
 
 MOST_TURNS = 1 << 17
 """Of how many turns results are kept: a megabyte."""
 
-_COMMUTES = frozenset(op.code for op in OPS if op.commutes)
 _FAMILY = {code: min(codes) for codes in TOGETHER.values() for code in codes}
 """Opcode → the first one of those that are computed together."""
 
@@ -79,12 +78,10 @@ def _calls(f: Func, number: int, keys: dict[tuple[int, ...], int]) -> Iterator[t
     for v in block.order:
         ins = code[v]
         if ins[0] == INDEX or (ins[0] < TABLE_END and ins[0] not in FAILS):
-            given = tuple(known.get(x, x) for x in ins[1:])
-            if ins[0] in _COMMUTES:
-                given = tuple(sorted(given))
+            key = computation(ins[0], [known.get(x, x) for x in ins[1:]])
             if ins[0] in LIBRARY:
-                yield v, given
-            known[v] = keys.setdefault((ins[0], *given), turn + 1 + len(keys))
+                yield v, key[1:]
+            known[v] = keys.setdefault(key, turn + 1 + len(keys))
 
 
 class _Once(Replacing):

@@ -17,23 +17,18 @@ from rose_core.language.ir import (
     ADD_TO,
     FOR,
     GET,
-    IDX,
     INDEX,
     REF_INDEX,
-    RESOLVE,
-    VEC,
     Func,
     containing,
     contents,
     operands,
     path_of,
 )
-from rose_core.language.ops import EFFORT, FAILS, LIBRARY, OPS, TABLE_END
+from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computation
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
-
-_MOST_ROWS = 200
-"""The most instructions of a turn of the one loop."""
+from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
 
 _NEXT = 4
 """How many loops after it are tried with one."""
@@ -43,10 +38,6 @@ _MOST_BETWEEN = 256
 
 _LEAST_SHARED = 2
 """The least work that both loops do, unless one needs what the other one has computed."""
-
-_PURE = frozenset((INDEX, VEC, REF_INDEX))
-_PLAIN = _PURE | {IDX, FOR, GET, ACCUM, ADD_TO, RESOLVE}
-"""Structural instructions that such a loop may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +96,7 @@ class _Search:
         if a.size != b.size or not (a.is_whole and b.is_whole):
             return None
         one, other = (contents(f, f.code[v][1]) for v in (first, then))
-        if len(one) + len(other) > _MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
+        if len(one) + len(other) > MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
             return None
         if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(one, between, other):
             return None
@@ -146,8 +137,7 @@ class _Search:
             for v in loop:
                 op, *given = f.code[v]
                 if op < TABLE_END or op == INDEX:
-                    of = [known.get(x, x) for x in (self.same.get(x, x) for x in given)]
-                    key = (op, *(sorted(of) if op < TABLE_END and OPS[op].commutes else of))
+                    key = computation(op, [known.get(x, x) for x in (self.same.get(x, x) for x in given)])
                     # numbers of values from outside are below these
                     known[v] = number.setdefault(key, len(f.code) + len(number))
                     if loop is other and known[v] < before:
@@ -156,11 +146,7 @@ class _Search:
 
     def _is_plain(self, v: int) -> bool:
         op = self.f.code[v][0]
-        return op < TABLE_END or op in _PLAIN
-
-    def _is_movable(self, v: int) -> bool:
-        op = self.f.code[v][0]
-        return op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)
+        return op < TABLE_END or op in PLAIN
 
     def _add_apart(self, one: Sequence[int], between: Sequence[int], other: Sequence[int]) -> bool:
         """Whether the second loop adds to accumulators of this function, and nothing before it does."""
@@ -198,7 +184,7 @@ class _Search:
                     return None
                 self.same[v] = f.blocks[f.code[first][1]].results[f.code[meant][2]]
             elif x in after:
-                if meant == x and not self._is_movable(x):
+                if meant == x and not is_movable(f.code[x][0]):
                     return None
                 ways += [(x, y) for y in (operands(f.code[x], f.blocks) if meant == x else [meant])]
                 early.add(x)

@@ -368,6 +368,9 @@ def test_an_index_from_outside_beside_the_turn(n: int, written) -> None:
     # `real` of it, and sums of two such indices, are not what lanes have
     same(fn([V, 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k] * real(i + k))), numbers(n + 7), 2)
     same(fn([V, 3, 3], W, lambda x, k, j: vec(n, Real, lambda i: x[i + k + j] * x[i])), numbers(n + 7), 2, 1)
+    # nor is twice the turn
+    twice = fn([Vec(2 * n + 7, Real), 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k + i] * x[i]))
+    same(twice, numbers(2 * n + 7), 3)
     assert len(written) == 4
 
 

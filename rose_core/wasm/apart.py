@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING
 
 from rose_core.language.ir import PARAM
@@ -74,13 +75,9 @@ def differ(body: Body, i: int, j: int) -> bool:
     (line, edge), (other, other_edge) = _round(body, i), _round(body, j)
     if line is None or other is None or line[:2] != other[:2]:
         return False
-    if not edge and not other_edge:
-        return line[2] != other[2]
-    least, most = sorted((edge, other_edge))
-    # an index that does not go round is the same if it did, as long as it stays below the edge
-    of, factor, constant = other if edge else line
-    stays = factor * (body.func.types[of].size - 1) + constant < most  # type: ignore[attr-defined]
-    return (least == most or (not least and stays)) and (line[2] - other[2]) % most != 0
+    # each is its line but for multiples of its edge, so their difference is known but for multiples of both
+    apart, edges = line[2] - other[2], gcd(edge, other_edge)
+    return apart % edges != 0 if edges else apart != 0
 
 
 def _round(body: Body, i: int) -> tuple[tuple[int, int, int] | None, int]:

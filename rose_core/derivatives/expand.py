@@ -45,6 +45,7 @@ from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded
 from rose_core.optimise.common import common
+from rose_core.optimise.demanded import demanded
 from rose_core.optimise.fused import fused
 from rose_core.optimise.guarded import guarded
 from rose_core.optimise.hoist import hoisted
@@ -84,7 +85,7 @@ class Expansion:
         self.root = self.expand(root if root.host is None else _calling(root))
         if self.mixed:
             self.root = self.plain(self.root)
-        self.root = as_products(self.root, precise)
+        self.root = as_products(demanded(self.root), precise)
         for made in (self._transposed, self._jets, self._along, self._jvps, self._plain, self._expanded):
             empty(made)
 

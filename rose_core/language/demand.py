@@ -6,6 +6,8 @@ the expression that uses it; the others are *rooted*: computed once, before that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
@@ -41,7 +43,8 @@ class Demand:
     ``rooted[v]`` says whether it must be computed ahead of them.
     """
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, results: Sequence[int] | None = None) -> None:
+        """``results``: those that are needed of the function, if that is not all."""
         self.func = func
         n = len(func.code)
         self.uses = [0] * (n + len(func.pool))
@@ -51,7 +54,7 @@ class Demand:
         self.anchors: list[list[int]] = [[] for _ in func.blocks]
         """For each block, the needed instructions that must keep their order."""
         self._accumulators: dict[int, list[int]] = {}
-        for v in func.results:
+        for v in func.results if results is None else results:
             self._use(v, 0)
         if func.straight:
             self._straight()

@@ -8,7 +8,7 @@ import pytest
 from engines import same
 from random_einsums import Einsums
 
-from rose_core import Real, Vec, exp, fn, iadd, imin, log, max, sqrt, value_and_grad
+from rose_core import Real, Vec, cond, exp, fn, iadd, imin, log, max, sqrt, value_and_grad
 from rose_core import sum as total
 from rose_core.language.ir import FOR
 from rose_core.optimise import unroll
@@ -40,6 +40,19 @@ def near(j):
     return imin(N, iadd(N + 1, j, 1), N - 1)
 
 
+def near_or_far(x, y):
+    d = x * y - 1
+    return cond(sqrt(1 + d * d) < 1.5, Real, lambda: x * d**2, lambda: 3 * d)
+
+
+def side_of(x, y):
+    return cond(y > 0, Real, lambda: (x[0] * y - 1) ** 2, lambda: (x[1] - y * x[2]) ** 2)
+
+
+def weight(y):
+    return cond(y > 0, Real, lambda: 1.5, lambda: 0.5)
+
+
 JOINED = {
     "a sum": (1, lambda x, y, a: total(N, lambda i: (x[i] * y[i] - 1) ** 2)),
     "a mean": (1, lambda x, y, a: 3 * total(N, lambda i: (x[i] * y[i] - 1) ** 3) / N),
@@ -59,12 +72,17 @@ JOINED = {
         lambda x, y, a: total(N, lambda i: log(1 + x[i] * x[i] * y[i] * y[i])),
     ),
     "choices": (1, lambda x, y, a: total(N, lambda i: max(x[i] * y[i], x[i] - y[i]) ** 2)),
+    "choices of which one side runs": (1, lambda x, y, a: total(N, lambda i: near_or_far(x[i], y[i]))),
+    "sides that add to the same elements": (1, lambda x, y, a: total(N, lambda i: side_of(x, y[i]))),
+    "choices in pairs": (2, lambda x, y, a: pairs(lambda i, j: near_or_far(a[i][j] * x[i], y[j]))),
 }
 
 APART = {
     "a whole sum": (2, lambda x, y, a: log(1 + total(N, lambda i: (x[i] * y[i]) ** 2))),
     "the sum of a row": (4, lambda x, y, a: total(N, lambda i: total(N, lambda j: a[i][j] * x[j]) ** 2)),
     "library functions": (2, lambda x, y, a: total(N, lambda i: exp(x[i] * y[i]) * x[i])),
+    # the loop without choices runs two turns at a time
+    "choices in the loop forward only": (2, lambda x, y, a: total(N, lambda i: weight(y[i]) * x[i] ** 3)),
 }
 
 

@@ -268,10 +268,14 @@ def cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:
     return found
 
 
-@remembered
 def _is_harmless(f: Func) -> bool:
-    known = not (f.host or f.origin or f.instance or f.effects or f.structured)
-    found = known and not takes_accumulators(f)
+    return not takes_accumulators(f) and only_adds(f)
+
+
+@remembered
+def only_adds(f: Func) -> bool:
+    """Whether a function ends, and does nothing but give values, and add to accumulators."""
+    found = not (f.host or f.origin or f.instance or f.effects or f.structured)
     for ins in f.code:
         found = found and cannot_fail(f, ins)
     return found

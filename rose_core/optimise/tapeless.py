@@ -15,10 +15,12 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
+    COND,
     FOR,
     GET,
     INDEX,
     REF_INDEX,
+    CondSite,
     Func,
     containing,
     contents,
@@ -29,6 +31,7 @@ from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computatio
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
 from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
+from rose_core.optimise.hoist import only_adds
 
 _NEXT = 4
 """How many loops after it are tried with one."""
@@ -100,6 +103,8 @@ class _Search:
             return None
         if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(one, between, other):
             return None
+        if self._has_choices(one) != self._has_choices(other):
+            return None  # turns of one of them may run two at a time
         early = self._early(first, then, between, other)
         loops = [[v for v in block.order if f.code[v][0] == FOR] for block in (a, b)]
         if early is None or len(loops[0]) != len(loops[1]) or len(loops[0]) > 1:
@@ -145,13 +150,17 @@ class _Search:
         return shared >= _LEAST_SHARED
 
     def _is_plain(self, v: int) -> bool:
-        op = self.f.code[v][0]
-        return op < TABLE_END or op in PLAIN
+        ins = self.f.code[v]
+        if ins[0] == COND:
+            one, other = CondSite(self.f, ins).functions
+            return only_adds(one) and only_adds(other)
+        return ins[0] < TABLE_END or ins[0] in PLAIN
 
     def _add_apart(self, one: Sequence[int], between: Sequence[int], other: Sequence[int]) -> bool:
         """Whether the second loop adds to accumulators of this function, and nothing before it does."""
         f, inside = self.f, {*other}
-        added = {r for v in other if f.code[v][0] == ADD_TO for r in containing(f, f.code[v][1])} - inside
+        refs = [x for v in other for x in self._refs(v) if f.code[v][0] in (ADD_TO, COND)]
+        added = {r for x in refs for r in containing(f, x)} - inside
         roots = {r for r in added if f.code[r][0] != REF_INDEX}
         loops = [contents(f, f.code[v][1]) for v in between if f.code[v][0] == FOR]
         before = (v for of in (one, between, *loops) for v in of)
@@ -161,10 +170,16 @@ class _Search:
         """Whether an instruction adds to one of these accumulators, or reads it."""
         f = self.f
         return f.code[v][0] not in (ACCUM, REF_INDEX) and any(
-            not roots.isdisjoint(containing(f, x))
-            for x in operands(f.code[v], f.blocks)
-            if x >= 0 and isinstance(f.types[x], Ref)
+            not roots.isdisjoint(containing(f, x)) for x in self._refs(v)
         )
+
+    def _refs(self, v: int) -> list[int]:
+        """The accumulators, and parts of these, among the operands of an instruction."""
+        f = self.f
+        return [x for x in operands(f.code[v], f.blocks) if x >= 0 and isinstance(f.types[x], Ref)]
+
+    def _has_choices(self, loop: Sequence[int]) -> bool:
+        return any(self.f.code[v][0] == COND for v in loop)
 
     def _early(self, first: int, then: int, between: Sequence[int], other: Sequence[int]) -> list[int] | None:
         """What stands between the loops and is needed by the second one, which is ``other``, in order; None

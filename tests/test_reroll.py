@@ -144,6 +144,28 @@ def used_on_the_way(f: Writer, v: int) -> int:
     return f.row("mul", added(f, terms[300:], some), f.row("add", some, terms[7]))
 
 
+def shared_with_the_next(f: Writer, v: int) -> int:
+    """Each copy has from the one before what that has read, which can be read again."""
+    total, x = f.literal(0.5, 0), read(f, v, 0)
+    for k in range(1, N):
+        y = read(f, v, k)
+        difference = f.row("sub", y, f.row("mul", x, x))
+        total = f.row("add", total, f.row("mul", difference, f.row("sin", difference)))
+        total = f.row("sub", total, f.row("mul", x, y))
+        x = y
+    return total
+
+
+def shared_and_used_after(f: Writer, v: int) -> int:
+    """The same from two copies before; and the last of these elements are used after all."""
+    total, x, y = f.literal(0.5, 0), read(f, v, 1), read(f, v, 2)
+    for k in range(3, N):
+        z = read(f, v, k)
+        total = f.row("add", total, f.row("mul", f.row("sin", f.row("sub", z, x)), f.row("mul", y, z)))
+        x, y = y, z
+    return f.row("add", f.row("mul", total, x), f.row("cos", y))
+
+
 def two_sums(f: Writer, v: int) -> int:
     total, product = f.literal(1, 0), f.literal(2, 0)
     for k in range(N):
@@ -177,6 +199,8 @@ def twice_in_a_turn(f: Writer, v: int) -> int:
         (one_after_another, 2),
         (started_late, 2),
         (used_on_the_way, 2),
+        (shared_with_the_next, 1),
+        (shared_and_used_after, 1),
     ],
 )
 def test_loops_give_the_same_bits(body, expected, monkeypatch) -> None:

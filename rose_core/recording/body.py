@@ -211,7 +211,10 @@ class Body(Straight):
         def operand(row: int, x: Operand) -> int:
             if x.back:
                 return values[row - x.back]
-            return carried[x.carry] if x.carry else self._pick_literal(turn, x.ids)
+            if x.carry:
+                return carried[x.carry]
+            found = self._pick_literal(turn, x.ids)
+            return found if x.of < 0 else b.index(turn.outer(self.value(x.of)), found)
 
         for row, (op, operands) in enumerate(repeat.rows):
             if row in known:
@@ -238,6 +241,10 @@ class Body(Straight):
             for copy in repeat.used[row]:
                 at = repeat.start + copy * repeat.length + row
                 self.env[at], self.turns[at] = PENDING, (column, turn_of[copy])
+        rows = self.entry.rows
+        self._make_literals(~rows[3 * at + 2] for at in repeat.reads)
+        for at in repeat.reads:
+            self._rows(rows, at, at + 1)
 
     def _start(self, total: Total) -> int:
         """What a sum starts from: to start from -0 and add the first is to start from that, to the bit."""

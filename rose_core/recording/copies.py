@@ -137,6 +137,8 @@ class Copies(Typed):
         # a value is handed on where copies start after its row and not after its last use
         crossed = [0] * (length + 1)
         for row, last in reach.items():
+            if last - row >= length and self._is_element(at + row, at):
+                continue  # it is read again
             weight = length if row in whole else 1
             crossed[row + 1] += weight
             crossed[min(last + 1, length)] -= weight
@@ -263,9 +265,25 @@ class Copies(Typed):
         for far in range(1, min(_FARTHEST, len(column) - 2) + 1):
             if start <= column[far] < start + length and max(column[:far]) < start:
                 if step_of(column[far:]) == length:
-                    return Operand(carry=Carry(column[far] - start, tuple(column[:far])))
+                    again = self._read_again(column, start)
+                    return again or Operand(carry=Carry(column[far] - start, tuple(column[:far])))
                 return None
         return None
+
+    def _read_again(self, column: array[int], start: int) -> Operand | None:
+        """The operand whose values are these rows, if they read elements from outside, in equal steps."""
+        if not all(self._is_element(row, start) for row in column):
+            return None
+        vectors, ids = ([of[row] for row in column] for of in (self.xs, self.ys))
+        first, second, *_ = numbers = [self.entry.values[~k] for k in ids]
+        is_even = numbers == [first + k * (second - first) for k in range(len(ids))]
+        if not is_even or second <= first or vectors.count(vectors[0]) < len(vectors):
+            return None
+        return Operand(0, array("i", ids), of=vectors[0])
+
+    def _is_element(self, row: int, start: int) -> bool:
+        """Whether a row reads an element, which a literal names, of what is there before ``start``."""
+        return row >= 0 and self.ops[row] == INDEX and self.ys[row] < 0 and 0 <= self.xs[row] < start
 
     def used(self, start: int, length: int, count: int, with_state: bool = False) -> Repeat | None:
         """As `loop`, with what is used after the loop; what is, but for their last values, is no sum."""
@@ -280,6 +298,9 @@ class Copies(Typed):
                 repeat.used.setdefault((v - start) % length, []).append((v - start) // length)
         if any(self.ops[start + row] in _NO_VALUES for row in repeat.used):
             return None
+        for row, copies in [*repeat.used.items()]:
+            if len(copies) <= _FARTHEST and self._is_element(start + row, start):
+                repeat.reads += [start + row + copy * length for copy in repeat.used.pop(row)]
         if not repeat.carries and not repeat.sums and not repeat.keep_used():
             return None
         used_sums = repeat.used.keys() & repeat.adds.keys()

@@ -32,6 +32,8 @@ class Operand:
     """The values from outside: one for each copy, a range if they go in equal steps, or one for all."""
     carry: Carry | None = None
     """What it is of a copy before, if it is that."""
+    of: int = -1
+    """The vector from outside whose element it is, ``ids`` being the indices; -1 if it is no such element."""
 
 
 class Head(NamedTuple):
@@ -66,6 +68,8 @@ class Repeat:
     """The state, if a copy needs the ones before for more than sums."""
     last: list[tuple[int, Carry]] = field(default_factory=list)
     """What is used of the state after the loop: the row, and what it is then."""
+    reads: list[int] = field(default_factory=list)
+    """The rows of copies that are read again after the loop: elements of vectors from outside."""
     totals: list[tuple[int, Total]] = field(default_factory=list)
     """The sums of all copies of a row, which are made in the loop: of which row, and the sum."""
     is_total: bool = False
@@ -100,10 +104,16 @@ class Repeat:
         return bool(self.carries) and not self.used
 
     def elements(self, values: Sequence[float]) -> Iterator[tuple[int, int, Sequence[float]]]:
-        """The elements that copies read of values outside: row, value, and which; ``values`` of literals."""
+        """The elements that copies read of values outside: row, value, and which; ``values`` of literals.
+
+        What a row reads itself, and after that what it has as operands.
+        """
         for row, (op, operands) in enumerate(self.rows):
             if op == INDEX and operands[0].ids and (ids := operands[1].ids) and ids[0] < 0:
                 yield row, operands[0].ids[0], [values[~k] for k in ids]
+            for x in operands:
+                if x.of >= 0:
+                    yield row, x.of, [values[~k] for k in x.ids]
 
     def with_needs(self, rows: Iterable[int]) -> set[int]:
         """These rows of a copy and what they need of it."""

@@ -204,8 +204,10 @@ class _Search(Copies):
             if not isinstance(item, Repeat):
                 needed.update(operands_of(self.ops[item], self.xs[item], self.ys[item], self.entry.extra))
                 continue
-            needed.update(item.sums.values(), *(x.ids for _, operands in item.rows for x in operands))
-            needed.update(*(carry.first for carry in item.carries))
+            needed.update(
+                item.sums.values(), *((x.of, *x.ids) for _, operands in item.rows for x in operands)
+            )
+            needed.update(*(carry.first for carry in item.carries), (self.xs[row] for row in item.reads))
             needed.update(total.first or 0 for _, total in item.totals)
         for loop in self.found:
             for row in dict.fromkeys(row for row, _ in loop.totals):

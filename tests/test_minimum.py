@@ -11,16 +11,19 @@ from engines import same, same_outcome
 from rose_core import (
     Real,
     Vec,
+    compile,
     cos,
     exp,
     fixed_point,
     fn,
+    grad,
     iadd,
     index,
     minimize,
     odeint,
     quad,
     root,
+    sin,
     sum,
     vjp,
 )
@@ -120,6 +123,28 @@ def test_a_function_without_bound(method):
     f = fn([Real], Real, body)
     assert "minimize: no minimum was found" in same_outcome(f, -1.0)
     assert same_outcome(f, 1.0) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_rounding_of_a_sum_of_squares():
+    """Rounding in the terms is more than a small sum says, and more than the last steps lower it by."""
+    joints = 8
+    angles = Vec(joints, Real)
+
+    def miss(q, q0, goal):
+        """How far an arm's hand is from a goal, and how far its joints are from where they were."""
+        heading, x, y = 0.0, 0.0, 0.0
+        for i in range(joints):
+            heading = heading + q[i]
+            x, y = x + 25 * cos(heading), y + 25 * sin(heading)
+        moves = sum(joints, lambda i: square(q[i] - q0[i]))
+        return square(x - goal[0]) + square(y - goal[1]) + 2 * moves
+
+    reach = compile(fn([angles, V2], angles, lambda q0, goal: minimize(lambda q: miss(q, q0, goal), q0)))
+    slopes = compile(grad(fn([angles, angles, V2], Real, miss)))
+    q0 = [0.3, -0.2, 0.5, 0.1, -0.4, 0.2, 0.6, -0.1]
+    for turn in range(30):
+        goal = [110 * math.cos(0.2 * turn), 110 * math.sin(0.2 * turn)]
+        assert max(map(abs, slopes(reach(q0, goal), q0, goal))) <= 1e-8
 
 
 def test_a_minimum_that_is_a_valley():

@@ -39,7 +39,8 @@ _STALLED = 1e-6
 long as x is no more than this, relative to the function, or there is no minimum nearby."""
 
 _ROUNDING = 1e-12
-"""Values of the function that differ by no more than this, relatively, may be equal."""
+"""Values of the function that differ by no more than this may be equal: relatively, or where they are small,
+as those of sums of squares are, which may come of differences of much larger numbers."""
 
 
 def minimize(
@@ -126,9 +127,8 @@ class _Search:
         def lower(s: Any) -> Any:
             """By enough; where rounding hides that, the slope says so (Hager and Zhang 2005)."""
             enough = _leq(s["at"].y, p.y + _DECREASE * s.step * slope)
-            same = _leq(s["at"].y, p.y + _ROUNDING * _abs(p.y))
             before_end = _leq(product(t, s["at"].g, d), (2 * _DECREASE - 1) * slope)
-            return _or(enough, _and(same, before_end))
+            return select(_same(p, s["at"]), before_end, enough)
 
         def test(s: Any) -> Var:
             return _not(_and(lower(s), _leq(_CURVATURE * slope, product(t, s["at"].g, d))))
@@ -145,11 +145,17 @@ class _Search:
         return end["at"]
 
 
-def _lower(search: _Search, p: Any, new: Any) -> Var:
-    """Whether a point is better than another: lower, or as low within rounding and less steep."""
+def _same(p: Any, new: Any) -> Var:
+    """Whether rounding may be all that the function differs by at two points."""
+    return _leq(_abs(new.y - p.y), _ROUNDING * _max(1.0, _abs(p.y)))
+
+
+def _lower(search: _Search, p: Any, new: Any) -> Any:
+    """Whether a point is lower than another: where rounding hides that, by the mean of the slopes between."""
     t = search.t
-    same = _leq(new.y, p.y + _ROUNDING * _abs(p.y))
-    return _or(_lt(new.y, p.y), _and(same, _lt(norm(t, new.g), norm(t, p.g))))
+    step = combined(t, _sub, new.x, p.x)
+    downhill = _lt(product(t, step, combined(t, _add, p.g, new.g)), 0.0)
+    return select(_same(p, new), downhill, _lt(new.y, p.y))
 
 
 def _either(search: _Search, p: Any, a: Any, b: Any) -> dict[str, Any]:

@@ -125,8 +125,10 @@ def test_a_function_without_bound(method):
     assert same_outcome(f, 1.0) == pytest.approx(0.0, abs=1e-8)
 
 
-def test_rounding_of_a_sum_of_squares():
-    """Rounding in the terms is more than a small sum says, and more than the last steps lower it by."""
+@pytest.mark.parametrize("method", ["lbfgs", "newton"])
+def test_an_arm_that_reaches_for_a_goal(method):
+    """Rounding in the terms is more than a small sum says, and more than the last steps lower it by; and
+    on the way there are places where the second derivatives lead up."""
     joints = 8
     angles = Vec(joints, Real)
 
@@ -139,7 +141,10 @@ def test_rounding_of_a_sum_of_squares():
         moves = sum(joints, lambda i: square(q[i] - q0[i]))
         return square(x - goal[0]) + square(y - goal[1]) + 2 * moves
 
-    reach = compile(fn([angles, V2], angles, lambda q0, goal: minimize(lambda q: miss(q, q0, goal), q0)))
+    def found(q0, goal):
+        return minimize(lambda q: miss(q, q0, goal), q0, method=method)
+
+    reach = compile(fn([angles, V2], angles, found))
     slopes = compile(grad(fn([angles, angles, V2], Real, miss)))
     q0 = [0.3, -0.2, 0.5, 0.1, -0.4, 0.2, 0.6, -0.1]
     for turn in range(30):

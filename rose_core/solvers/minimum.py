@@ -14,7 +14,7 @@ from rose_core.language.types import BOOL, REAL, Array, Struct, Type, array, fin
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import solve, unit
 from rose_core.solvers.roots import check_options, function_on, moved, start_type
-from rose_core.tracing.constructs import select, vec
+from rose_core.tracing.constructs import select, sum, vec
 from rose_core.tracing.control import fori, turns_while
 from rose_core.tracing.elementwise import combined, norm, product
 from rose_core.tracing.functional import functional
@@ -192,18 +192,33 @@ def _descended(
 
 
 def _newton(search: _Search, x0: Any) -> Any:
-    """Newton's method; down the gradient where the second derivatives lead up."""
+    """Newton's method; where the second derivatives lead up, with the less curved directions held back."""
     t = search.t
 
+    def leads_down(p: Any, d: Any) -> Var:
+        return _lt(product(t, p.g, d), 0.0)
+
+    def shifted(p: Any) -> Any:
+        """The step for the Hessian and a multiple of 1, the least of a few (Nocedal and Wright 2006, 3.4)."""
+        n = len(p.x)
+        hessian: Any = vec(n, t, lambda i: vjp(search.gradient)(p.x).grad(unit(n, i)))
+        size = _sqrt(sum(n, lambda i: product(t, hessian[i], hessian[i])))
+
+        def step(shift: Any) -> dict[str, Any]:
+            matrix = vec(n, t, lambda i: hessian[i].at[i].add(shift))
+            d: Any = solve(n, 1, matrix, vec(n, array(fin(1), REAL), lambda i: [-p.g[i]]))
+            return {"d": vec(n, REAL, lambda i: d[i][0]), "shift": shift}
+
+        def more(s: Any) -> dict[str, Any]:
+            return step(_max(4 * s.shift, 1e-3 * size))
+
+        state = Struct({"d": t, "shift": REAL})
+        end: Any = turns_while(state, step(0.0), lambda s: _not(leads_down(p, s.d)), more, 8)
+        return end.d
+
     def direction(p: Any, _: Any) -> Any:
-        if isinstance(t, Array):
-            n = len(p.x)
-            hessian = vec(n, t, lambda i: vjp(search.gradient)(p.x).grad(unit(n, i)))
-            step = solve(n, 1, hessian, vec(n, array(fin(1), REAL), lambda i: [-p.g[i]]))
-            d = vec(n, REAL, lambda i: step[i][0])
-        else:
-            d = -p.g / vjp(search.gradient)(p.x).grad(1.0)
-        down = _lt(product(t, p.g, d), 0.0)
+        d = shifted(p) if isinstance(t, Array) else -p.g / _abs(vjp(search.gradient)(p.x).grad(1.0))
+        down = leads_down(p, d)
         return combined(t, lambda d, g: select(down, d, -g), d, p.g)
 
     return _descended(search, x0, Struct({}), {}, direction, lambda p, new, memory: {})
@@ -287,5 +302,5 @@ def _adam(search: _Search, x0: Any) -> Any:
     return search.found(end["at"], False)
 
 
-_METHODS = {"lbfgs": (_lbfgs, 1000), "newton": (_newton, 100), "adam": (_adam, 100_000)}
+_METHODS = {"lbfgs": (_lbfgs, 1000), "newton": (_newton, 1000), "adam": (_adam, 100_000)}
 """By name, with the number of steps after which there is no hope."""

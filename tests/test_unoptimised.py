@@ -45,6 +45,7 @@ def plain(monkeypatch):
             "by_choices",
             "by_nearest",
             "fused",
+            "demanded",
         ):
             monkeypatch.setattr(expand, name, lambda f: f)
         monkeypatch.setattr(lower, "windows", lambda *_: {})

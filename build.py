@@ -661,6 +661,9 @@ Firefox and of WebKitGTK lose what is done to a page, and now and then an answer
 NOTHING_CHOSEN = 5
 """What pytest ends with where there is no test that the arguments choose."""
 
+ENDED = "the end of a process, which no test can raise"
+"""The only reason to begin a test of pages again: its browser never answered."""
+
 
 def test(args: list[str]) -> int:
     """Run pytest: everything, files side by side, unless the arguments name files or tests of their own.
@@ -673,11 +676,14 @@ def test(args: list[str]) -> int:
         return subprocess.call([*pytest, *args], cwd=ROOT)
     processors = os.cpu_count() or 1
     workers = min(processors + 1, 4)
-    by_files = ["--dist", "loadfile", "--no-loadscope-reorder"]
-    pages = ["-n", f"{workers}", "-m", f"not {UNDISTURBED}", *by_files, "e2e"]
+    # neighbours stay together, and what is left of a process that ended goes on in another; where files are
+    # kept whole, pytest-xdist waits for ever instead (its issue 1378)
+    spread = ["--dist", "worksteal"]
+    again = ["--reruns", "1", "--only-rerun", ENDED]
+    pages = ["-n", f"{workers}", "-m", f"not {UNDISTURBED}", *spread, *again, "e2e"]
     # in a process of its own, too, so that one that has to be ended can be begun again
     one_by_one = ["-n", "1", "-m", UNDISTURBED, "e2e/test_engines.py"]
-    core = ["nice", "-n", "19", *pytest, "-n", f"{processors}", *by_files, "tests", *args]
+    core = ["nice", "-n", "19", *pytest, "-n", f"{processors}", *spread, "tests", *args]
     with TemporaryFile() as told:
         beside = subprocess.Popen(core, cwd=ROOT, stdout=told, stderr=subprocess.STDOUT)
         codes = [subprocess.call([*pytest, *words, *args], cwd=ROOT) for words in (pages, one_by_one)]

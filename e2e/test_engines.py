@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from build import DIST, ROOT
+from build import DIST, ENDED, ROOT
 from e2e.conftest import OTHERS, PAGES
 from e2e.explorables import EVALUATES, STRICT, USES, text
 from e2e.frozen import Frozen
@@ -33,7 +33,7 @@ from rose_core import compile
 from rose_core.language.ops import OPS
 
 ENGINES_OWN = [
-    "the end of a process, which no test can raise",
+    ENDED,
     "Out of bounds memory access",
     # now and then a worker of the benchmarks' worker is never begun: Firefox's first one, WebKit's later ones
     "Loading this library, and Python for it",

@@ -223,6 +223,31 @@ def test_a_worker_that_ends_before_its_first_word_is_replaced(page: Page, site_u
     assert page.evaluate("value") == 12
 
 
+LISTENS = """window.words = [];
+Worker = class extends Worker {
+    constructor(script, options) {
+        const parts = %s;
+        const lines = parts.map((part) => `import ${JSON.stringify(part)};`);
+        super(URL.createObjectURL(new Blob(lines, { type: "text/javascript" })), options);
+        this.addEventListener("message", ({ data }) => words.push(data));
+    }
+};"""
+"""What the worker says is kept, whose script has these parts."""
+
+UNANSWERED = "data:text/javascript,navigator.locks.request=()=>new Promise(()=>{})"
+
+
+@pytest.mark.parametrize("before", [[], [UNANSWERED]], ids=["locks", "locks that never answer"])
+def test_no_worker_asks_for_anything_before_its_end_would_be_known(
+    page: Page, site_url: str, before: list[str]
+) -> None:
+    listens = LISTENS % f"[...{before}, script]"
+    value, (first, *others) = run(page, site_url, "return [await gives(), words];", listens)
+    assert value == 12
+    assert first["kind"] == "alive" and (first.get("lock") is None) is bool(before)
+    assert "progress" in {word["kind"] for word in others}
+
+
 def test_an_idle_worker_that_dies_is_missed_without_locks(page: Page, site_url: str) -> None:
     page.clock.install()
     run(

@@ -2,6 +2,7 @@
 // its own thread or in a worker, and the script of that worker.
 
 import type { Assets } from "./host/assets";
+import { soon } from "./host/abort";
 import { Blocked, Client, type Message, sourceOf, WORKER } from "./core/client";
 import type { Core, MainCore, Request } from "./core/core";
 import { load } from "./core/python";
@@ -41,12 +42,16 @@ const connect = async (assets: Assets, trusted: Trusted): Promise<Core> => {
 const say = (message: Message): void => postMessage(message);
 
 /** What a worker does: the first message says where the files are, all others are requests. */
-const serve = async (): Promise<void> => {
+const serve = (): void => {
+  // the first word: from then on the page would know that this worker has ended
+  const alive = soon(held(), PATIENCE).then((lock) =>
+    say({ kind: "alive", build, lock }),
+  );
   let core: Promise<MainCore>;
   self.onmessage = async ({ data: { assets, request } }) => {
     if (assets !== undefined) {
       const told = (progress: Progress) => say({ kind: "progress", progress });
-      core = probe().then(() => load(assets, told));
+      core = Promise.all([alive, probe()]).then(() => load(assets, told));
       core.then(
         (core) => {
           say({ kind: "ready" });
@@ -70,7 +75,6 @@ const serve = async (): Promise<void> => {
       else say({ kind: "refused", message: (error as Error).message });
     }
   };
-  say({ kind: "alive", build, lock: await held() });
 };
 
 /** How often it is practised, and how many milliseconds before each time others have. */
@@ -86,6 +90,9 @@ const practise = async (core: MainCore): Promise<void> => {
     core.practise(turn);
   }
 };
+
+/** How many milliseconds to wait for a lock, before it goes on without. */
+const PATIENCE = 3000;
 
 /** The name of a lock that is held from now on; there are none without https, nor where site data is blocked. */
 const held = async (): Promise<string | undefined> => {
@@ -106,6 +113,6 @@ if (
   self instanceof WorkerGlobalScope &&
   self.name === WORKER
 )
-  void serve();
+  serve();
 
 declare const WorkerGlobalScope: { new (): unknown };

@@ -286,3 +286,36 @@ def test_who_stops_it_is_told_so(site: Frozen) -> None:
         os.killpg(running.pid, signal.SIGINT)
         _, said = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, "rose: stopped\n")
+
+
+STOPPED_ELSEWHERE = """
+import os, signal, threading, time
+from contextlib import nullcontext
+from rose_core.cli import several
+from rose_core.cli.visit import StoppedError, stopped
+
+several.chromium = nullcontext
+begun = threading.Event()
+
+def act(browser, item):
+    if threading.current_thread() is threading.main_thread():
+        begun.wait()  # and nothing is left to do
+        return
+    begun.set()
+    time.sleep(0.5)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    if not stopped.wait(20):
+        os._exit(1)
+    raise StoppedError
+
+try:
+    several.spread("ab", act, lambda item, result: None, None, None)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_who_stops_it_while_it_waits_is_heard() -> None:
+    """Also where the system tells another thread than the one that waits."""
+    done = subprocess.run([PYTHON, "-c", STOPPED_ELSEWHERE], env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("stopped\n", "")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock, Thread
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from rose_core.cli.visit import StoppedError, chromium, stopped
@@ -18,6 +19,9 @@ Result = TypeVar("Result")
 
 MOST = min(2 * (os.cpu_count() or 1), 4)
 """How many browsers there are at once: each takes memory of its own, more so where its page starts Python."""
+
+BEAT = 0.02
+"""Seconds between two looks whether the others have ended."""
 
 
 def spread(
@@ -76,8 +80,9 @@ def spread(
 def _join(threads: Sequence[Thread]) -> None:
     """Wait for the end of these, also if somebody has enough of that: then they are told."""
     try:
-        for thread in threads:
-            thread.join()
+        # `join` waits on if Ctrl-C comes just before the system begins to wait, or to another thread
+        while any(thread.is_alive() for thread in threads):
+            sleep(BEAT)
     except BaseException:
         stopped.set()
         _join(threads)

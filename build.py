@@ -666,7 +666,7 @@ ENDED = "the end of a process, which no test can raise"
 
 
 def test(args: list[str]) -> int:
-    """Run pytest: everything, files side by side, unless the arguments name files or tests of their own.
+    """Run pytest: everything, side by side, unless the arguments name files or tests of their own.
 
     Tests of pages wait for much, and those undisturbed come one by one. The core's, which only compute, take
     what these leave of the processors, at the lowest priority, and tell of themselves at the end.

@@ -107,10 +107,21 @@ class _Search:
     def found(self, p: Any, stalled: Any) -> Any:
         """The ``x`` of the last point, if that is a minimum."""
         slope = norm(self.t, p.g) * _max(1.0, norm(self.t, p.x))
-        near = _and(_lt(_abs(p.y), math.inf), _leq(slope, _STALLED * _max(1.0, _abs(p.y))))
+        finite = _lt(_abs(p.y), math.inf)
+        near = _and(finite, _leq(slope, _STALLED * _max(1.0, _abs(p.y))))
         good = _or(self.flat(p), _and(stalled, near))
-        complaint = f"no minimum was found in {self.limit} steps"
-        return combined(self.t, lambda x: ensure(self.here, good, x, complaint), p.x)
+        complaints = [
+            (_or(good, finite), ", but a point where the function is not finite"),
+            (_or(good, _not(stalled)), ", but a point that is not flat, though no step from it leads lower"),
+            (good, f" in {self.limit} steps"),
+        ]
+
+        def checked(x: Any) -> Any:
+            for is_so, complaint in complaints:
+                x = ensure(self.here, is_so, x, f"no minimum was found{complaint}")
+            return x
+
+        return combined(self.t, checked, p.x)
 
     def along(self, p: Any, d: Any) -> Any:
         """A point in the direction ``d`` that is lower, and less steep, by halving and doubling the step.

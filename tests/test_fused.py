@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from random import Random
+
 import pytest
-from engines import same
+from engines import outcome, same
 from random_nests import RandomNest
 from random_programs import flat
 from test_extremes import forward, points, slopes
@@ -13,8 +17,13 @@ from rose_core import Real, Vec, compile, exp, fn, imod, interp, real, sin, sqrt
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
+from rose_core.errors import note
+from rose_core.language import interp as interpreter
 from rose_core.language.check import check
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
 from rose_core.optimise import fused
+from rose_core.optimise.single import calling
 
 N = 12
 P, V = Vec(N, Vec(2, Real)), Vec(N, Real)
@@ -163,3 +172,49 @@ def test_random_nests(seeds, apart, monkeypatch) -> None:
 def outcomes(seed):
     nest = RandomNest(seed)
     return same(nest.value, *nest.args), flat(same(nest.grad, *nest.args))
+
+
+def of_statements(seed: int):
+    """Additions to two sums, and loops of such which all have something in common, and may fail."""
+    draw = Random(seed)
+
+    def statement() -> str:
+        to = draw.choice("pq")
+        if draw.random() < 0.3:
+            return f"let _ = {to} += {draw.choice(['1e16', '-1e16', 'x[5]'])} in"
+        value = draw.choice(["e", "e × 1e16", "e × y[i]"])
+        text = draw.choice(["one has {x}", "another has {x}"])
+        at = f"let k: 6 = index(z[i], 6, {note(text)}) in" if draw.random() < 0.3 else "let k = i in"
+        return f"let _ = [for i: 6, let e = exp(x[i] × y[i]) in {at} {to} += x[k] × ({value})] in"
+
+    statements = " ".join(statement() for _ in range(draw.randrange(2, 7)))
+    start = draw.choice(["0.0", "x[0]"])
+    if draw.random() < 0.6:
+        return parsed(f"accum p from 0.0 in (accum q from {start} in ({statements} ()))")
+    call = draw.choice(["add(p, q, x, y, z)", "add(p, p, x, y, z)"])
+    return parsed(f"accum p from 0.0 in (accum q from {start} in {call})", statements)
+
+
+def parsed(body: str, statements: str = ""):
+    """A function that gives two sums, and may call another one that takes these."""
+    vectors = "x: [6]Real, y: [6]Real, z: [6]Real"
+    source = f"""def add(p: &Real, q: &Real, {vectors}): () = {statements} ()
+def f({vectors}): (Real, (Real, ())) = {body}"""
+    return flatten(parse(source)["f"])
+
+
+def test_sums_that_several_loops_add_to() -> None:
+    """Each gets what it got, in the same order, and what failed first still does. Also two that are one."""
+    x, y = [math.sin(k) for k in range(6)], [math.cos(k) for k in range(6)]
+    fewer, failed = Counter(), 0
+    for seed in range(300):
+        f = of_statements(seed)
+        g = calling(fused.fused(f), [*map(fused.fused, f.callees)])
+        for one, other in zip((f, *f.callees), (g, *g.callees), strict=True):
+            check(other)
+            fewer[one.name] += len(other.blocks) < len(one.blocks)
+        for z in ([5.0, 0, 1, 4, 2, 3], [0.0, 1, seed % 9, 2, 5, 7]):
+            before, after = (outcome(lambda *x, f=f: interpreter.call(f, [*x]), x, y, z) for f in (f, g))
+            assert repr(after) == repr(before)
+            failed += isinstance(after, str)
+    assert fewer["f"] > 50 and failed > 50

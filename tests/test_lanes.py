@@ -28,6 +28,7 @@ from rose_core import (
     imod,
     imul,
     index,
+    isub,
     max,
     min,
     neg,
@@ -37,6 +38,7 @@ from rose_core import (
     select,
     sin,
     sqrt,
+    struct,
     tan,
     trunc,
     vec,
@@ -263,6 +265,39 @@ def test_coordinates_of_points(n: int, written) -> None:
     same(f, points(n, 2))
     same(fn([shape], shape, lambda p: vjp(f)(p).grad(1.0)), points(n, 3))
     assert written == [n] * 3
+
+
+PAIR = Vec(2, Real)
+BESIDES = {
+    "a row that is made": (PAIR, lambda x, m, c, i: [x[i], c], True),
+    "a row that is read": (PAIR, lambda x, m, c, i: m[i], False),
+    "a row from outside": (PAIR, lambda x, m, c, i: m[0], False),
+    "a row of what is outside": (PAIR, lambda x, m, c, i: [c, c + 1], False),
+    "a constant row": (PAIR, lambda x, m, c, i: [1.0, 2.0], False),
+    "zeros": (PAIR, lambda x, m, c, i: grad(fn([PAIR], Real, lambda p: 1.0))(m[i]), False),
+    "a row of answers": (Vec(2, Bool), lambda x, m, c, i: [x[i] > c, x[i] < 0], False),
+    "a row of indices": (Vec(2, 9), lambda x, m, c, i: [i, isub(9, 8, i)], False),
+    "rows": (Vec(1, PAIR), lambda x, m, c, i: [[x[i], c]], False),
+    "an answer": (Bool, lambda x, m, c, i: x[i] > c, False),
+    "an index": (9, lambda x, m, c, i: isub(9, 8, i), False),
+    "nothing": (struct({}), lambda x, m, c, i: {}, True),
+}
+
+
+@pytest.mark.parametrize("name", BESIDES)
+def test_what_a_turn_gives_besides_a_number(name: str, written) -> None:
+    """Only numbers and rows of such that it makes are what lanes give."""
+    t, besides, goes = BESIDES[name]
+    both = struct({"x": Real, "besides": t})
+
+    def turn(x, m, c, i):
+        y = x[i] * x[i] + c
+        return {"x": y * y / (2 + y * x[i]) + y * c, "besides": besides(x, m, c, i)}
+
+    args = [Vec(9, Real), Vec(9, PAIR), Real]
+    f = fn(args, Vec(9, both), lambda x, m, c: vec(9, both, lambda i: turn(x, m, c, i)))
+    same(f, numbers(9), points(9, 1), 0.75)
+    assert written == [9] * goes
 
 
 @pytest.mark.parametrize("seed", range(20))

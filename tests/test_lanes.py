@@ -301,12 +301,18 @@ def test_what_a_turn_gives_besides_a_number(name: str, written) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_neighbouring_points_are_added_to_in_order(seed: int, written) -> None:
-    """Each gets something from several turns, and from the earlier ones first."""
+@pytest.mark.parametrize("apart", [0, 9])
+def test_neighbouring_points_are_added_to_in_order(seed: int, apart: int, written) -> None:
+    """Each gets something from several turns, and from the earlier ones first; also where some are farther
+    ``apart`` than those of which local variables keep what they get."""
     draw = random.Random(seed)
     n, far = draw.randint(9, 12), draw.randint(1, 3)
-    shape = Vec(n, Vec(2, Real))
     ends = [draw.randint(0, far) for _ in range(draw.randint(2, 4))]
+    if apart:
+        n, far = n + apart, apart
+        ends = [*ends, far, 0]
+        draw.shuffle(ends)
+    shape = Vec(n, Vec(2, Real))
     weights = [draw.uniform(0.5, 2) for _ in ends]
 
     def chain(p):

@@ -1,0 +1,139 @@
+"""Random loops that add to elements of few accumulators, in neighbouring turns, in rows, or in all turns.
+
+They are in the notation of the IR, where accumulators may be given to functions, and two of them be one.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+ANY = 1 << 31
+KINDS = [
+    [],
+    ["far"],
+    ["far", "up to"],
+    ["far", "from"],
+    ["up to"],
+    ["fixed"],
+    ["backward", "beside", "fixed"],
+]
+"""What an index may be besides near the turn."""
+SHAPES = ["[{w}]", "[{w}]", "[{w}][2]", "[3][{w}]", "[{w}][{w}]", "[2]"]
+
+
+class Sites:
+    """A program, and arguments for it.
+
+    Attributes:
+        source: the function ``f`` gives the accumulators, after calls of others that add to them.
+        args: arguments, whose sums are other ones in every other order.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.draw = draw = Random(seed)
+        self.turns = draw.choice([4, 5, 6, 7, 9, 12])
+        self.size = self.turns + 10
+        self.count = 0
+        some = SHAPES if draw.random() < 0.5 else draw.sample(SHAPES, 1)
+        shapes = [draw.choice(some).format(w=self.size) for _ in range(draw.randrange(1, 4))]
+        types = [f"{shape}Real" for shape in shapes]
+        self.shapes = dict(zip("pqr", shapes, strict=False))
+        self.given = f"x: [{self.size}]Real, y: [{self.size}]Real, k: 3, l: 3, s: Real"
+        vectors = "x, y, k, l, s"
+        params = ", ".join(f"{name}: &{t}" for name, t in zip(self.shapes, types, strict=True))
+        self.kinds = ["near"] * 4 + draw.choice(KINDS)
+        """How indices follow the turns."""
+        loops = " ".join(self.loop() for _ in range(draw.choice([1, 1, 2])))
+        if draw.random() < 0.5:
+            body, functions = f"({loops} ())", ""
+        else:  # of one type, two may be one
+            alike = [draw.choice([a for a in self.shapes if self.shapes[a] == of]) for of in shapes]
+            functions = f"def add({params}, {self.given}): () = {loops} ()\n"
+            body = f"add({', '.join(alike)}, {vectors})"
+        result = "()"
+        for name, shape in reversed(self.shapes.items()):
+            start = draw.choice(["0.0", "0.0", "s"])
+            for n in reversed(shape[1:-1].split("][")):
+                start = f"[for _: {n}, {start}]"
+            if shape == f"[{self.size}]" and draw.random() < 0.3:
+                start = "x"
+            body, result = f"(accum {name} from {start} in {body})", f"({shape}Real, {result})"
+        self.source = f"{functions}def f({self.given}): {result} = {body}"
+        numbers = [[self.number() for _ in range(self.size)] for _ in range(2)]
+        self.args = [*numbers, draw.randrange(3), draw.randrange(3), 0.75]
+
+    def number(self) -> float:
+        return self.draw.choice([1.0, -3.0, 0.1, self.draw.uniform(-1, 1), 1e16, -1e16, 1e8])
+
+    def name(self) -> str:
+        self.count += 1
+        return f"v{self.count}"
+
+    def loop(self) -> str:
+        """A loop, perhaps in another one."""
+        draw = self.draw
+        turn = self.name()
+        fixed = ["k", "l"]
+        around = draw.random() < 0.3
+        if around:
+            fixed.append(self.name())
+        code = self.body(turn, fixed)
+        code = f"let {self.name()}: [{self.turns}]() = [for {turn}: {self.turns}, {code} ()] in"
+        if around:
+            code = f"let {self.name()}: [3]() = [for {fixed[-1]}: 3, {code} ()] in"
+        return code
+
+    def body(self, turn: str, fixed: list[str]) -> str:
+        draw = self.draw
+        code, values = [], ["s"]
+        for vector in "xyx":
+            at = self.index(code, turn, self.size, fixed)
+            values.append(self.let(code, "Real", f"{vector}[{at}]"))
+        for _ in range(draw.choice([5, 10, 20])):
+            operands = draw.choice(values), draw.choice(values[-3:])
+            values.append(self.let(code, "Real", f" {draw.choice('+-×')} ".join(operands)))
+        for _ in range(draw.randrange(1, 6)):
+            place = self.place(code, turn, fixed)
+            self.let(code, "()", f"{place} += {draw.choice(values)}")
+        return " ".join(code)
+
+    def let(self, code: list[str], t: str, value: str) -> str:
+        name = self.name()
+        code.append(f"let {name}: {t} = {value} in")
+        return name
+
+    def place(self, code: list[str], turn: str, fixed: list[str]) -> str:
+        """A number of an accumulator."""
+        place, shape = self.draw.choice([*self.shapes.items()])
+        sizes = [int(n) for n in shape[1:-1].split("][")]
+        for k, n in enumerate(sizes, 1):
+            at = self.index(code, turn, n, fixed)
+            rest = "".join(f"[{m}]" for m in sizes[k:])
+            place = self.let(code, f"&{rest}Real", f"&{place}[{at}]")
+        return place
+
+    def index(self, code: list[str], turn: str, size: int, fixed: list[str]) -> str:
+        """Below a size: near the turn, or the same in all turns."""
+        draw = self.draw
+        if size < self.size:
+            return draw.choice(fixed) if size == 3 and draw.random() < 0.5 else str(draw.randrange(size))
+        kind = draw.choice(self.kinds)
+        if kind == "fixed":
+            at = draw.choice([*fixed, "2", "3"])
+            return self.narrow(code, f"1 + {at}") if at in fixed else at
+        if kind == "backward":
+            return self.narrow(code, f"{size - 1} - {turn}")
+        if kind == "beside":
+            return self.narrow(code, f"{draw.choice(fixed)} + {turn}")
+        near = f"{draw.choice([1, 1, 2, 3])} + {turn}"
+        if kind == "far":
+            return self.narrow(code, f"10 + {turn}")
+        if kind == "up to":
+            return self.narrow(code, f"min({self.turns}, {self.let(code, str(ANY), near)})")
+        if kind == "from":
+            return self.narrow(code, f"max({draw.randrange(1, 3)}, {turn})")
+        return self.narrow(code, near)
+
+    def narrow(self, code: list[str], value: str) -> str:
+        number = self.let(code, str(ANY), value)
+        return self.let(code, str(self.size), f"narrow({number}, {self.size})")

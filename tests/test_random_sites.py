@@ -1,0 +1,35 @@
+"""Random loops that add to accumulators: interpreter = unrolled = WebAssembly, to the bit."""
+
+from __future__ import annotations
+
+import pytest
+from random_programs import flat
+from random_sites import Sites
+
+from rose_core.host import instantiate
+from rose_core.language import interp
+from rose_core.language.check import check
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
+from rose_core.optimise.unroll import unrolled
+from rose_core.wasm import lane_code
+from rose_core.wasm.program import Program
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 300, 50)], ids=str)
+def test_sums(seeds, monkeypatch) -> None:
+    written = []
+    loop = lane_code.Writer.loop
+    monkeypatch.setattr(
+        lane_code.Writer, "loop", lambda self, *args: (written.append(self), loop(self, *args))
+    )
+    for seed in seeds:
+        program = Sites(seed)
+        f = flatten(parse(program.source)["f"])
+        last = unrolled(f)
+        check(last)
+        expected = repr(flat(interp.call(f, program.args)))
+        assert repr(flat(interp.call(last, program.args))) == expected
+        run = instantiate(Program(f))
+        assert [repr(flat(run(program.args))) for _ in range(2)] == [expected] * 2
+    assert len(written) > len(seeds) // 4

@@ -16,6 +16,7 @@ from rose_core.host import instantiate
 from rose_core.language.demand import Demand
 from rose_core.language.flatten import flatten
 from rose_core.language.interp import call
+from rose_core.language.ir import ACCUM
 from rose_core.language.parse import parse
 from rose_core.optimise import inline
 from rose_core.wasm.expressions import Codes, Expressions
@@ -347,3 +348,35 @@ def test_random_einsums(seed) -> None:
     g = grad(case.function, tuple(range(len(args))))
     compiled, expected = compile(g), interp(g)(*args)
     assert compiled(*args) == compiled(*args) == expected
+
+
+OF_NEW = {
+    "each": (3, "let r: 3 = i in"),
+    "some": (2, "let r: 3 = i mod 3 in"),
+    "others": (2, "let q: 2147483648 = 1 + i in let r: 3 = narrow(q, 3) in"),
+    "backward": (3, "let q: 2147483648 = 2 - i in let r: 3 = narrow(q, 3) in"),
+    "one": (3, "let r: 3 = k in"),
+    "the last": (3, "let r: 3 = 2 in"),
+    "each, and some again": (5, "let r: 3 = i mod 3 in"),
+}
+
+
+@pytest.mark.parametrize("name", OF_NEW)
+def test_rows_of_a_new_matrix(name) -> None:
+    """Their zeros are written, unless turns go through all of them; another call has left numbers there."""
+    turns, row = OF_NEW[name]
+    source = f"""def f(x: [40]Real, k: 3): ([3][40]Real, ()) =
+  accum g from [for _: 3, [for _: 40, 0.0]] in
+    (let a: [{turns}]() = [for i: {turns}, {row} let row: &[40]Real = &g[r] in
+      let b: [38]() = [for j: 38,
+        let m0: 2147483648 = 1 + j in let m: 40 = narrow(m0, 40) in
+        let n0: 2147483648 = 2 + j in let n: 40 = narrow(n0, 40) in
+        let e = x[m] × x[m] in let _ = (&row[m]) += e in let _ = (&row[n]) += e × x[n] in ()] in ()] in ())"""
+    f = flatten(parse(source)["f"])
+    (g,) = (v for v, ins in enumerate(f.code) if ins[0] == ACCUM)
+    f.pool.append((0.0, f.types[g].inner))  # as a constant, which the notation does not have
+    f.code[g] = ACCUM, -len(f.pool)
+    run = instantiate(Program(f))
+    for k in (1, 0, 2):
+        args = [[math.sin(j + k) for j in range(40)], k]
+        assert run(args) == call(f, args)

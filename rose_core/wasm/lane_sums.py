@@ -50,17 +50,17 @@ class Sums:
         self.body = body
         self.code = body.func.code
         self.new_local = new_local
-        often = Counter(self.code[v][1] for v in sites)
+        self.locals = {v: self._local(self.code[v][1]) for v in sites}
+        """Of each, the local variable that it adds to, or -1 for a place in memory."""
+        often = Counter(self.locals.values())
         single: dict[bytes, list[int]] = {F64_ADD: [], F64_SUB: []}
-        for v in sites:
-            r = self.code[v][1]
-            is_local = often[r] == 1 and self.code[r][0] == ACCUM and body.local_of[r] >= 0
-            if is_local or (r in own and r not in body.window_of):
+        for v, n in self.locals.items():
+            if often[n] == 1 if n >= 0 else self.code[v][1] in own:
                 single[self._signed(v)[1]].append(v)
         self.pairs: dict[tuple[int, int], int] = {}
         """Two sites → the local variable with both sums, while turns run side by side."""
         for some in single.values():
-            if len(some) % 2 and self.code[some[-1]][1] in own:
+            if len(some) % 2 and self.locals[some[-1]] < 0:
                 some.append(some[-1])  # it is in both lanes, which spares it the way through memory
             for both in zip(some[::2], some[1::2], strict=False):
                 self.pairs[both] = new_local()
@@ -104,20 +104,23 @@ class Sums:
                 out += body.adding(self.code[v][1], [term, extract_lane(lane), add])
         return out
 
+    def _local(self, r: int) -> int:
+        if r in self.body.window_of:
+            return self.body.window_of[r].local(r)
+        return self.body.local_of[r] >> 1 if self.code[r][0] == ACCUM else -1
+
     def _get(self, v: int) -> list[bytes]:
         """Code that pushes what a site adds to."""
-        r = self.code[v][1]
-        if self.code[r][0] == ACCUM:
-            return [local_get(self.body.local_of[r] >> 1)]
-        place = self.body.place(r)
+        if self.locals[v] >= 0:
+            return [local_get(self.locals[v])]
+        place = self.body.place(self.code[v][1])
         return [place.base, load("f", place.offset)]
 
     def _set(self, v: int, value: bytes) -> list[bytes]:
         """Code that has it be another number."""
-        r = self.code[v][1]
-        if self.code[r][0] == ACCUM:
-            return [value, local_set(self.body.local_of[r] >> 1)]
-        place = self.body.place(r)
+        if self.locals[v] >= 0:
+            return [value, local_set(self.locals[v])]
+        place = self.body.place(self.code[v][1])
         return [place.base, value, store("f", place.offset)]
 
     def _signed(self, v: int) -> tuple[int, bytes]:

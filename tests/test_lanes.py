@@ -28,6 +28,7 @@ from rose_core import (
     imod,
     imul,
     index,
+    inspect,
     isub,
     max,
     min,
@@ -426,6 +427,25 @@ def test_the_gradient_of_a_convolution_by_its_coefficients(written) -> None:
 
     same(fn([W, V], W, gradient), numbers(20), numbers(60))
     assert 20 in written
+
+
+def test_the_gradient_of_a_convolution_by_the_coefficients_of_channels(written) -> None:
+    """A channel's coefficients are in local variables, two of which are added to at once."""
+    kernels, picture = Vec(3, Vec(2, Vec(2, Real))), Vec(7, Vec(9, Real))
+
+    def pixel(k, x, c, i, j):
+        return total(2, lambda a: total(2, lambda b: k[c][a][b] * x[iadd(7, i, a)][iadd(9, j, b)]))
+
+    def energy(k, x):
+        square = lambda y: y * y  # noqa: E731
+        rows = lambda c: total(6, lambda i: total(8, lambda j: square(pixel(k, x, c, i, j))))  # noqa: E731
+        return total(3, rows)
+
+    f = fn([kernels, picture], Real, energy)
+    g = fn([kernels, picture], kernels, lambda k, x: vjp(f)(k, x).grad(1)[0])
+    same(g, [[numbers(2, c), numbers(2, c + 3)] for c in range(3)], [numbers(9, i) for i in range(7)])
+    assert written == [8]
+    assert "i8x16.shuffle" in inspect(g).wat
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,32 @@ def test_in_a_loop_over_the_old_value():
     assert same(f, [1, 1, 1, 1]) == [[0, 2, 2, 2], [2, 1, 2, 2], [2, 2, 2, 2], [2, 2, 2, 3]]
 
 
+WIDE = Vec(20, Vec(40, Real))
+
+MADE_OF = {
+    "of itself": (0, lambda m, i, k: vec(40, Real, lambda j: m[i][j] * 2)),
+    "of another": (0, lambda m, i, k: vec(40, Real, lambda j: m[i][j] - m[k][j] / m[k][k] * m[i][k])),
+    "of none": (0, lambda m, i, k: vec(40, Real, lambda j: real(j) / (real(i) + 1))),
+    "of neighbours": (1, lambda m, i, k: vec(40, Real, lambda j: m[i][isub(40, 39, j)] * 2)),
+    "of a column": (1, lambda m, i, k: vec(40, Real, lambda j: m[i][j] + m[imod(20, j)][k])),
+    "of sums": (1, lambda m, i, k: vec(40, Real, lambda j: sum(40, lambda o: m[k][o] * m[i][j]))),
+}
+"""A row of a matrix that is made of others: how often it is copied, and how it is made."""
+
+
+@pytest.mark.parametrize("name", MADE_OF)
+def test_a_row_is_made_in_its_place(name: str) -> None:
+    """But not where a turn of the loop that makes it reads what other turns write."""
+    times, row = MADE_OF[name]
+
+    def by(row):
+        return fn([WIDE, 20], WIDE, lambda m, k: fori(20, WIDE, m, lambda i, m: m.set(i, row(m, i, k))))
+
+    same(by(row), [[math.sin(7 * i + j) + 2 for j in range(40)] for i in range(20)], 7)
+    of_state = 2
+    assert copies(by(row)) == of_state + times
+
+
 def test_a_row_of_what_is_changed():
     """Whoever changes a matrix finds the row as it was."""
     M = Vec(3, Vec(3, Real))

@@ -328,7 +328,7 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         _, of, index = ins
         t = func.type_of(of)
         inner = t.inner if isinstance(t, Ref) else t
-        if not isinstance(inner, Array) or is_tape(inner) or is_tape(inner.elem) or of in body.clobbered:
+        if not isinstance(inner, Array) or is_tape(inner) or is_tape(inner.elem):
             return None
         size = size_of(inner.elem)
         if index < 0:

@@ -17,7 +17,7 @@ from rose_core.encode import (
     load,
     store,
 )
-from rose_core.language.ir import GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
+from rose_core.language.ir import FOR, GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
 from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.expressions import Expressions, get_local, set_local
@@ -85,11 +85,11 @@ class ControlFlow(Expressions):
             for u in rooted:
                 self.demand.rooted[u] = 1
 
-    def overwrite(self, old: int) -> Place:
-        """The place of an array that is about to be overwritten, after all that reads it."""
+    def overwrite(self, old: int, by: int = -1) -> Place:
+        """The place of an array that is about to be overwritten, after all that reads it but ``by``."""
         place = self.place(old)
         for u in self.readers[old]:
-            if u not in self.done and self.expr[u] is None:
+            if u not in self.done and u != by and self.expr[u] is None:
                 op, t = self.func.code[u][0], self.func.types[u]
                 if op == INDEX and not is_memory(t):
                     self.settle(u, self.func.home[u])
@@ -272,24 +272,41 @@ class ControlFlow(Expressions):
         t = self.func.types[v]
         assert isinstance(t, Array)
         step = size_of(t.elem)
-        at, value = self.settle(i, block), self.operand(x, block)
+        at, value, loop = self.settle(i, block), b"", self._along(x, whole) if v in self.reused else -1
+        if not is_memory(t.elem):
+            value = self.settle(x, block)
+        elif loop < 0:
+            self.place(x)
         if v in self.reused:
-            place = self.overwrite(whole)
+            place = self.overwrite(whole, loop)
             self.name(v, whole)
         else:
             place = self.room_for(v, t)
             self.copy(block, place, whole, t)
         out = self.out[block]
         row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
-        if not isinstance(value, Place):
+        if not is_memory(t.elem):
             out += [*row, value, store(kind_of(t), place.offset)]
         elif v not in self.updates.put_back:
             n = self.new_local(True)
-            out += [*row, set_local(n), *copied(Place(get_local(n), place.offset), value, step)]
+            out += [*row, set_local(n)]
+            to = Place(get_local(n), place.offset)
+            self.want(x, to, block)
+            self.copy(block, to, x, t.elem)
             self.free[-1][1].append(n)
+        if value or v in self.updates.put_back:
+            self.used(x, block)
         self.used(i, block)
-        self.used(x, block)
         self.put(v, place)
+
+    def _along(self, x: int, whole: int) -> int:
+        """The loop that makes the row ``x`` alone, if it can do so in the place of one of a matrix; or -1."""
+        op, *given = self.func.code[x] if x >= 0 else (-1,)
+        if op != GET or self.left[x] != 1 or self.func.code[given[0]][0] != FOR:
+            return -1
+        number = self.func.code[given[0]][1]
+        is_alone = [*self.demand.columns[given[0]].values()] == [x] and not self.demand.anchors[number]
+        return given[0] if is_alone and self.updates.are_along(number, whole) else -1
 
     # -- tapes ---------------------------------------------------------------------------------------
 

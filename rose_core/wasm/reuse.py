@@ -35,6 +35,7 @@ from rose_core.language.ir import (
     LoopSite,
     among,
     callees,
+    contents,
     opcodes,
     operands,
     places,
@@ -295,6 +296,26 @@ class Updates:
             found.update(new)
             ways += new
         return found
+
+    def are_along(self, number: int, whole: int) -> bool:
+        """Whether a loop reads nothing of a matrix but elements of rows at the index of its turn.
+
+        It can make a row in the place of any of these then.
+        """
+        func, names = self.func, self.names(whole)
+        turn, row = func.blocks[number].index, func.types[whole].elem  # type: ignore[attr-defined]
+        if not names.isdisjoint(func.blocks[number].results):  # a part, which may be of any turn
+            return False
+        for v in contents(func, number):
+            op, *given = func.code[v]
+            is_part = op == INDEX and is_memory(func.types[v])
+            if (
+                not is_part
+                and not names.isdisjoint(operands(func.code[v], func.blocks))
+                and (op != INDEX or given[1] != turn or func.types[given[0]] != row)
+            ):
+                return False
+        return True
 
     def chain(self, v: int) -> Iterator[int]:
         """The arrays that ``v`` may stand in the place of, the oldest last."""

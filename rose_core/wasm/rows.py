@@ -241,7 +241,7 @@ def _moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
 def _stays(body: Body, of: int) -> bool:
     """Whether something lies where it is, its elements side by side."""
     t = body.func.type_of(of)
-    return of not in body.clobbered and not is_tape(t.inner if isinstance(t, Ref) else t)
+    return not is_tape(t.inner if isinstance(t, Ref) else t)
 
 
 def _slides(body: Body, outer: int, inner: int, ins: tuple[int, ...]) -> bool:

@@ -294,6 +294,7 @@ from contextlib import nullcontext
 from rose_core.cli import several
 from rose_core.cli.visit import StoppedError, stopped
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, too
 several.chromium = nullcontext
 begun = threading.Event()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import lane_loops
 import pytest
 from engines import same
 
@@ -56,15 +57,7 @@ SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
 @pytest.fixture
 def written(monkeypatch):
     """The loops that are written in lanes from then on, by the number of their turns."""
-    found = []
-    loop = lane_code.Writer.loop
-
-    def noted(self, *args):
-        found.append(self.block.size.size)
-        loop(self, *args)
-
-    monkeypatch.setattr(lane_code.Writer, "loop", noted)
-    return found
+    return lane_loops.noted(monkeypatch, lambda writer: writer.block.size.size)
 
 
 def numbers(n: int, seed: int = 0) -> list[float]:

@@ -5,27 +5,20 @@ from __future__ import annotations
 import math
 import random
 
+import lane_loops
 import pytest
 from engines import same
 
 from rose_core import Real, Vec, fn, iadd, imax, imin, imod, inspect, isub, jvp, real, vec, vjp
 from rose_core import sum as total
-from rose_core.wasm import lane_code, pieces
+from rose_core.wasm import pieces
 from tests import random_stencils
 
 
 @pytest.fixture
 def written(monkeypatch):
     """Of loops that are written from then on, the turns that run side by side, and how many there are."""
-    found = []
-    loop = lane_code.Writer.loop
-
-    def noted(self, *args):
-        found.append((*self.ends, self.block.size.size))
-        loop(self, *args)
-
-    monkeypatch.setattr(lane_code.Writer, "loop", noted)
-    return found
+    return lane_loops.noted(monkeypatch, lambda writer: (*writer.ends, writer.block.size.size))
 
 
 def numbers(n: int, seed: int) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lane_loops
 import pytest
 from random_programs import flat
 from random_sites import Sites
@@ -12,17 +13,12 @@ from rose_core.language.check import check
 from rose_core.language.flatten import flatten
 from rose_core.language.parse import parse
 from rose_core.optimise.unroll import unrolled
-from rose_core.wasm import lane_code
 from rose_core.wasm.program import Program
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 300, 50)], ids=str)
 def test_sums(seeds, monkeypatch) -> None:
-    written = []
-    loop = lane_code.Writer.loop
-    monkeypatch.setattr(
-        lane_code.Writer, "loop", lambda self, *args: (written.append(self), loop(self, *args))
-    )
+    written = lane_loops.noted(monkeypatch, lambda writer: writer)
     for seed in seeds:
         program = Sites(seed)
         f = flatten(parse(program.source)["f"])

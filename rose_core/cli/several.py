@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from rose_core.cli.visit import StoppedError, chromium, stopped
+from rose_core.cli.visit import STEP, StoppedError, chromium, stopped
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,9 +19,6 @@ Result = TypeVar("Result")
 
 MOST = min(2 * (os.cpu_count() or 1), 4)
 """How many browsers there are at once: each takes memory of its own, more so where its page starts Python."""
-
-BEAT = 0.02
-"""Seconds between two looks whether the others have ended."""
 
 
 def spread(
@@ -82,7 +79,7 @@ def _join(threads: Sequence[Thread]) -> None:
     try:
         # `join` waits on if Ctrl-C comes just before the system begins to wait, or to another thread
         while any(thread.is_alive() for thread in threads):
-            sleep(BEAT)
+            sleep(STEP / 1000)
     except BaseException:
         stopped.set()
         _join(threads)

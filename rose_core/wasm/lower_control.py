@@ -271,11 +271,11 @@ class ControlFlow(Expressions):
         block = self.func.home[v]
         t = self.func.types[v]
         assert isinstance(t, Array)
-        step = size_of(t.elem)
-        at, value, loop = self.settle(i, block), b"", self._along(x, whole) if v in self.reused else -1
-        if not is_memory(t.elem):
+        step, is_row, loop, value = size_of(t.elem), is_memory(t.elem), -1, b""
+        at = self.settle(i, block)
+        if not is_row:
             value = self.settle(x, block)
-        elif loop < 0:
+        elif v not in self.reused or (loop := self._along(x, whole)) < 0:
             self.place(x)
         if v in self.reused:
             place = self.overwrite(whole, loop)
@@ -285,17 +285,18 @@ class ControlFlow(Expressions):
             self.copy(block, place, whole, t)
         out = self.out[block]
         row = [place.base, at, i32_const(step), I32_MUL, I32_ADD]
-        if not is_memory(t.elem):
+        if not is_row:
             out += [*row, value, store(kind_of(t), place.offset)]
-        elif v not in self.updates.put_back:
+            self.used(x, block)
+        elif v in self.updates.put_back:
+            self.used(x, block)
+        else:
             n = self.new_local(True)
             out += [*row, set_local(n)]
             to = Place(get_local(n), place.offset)
             self.want(x, to, block)
             self.copy(block, to, x, t.elem)
             self.free[-1][1].append(n)
-        if value or v in self.updates.put_back:
-            self.used(x, block)
         self.used(i, block)
         self.put(v, place)
 

@@ -398,8 +398,9 @@ def build_core() -> None:
     made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
     inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, SCRIPTS / "stdlib.txt"]
     step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
-    packing = [BRIDGE / "src" / f"{name}.ts" for name in ("core/snapshot", "known/joined", "known/leb")]
-    inputs = [wheel, runtime, SCRIPTS / "source.mjs", *packing, RUNTIME / "python_stdlib.zip"]
+    packing = ("core/snapshot", "core/objects", "known/joined", "known/leb")
+    inputs = [wheel, runtime, *(SCRIPTS / name for name in ("memory.mjs", "source.mjs"))]
+    inputs += [*(BRIDGE / "src" / f"{name}.ts" for name in packing), RUNTIME / "python_stdlib.zip"]
     outputs = [RUNTIME / "rose_core.zip", RUNTIME / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", RUNTIME, wheel))
 

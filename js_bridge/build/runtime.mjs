@@ -14,6 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { transform } from "esbuild";
+import { ordered, zeroed } from "./memory.mjs";
 import { source } from "./source.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -113,7 +114,7 @@ if absent:
 /** Tracebacks need no columns, which would be a fifth of the byte code. */
 const COMPACT = { env: { HOME: "/home", PYTHONNODEBUGRANGES: "1" } };
 
-/** Memory that is free again is filled with zeros, which need not be kept: a fortieth of what a reader loads. */
+/** In the end what is free is filled with zeros, which need not be kept, also where it was not Python's own. */
 const SNAPSHOT = `
 import gc, importlib, sys, traceback
 sys.path.insert(0, "WHERE")
@@ -133,6 +134,7 @@ def clear():
 
 clear()
 del clear, gc, importlib, name, traceback
+id(sys.modules)
 `;
 
 /** What a page will do, in a fresh runtime made of the files of dist/ alone. */
@@ -161,8 +163,11 @@ async function main(verb, out, wheel) {
   }
 }
 
-/** Load Pyodide from a folder, ours or its own; its stylised start-up notices are not for us. */
-async function load(folder, options = {}) {
+/**
+ * Load Pyodide from a folder, ours or its own, with something to do before Python begins; its stylised
+ * start-up notices are not for us.
+ */
+async function load(folder, options = {}, first = undefined) {
   const script = (name) =>
     import(
       pathToFileURL(
@@ -170,7 +175,11 @@ async function load(folder, options = {}) {
       )
     );
   const { loadPyodide } = await script("pyodide");
-  const { default: createPyodideModule } = await script("pyodide.asm");
+  const { default: create } = await script("pyodide.asm");
+  const createPyodideModule = (settings) => {
+    if (first) settings.onRuntimeInitialized = () => first(settings);
+    return create(settings);
+  };
   return loadPyodide({ createPyodideModule, indexURL: folder, ...options });
 }
 
@@ -242,13 +251,16 @@ async function core(out, wheel) {
   if (!basename(wheel).startsWith(`rose_core-${version}-`))
     throw new Error(`${basename(wheel)} calls itself ${version}`);
   const names = python.runPython(`" ".join(files)`).split(" ");
-  const memory = await snapshot(out, archive, where, names);
+  const { memory, places } = await snapshot(out, archive, where, names);
   const { pack, unpack } = await source("core/snapshot.ts");
   const module = await readFile(join(out, "pyodide.asm.wasm"));
-  const packed = pack(new Uint8Array(memory), module);
+  const packed = pack(memory, module, places);
   if (!WebAssembly.validate(packed))
     throw new Error("the snapshot is no module of WebAssembly");
-  const restored = await load(out, { _loadSnapshot: unpack(packed, module) });
+  const unpacked = unpack(packed, module);
+  if (Buffer.compare(unpacked, memory))
+    throw new Error("the snapshot does not come back as it was");
+  const restored = await load(out, { _loadSnapshot: unpacked });
   if (restored.runPython("import rose_core; rose_core.__version__") !== version)
     throw new Error("the snapshot does not restore");
   await write(out, "rose_core.snapshot.wasm", packed);
@@ -256,19 +268,32 @@ async function core(out, wheel) {
   return `${sizes[0]} gzipped, imported in a fresh runtime; its memory ${sizes[1]}`;
 }
 
-/** A memory with the core in it, and all that it imports later. */
+/** A memory with the core in it, and all that it imports later; and what is where in it. */
 async function snapshot(out, archive, where, names) {
-  const python = await load(out, { _makeSnapshot: true });
+  let done;
+  const options = {
+    _makeSnapshot: true,
+    // Hashes that can be computed again need not be kept.
+    env: { HOME: "/home", PYTHONHASHSEED: "0" },
+  };
+  const python = await load(out, options, (module) => {
+    done = zeroed(module);
+  });
   python.FS.writeFile(where, archive);
   const modules = names.map((name) =>
     name.replace(/(\/__init__)?\.py$/, "").replaceAll("/", "."),
   );
-  python.runPython(
+  const object = python.runPython(
     SNAPSHOT.replace("WHERE", where).replace("MODULES", modules.join(" ")),
   );
+  done();
+  const list = ordered(python._module, object);
   const { HEAPU8, stackSave, _emscripten_stack_get_end } = python._module;
   HEAPU8.fill(0, _emscripten_stack_get_end(), stackSave());
-  return python.makeMemorySnapshot();
+  return {
+    memory: new Uint8Array(python.makeMemorySnapshot()),
+    places: { str: python._module._PyUnicode_Type, list },
+  };
 }
 
 async function modules() {

@@ -1,12 +1,13 @@
 // The memory of Python with the core in it, as `build/runtime.mjs` made it: with it, Python is there
 // without running its start.
 //
-// It is kept as its difference from what the runtime's module puts there, without what is zero, and as the
-// data of a WebAssembly module, though no engine ever sees it: hosts compress such a file as they do the
-// runtime, which is better than what a browser can undo by itself.
+// It is kept as its difference from what the runtime's module puts there, without what is zero or can be
+// told from the rest, and as the data of a WebAssembly module, though no engine ever sees it: hosts compress
+// such a file as they do the runtime, which is better than what a browser can undo by itself.
 
 import { joined } from "../known/joined";
 import { leb, signedLeb } from "../known/leb";
+import { complete, type Places, reduce } from "./objects";
 
 /** Where in a snapshot the memory begins. */
 const START = 128;
@@ -21,7 +22,7 @@ const DATA_SECTION = 11;
 const I32_CONST = 0x41;
 const END = 0x0b;
 
-/** The data that a module puts into its memory: addresses and bytes. */
+/** The data of a module: the addresses in its memory where it puts it, or -1 for what its code asks for; and bytes. */
 function* dataOf(module: Uint8Array): Generator<[number, Uint8Array]> {
   let at = 8;
   /** A LEB128 integer, of which no more than 32 bits count. */
@@ -49,7 +50,7 @@ function* dataOf(module: Uint8Array): Generator<[number, Uint8Array]> {
         ++at; // the end of the expression
       }
       const length = integer();
-      if (address >= 0) yield [address, module.subarray(at, at + length)];
+      yield [address, module.subarray(at, at + length)];
       at += length;
     }
   }
@@ -58,8 +59,9 @@ function* dataOf(module: Uint8Array): Generator<[number, Uint8Array]> {
 /** Turn a snapshot into its difference from what the module puts into memory, or back. */
 const difference = (snapshot: Uint8Array, module: Uint8Array): void => {
   for (const [address, bytes] of dataOf(module))
-    for (let k = 0; k < bytes.length; ++k)
-      snapshot[START + address + k] ^= bytes[k];
+    if (address >= 0)
+      for (let k = 0; k < bytes.length; ++k)
+        snapshot[START + address + k] ^= bytes[k];
 };
 
 /** What is not zero, and the last byte, which tells the length: from where to where. */
@@ -79,12 +81,23 @@ function* pieces(bytes: Uint8Array): Generator<[number, number]> {
   yield [start, end];
 }
 
-/** The file of a snapshot of a memory into which `module` had put its data. */
-export const pack = (snapshot: Uint8Array, module: Uint8Array): Uint8Array => {
+/** The words of the memory in a snapshot. */
+const wordsOf = ({ buffer, length }: Uint8Array): Int32Array =>
+  new Int32Array(buffer, START, (length - START) >> 2);
+
+/** The file of a snapshot of a memory into which `module` had put its data, and where in it `places` are. */
+export const pack = (
+  snapshot: Uint8Array,
+  module: Uint8Array,
+  places: Places,
+): Uint8Array => {
   const bytes = snapshot.slice();
+  reduce(wordsOf(bytes), places);
   difference(bytes, module);
-  const data: ArrayLike<number>[] = [];
-  let count = 0;
+  const { str, list } = places;
+  const told = new Uint8Array(Int32Array.of(str, list).buffer);
+  const data: ArrayLike<number>[] = [[1, ...leb(told.length)], told];
+  let count = 1;
   for (const [start, end] of pieces(bytes)) {
     const address = [I32_CONST, ...signedLeb(start), END];
     data.push([0, ...address, ...leb(end - start)], bytes.subarray(start, end));
@@ -108,10 +121,12 @@ const section = (
 
 /** The snapshot in a file. */
 export const unpack = (file: Uint8Array, module: Uint8Array): Uint8Array => {
-  const data = [...dataOf(file)];
+  const [[, told], ...data] = dataOf(file);
+  const [str, list] = new Int32Array(told.slice().buffer);
   const [address, { length }] = data[data.length - 1];
   const snapshot = new Uint8Array(address + length);
   for (const [address, bytes] of data) snapshot.set(bytes, address);
   difference(snapshot, module);
+  complete(wordsOf(snapshot), { str, list });
   return snapshot;
 };

@@ -83,18 +83,22 @@ const PATH = "/lib/rose_core.zip";
 const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
 
 /**
- * In a worker, which is ours: Pyodide gets what is on its way already. With a snapshot, the standard
- * library is in it, as far as the core needs that.
+ * In a worker, which is ours: Pyodide gets what is on its way already, and its module compiled, which other threads
+ * do while this one makes its memory. With a snapshot, the standard library is in it, as far as the core needs that.
  */
 const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
   const { fetch } = self;
-  const types = { "Content-Type": "application/wasm" };
+  const compiled = files.bytes(MODULE).then(WebAssembly.compile);
+  compiled.catch(() => {}); // who asks for it is told
   self.fetch = async (input, init) => {
     const [address] = String(input).split("#");
-    if (address === assets[MODULE])
-      return new Response(await files.bytes(MODULE), { headers: types });
+    if (address === assets[MODULE]) return new Response();
     if (address === assets[STDLIB]) return new Response(await library);
     return fetch(input, init);
+  };
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const module = await compiled;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
 };
 

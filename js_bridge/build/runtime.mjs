@@ -112,7 +112,7 @@ if absent:
 `;
 
 /** Tracebacks need no columns, which would be a fifth of the byte code. */
-const COMPACT = { env: { HOME: "/home", PYTHONNODEBUGRANGES: "1" } };
+const COMPACT = () => ({ env: { HOME: "/home", PYTHONNODEBUGRANGES: "1" } });
 
 /** In the end what is free is filled with zeros, which need not be kept, also where it was not Python's own. */
 const SNAPSHOT = `
@@ -164,10 +164,10 @@ async function main(verb, out, wheel) {
 }
 
 /**
- * Load Pyodide from a folder, ours or its own, with something to do before Python begins; its stylised
+ * Load Pyodide from a folder, ours or its own, with options that may depend on what makes its module; its stylised
  * start-up notices are not for us.
  */
-async function load(folder, options = {}, first = undefined) {
+async function load(folder, options = () => ({})) {
   const script = (name) =>
     import(
       pathToFileURL(
@@ -175,12 +175,12 @@ async function load(folder, options = {}, first = undefined) {
       )
     );
   const { loadPyodide } = await script("pyodide");
-  const { default: create } = await script("pyodide.asm");
-  const createPyodideModule = (settings) => {
-    if (first) settings.onRuntimeInitialized = () => first(settings);
-    return create(settings);
-  };
-  return loadPyodide({ createPyodideModule, indexURL: folder, ...options });
+  const { default: createPyodideModule } = await script("pyodide.asm");
+  return loadPyodide({
+    createPyodideModule,
+    indexURL: folder,
+    ...options(createPyodideModule),
+  });
 }
 
 async function runtime(out) {
@@ -192,13 +192,16 @@ async function runtime(out) {
   await write(out, engine, await readFile(join(PYODIDE, engine)));
   // In Node both modules import `ws`, for sockets that Python opens. It would have to be
   // installed wherever dist/ is copied to, and the core opens none.
-  const edits = [
-    ['await import("ws")', "{}"],
-    [/\n\/\/# sourceMappingURL=.*/, ""],
+  const ws = ['await import("ws")', "{}"];
+  const map = [/\n\/\/# sourceMappingURL=.*/, ""];
+  // A snapshot comes as a way to make the memory, not as a copy of it, most of which is zero.
+  const restore = [
+    "Module.HEAP8.set(t),",
+    "API.config._restore(Module.HEAPU8),",
   ];
   // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
-  await write(out, "pyodide.js", await edited("pyodide.mjs", edits));
-  const glue = await edited("pyodide.asm.mjs", edits.slice(0, 1));
+  await write(out, "pyodide.js", await edited("pyodide.mjs", [ws, map]));
+  const glue = await edited("pyodide.asm.mjs", [ws, restore]);
   await write(out, "pyodide.asm.js", await smaller(glue));
 
   // The lock lists Pyodide's 300 packages, of which we load none.
@@ -225,8 +228,9 @@ async function runtime(out) {
     `Pyodide ${about.version}, ${about.license}, from the npm package "pyodide".\n` +
       `Source: ${about.homepage}\n` +
       `It contains CPython ${lock.info.python}, PSF-2.0. Source: https://www.python.org\n\n` +
-      "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there, and\n" +
-      "python_stdlib.zip holds only some modules of the standard library, compiled.\n",
+      "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there; memory is\n" +
+      "restored by the function `_restore` of the options; and python_stdlib.zip holds only some modules of the\n" +
+      "standard library, compiled.\n",
   );
   const small = gzipSync(archive).length;
   return `Pyodide ${about.version}, ${names.length} modules, ${kB(small)} gzipped`;
@@ -252,15 +256,20 @@ async function core(out, wheel) {
     throw new Error(`${basename(wheel)} calls itself ${version}`);
   const names = python.runPython(`" ".join(files)`).split(" ");
   const { memory, places } = await snapshot(out, archive, where, names);
-  const { pack, unpack } = await source("core/snapshot.ts");
+  const { pack, resumed } = await source("core/snapshot.ts");
   const module = await readFile(join(out, "pyodide.asm.wasm"));
   const packed = pack(memory, module, places);
   if (!WebAssembly.validate(packed))
     throw new Error("the snapshot is no module of WebAssembly");
-  const unpacked = unpack(packed, module);
-  if (Buffer.compare(unpacked, memory))
-    throw new Error("the snapshot does not come back as it was");
-  const restored = await load(out, { _loadSnapshot: unpacked });
+  const restored = await load(out, (create) => {
+    const { _restore, ...options } = resumed(packed, create);
+    const checked = (heap) => {
+      _restore(heap);
+      if (Buffer.compare(heap, memory.subarray(-heap.length)))
+        throw new Error("the memory does not come back as it was");
+    };
+    return { ...options, _restore: checked };
+  });
   if (restored.runPython("import rose_core; rose_core.__version__") !== version)
     throw new Error("the snapshot does not restore");
   await write(out, "rose_core.snapshot.wasm", packed);
@@ -271,14 +280,17 @@ async function core(out, wheel) {
 /** A memory with the core in it, and all that it imports later; and what is where in it. */
 async function snapshot(out, archive, where, names) {
   let done;
-  const options = {
+  const python = await load(out, (create) => ({
+    createPyodideModule: (module) => {
+      module.onRuntimeInitialized = () => {
+        done = zeroed(module);
+      };
+      return create(module);
+    },
     _makeSnapshot: true,
     // Hashes that can be computed again need not be kept.
     env: { HOME: "/home", PYTHONHASHSEED: "0" },
-  };
-  const python = await load(out, options, (module) => {
-    done = zeroed(module);
-  });
+  }));
   python.FS.writeFile(where, archive);
   const modules = names.map((name) =>
     name.replace(/(\/__init__)?\.py$/, "").replaceAll("/", "."),

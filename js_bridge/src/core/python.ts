@@ -5,7 +5,7 @@ import type { Interpreted, MainCore, Request, RowHost, Work } from "./core";
 import { type Bytes, pack } from "../known/artifact";
 import { type Count, Files, isLocal } from "./files";
 import type { Progress } from "./progress";
-import { unpack } from "./snapshot";
+import { resumed } from "./snapshot";
 import type { MemoryKind, Program } from "../known/program";
 import { keep } from "../known/store";
 
@@ -84,7 +84,7 @@ const EMPTY = Uint8Array.of(0x50, 0x4b, 5, 6, ...Array<number>(18).fill(0));
 
 /**
  * In a worker, which is ours: Pyodide gets what is on its way already, and its module compiled, which other threads
- * do while this one makes its memory. With a snapshot, the standard library is in it, as far as the core needs that.
+ * do while this one runs its scripts. With a snapshot, the standard library is in it, as far as the core needs that.
  */
 const handOver = (assets: Assets, files: Files, library: Promise<Bytes>) => {
   const { fetch } = self;
@@ -111,14 +111,14 @@ const scriptsOf = (files: Files): Promise<Scripts> =>
 
 type Scripts = [
   { loadPyodide(options: object): Promise<Pyodide> },
-  { default: unknown },
+  { default: Parameters<typeof resumed>[1] },
 ];
 
 /** Start Python; once more where the engine itself has failed, as WebKit's does now and then on a page's thread. */
 const start = async (
   assets: Assets,
   [{ loadPyodide }, { default: createPyodideModule }]: Scripts,
-  options: object,
+  snapshot?: Uint8Array,
 ): Promise<Pyodide> => {
   const begin = (): Promise<Pyodide> =>
     loadPyodide({
@@ -126,7 +126,7 @@ const start = async (
       indexURL: folderOf(assets[MODULE]),
       stdLibURL: placeOf(assets[STDLIB]),
       lockFileContents: __LOCK__,
-      ...options,
+      ...(snapshot && resumed(snapshot, createPyodideModule)),
     });
   try {
     return await begin();
@@ -138,13 +138,12 @@ const start = async (
 
 /** Python as it was when the core had been loaded. */
 const restored = async (assets: Assets, files: Files): Promise<Pyodide> => {
-  const [snapshot, module, scripts] = await Promise.all([
+  const [snapshot, scripts] = await Promise.all([
     files.bytes(SNAPSHOT),
-    files.bytes(MODULE),
     scriptsOf(files),
+    files.bytes(MODULE),
   ]);
-  const memory = unpack(snapshot, module);
-  const python = await start(assets, scripts, { _loadSnapshot: memory });
+  const python = await start(assets, scripts, snapshot);
   // it would give the same numbers everywhere
   python.runPython(
     'import sys; "random" in sys.modules and sys.modules["random"].seed(); None',
@@ -161,7 +160,7 @@ const started = async (assets: Assets, files: Files): Promise<Pyodide> => {
     files.bytes(MODULE),
     files.bytes(STDLIB),
   ]);
-  const python = await start(assets, scripts, {});
+  const python = await start(assets, scripts);
   python.FS.writeFile(PATH, zip);
   python.runPython(`import sys; sys.path.insert(0, "${PATH}")`);
   return python;

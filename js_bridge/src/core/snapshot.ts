@@ -56,12 +56,22 @@ function* dataOf(module: Uint8Array): Generator<[number, Uint8Array]> {
   }
 }
 
-/** Turn a snapshot into its difference from what the module puts into memory, or back. */
-const difference = (snapshot: Uint8Array, module: Uint8Array): void => {
-  for (const [address, bytes] of dataOf(module))
-    if (address >= 0)
-      for (let k = 0; k < bytes.length; ++k)
-        snapshot[START + address + k] ^= bytes[k];
+/** What a module puts into memory, up to the end of that, in whole words. */
+const imageOf = (module: Uint8Array): Uint8Array => {
+  const data = [...dataOf(module)].filter(([address]) => address >= 0);
+  const ends = data.map(([address, { length }]) => address + length);
+  const image = new Uint8Array((Math.max(...ends) + 3) & ~3);
+  for (const [address, bytes] of data) image.set(bytes, address);
+  return image;
+};
+
+/** The words of a memory. */
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
+  new Int32Array(buffer, byteOffset, length >> 2);
+
+/** Turn what a memory begins with into its difference from `image`, or back. */
+const difference = (memory: Int32Array, image: Int32Array): void => {
+  for (let k = 0; k < image.length; ++k) memory[k] ^= image[k];
 };
 
 /** What is not zero, and the last byte, which tells the length: from where to where. */
@@ -81,33 +91,36 @@ function* pieces(bytes: Uint8Array): Generator<[number, number]> {
   yield [start, end];
 }
 
-/** The words of the memory in a snapshot. */
-const wordsOf = ({ buffer, length }: Uint8Array): Int32Array =>
-  new Int32Array(buffer, START, (length - START) >> 2);
-
 /** The file of a snapshot of a memory into which `module` had put its data, and where in it `places` are. */
 export const pack = (
   snapshot: Uint8Array,
   module: Uint8Array,
   places: Places,
 ): Uint8Array => {
-  const bytes = snapshot.slice();
-  reduce(wordsOf(bytes), places);
-  difference(bytes, module);
+  const [, start] = new Uint32Array(snapshot.buffer);
+  if (start !== START) throw Error(`the memory begins at ${start}`);
+  const memory = snapshot.slice(START);
+  const image = imageOf(module);
+  reduce(wordsOf(memory), places);
+  difference(wordsOf(memory), wordsOf(image));
   const { str, list } = places;
-  const told = new Uint8Array(Int32Array.of(str, list).buffer);
-  const data: ArrayLike<number>[] = [[1, ...leb(told.length)], told];
-  let count = 1;
-  for (const [start, end] of pieces(bytes)) {
+  const numbers = Int32Array.of(str, list, image.length);
+  const told = new Uint8Array(numbers.buffer);
+  const data: ArrayLike<number>[] = [];
+  for (const part of [told, snapshot.subarray(0, START)])
+    data.push([1, ...leb(part.length)], part);
+  for (const [start, end] of pieces(memory)) {
     const address = [I32_CONST, ...signedLeb(start), END];
-    data.push([0, ...address, ...leb(end - start)], bytes.subarray(start, end));
-    ++count;
+    data.push(
+      [0, ...address, ...leb(end - start)],
+      memory.subarray(start, end),
+    );
   }
-  const pages = leb(Math.ceil(bytes.length / PAGE));
+  const pages = leb(Math.ceil(memory.length / PAGE));
   return joined(Uint8Array, [
     [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(MEMORY_SECTION, [[1, 0, ...pages]]),
-    ...section(DATA_SECTION, [leb(count), ...data]),
+    ...section(DATA_SECTION, [leb(data.length / 2), ...data]),
   ]);
 };
 
@@ -119,14 +132,43 @@ const section = (
   return [[id, ...leb(size)], ...content];
 };
 
-/** The snapshot in a file. */
-export const unpack = (file: Uint8Array, module: Uint8Array): Uint8Array => {
-  const [[, told], ...data] = dataOf(file);
-  const [str, list] = new Int32Array(told.slice().buffer);
-  const [address, { length }] = data[data.length - 1];
-  const snapshot = new Uint8Array(address + length);
-  for (const [address, bytes] of data) snapshot.set(bytes, address);
-  difference(snapshot, module);
-  complete(wordsOf(snapshot), { str, list });
-  return snapshot;
+/** Pyodide's settings of a module that is to be instantiated. */
+interface Settings {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object;
+}
+
+type Create = (settings: Settings) => unknown;
+
+/** Options for `loadPyodide`, which make a module by `create`: its memory becomes that of the snapshot in `file`. */
+export const resumed = (file: Uint8Array, create: Create): object => {
+  const [[, told], [, header], ...data] = dataOf(file);
+  const [str, list, end] = new Int32Array(told.slice().buffer);
+  let image: Uint8Array;
+  return {
+    createPyodideModule: (settings: Settings) => {
+      const { instantiateWasm } = settings;
+      settings.instantiateWasm = (imports, done) =>
+        instantiateWasm(imports, (instance, module) => {
+          const { buffer } = instance.exports.memory as WebAssembly.Memory;
+          image = new Uint8Array(buffer, 0, end).slice();
+          done(instance, module);
+        });
+      return create(settings);
+    },
+    _loadSnapshot: header.slice(), // words are read from it
+    _restore: (memory: Uint8Array): void => {
+      let at = 0;
+      for (const [address, bytes] of data) {
+        memory.fill(0, at, address);
+        memory.set(bytes, address);
+        at = address + bytes.length;
+      }
+      const words = wordsOf(memory);
+      difference(words, wordsOf(image));
+      complete(words, { str, list });
+    },
+  };
 };

@@ -394,13 +394,13 @@ def build_core() -> None:
     """The core's wheel, and with Pyodide as pages load it: dist/pyodide/."""
     wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
-    runtime = SCRIPTS / "runtime.mjs"
+    runtime, memory = SCRIPTS / "runtime.mjs", SCRIPTS / "memory.mjs"
     made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
-    inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, SCRIPTS / "stdlib.txt"]
+    inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, memory, SCRIPTS / "stdlib.txt"]
     step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
     packing = ("core/snapshot", "core/objects", "known/joined", "known/leb")
-    inputs = [wheel, runtime, *(SCRIPTS / name for name in ("memory.mjs", "source.mjs"))]
-    inputs += [*(BRIDGE / "src" / f"{name}.ts" for name in packing), RUNTIME / "python_stdlib.zip"]
+    inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", RUNTIME / "python_stdlib.zip"]
+    inputs += [BRIDGE / "src" / f"{name}.ts" for name in packing]
     outputs = [RUNTIME / "rose_core.zip", RUNTIME / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", RUNTIME, wheel))
 

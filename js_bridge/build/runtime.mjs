@@ -202,7 +202,7 @@ async function runtime(out) {
   // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
   await write(out, "pyodide.js", await edited("pyodide.mjs", [ws, map]));
   const glue = await edited("pyodide.asm.mjs", [ws, restore]);
-  await write(out, "pyodide.asm.js", await smaller(glue));
+  await write(out, "pyodide.asm.js", await smaller(await leaner(glue)));
 
   // The lock lists Pyodide's 300 packages, of which we load none.
   const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
@@ -228,9 +228,9 @@ async function runtime(out) {
     `Pyodide ${about.version}, ${about.license}, from the npm package "pyodide".\n` +
       `Source: ${about.homepage}\n` +
       `It contains CPython ${lock.info.python}, PSF-2.0. Source: https://www.python.org\n\n` +
-      "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there; memory is\n" +
-      "restored by the function `_restore` of the options; and python_stdlib.zip holds only some modules of the\n" +
-      "standard library, compiled.\n",
+      "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there, and from one of\n" +
+      "them what nothing in it asks for; the option `_restore` restores memory; python_stdlib.zip holds only some\n" +
+      "modules of the standard library, compiled.\n",
   );
   const small = gzipSync(archive).length;
   return `Pyodide ${about.version}, ${names.length} modules, ${kB(small)} gzipped`;
@@ -332,6 +332,29 @@ async function edited(name, edits) {
     text = replaced;
   }
   return text;
+}
+
+/** Pyodide's script without names for those exports of its module that nobody asks for; packages might, of which we load none. */
+async function leaner(glue) {
+  const ours = ["memory.mjs", "runtime.mjs"].map((name) => join(HERE, name));
+  const askers = [join(PYODIDE, "pyodide.mjs"), ...ours].map((file) =>
+    readFile(file, "utf8"),
+  );
+  const texts = [glue, ...(await Promise.all(askers))];
+  const mentions = new Map();
+  for (const [name] of texts.join("\n").matchAll(/\w+/g))
+    mentions.set(name, (mentions.get(name) ?? 0) + 1);
+  const given = /\b(\w+)=Module\["\1"\]=wasmExports\["\w+"\](\.value>>>0)?;/g;
+  const unused = new Set();
+  const kept = glue.replace(given, (all, name) => {
+    // where it is declared, and twice here
+    if (mentions.get(name) > 3) return all;
+    unused.add(name);
+    return "";
+  });
+  return kept.replace(/,(\w+)(?=[,;])/g, (all, name) =>
+    unused.has(name) ? "" : all,
+  );
 }
 
 /** A script with short names where nothing that it evaluates can mean these: an eighth less to load of Pyodide's. */

@@ -106,6 +106,16 @@ def of_three(p):
     return a * b * c
 
 
+def of_polygon(p):
+    """Its area and perimeter, which have in common what they read, and nothing that is computed."""
+
+    def along(term):
+        return total(N, lambda i: term(p[i], p[imod(N, i + 1)]))
+
+    area = along(lambda a, b: a[0] * b[1] - b[0] * a[1])
+    return area / along(lambda a, b: sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1])))
+
+
 def of_mean(p):
     """Sums that need each other."""
     m = total(N, lambda i: exp(p[i][0]) * p[i][1]) / N
@@ -120,7 +130,14 @@ def of_little(p):
     return total(N, lambda i: p[i][0] * p[i][1]) * total(N, lambda i: p[i][0] * p[i][1] + p[i][0])
 
 
-PROGRAMS = {of_forces: (4, 3), of_components: (5, 3), of_vectors: (3, 2), of_grids: (5, 3), of_three: (3, 2)}
+PROGRAMS = {
+    of_forces: (4, 3),
+    of_components: (5, 3),
+    of_vectors: (3, 2),
+    of_grids: (5, 3),
+    of_three: (3, 2),
+    of_polygon: (2, 1),
+}
 """Programs, how many loops are written in them, and how many there are then."""
 
 

@@ -32,12 +32,12 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END, computation
 from rose_core.language.replay import copied
-from rose_core.language.types import Fin, Ref
+from rose_core.language.types import REAL, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.written import short_sums, written_out
 
 LEAST_SHARED = 6
-"""The fewest operations that two loops must share."""
+"""The fewest operations, or numbers that are read, that two loops must share."""
 
 MOST_ROWS = 200
 """The most instructions of a turn."""
@@ -145,7 +145,7 @@ class _Loop:
     accumulators: set[int]
     """Those from around it that it adds to."""
     work: dict[int, int]
-    """The operations of a turn, by what they are computed of, and how long each takes."""
+    """The operations and reads of a turn, by what they are of, and how long each takes."""
     can_fail: bool
 
 
@@ -204,6 +204,8 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
             keys[v] = known.setdefault(key, len(f.code) + len(known))
             if op < TABLE_END:
                 loop.work[keys[v]] = EFFORT[op]
+            elif f.types[v] is REAL:
+                loop.work[keys[v]] = 1
         elif op == IDX:
             keys[v] = known.setdefault((IDX, _depth(f, f.home[v], owner)), len(f.code) + len(known))
     return loop

@@ -36,6 +36,7 @@ from rose_core import (
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import LOOP, opcodes
 from rose_core.optimise.inline import MOST_ROWS, MOST_TURNS
+from rose_core.recording.again import expanded
 
 N = 5
 V = Vec(N, Real)
@@ -97,6 +98,14 @@ def test_short_bodies(length, left) -> None:
 def test_loops_that_are_not_in_others_stay() -> None:
     f = fn([V], Real, lambda x: fori(4, Real, 0.0, lambda k, s: s * s + x[imod(N, k)]))
     assert loops(f) == 1
+
+
+def test_loops_that_are_in_others_too() -> None:
+    """The greatest of all numbers in each turn of a loop, and at last: as recorded, these are of one body."""
+    f = fn([V], Real, lambda x: max(fori(9, V, x, lambda _, v: vec(N, Real, lambda i: max(v) - v[i] * x[i]))))
+    left = [ins for g in functions(expanded(f.func)) for ins in g.code if ins[0] == LOOP]
+    assert len(left) == 1
+    assert compile(f)(X) == interp(f)(X)
 
 
 def test_loops_in_called_functions() -> None:

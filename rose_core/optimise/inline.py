@@ -221,8 +221,8 @@ class _Measured(_Calls):
             return found
         inside: set[Func] = set()
         """What runs in the turns of a loop."""
-        outside: set[Func] = set()
-        """The bodies of loops that are not in others, or may turn more often."""
+        many: set[Func] = set()
+        """The bodies of loops that may turn more often."""
         for f in reversed(self.order):
             few = self.loops.get(f, {})
             for v in places(f, _CALLING):
@@ -233,11 +233,11 @@ class _Measured(_Calls):
                     inside.update(called)
                 if ins[0] == LOOP:
                     body = called[0]
-                    if in_loop and v in few:
+                    if v not in few:
+                        many.add(body)
+                    elif in_loop:
                         found[body] = max(found.get(body, 0), few[v])
-                    else:
-                        outside.add(body)
-        return {f: turns for f, turns in found.items() if f not in outside}
+        return {f: turns for f, turns in found.items() if f not in many}
 
     def put_chains_in_line(self) -> None:
         """What is called in one place counts as short where such calls are in each other in long chains.

@@ -8,6 +8,7 @@ import random
 import pytest
 from engines import same
 from random_einsums import Einsums
+from random_sums import NestedSums
 
 from rose_core import Real, Vec, exp, fn, grad, igeq, interp, log, select, sqrt, tanh, value_and_grad
 from rose_core import sum as total
@@ -62,6 +63,23 @@ PROGRAMS = {
     "both of the turn and not": ("exp", N + M * N, sums(lambda x, y, a, i, j: exp(x[j]) * exp(x[j] * y[i]))),
     "only of the outer turn": ("exp", M, sums(lambda x, y, a, i, j: exp(y[i]) * a[i][j])),
     "a loop that moves as a whole": ("exp", N, sums(lambda x, y, a, i, j: exp(x[j]))),
+    "of a sum": ("exp", N, sums(lambda x, y, a, i, j: exp(total(M, lambda k: a[k][j] * y[k])) * y[i])),
+    "of a sum of sums": (
+        "exp",
+        N,
+        sums(lambda x, y, a, i, j: exp(total(N, lambda k: x[j] * total(M, lambda q: a[q][k] * x[j]))) * y[i]),
+    ),
+    "of two sums": (
+        "exp",
+        N,
+        sums(lambda x, y, a, i, j: exp(total(M, lambda k: a[k][j]) / total(N, lambda k: x[k] * x[j])) * y[i]),
+    ),
+    "a sum by itself": (
+        "exp",
+        M * N,
+        sums(lambda x, y, a, i, j: total(M, lambda k: exp(a[k][j])) * y[i]),
+    ),
+    "a sum of both": ("exp", M * N, sums(lambda x, y, a, i, j: exp(total(M, lambda k: a[k][j] * y[i])))),
     "where indices choose a root": (
         "sqrt",
         M * N,
@@ -132,6 +150,20 @@ def test_random_sums_of_products(seed: int, monkeypatch) -> None:
     monkeypatch.setattr(hoist, "_hoisted", lambda f: f)
     plain = fn([program.type(letters) for letters in program.params], Real, program.body)
     assert repr(interp(plain)(*args)) == repr(found.value)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_sums_in_sums(seed: int, monkeypatch) -> None:
+    def made():
+        return value_and_grad(NestedSums(seed).function, range(9))
+
+    args = NestedSums(seed).arguments()
+    found = same(made(), *args)
+    monkeypatch.setattr(hoist, "_hoisted", lambda f: f)
+    slow = interp(made())(*args)
+    assert repr(slow.value) == repr(found.value)
+    for k in range(9):
+        assert flat(found.grad[str(k)]) == pytest.approx(flat(slow.grad[str(k)]), rel=1e-10, abs=1e-12)
 
 
 def chain(n: int, k: int, length: int):

@@ -39,7 +39,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
-from rose_core.language.types import Array, Fin, Ref
+from rose_core.language.types import REAL, Array, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.invariants import Invariants, invariants
 
@@ -64,8 +64,9 @@ def _inner_loops(f: Func) -> list[int]:
 @remembered
 def _hoisted(f: Func) -> Func:
     loops = _inner_loops(f)
-    moving = {f.code[v][1] for v in loops if Loop(f, v, f.home).fits()}
-    ahead = invariants(f, moving)
+    found = [Loop(f, v, f.home) for v in loops]
+    moving = {f.code[loop.id][1] for loop in found if loop.fits()}
+    ahead = invariants(f, moving, _sums(f, found))
     if not (moving or ahead.nests or any(_columns(f, f.code[v][1]) for v in loops)):
         return f
     copy = copied(f, lambda b, args: _Reading(f, b, args, ahead))
@@ -80,6 +81,18 @@ def _hoisted(f: Func) -> Func:
     for v, number in enumerate(homes):
         copy.blocks[number].order.append(v)
     return copy
+
+
+def _sums(f: Func, loops: Sequence[Loop]) -> dict[int, Loop]:
+    """What reads a number → the loop that adds that up, if this does nothing else, and nothing else does."""
+    users, found = users_of_accumulators(f), {}
+    for loop in loops:
+        reading = [w for r in loop.accumulators for w in users.get(r, ()) if w not in loop.content]
+        is_one = len(reading) == len(loop.accumulators) == 1 and not f.blocks[f.code[loop.id][1]].results
+        for v in reading if is_one and loop.may_move() else ():
+            if f.code[v][0] == RESOLVE and f.types[v] is REAL and f.home[v] == loop.here:
+                found[v] = loop
+    return found
 
 
 def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
@@ -133,7 +146,10 @@ class _Reading(Verbatim):
             self.env[block.index] = b.open_for(block.size)
         needed, ways = {*values}, [*values]
         while ways:
-            for x in operands(func.code[ways.pop()], func.blocks):
+            v = ways.pop()
+            loop = self.ahead.sums.get(v)
+            more = (loop.id, *loop.needed) if loop else ()
+            for x in (*operands(func.code[v], func.blocks), *more):
                 is_here = x >= 0 and (func.home[x] in nest or x in self.ahead.dropped)
                 if is_here and x not in needed and func.code[x][0] != IDX:
                     needed.add(x)

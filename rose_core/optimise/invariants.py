@@ -3,18 +3,23 @@
 In a sum over ``k`` and ``r`` of ``a[r] * b[r] * c[k][r]``, the first product is the same for each ``k``. The
 builder leaves it in the loop over ``r``, where its operands are. As a vector it is computed once, before the
 loop over ``k``, and in a derivative its cotangents are added up before they become those of ``a`` and ``b``.
+So are sums: the norms of all ``b[r]``, where each is needed for every ``k``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import prod
+from typing import TYPE_CHECKING
 
 from rose_core.language.ir import IDX, INDEX, PARAM, Func, users_of
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
 from rose_core.language.types import REAL, Fin
 from rose_core.optimise.cases import chosen_by_indices
+
+if TYPE_CHECKING:
+    from rose_core.optimise.hoist import Loop
 
 _FEWEST_TURNS = 5
 """The fewest turns of the loop in which such a value is the same; those of coordinates are written out."""
@@ -32,6 +37,8 @@ Nest = tuple[int, ...]
 class Invariants:
     """What becomes an array, of the turns of one loop or of several in each other."""
 
+    sums: Mapping[int, Loop]
+    """``RESOLVE`` of a sum → the loop that adds it up."""
     nests: dict[int, Nest] = field(default_factory=dict)
     """Value → these loops."""
     before: dict[int, dict[Nest, list[int]]] = field(default_factory=dict)
@@ -40,34 +47,46 @@ class Invariants:
     """What nothing else needs then."""
 
 
-def invariants(f: Func, moving: Set[int]) -> Invariants:
+def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop]) -> Invariants:
     """The values that are to be computed ahead, of a function whose derivatives are still to be made.
 
-    ``moving``: the blocks of loops that do the same in all turns of one around them, as a whole.
+    ``moving``: the blocks of loops that do the same in all turns of one around them, as a whole; ``sums``:
+    the other loops that add up one number, by what reads that.
     """
-    found = Invariants()
+    found = Invariants(sums)
     depth = _depth(f)
-    depends = _depends(f, depth)
+    depends = _depends(f, depth, sums)
     nests = {
         v: nest
         for v in range(len(f.code))
-        if (nest := _nest(f, v, depends[v], depth)) and moving.isdisjoint(nest)
+        if (nest := _nest(f, v, depends[v], depth, v in sums)) and moving.isdisjoint(nest)
     }
     users = users_of(f) if nests else {}
     left = _MOST
+    moved = set[int]()
+    """What is in loops that add up such sums."""
     for v, nest in reversed(list(nests.items())):
-        needed_by = users.get(v, ())
-        stay = [u for u in needed_by if u not in nests]
-        op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
-        is_one = f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins and bool(stay)
-        if is_one and size > left:
+        if v in moved:
             del nests[v]
-        elif is_one:
+            continue
+        needed_by = users.get(v, ())
+        stay = [u for u in needed_by if u not in nests and u not in moved]
+        op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
+        is_number = v in sums or (f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins)
+        if is_number and stay and size > left:
+            del nests[v]
+            continue
+        if is_number and stay:
             left -= size
             found.nests[v] = nest
             found.before.setdefault(nest[0], {}).setdefault(nest, []).append(v)
-        elif needed_by and all(u in found.dropped or u in found.nests for u in needed_by):
+        elif needed_by and all(u in found.dropped or u in found.nests or u in moved for u in needed_by):
             found.dropped.add(v)
+        else:
+            continue
+        if v in sums:
+            moved |= sums[v].content
+            found.dropped |= {sums[v].id, *sums[v].accumulators}
     return found
 
 
@@ -79,7 +98,7 @@ def _depth(f: Func) -> list[int]:
     return found
 
 
-def _depends(f: Func, depth: list[int]) -> list[int]:
+def _depends(f: Func, depth: list[int], sums: Mapping[int, Loop]) -> list[int]:
     """On which of the loops around it each value depends, as bits, the outermost the lowest; on all of them,
     if it cannot be computed elsewhere."""
     depends: list[int] = []
@@ -90,9 +109,9 @@ def _depends(f: Func, depth: list[int]) -> list[int]:
             depends.append(1 << here >> 1)
         elif op == PARAM:
             depends.append(0)
-        elif op == INDEX or (op < TABLE_END and op not in FAILS and v not in chosen):
+        elif v in sums or op == INDEX or (op < TABLE_END and op not in FAILS and v not in chosen):
             bits = 0
-            for x in given:
+            for x in sums[v].needed if v in sums else given:
                 bits |= depends[x] if x >= 0 else 0
             depends.append(bits)
         else:
@@ -100,10 +119,10 @@ def _depends(f: Func, depth: list[int]) -> list[int]:
     return depends
 
 
-def _nest(f: Func, v: int, depends: int, depth: list[int]) -> Nest:
+def _nest(f: Func, v: int, depends: int, depth: list[int], is_sum: bool) -> Nest:
     """The loops of which a value is an array if it is computed ahead; or none."""
     op, number = f.code[v][0], f.home[v]
-    if (op >= TABLE_END and op != INDEX) or not number or not depends >> depth[number] - 1 & 1:
+    if not (is_sum or op < TABLE_END or op == INDEX) or not number or not depends >> depth[number] - 1 & 1:
         return ()
     nest = list[int]()
     while number > 0 and depends >> depth[number] - 1 & 1:

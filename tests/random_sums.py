@@ -1,0 +1,106 @@
+"""Random sums of products in each other, whose factors are of any of the loops around them."""
+
+from __future__ import annotations
+
+from random import Random
+
+from random_points import numbers
+
+from rose_core import Real, Vec, cond, exp, fn, real, select, sin, sqrt
+from rose_core import max as greatest
+from rose_core import sum as total
+
+SIZES = (1, 2, 3, 5, 6, 7)
+MOST_TURNS = 2000
+DEEPEST = 5
+
+
+class NestedSums:
+    """A function of matrices: sums in sums, which are the same in all turns of some loops around them."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = draw = Random(seed)
+        self.sizes = draw.choices(SIZES, k=3)
+        self.shapes = [(m, n) for m in self.sizes for n in self.sizes]
+        plan = self.planned(1, [])
+        params = [Vec(m, Vec(n, Real)) for m, n in self.shapes]
+        self.function = fn(params, Real, lambda *xs: self.built(plan, xs, []))
+
+    def arguments(self):
+        return [numbers(self.draw, shape) for shape in self.shapes]
+
+    def planned(self, turns: int, around: list[int]):
+        """What is computed in loops of these sizes: a number of elements at their indices, and of sums."""
+        draw = self.draw
+        made = [self.read(around) for _ in range(draw.choice([1, 1, 2, 3]))]
+        for _ in range(draw.choice([1, 1, 2]) if len(around) < DEEPEST else 0):
+            size = draw.choice(self.sizes)
+            if turns * size <= MOST_TURNS:
+                made.append(("sum", size, self.planned(turns * size, [*around, size])))
+        draw.shuffle(made)
+        return draw.choice(OPERATIONS), made, draw.randrange(6), draw.randrange(6)
+
+    def read(self, around: list[int]):
+        """An element of a matrix, at indices of loops around."""
+        pairs = [(i, j) for i in range(len(around)) for j in range(len(around))]
+        if not pairs:
+            return "one", 0, 0, 0
+        i, j = self.draw.choice(pairs)
+        return "read", self.shapes.index((around[i], around[j])), i, j
+
+    def built(self, plan, xs, at):
+        operation, parts, p, q = plan
+        values = []
+        for part in parts:
+            if part[0] == "sum":
+                values.append(total(part[1], lambda i, inner=part[2]: self.built(inner, xs, [*at, i])))
+            else:
+                values.append(xs[part[1]][at[part[2]]][at[part[3]]] if part[0] == "read" else 0.7)
+        return operation(values, at, p, q)
+
+
+def product(values, at, p, q):
+    found = values[0]
+    for x in values[1:]:
+        found = found * x
+    return found
+
+
+def added(values, at, p, q):
+    found = values[0] * 0.3
+    for x in values[1:]:
+        found = found - x * x * 0.1
+    return found
+
+
+def of_first(values, at, p, q):
+    return sin(values[0]) * product(values, at, p, q)
+
+
+def root(values, at, p, q):
+    return product(values, at, p, q) / sqrt(1.0 + values[-1] * values[-1])
+
+
+def chosen(values, at, p, q):
+    """By indices, a root of what may be 0 there."""
+    if len(at) < 2:
+        return of_first(values, at, p, q)
+    i, j = at[p % len(at)], at[q % len(at)]
+    return select(real(i) < real(j), sqrt(values[-1] * values[-1]), product(values, at, p, q))
+
+
+def on_one_side(values, at, p, q):
+    return cond(
+        values[0] > 0.2, Real, lambda: exp(-values[-1] * values[-1]), lambda: product(values, at, p, q)
+    )
+
+
+def of_greatest(values, at, p, q):
+    return greatest(values[0], values[-1]) * values[len(values) // 2]
+
+
+def by_turn(values, at, p, q):
+    return product(values, at, p, q) * (real(at[p % len(at)]) + 0.5 if at else 1.0)
+
+
+OPERATIONS = [product, product, product, added, of_first, root, chosen, on_one_side, of_greatest, by_turn]

@@ -1,4 +1,4 @@
-"""Random sums of products in each other, whose factors are of any of the loops around them."""
+"""Random sums of products in each other, with factors of any of the loops around, some of them twice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 
 from random_points import numbers
 
-from rose_core import Real, Vec, cond, exp, fn, real, select, sin, sqrt
+from rose_core import Real, Vec, cond, exp, fn, real, select, sin, sqrt, vec
 from rose_core import max as greatest
 from rose_core import sum as total
 
@@ -36,7 +36,10 @@ class NestedSums:
         for _ in range(draw.choice([1, 1, 2]) if len(around) < DEEPEST else 0):
             size = draw.choice(self.sizes)
             if turns * size <= MOST_TURNS:
-                made.append(("sum", size, self.planned(turns * size, [*around, size])))
+                kind = draw.choice(["sum", "sum", "sum", "element"])
+                made.append((kind, size, self.planned(turns * size, [*around, size])))
+                if draw.random() < 0.4:
+                    made.append(made[-1])
         draw.shuffle(made)
         return draw.choice(OPERATIONS), made, draw.randrange(6), draw.randrange(6)
 
@@ -52,10 +55,12 @@ class NestedSums:
         operation, parts, p, q = plan
         values = []
         for part in parts:
-            if part[0] == "sum":
-                values.append(total(part[1], lambda i, inner=part[2]: self.built(inner, xs, [*at, i])))
+            kind, size, *more = part
+            if kind in ("sum", "element"):
+                term = lambda i, inner=more[0]: self.built(inner, xs, [*at, i])  # noqa: E731
+                values.append(total(size, term) if kind == "sum" else vec(size, Real, term)[p % size])
             else:
-                values.append(xs[part[1]][at[part[2]]][at[part[3]]] if part[0] == "read" else 0.7)
+                values.append(xs[size][at[more[0]]][at[more[1]]] if kind == "read" else 0.7)
         return operation(values, at, p, q)
 
 

@@ -15,7 +15,7 @@ from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import Func
 from rose_core.language.ops import code
-from rose_core.optimise import hoist, invariants
+from rose_core.optimise import hoist
 
 M, N = 7, 6
 V, W, A = Vec(N, Real), Vec(M, Real), Vec(M, Vec(N, Real))
@@ -189,7 +189,7 @@ def test_many_values_of_a_turn_are_computed_in_one_loop() -> None:
 
 
 def test_the_arrays_of_a_function_take_a_megabyte_at_most(monkeypatch) -> None:
-    monkeypatch.setattr(invariants, "_MOST", 3 * N)
+    monkeypatch.setattr(hoist, "MOST", 3 * N)
     f = chain(N, M, 12)
     same(value_and_grad(f, [0, 1]), numbers(N), numbers(M))
     root = Expansion(f.func).root

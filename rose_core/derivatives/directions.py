@@ -28,10 +28,11 @@ from rose_core.language.ir import (
     contents,
     is_real,
     operands,
+    users_of_accumulators,
 )
 from rose_core.language.replay import Replay
 from rose_core.language.types import Ref
-from rose_core.optimise.hoist import Loop, users_of_accumulators
+from rose_core.optimise.hoist import Loop
 from rose_core.optimise.inline import LONGEST_IN_LOOP
 from rose_core.optimise.outside import all_regular
 

@@ -317,6 +317,18 @@ def users_of(f: Func) -> dict[int, list[int]]:
     return found
 
 
+def users_of_accumulators(f: Func) -> dict[int, list[int]]:
+    """By accumulator, the instructions that add to it or read it."""
+    users: dict[int, list[int]] = {}
+    if ACCUM not in opcodes(f):
+        return users
+    for v in places(f, BEYOND_BINARY):
+        for x in operands(f.code[v], f.blocks):
+            if x >= 0 and f.code[x][0] == ACCUM:
+                users.setdefault(x, []).append(v)
+    return users
+
+
 def path_of(f: Func, r: int) -> tuple[list[int], int]:
     """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that accumulator."""
     indices = []

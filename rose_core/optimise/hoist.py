@@ -15,7 +15,6 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
-    BEYOND_BINARY,
     CALL,
     COND,
     FOR,
@@ -31,22 +30,25 @@ from rose_core.language.ir import (
     ZEROS,
     Func,
     callees,
-    opcodes,
     operands,
-    places,
     remembered,
     takes_accumulators,
+    users_of_accumulators,
 )
 from rose_core.language.ops import FAILS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, Array, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
-from rose_core.optimise.invariants import Invariants, invariants
+from rose_core.optimise.invariants import MOST, Invariants, invariants
+from rose_core.optimise.numbering import numbered
 
 _PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))
 """Structural instructions that stand where their operands do."""
 _PLAIN = _PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 """Structural instructions that cannot fail, if nothing that they call can."""
+
+_MOST_ROUNDS = 6
+"""How often loops are looked at."""
 
 _FEWEST = 6
 """The fewest elements of a column that is read by itself."""
@@ -54,22 +56,42 @@ _FEWEST = 6
 
 def hoisted(f: Func) -> Func:
     """``f``, or a copy with such loops moved; the functions that it calls are left."""
-    return f if not _inner_loops(f) or stays(f) else _hoisted(f)
+    return _hoisted(f) if _inner_loops(f) and not stays(f) else numbered(f)
+
+
+@remembered
+def _hoisted(f: Func) -> Func:
+    left = MOST
+    # what was moved out of a loop may be the same in all turns of another one around it
+    for _ in range(_MOST_ROUNDS):
+        before = f
+        f, left = _once(f, left)
+        if f is before:
+            break
+    return f
 
 
 def _inner_loops(f: Func) -> list[int]:
     return [block.owner for block in f.blocks if block.parent > 0]
 
 
-@remembered
-def _hoisted(f: Func) -> Func:
+def _once(f: Func, left: int) -> tuple[Func, int]:
+    """``f``, or a copy, and how many elements of so many `Invariants` leave."""
     loops = _inner_loops(f)
-    found = [Loop(f, v, f.home) for v in loops]
-    moving = {f.code[loop.id][1] for loop in found if loop.fits()}
-    ahead = invariants(f, moving, _sums(f, found))
-    if not (moving or ahead.nests or any(_columns(f, f.code[v][1]) for v in loops)):
-        return f
-    copy = copied(f, lambda b, args: _Reading(f, b, args, ahead))
+    nested = [Loop(f, v, f.home) for v in loops]
+    moving = {f.code[loop.id][1] for loop in nested if loop.fits()}
+    ahead = invariants(f, moving, _sums(f, nested), left)
+    found = _moved(f, ahead, False) if moving or ahead.nests else f
+    if found is f:
+        found = numbered(f)
+    if found is f and any(_columns(f, f.code[v][1]) for v in loops):
+        found = _moved(f, Invariants({}, 0), True)
+    return found, ahead.left
+
+
+def _moved(f: Func, ahead: Invariants, columns: bool) -> Func:
+    """``f`` with this computed ahead, and all in the outermost loop that it can be in."""
+    copy = copied(f, lambda b, args: _Reading(f, b, args, ahead, columns))
     homes = _homes(copy)
     if homes == copy.home:
         return f
@@ -113,11 +135,12 @@ def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
 
 
 class _Reading(Verbatim):
-    """Copies a function, reads columns by themselves, and computes what it can ahead of loops."""
+    """Copies a function, computes what it can ahead of loops, and if wanted, reads columns by themselves."""
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], ahead: Invariants) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], ahead: Invariants, columns: bool) -> None:
         super().__init__(func, b, args)
         self.ahead = ahead
+        self.columns = columns
         self.arrays: dict[int, int] = {}
         """Value → the array that has it."""
 
@@ -165,7 +188,7 @@ class _Reading(Verbatim):
         b, env = self.b, self.env
         for nest, values in self.ahead.before.get(number, {}).items():
             self._compute(values, nest)
-        for x, (of, i) in _columns(self.func, number).items():
+        for x, (of, i) in _columns(self.func, number).items() if self.columns else ():
             k = b.open_for(self.func.blocks[number].size)
             self.replaced[x] = [b.get(b.close_for([b.index(b.index(env[of], k), env[i])]), 0)]
         super().loop(v, number)
@@ -199,18 +222,6 @@ def _homes(f: Func) -> list[int]:
             if home[v] == max((home[x] for x in given), default=0):
                 found[v] = max((found[x] for x in given), default=0)
     return found
-
-
-def users_of_accumulators(f: Func) -> dict[int, list[int]]:
-    """By accumulator, the instructions that add to it or read it."""
-    users: dict[int, list[int]] = {}
-    if ACCUM not in opcodes(f):
-        return users
-    for v in places(f, BEYOND_BINARY):
-        for x in operands(f.code[v], f.blocks):
-            if x >= 0 and f.code[x][0] == ACCUM:
-                users.setdefault(x, []).append(v)
-    return users
 
 
 class Loop:

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from rose_core.optimise.hoist import Loop
 
 _FEWEST_TURNS = 5
-"""The fewest turns of the loop in which such a value is the same; those of coordinates are written out."""
+"""The fewest turns of the loop in which such a value is the same; those of coordinates are written out. Of a
+sum of so many, the fewest are two."""
 
-_MOST = 1 << 17
+MOST = 1 << 17
 """The most elements of all arrays of a function: a megabyte."""
 
 _NEG = code("neg")
@@ -39,6 +40,8 @@ class Invariants:
 
     sums: Mapping[int, Loop]
     """``RESOLVE`` of a sum → the loop that adds it up."""
+    left: int
+    """How many elements the arrays may have besides."""
     nests: dict[int, Nest] = field(default_factory=dict)
     """Value → these loops."""
     before: dict[int, dict[Nest, list[int]]] = field(default_factory=dict)
@@ -47,22 +50,21 @@ class Invariants:
     """What nothing else needs then."""
 
 
-def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop]) -> Invariants:
+def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop], left: int) -> Invariants:
     """The values that are to be computed ahead, of a function whose derivatives are still to be made.
 
     ``moving``: the blocks of loops that do the same in all turns of one around them, as a whole; ``sums``:
-    the other loops that add up one number, by what reads that.
+    the other loops that add up one number, by what reads that; ``left``: how many elements arrays may have.
     """
-    found = Invariants(sums)
+    found = Invariants(sums, left)
     depth = _depth(f)
     depends = _depends(f, depth, sums)
     nests = {
         v: nest
         for v in range(len(f.code))
-        if (nest := _nest(f, v, depends[v], depth, v in sums)) and moving.isdisjoint(nest)
+        if (nest := _nest(f, v, depends[v], depth, sums.get(v))) and moving.isdisjoint(nest)
     }
     users = users_of(f) if nests else {}
-    left = _MOST
     moved = set[int]()
     """What is in loops that add up such sums."""
     for v, nest in reversed(list(nests.items())):
@@ -73,11 +75,11 @@ def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop]) -> Invariant
         stay = [u for u in needed_by if u not in nests and u not in moved]
         op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
         is_number = v in sums or (f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins)
-        if is_number and stay and size > left:
+        if is_number and stay and size > found.left:
             del nests[v]
             continue
         if is_number and stay:
-            left -= size
+            found.left -= size
             found.nests[v] = nest
             found.before.setdefault(nest[0], {}).setdefault(nest, []).append(v)
         elif needed_by and all(u in found.dropped or u in found.nests or u in moved for u in needed_by):
@@ -119,16 +121,17 @@ def _depends(f: Func, depth: list[int], sums: Mapping[int, Loop]) -> list[int]:
     return depends
 
 
-def _nest(f: Func, v: int, depends: int, depth: list[int], is_sum: bool) -> Nest:
+def _nest(f: Func, v: int, depends: int, depth: list[int], of: Loop | None) -> Nest:
     """The loops of which a value is an array if it is computed ahead; or none."""
     op, number = f.code[v][0], f.home[v]
-    if not (is_sum or op < TABLE_END or op == INDEX) or not number or not depends >> depth[number] - 1 & 1:
+    if not (of or op < TABLE_END or op == INDEX) or not number or not depends >> depth[number] - 1 & 1:
         return ()
     nest = list[int]()
     while number > 0 and depends >> depth[number] - 1 & 1:
         nest.append(number)
         number = f.blocks[number].parent
-    fits = number > 0 and _turns(f, number) >= _FEWEST_TURNS and all(_turns(f, inner) for inner in nest)
+    fewest = 2 if of and _turns(f, f.code[of.id][1]) >= _FEWEST_TURNS else _FEWEST_TURNS
+    fits = number > 0 and _turns(f, number) >= fewest and all(_turns(f, inner) for inner in nest)
     return tuple(reversed(nest)) if fits else ()
 
 

@@ -34,12 +34,13 @@ from rose_core.language.ir import (
     opcodes,
     operands,
     remembered,
+    users_of_accumulators,
 )
 from rose_core.language.ops import REGULAR, TABLE_END, code
 from rose_core.language.replay import copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
-from rose_core.optimise.hoist import Loop, cannot_fail, hoisted, users_of_accumulators
+from rose_core.optimise.hoist import Loop, cannot_fail, hoisted
 from rose_core.optimise.inline import Verbatim, stays
 
 _NEG = code("neg")

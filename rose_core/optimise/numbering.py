@@ -1,0 +1,108 @@
+"""Value numbering beyond operations: sums of the same, and vectors of the same, are one.
+
+The builder has one value for equal operations. A mean that a program has as a function is a loop wherever it
+is mentioned, as in the square of what a number is more than the mean. So values get numbers, of which those
+in loops are functions of the turns around them, the same for loops side by side: what adds up a value of the
+same number in as many turns, or has it as elements, is the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rose_core.language.builder import Builder
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    FOR,
+    GET,
+    IDX,
+    INDEX,
+    RESOLVE,
+    VEC,
+    Func,
+    among,
+    places,
+    remembered,
+    users_of_accumulators,
+)
+from rose_core.language.ops import TABLE_END, computation
+from rose_core.language.replay import copied
+from rose_core.optimise.inline import Verbatim, stays
+
+_GIVEN = among((GET, RESOLVE))
+
+_MOST_ROUNDS = 4
+"""How often it is done: what is computed of the same is the same from then on."""
+
+
+def numbered(f: Func) -> Func:
+    """``f``, or a copy in which such loops give nothing that one before them gives."""
+    loops = {(block.parent, block.size) for block in f.blocks[1:]}
+    return f if len(loops) == len(f.blocks) - 1 or stays(f) else _numbered(f)
+
+
+@remembered
+def _numbered(f: Func) -> Func:
+    for _ in range(_MOST_ROUNDS):
+        same = _same(f)
+        if not same:
+            break
+        f = copied(f, partial(_Sharing, f, same=same))
+    return f
+
+
+def _same(f: Func) -> dict[int, int]:
+    """Sums and vectors that loops give → the same of a loop before, in the same block."""
+    code, blocks, home = f.code, f.blocks, f.home
+    users = users_of_accumulators(f)
+    known: dict[object, int] = {}
+    first: dict[tuple[int, int], int] = {}
+    number: dict[int, int] = {}
+    same: dict[int, int] = {}
+    # of the outermost block, the builder has numbered the operations
+    inside = [v for block in blocks[1:] for v in block.order]
+    for v in sorted({*places(f, _GIVEN), *inside}):
+        op, *given = code[v]
+        key: object = None
+        if op < TABLE_END or op in (INDEX, VEC):
+            key = f.types[v], computation(op, [number.get(x, x) for x in given])
+        elif op == IDX:
+            key = IDX, *_sizes(f, home[v], 0)
+        elif op == GET and code[given[0]][0] == FOR:
+            block = blocks[code[given[0]][1]]
+            result = block.results[given[1]]
+            key = GET, block.size, number.get(result, result)
+        elif op == RESOLVE and code[given[0]][0] == ACCUM:
+            adding = [w for w in users[given[0]] if code[w][0] != RESOLVE]
+            if len(adding) == 1 and code[adding[0]][0] == ADD_TO:
+                both = code[given[0]][1], code[adding[0]][2]
+                key = RESOLVE, *(number.get(x, x) for x in both), *_sizes(f, home[adding[0]], home[v])
+        if key:
+            number[v] = known.setdefault(key, v)
+            if op in (GET, RESOLVE):
+                before = first.setdefault((number[v], home[v]), v)
+                if before != v:
+                    same[v] = before
+    return same
+
+
+def _sizes(f: Func, number: int, outer: int) -> list[object]:
+    """The sizes of the loops around a block, up to an outer one."""
+    found = list[object]()
+    while number != outer:
+        found.append(f.blocks[number].size)
+        number = f.blocks[number].parent
+    return found
+
+
+class _Sharing(Verbatim):
+    def __init__(self, func: Func, b: Builder, args: list[int], same: dict[int, int]) -> None:
+        super().__init__(func, b, args)
+        self.same = same
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        if v in self.same:
+            self.env[v] = self.env[self.same[v]]
+        else:
+            super().structural(v, ins)

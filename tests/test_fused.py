@@ -116,6 +116,12 @@ def of_polygon(p):
     return area / along(lambda a, b: sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1])))
 
 
+def of_scores(p):
+    """Sums of the same sums: of these, one of two is what nobody asks for any more."""
+    score = lambda i: exp(total(N, lambda k: p[i][0] * p[k][1]))  # noqa: E731
+    return total(N, score) / total(N, lambda i: score(i) * p[i][0])
+
+
 def of_mean(p):
     """Sums that need each other."""
     m = total(N, lambda i: exp(p[i][0]) * p[i][1]) / N
@@ -137,6 +143,7 @@ PROGRAMS = {
     of_grids: (5, 3),
     of_three: (3, 2),
     of_polygon: (2, 1),
+    of_scores: (4, 3),
 }
 """Programs, how many loops are written in them, and how many there are then."""
 

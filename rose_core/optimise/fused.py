@@ -8,7 +8,7 @@ order, so values are the same to the bit; in a derivative, the order in which co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.builder import Builder
@@ -30,10 +30,11 @@ from rose_core.language.ir import (
     places,
     remembered,
 )
-from rose_core.language.ops import EFFORT, FAILS, TABLE_END, computation
+from rose_core.language.ops import EFFORT, FAILS, TABLE_END
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, Fin, Ref
 from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.numbering import numbered, numbers
 from rose_core.optimise.written import short_sums, written_out
 
 LEAST_SHARED = 6
@@ -75,7 +76,7 @@ def _fused(f: Func) -> Func:
     for _ in range(_DEEPEST):
         if not groups:
             break
-        found = copied(written, _replay(written, groups))
+        found = numbered(copied(written, _replay(written, groups)))
         written, groups = found, list(_groups(found))
     return found
 
@@ -156,7 +157,7 @@ def _groups(f: Func) -> Iterator[_Group]:
         for x in operands(f.code[v], f.blocks):
             if x >= 0 and isinstance(f.types[x], Ref):
                 touched.setdefault(path_of(f, x)[1], []).append(v)
-    known: dict[tuple[int, ...], int] = {}
+    known = numbers(f)
     for number, block in enumerate(f.blocks):
         owners = [v for v in block.order if f.code[v][0] == FOR]
         loops = [loop for v in owners if (loop := _loop(f, v, known))] if len(owners) > 1 else []
@@ -180,15 +181,14 @@ def _groups(f: Func) -> Iterator[_Group]:
                 yield group
 
 
-def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | None:
-    """A loop, if all in it can be together with another's; ``known``: a number for each computation."""
+def _loop(f: Func, owner: int, known: Mapping[int, int]) -> _Loop | None:
+    """A loop, if all in it can be together with another's; ``known``: the numbers of what is in it."""
     content = contents(f, f.code[owner][1])
     if len(content) > MOST_ROWS:
         return None
     inside = set(content)
     results = f.blocks[f.code[owner][1]].results
     loop = _Loop(owner, content, {x for x in results if x >= 0 and x not in inside}, set(), {}, False)
-    keys: dict[int, int] = {}
     for v in content:
         op, *given = f.code[v]
         if op >= TABLE_END and op not in PLAIN:
@@ -198,31 +198,16 @@ def _loop(f: Func, owner: int, known: dict[tuple[int, ...], int]) -> _Loop | Non
         loop.outside.update(x for x in taken if x not in inside)
         if op == ADD_TO and (root := path_of(f, given[0])[1]) not in inside:
             loop.accumulators.add(root)
-        if op < TABLE_END or op in (INDEX, VEC):
-            key = computation(op, [keys.get(x, x) for x in given])
-            # numbers of values from outside are below these
-            keys[v] = known.setdefault(key, len(f.code) + len(known))
-            if op < TABLE_END:
-                loop.work[keys[v]] = EFFORT[op]
-            elif f.types[v] is REAL:
-                loop.work[keys[v]] = 1
-        elif op == IDX:
-            keys[v] = known.setdefault((IDX, _depth(f, f.home[v], owner)), len(f.code) + len(known))
+        if op < TABLE_END:
+            loop.work[known[v]] = EFFORT[op]
+        elif op == INDEX and f.types[v] is REAL:
+            loop.work[known[v]] = 1
     return loop
 
 
 def is_movable(op: int) -> bool:
     """Whether an instruction can stand anywhere after its operands."""
     return op in _PURE or op == ACCUM or (op < TABLE_END and op not in FAILS)
-
-
-def _depth(f: Func, number: int, owner: int) -> int:
-    """How many loops a block is in, of those in a loop."""
-    depth = 0
-    while f.blocks[number].owner != owner:
-        number = f.blocks[number].parent
-        depth += 1
-    return depth
 
 
 def _is_worth_it(f: Func, first: _Loop, loop: _Loop) -> bool:

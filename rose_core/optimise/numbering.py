@@ -54,12 +54,18 @@ def _numbered(f: Func) -> Func:
 
 def _same(f: Func) -> dict[int, int]:
     """Sums and vectors that loops give → the same of a loop before, in the same block."""
+    number = numbers(f)
+    first: dict[tuple[int, int], int] = {}
+    of = {v: first.setdefault((number[v], f.home[v]), v) for v in places(f, _GIVEN) if v in number}
+    return {v: before for v, before in of.items() if v != before}
+
+
+def numbers(f: Func) -> dict[int, int]:
+    """The numbers of values in loops, all of them whole, and of what these give; others are their own."""
     code, blocks, home = f.code, f.blocks, f.home
     users = users_of_accumulators(f)
     known: dict[object, int] = {}
-    first: dict[tuple[int, int], int] = {}
     number: dict[int, int] = {}
-    same: dict[int, int] = {}
     # of the outermost block, the builder has numbered the operations
     inside = [v for block in blocks[1:] for v in block.order]
     for v in sorted({*places(f, _GIVEN), *inside}):
@@ -74,17 +80,15 @@ def _same(f: Func) -> dict[int, int]:
             result = block.results[given[1]]
             key = GET, block.size, number.get(result, result)
         elif op == RESOLVE and code[given[0]][0] == ACCUM:
-            adding = [w for w in users[given[0]] if code[w][0] != RESOLVE]
+            r = given[0]
+            adding = [w for w in users[r] if code[w][0] != RESOLVE]
             if len(adding) == 1 and code[adding[0]][0] == ADD_TO:
-                both = code[given[0]][1], code[adding[0]][2]
-                key = RESOLVE, *(number.get(x, x) for x in both), *_sizes(f, home[adding[0]], home[v])
+                (w,) = adding
+                both = code[r][1], code[w][2]
+                key = RESOLVE, *(number.get(x, x) for x in both), *_sizes(f, home[w], home[r])
         if key:
             number[v] = known.setdefault(key, v)
-            if op in (GET, RESOLVE):
-                before = first.setdefault((number[v], home[v]), v)
-                if before != v:
-                    same[v] = before
-    return same
+    return number
 
 
 def _sizes(f: Func, number: int, outer: int) -> list[object]:

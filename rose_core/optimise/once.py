@@ -7,15 +7,15 @@ together: reverse mode asks for sin in a loop after the one with cos, and both c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import INDEX, Func, opcodes
-from rose_core.language.ops import FAILS, LIBRARY, TABLE_END, TOGETHER, computation
+from rose_core.language.ir import Func, opcodes
+from rose_core.language.ops import LIBRARY, TOGETHER, computation
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import Fin
+from rose_core.optimise.numbering import numbers
 
 MOST_TURNS = 1 << 17
 """Of how many turns results are kept: a megabyte."""
@@ -50,38 +50,23 @@ def _repeated(f: Func) -> dict[int, Source]:
         assert isinstance(block.size, Fin)
         if block.size.size <= MOST_TURNS and any(f.code[v][0] in LIBRARY for v in block.order):
             siblings.setdefault((block.parent, block.size.size), []).append(number)
-    several = [numbers for numbers in siblings.values() if len(numbers) > 1]
-    uses = Demand(f).uses if several else []
+    several = [alike for alike in siblings.values() if len(alike) > 1]
+    if not several:
+        return {}
+    uses, known = Demand(f).uses, numbers(f)
     found: dict[int, Source] = {}
-    for numbers in several:
+    for alike in several:
         first: dict[tuple[int, ...], Source] = {}
-        keys: dict[tuple[int, ...], int] = {}
-        for number in sorted(numbers, key=lambda k: f.blocks[k].owner):
-            for v, key in _calls(f, number, keys):
-                if uses[v]:
-                    op, *operands = f.code[v]
+        for number in sorted(alike, key=lambda k: f.blocks[k].owner):
+            for v in f.blocks[number].order:
+                op, *operands = f.code[v]
+                if op in LIBRARY and uses[v]:
                     here = Source(number, op, tuple(operands))
-                    source = first.setdefault((_FAMILY.get(op, op), *key), here)
+                    key = computation(op, [known.get(x, x) for x in operands])
+                    source = first.setdefault((_FAMILY.get(op, op), *key[1:]), here)
                     if source.block != number:
                         found[v] = Source(source.block, op, source.operands)
     return found
-
-
-def _calls(f: Func, number: int, keys: dict[tuple[int, ...], int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The calls of library functions in a loop, each with what is the same for the same operands.
-
-    ``keys``: what an instruction on such keys has for one, for all loops.
-    """
-    code, block = f.code, f.blocks[number]
-    turn = len(f.code)
-    known = {block.index: turn}
-    for v in block.order:
-        ins = code[v]
-        if ins[0] == INDEX or (ins[0] < TABLE_END and ins[0] not in FAILS):
-            key = computation(ins[0], [known.get(x, x) for x in ins[1:]])
-            if ins[0] in LIBRARY:
-                yield v, key[1:]
-            known[v] = keys.setdefault(key, turn + 1 + len(keys))
 
 
 class _Once(Replacing):

@@ -129,6 +129,40 @@ def test_what_a_page_listens_to_is_done(site: Frozen) -> None:
     assert told == f"pages/page.html: {len(wanted)} programs"
 
 
+SLIDER = """
+<div style="width: 300px"><b id="thumb">held</b></div>
+"""
+
+SLIDES = """
+let last;
+const move = ({ clientX }) => {
+    const place = Math.floor(clientX / 100);
+    if (place !== last) scale(1 + (last = place));
+};
+thumb.onpointerdown = () => document.addEventListener("pointermove", move);
+document.addEventListener("pointerup", () => document.removeEventListener("pointermove", move));
+"""
+
+
+def test_what_is_moved_itself_is_dragged_to_all_sides(site: Frozen) -> None:
+    """As the thumb of a slider that scripts have made."""
+    assert told_of(site, SLIDER, SLIDES) == "pages/page.html: 4 programs"
+
+
+LATER = """<!doctype html><link rel="icon" href="data:,">
+<button id="first">1</button><button id="second">2</button>
+<script>
+first.onclick = async () => (await import("./scales.js")).scale(2);
+</script>
+<script type="module" src="later.js"></script>
+"""
+
+
+def test_pages_that_load_what_compiles_when_it_is_needed_are_used(site: Frozen) -> None:
+    site.write("pages/later.js", 'second.onclick = async () => (await import("./scales.js")).scale(3);')
+    assert "pages/page.html: 2 programs\n" in site.told_of(LATER)
+
+
 STEPS = """<form id="form">
 <fieldset id="one"><input name="a" type="radio" value="2" checked><input name="a" type="radio" value="3">
 <button type="button" id="next">next</button></fieldset>

@@ -92,8 +92,40 @@
     await this.pause();
   },
 
-  /** Come to a place in an element with the mouse, click there, and drag what is there a little way. */
-  async drag(present, start) {
+  /** Places on a little way from one. */
+  near({ clientX, clientY }) {
+    const steps = [1, 2, 3, 4];
+    return steps.map((k) => ({
+      clientX: clientX + 5 * k,
+      clientY: clientY + 3 * k,
+    }));
+  },
+
+  /** Places on the way from the middle of an element across what it is in, to both ends, and down that, and back. */
+  sides(present) {
+    const { FEW } = this;
+    const start = this.middle(present);
+    const around = present().parentElement ?? present();
+    const { left, right, top, bottom } = around.getBoundingClientRect();
+    const way = (axis, low, high) => {
+      const at = start[axis];
+      const goals = [at, low, high, at];
+      const steps = Array.from({ length: FEW }, (_, k) => (k + 1) / FEW);
+      return goals.slice(1).flatMap((goal, k) =>
+        steps.map((share) => ({
+          ...start,
+          [axis]: goals[k] + share * (goal - goals[k]),
+        })),
+      );
+    };
+    return [
+      ...way("clientX", Math.max(left, 0), Math.min(right, innerWidth)),
+      ...way("clientY", Math.max(top, 0), Math.min(bottom, innerHeight)),
+    ];
+  },
+
+  /** Come to a place in an element with the mouse, click there, and drag what is there to others. */
+  async drag(present, start, places = this.near(start)) {
     const { clientX: x, clientY: y } = start;
     const top = present().getRootNode().elementFromPoint?.(x, y);
     // what is held hears all until it is let go, and those around it do
@@ -110,11 +142,15 @@
     this.point(target, [...DOWN, ...UP, "click"], start);
     this.point(target, DOWN, start);
     let place = start;
-    for (let k = 1; k <= 4; ++k) {
-      place = { clientX: x + 5 * k, clientY: y + 3 * k };
-      const more = { ...place, movementX: 5, movementY: 3, buttons: 1 };
+    for (const next of places) {
+      const movementX = next.clientX - place.clientX;
+      const movementY = next.clientY - place.clientY;
+      place = next;
+      const more = { ...place, movementX, movementY, buttons: 1 };
       this.point(target, ["pointermove", "mousemove"], more);
       await this.drawn(); // many wait for that
+      // what is overtaken may be given up
+      if (globalThis.roseWork.pending) await this.settled(100, 500);
     }
     this.point(target, [...UP, "dblclick", "contextmenu"], place);
     await this.pause();

@@ -182,15 +182,23 @@
     );
   },
 
-  /** Drag what is in the middle of something, and where much is drawn in other places, too; and turn the wheel. */
+  /**
+   * Drag what is in the middle of something, and where much is drawn in other places, too, a little way, and what makes
+   * programs, or is moved itself, to all sides; and turn the wheel.
+   */
   async haul(present) {
     if (this.isOver()) return;
     present().scrollIntoView({ block: "nearest", behavior: "instant" });
     const quarters = [1 / 4, 3 / 4];
     const corners = quarters.flatMap((x) => quarters.map((y) => [x, y]));
     const isWide = present().matches("canvas, svg");
-    for (const [x, y] of [[1 / 2, 1 / 2], ...(isWide ? corners : [])])
-      await this.drag(present, this.middle(present, x, y));
+    let isFar = !isWide; // what is moved itself may be anywhere
+    for (const [x, y] of [[1 / 2, 1 / 2], ...(isWide ? corners : [])]) {
+      const drag = () => this.drag(present, this.middle(present, x, y));
+      if (await this.isNew(drag)) isFar = true;
+    }
+    const middle = this.middle(present);
+    if (isFar) await this.drag(present, middle, this.sides(present));
     if (!this.hears(present(), ["wheel"])) return;
     for (const deltaY of [100, -100]) {
       const more = { ...this.middle(present), deltaY };
@@ -226,11 +234,28 @@
   },
 
   /** Whether the page can compile anything, as far as that can be seen: what it shows of others takes long. */
-  hasRose() {
+  async hasRose() {
     const { isOurs } = globalThis.roseWork;
-    return (
-      this.count() > 0 || performance.getEntriesByType("resource").some(isOurs)
-    );
+    const loaded = performance.getEntriesByType("resource");
+    return this.count() > 0 || loaded.some(isOurs) || this.loadsMore(loaded);
+  },
+
+  /** Whether a script of the page's may load others, Rose perhaps, when something is done. */
+  async loadsMore(loaded) {
+    const own = loaded
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith(`${location.origin}/`))
+      .filter((name) => /\.m?js(\?.*)?$/.test(name));
+    const texts = await Promise.all([
+      ...[...document.scripts].map(({ text }) => text),
+      ...own.map((name) =>
+        fetch(name).then(
+          (answer) => answer.text(),
+          () => "", // a policy may forbid it
+        ),
+      ),
+    ]);
+    return texts.some((text) => /\bimport\s*\(|\brose(\.\w+)?\.js/.test(text));
   },
 
   /** What only pages that can compile something are used for. */
@@ -271,7 +296,7 @@
       await this.each("[role=tab]", (tab) => this.show(tab));
       for (const tab of open) await this.press(tab);
       await this.each("details:not([open])", (x) => this.peep(x));
-      if (this.hasRose()) await this.actAll();
+      if (await this.hasRose()) await this.actAll();
       this.room = Math.min(this.room, LATE);
     } while (this.taken && --rounds);
     const isOther = (element) => this.isOther(element);

@@ -201,6 +201,19 @@ def test_too_much_memory() -> None:
     )
 
 
+def test_no_memory_is_for_zeros_that_nobody_reads() -> None:
+    """Those that an accumulator begins with are written where it is; those that are given are somewhere."""
+    n = 100_000
+    squares = fn([Vec(n, Real)], Real, lambda v: rose_sum(n, lambda i: v[i] * v[i]))
+    slope = Program(Expansion(grad(squares).func).root)
+    assert slope.end < 2 * 8 * n + 1000  # the argument and the result
+
+    still = fn([Vec(n, Real)], Real, lambda v: v[0])
+    bent = grad(fn([Vec(n, Real)], Real, lambda v: cond(v[0] > 0, Real, lambda: squares(v), lambda: 0.0)))
+    assert compile(bent)([1.0] * n)[1] == 2
+    assert compile(grad(still))([1.0] * n)[:2] == [1, 0]
+
+
 def test_a_compiler_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError

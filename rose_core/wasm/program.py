@@ -11,6 +11,7 @@ from rose_core import encode
 from rose_core.encode import MEMORY_FILL, call, global_set, i32_const, load, memory_init, store
 from rose_core.errors import FAIL, Notes, notes
 from rose_core.language.ir import (
+    ACCUM,
     BEYOND_BINARY,
     LOOP,
     VEC,
@@ -25,7 +26,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import OPS, Op
 from rose_core.language.tables import numbers_of
-from rose_core.language.types import Array, is_memory
+from rose_core.language.types import Array, Type, has_tape, is_memory
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
@@ -191,10 +192,8 @@ class _Constants:
     """What a program has in memory from its start: zeros for all, and vectors, each once."""
 
     def __init__(self, order: Sequence[Func], zeros_at: int) -> None:
-        arrays = [(f, k, t) for f in order for k, (_, t) in enumerate(f.pool) if is_memory(t)]
-        filled = (t for f, k, t in arrays if not (is_unwritten(f, ~k) or isinstance(f.pool[k][0], bytes)))
         self.zeros_at = zeros_at
-        self.zeros = max(map(size_of, filled), default=0)
+        self.zeros = max((size_of(t) for f in order for t in _read_zeros(f)), default=0)
         """How many bytes of zeros there are."""
         self.start = self.end = aligned(zeros_at + self.zeros)
         """Where the vectors begin, and where memory is free after them."""
@@ -210,6 +209,19 @@ class _Constants:
                     known[content], self.end = placed(self.end, len(content))
                     self.content += bytes(known[content] - self.start - len(self.content)) + content
                 self.places[f][v] = known[content]
+
+
+def _read_zeros(f: Func) -> list[Type]:
+    """The types of the zeros that ``f`` reads: where an accumulator begins with them, they are written."""
+    arrays = [
+        (~k, t)
+        for k, (x, t) in enumerate(f.pool)
+        if is_memory(t) and not (is_unwritten(f, ~k) or isinstance(x, bytes))
+    ]
+    if not arrays:
+        return []
+    read = {x for ins in f.code if ins[0] != ACCUM for x in operands(ins, f.blocks)}.union(f.results)
+    return [t for v, t in arrays if v in read or has_tape(t)]
 
 
 def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:

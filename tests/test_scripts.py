@@ -89,6 +89,15 @@ def test_comments_and_long_strings_may_be_at_the_margin() -> None:
             [HEAD, "\ndef twice(x: Real) -> Real:\n    return 2 * x\n"],
             "script 2, line 2: twice is a function of Python's own: write @fn above it",
         ),
+        (
+            [HEAD + "@fn\ndef f(x: Real) -> Real:\n    return f(x - 1)\n"],
+            "script 1, line 4: NameError: name 'f' is not defined yet: a body runs where it is defined, and",
+        ),
+        (
+            [HEAD + "f = fn([Real], Real, lambda x: g(x))\n", "@fn\ndef g(x: Real) -> Real:\n    return x\n"],
+            "script 1, line 2: NameError: name 'g' is not defined yet: a body runs where it is defined, and",
+        ),
+        ([HEAD + "f = fn([Real], Real, fx)"], "script 1, line 2: NameError: name 'fx' is not defined\n"),
         ([HEAD + "\nf = expr('x +')"], "script 1, line 3: ExpressionError: expr: invalid syntax\n  x +\n"),
     ],
 )  # fmt: skip

@@ -46,6 +46,7 @@ class _Scripts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         texts = [_at_margin(text) for text in texts]
+        self._all = "\n".join(texts)
         self._lines = {_name(k): text.split("\n") for k, text in enumerate(texts)}
         self._codes = [self._compiled(k, text) for k, text in enumerate(texts)]
 
@@ -74,6 +75,8 @@ class _Scripts:
         message = f"{type(error).__name__}: {complaint}".removesuffix(": ")
         if isinstance(error, ModuleNotFoundError):
             message += " (in a page there is what the core needs of Python's library, and no packages)"
+        if isinstance(error, NameError) and f"def {error.name}(" in self._all:
+            message += " yet: a body runs where it is defined, and can call neither itself nor what is below"
         if not script:
             return ScriptError(message)
         text = self._lines[script][line - 1] if line <= len(self._lines[script]) else ""

@@ -78,6 +78,8 @@ MISTAKES = [
     ("fn([Real], Real, (x) => rose.scan(3, Real, x, (s) => [s, s], { checkpoint: 2 })[0])",
      "TypeError: scan takes 4 arguments: checkpoints are for fori and whileLoop"),
     ("{ const n = rose.Size('n'); fn([Vec(n, Real)], Real, (v) => v[0]).at({ n: 1, k: 2 }); }", "TypeError: f.at: there is no size k, only n"),
+    ("{ const n = rose.Size('n'); fn([Vec(n, Real)], Real, (v) => rose.mul(v[0], n)).at({ n: 3 }); }",
+     "TypeError: invalid value: expected Real, got the size n, which is a number as +n"),
     ("rose.vmap(square, 0, 3)", "TypeError: Size: expected a name, got 3"),
     ("fn([Real], Real, (x) => rose.sum(x, () => x))", "TypeError: sum: expected a size, got a symbolic Real"),
     ("fn([Real], Real, (x) => rose.sum(2.5, () => x))", "TypeError: sum: expected a size, got 2.5"),

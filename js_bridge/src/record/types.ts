@@ -350,6 +350,8 @@ export const describe = (x: unknown): string => {
       if (ty) return `a symbolic ${ty.text}`;
       if (x instanceof Promise) return "a promise";
       if (ELEM in x) return "the type of a vector";
+      if (x instanceof SizeVar)
+        return `the size ${x.name}, which is a number as +${x.name}`;
       const fields = Object.keys(x);
       if (fields.length)
         return `an object with ${fields.slice(0, 6).join(", ")}`;

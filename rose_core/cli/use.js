@@ -246,14 +246,17 @@
       .map(({ name }) => name)
       .filter((name) => name.startsWith(`${location.origin}/`))
       .filter((name) => /\.m?js(\?.*)?$/.test(name));
+    const textOf = async (name) => {
+      try {
+        return await (await fetch(name)).text();
+      } catch {
+        return ""; // a policy may forbid it, or the page have its own idea of it
+      }
+    };
+    const inline = [...document.querySelectorAll("script")];
     const texts = await Promise.all([
-      ...[...document.scripts].map(({ text }) => text),
-      ...own.map((name) =>
-        fetch(name).then(
-          (answer) => answer.text(),
-          () => "", // a policy may forbid it
-        ),
-      ),
+      ...inline.map(({ textContent }) => textContent),
+      ...own.map(textOf),
     ]);
     return texts.some((text) => /\bimport\s*\(|\brose(\.\w+)?\.js/.test(text));
   },

@@ -148,6 +148,8 @@ def test_pages_of_any_names_work_offline(site: Frozen, page: Page) -> None:
     names = ["it's (1), a+b;c=d@e!", "ä & [x] | {y}", "one: two", "100%"]
     for name in names:
         site.write(f"pages/{name}.HTML" if "%" in name else f"pages/{name}.html", PAGE)
+    (site.root / "pages" / "inner").mkdir()
+    site.write("pages/inner/index.html", PAGE.replace("page.js", "../page.js"))
     done = site.freeze("--offline")
     assert done.returncode == 0, done.stdout + done.stderr
     with Server({"/": site.root}, quiet=True) as server:
@@ -161,6 +163,9 @@ def test_pages_of_any_names_work_offline(site: Frozen, page: Page) -> None:
         )
         page.goto(f"{address}?query")
         expect(page).to_have_title("slope 2")
+    page.goto(f"{server.origin}/pages/inner?query")
+    expect(page).to_have_title("slope 2")
+    assert page.url.endswith("/pages/inner/?query")
 
 
 class Renaming(http.server.SimpleHTTPRequestHandler):

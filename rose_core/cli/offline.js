@@ -104,6 +104,9 @@
         const file = FILES.find((each) => namesOf(each).includes(url));
         const page = await cache.match(file ?? url, { ignoreSearch: true });
         if (page) return page;
+        // as hosts do, or addresses in it would begin elsewhere
+        if (OWN.has(`${url}/`))
+          return Response.redirect(`${url}/${new URL(request.url).search}`);
       }
       throw error;
     }

@@ -108,4 +108,21 @@ def by_turn(values, at, p, q):
     return product(values, at, p, q) * (real(at[p % len(at)]) + 0.5 if at else 1.0)
 
 
-OPERATIONS = [product, product, product, added, of_first, root, chosen, on_one_side, of_greatest, by_turn]
+def less(values, at, p, q):
+    """The last by itself, and in a product: a sum may be needed here and ahead."""
+    return values[0] * values[-1] - values[-1] if values[1:] else -values[-1]
+
+
+OPERATIONS = [
+    less,
+    product,
+    product,
+    product,
+    added,
+    of_first,
+    root,
+    chosen,
+    on_one_side,
+    of_greatest,
+    by_turn,
+]

@@ -109,7 +109,7 @@ def _sums(f: Func, loops: Sequence[Loop]) -> dict[int, Loop]:
     """What reads a number → the loop that adds that up, if this does nothing else, and nothing else does."""
     users, found = users_of_accumulators(f), {}
     for loop in loops:
-        reading = [w for r in loop.accumulators for w in users.get(r, ()) if w not in loop.content]
+        reading = loop.others(users)
         is_one = len(reading) == len(loop.accumulators) == 1 and not f.blocks[f.code[loop.id][1]].results
         for v in reading if is_one and loop.may_move() else ():
             if f.code[v][0] == RESOLVE and f.types[v] is REAL and f.home[v] == loop.here:
@@ -276,10 +276,13 @@ class Loop:
         beside = [self.f.code[r][0] == ACCUM and self.home[r] == self.here for r in self.accumulators]
         return self.is_finished and all(beside)
 
+    def others(self, users: Mapping[int, Sequence[int]]) -> list[int]:
+        """What else uses what it adds to; ``users``: what uses each accumulator, but those from outside."""
+        return [w for r in self.accumulators for w in users.get(r, ()) if w not in self.content]
+
     def is_alone(self, users: Mapping[int, Sequence[int]]) -> bool:
-        """Whether nothing else adds to what it adds to; ``users``: what uses each accumulator."""
-        others = [w for r in self.accumulators for w in users[r] if w not in self.content]
-        return all(self.f.code[w][0] == RESOLVE for w in others)
+        """Whether nothing else adds to what it adds to."""
+        return all(self.f.code[w][0] == RESOLVE for w in self.others(users))
 
 
 def cannot_fail(f: Func, ins: tuple[int, ...]) -> bool:

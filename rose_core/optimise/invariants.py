@@ -67,24 +67,28 @@ def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop], left: int) -
     users = users_of(f) if nests else {}
     moved = set[int]()
     """What is in loops that add up such sums."""
+    both = set[int]()
+    """What is in loops that are needed ahead, and where they are."""
     for v, nest in reversed(list(nests.items())):
-        if v in moved:
+        if v in moved or v in both:
             del nests[v]
             continue
         needed_by = users.get(v, ())
         stay = [u for u in needed_by if u not in nests and u not in moved]
+        ahead = [u for u in needed_by if u in found.dropped or u in found.nests or u in moved]
         op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
         is_number = v in sums or (f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins)
-        if is_number and stay and size > found.left:
-            del nests[v]
-            continue
-        if is_number and stay:
+        if is_number and stay and size <= found.left:
             found.left -= size
             found.nests[v] = nest
             found.before.setdefault(nest[0], {}).setdefault(nest, []).append(v)
-        elif needed_by and all(u in found.dropped or u in found.nests or u in moved for u in needed_by):
+        elif needed_by and len(ahead) == len(needed_by):
             found.dropped.add(v)
         else:
+            if is_number and stay:
+                del nests[v]
+            if v in sums and ahead:
+                both |= sums[v].content
             continue
         if v in sums:
             moved |= sums[v].content

@@ -110,19 +110,8 @@ def by_turn(values, at, p, q):
 
 def less(values, at, p, q):
     """The last by itself, and in a product: a sum may be needed here and ahead."""
-    return values[0] * values[-1] - values[-1] if values[1:] else -values[-1]
+    return -values[-1] + values[0] * values[-1] if values[1:] else -values[-1]
 
 
-OPERATIONS = [
-    less,
-    product,
-    product,
-    product,
-    added,
-    of_first,
-    root,
-    chosen,
-    on_one_side,
-    of_greatest,
-    by_turn,
-]
+OPERATIONS = [product, product, product, added, of_first, root, chosen, on_one_side, of_greatest, by_turn]
+OPERATIONS += [less] * 4

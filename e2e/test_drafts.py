@@ -169,6 +169,7 @@ def test_values_are_those_of_rules_where_derivatives_are_taken(own_node: Callabl
         f.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: add(f(re), 1), du: mul(du, mul(2, re)) }));
         const g = fn([Real], Real, (x) => add(f(x), 5));
         const h = fn([Real], Real, (x) => mul(f(x), f(x)));
+        const k = fn([Real], Real, (x) => add(mul(x, f(2)), f(mul(3, f(-1)))));
         const along = fn([Real], Vec(2, Real), (x) => {
             const { re, du } = jvp(g)({ re: x, du: 3 });
             return [re, du];
@@ -177,6 +178,7 @@ def test_values_are_those_of_rules_where_derivatives_are_taken(own_node: Callabl
         for (const [made, ...args] of [
             [valueAndGrad(f), 3],
             [valueAndGrad(g), 3],
+            [valueAndGrad(k), 3],
             [hessian(h), 3],
             [hvp(h), 3, 1],
             [along, 3],
@@ -187,7 +189,7 @@ def test_values_are_those_of_rules_where_derivatives_are_taken(own_node: Callabl
     """
     found = evaluate(own_node, body)
     assert all(was_draft for _, was_draft, _ in found)
-    expected = [{"value": 10, "grad": 6}, {"value": 15, "grad": 6}, 116, 116, [15, 18], 14]
+    expected = [{"value": 10, "grad": 6}, {"value": 15, "grad": 6}, {"value": 21, "grad": 4}, 116, 116, [15, 18], 14]
     assert [early for early, _, _ in found] == expected
     assert [late for _, _, late in found] == expected
 

@@ -7,6 +7,14 @@ import { enough, F, type Flat } from "./flat";
 import { OP } from "../opcodes.gen";
 import { PULL, PUSH, type Writer } from "../rules.gen";
 
+/** The instructions from `start` to `end`, which make tangents `outs` of the tangents `ins`, whatever those are. */
+interface Linear {
+  readonly start: number;
+  readonly end: number;
+  readonly ins: readonly number[];
+  readonly outs: readonly number[];
+}
+
 /** A call of a function with a derivative of its own, between `ENTER` and `LEAVE`. */
 export interface Ruled {
   readonly start: number;
@@ -17,6 +25,8 @@ export interface Ruled {
   /** The tangents of the results, from those of the arguments; undefined where there is no derivative. */
   readonly push:
     ((tangents: readonly number[]) => readonly number[]) | undefined;
+  /** What gives those, if it is there already. */
+  linear?: Linear;
 }
 
 /** Rules by number: engines look up lists without holes faster than objects. */
@@ -204,21 +214,18 @@ export class Sweeps implements Writer {
   }
 
   /** Pass on the cotangents through a call; where it begins. */
-  private pulled({ start, args, results, push = enough }: Ruled): number {
-    const { flat } = this;
+  private pulled(call: Ruled): number {
+    const { start, args, results } = call;
     if (results.some((id) => this.sums[id])) {
-      // linear: the derivative of the rule by its tangents, which may be any
-      const tangents = args.map(() => flat.add(F.GIVEN));
-      const from = flat.length;
-      const given = push(tangents);
+      const linear = call.linear ?? this.linear(call);
       const reached = results.map((id) => this.sums[id] > 0);
       const cotangents = results.map((id) => this.sums[id]);
       for (const id of results) this.sums[id] = NONE;
       const found = this.backward(
-        from,
-        flat.length,
-        tangents,
-        given.filter((_, k) => reached[k]),
+        linear.start,
+        linear.end,
+        linear.ins,
+        linear.outs.filter((_, k) => reached[k]),
         cotangents.filter((_, k) => reached[k]),
       );
       args.forEach((id, k) => {
@@ -226,6 +233,15 @@ export class Sweeps implements Writer {
       });
     }
     return start;
+  }
+
+  /** What passes on tangents through a call. */
+  private linear({ args, push = enough }: Ruled): Linear {
+    const { flat } = this;
+    const ins = args.map(() => flat.add(F.GIVEN));
+    const start = flat.length;
+    const outs = push(ins);
+    return { start, end: flat.length, ins, outs };
   }
 
   /** Room for the sums of all values that there are, and for as many more as there is for instructions. */

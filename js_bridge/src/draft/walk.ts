@@ -95,6 +95,8 @@ export class Walk {
   private readonly sweeps: Sweeps;
   /** How many derivatives will be taken of what is done now. */
   private taken = 0;
+  /** The first instruction that may vary with what they are taken by. */
+  private since = 0;
   private depth = 0;
   private readonly literals = new Map<Recorder, Value[]>();
   private readonly signatures = new Map<FnData, Signature>();
@@ -109,11 +111,18 @@ export class Walk {
   call(f: FnData, args: readonly Value[]): readonly Value[] {
     if (++this.depth > DEEPEST) enough();
     const results =
-      this.taken && (f.jvp || f.isOpaque || f.fault)
+      this.taken &&
+      (f.jvp || f.isOpaque || f.fault) &&
+      reals(this.signature(f).ins, args).some((id) => this.mayVary(id))
         ? this.withRule(f, args)
         : this.plain(f, args);
     --this.depth;
     return results;
+  }
+
+  /** Whether a value may vary with what derivatives are taken by. */
+  private mayVary(id: number): boolean {
+    return id >= this.since && !this.flat.isKnown(id);
   }
 
   private plain(f: FnData, args: readonly Value[]): readonly Value[] {
@@ -150,43 +159,65 @@ export class Walk {
       results: [],
       push:
         f.jvp && !f.fault
-          ? (tangents) => this.byRule(f, f.jvp!, args, tangents)
+          ? (tangents) => this.tangentsByRule(f, args, tangents)
           : undefined,
     };
     ruled.push(entry);
-    const results = this.named(outs, this.valueByRule(f, args));
+    const results = this.named(outs, this.valueByRule(f, args, entry));
     entry.results = reals(outs, results);
     entry.end = flat.add(F.LEAVE, number);
     return results;
   }
 
   /** What `f` gives where its derivative is taken: what its rule says of it, if it has one. */
-  private valueByRule(f: FnData, args: readonly Value[]): readonly Value[] {
-    if (!f.jvp || f.fault) return this.plain(f, args);
-    const { ins, outs } = this.signature(f);
-    const zero = this.flat.number(0);
-    const duals = dualsOf(ins, args, (arg) => shaped(arg, () => zero));
-    // the rule itself is no part of what a derivative is taken of
-    --this.taken;
-    const results = this.call(f.jvp, duals);
-    ++this.taken;
-    return split(outs, results).primals;
+  private valueByRule(
+    f: FnData,
+    args: readonly Value[],
+    entry: Ruled,
+  ): readonly Value[] {
+    if (!entry.push) return this.plain(f, args);
+    const { flat, since } = this;
+    if (this.taken > 1) {
+      // sweeps leave out what is done now, in which a second one could not see what varies
+      --this.taken;
+      const zeros = entry.args.map(() => flat.number(0));
+      const { primals } = this.byRule(f, args, zeros);
+      ++this.taken;
+      return primals;
+    }
+    this.since = flat.length;
+    const ins = entry.args.map(() => flat.add(F.GIVEN));
+    const start = flat.length;
+    const { primals, tangents } = this.byRule(f, args, ins);
+    entry.linear = { start, end: flat.length, ins, outs: scalarsOf(tangents) };
+    this.since = since;
+    return primals;
   }
 
-  /** The tangents of the results of `f`, by its `rule`, as scalars. */
+  /** The tangents of the results of `f`, as scalars; derivatives will be taken of what gives them. */
+  private tangentsByRule(
+    f: FnData,
+    args: readonly Value[],
+    given: readonly number[],
+  ): readonly number[] {
+    const { since } = this;
+    if (!this.taken++) this.since = given.reduce((a, b) => Math.min(a, b));
+    const { tangents } = this.byRule(f, args, given);
+    --this.taken;
+    this.since = since;
+    return scalarsOf(tangents);
+  }
+
+  /** What the rule of `f` gives for these tangents of the arguments. */
   private byRule(
     f: FnData,
-    rule: FnData,
     args: readonly Value[],
-    tangents: readonly number[],
-  ): readonly number[] {
+    given: readonly number[],
+  ): { primals: Value[]; tangents: Value[] } {
     const { ins, outs } = this.signature(f);
-    const next = taking(tangents);
+    const next = taking(given);
     const duals = dualsOf(ins, args, (arg) => shaped(arg, next));
-    ++this.taken;
-    const results = this.call(rule, duals);
-    --this.taken;
-    return scalarsOf(split(outs, results).tangents);
+    return split(outs, this.call(f.jvp!, duals));
   }
 
   /** These values, those that have derivatives under names of their own. */
@@ -203,11 +234,13 @@ export class Walk {
     given: readonly Value[],
     work: (args: readonly Value[]) => readonly Value[],
   ): Taken {
+    const { since } = this;
+    if (!this.taken++) this.since = this.flat.length;
     const args = this.named(isReal, given);
     const start = this.flat.length;
-    ++this.taken;
     const results = work(args);
     --this.taken;
+    this.since = since;
     const { length: end } = this.flat;
     return { start, end, ins: reals(isReal, args), args, results };
   }

@@ -94,7 +94,7 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
   /** Run rows, of which a loop's last one stands for it. */
   const run = (from: number, to: number): void => {
     for (let k = from; k < to; ++k) {
-      const [op, x, y] = rows.subarray(3 * k);
+      const [op, x, y] = rows.slice(3 * k, 3 * k + 3);
       if (op !== S.FOR) {
         env[k] = row(op, x, y);
         continue;
@@ -104,7 +104,7 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
         const op = rows[3 * ++k];
         depth += +(op === S.FOR) - +(op === S.END);
       }
-      const [, first, count] = rows.subarray(3 * k);
+      const [, first, count] = rows.slice(3 * k, 3 * k + 3);
       const columns = Array.from({ length: count }, (): Value[] => []);
       for (let i = 0; i < types[x].size; ++i) {
         env[start] = i;

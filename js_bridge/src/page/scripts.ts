@@ -192,7 +192,7 @@ class Reader {
     types.forEach((ty) => r.type(ty));
     entry.callees.forEach((g) => r.callee(this.functions[g]));
     r.params = params.reduce((n, ty) => n + ty.leaves, 0);
-    const written = Int32Array.from(this.ints(3 * rows));
+    r.rows = this.ints(3 * rows);
     const start = this.int;
     this.ints(extra).forEach((x, k) => {
       const isNote = this.intNoteAt.has(start + k);
@@ -210,15 +210,15 @@ class Reader {
     r.captures.push(
       ...entry.captures.map((ty) => new Var(r, 0, this.types[ty], 0)),
     );
-    const opcodes = written.filter((_, k) => k % 3 === 0);
+    const opcodes = r.rows.filter((_, k) => k % 3 === 0);
     r.takesVjp = opcodes.includes(S.VJP);
     r.hasControl = opcodes.includes(S.COND) || opcodes.includes(S.LOOP);
-    r.close(written);
+    r.close();
     return r;
   }
 
   /** The next of the ints. */
-  private ints(count: number): readonly number[] {
+  private ints(count: number): number[] {
     this.int += count;
     return this.found.ints.slice(this.int - count, this.int);
   }

@@ -21,7 +21,7 @@ const withTangents = (f: FnData): Capture[] =>
   f.captures.flatMap((x) => {
     const leaf = typeOfCapture(x);
     if (!isReal(leaf)) return [x];
-    const known = x instanceof Var && x.recorder.tangents.get(x.id);
+    const known = x instanceof Var && x.recorder.tangents?.get(x.id);
     return [known || tangentOf(leaf), onNumbers(x)];
   });
 
@@ -58,7 +58,7 @@ export class FnData {
   remat = false;
 
   /** What the core makes of it, by name, options and types. */
-  private readonly made = new Map<string, FnData>();
+  private made: Map<string, FnData> | undefined;
 
   /** What it is, but for the values that it uses of enclosing functions; unless that is itself. */
   private bound:
@@ -98,13 +98,14 @@ export class FnData {
   ): FnData {
     const { code } = this;
     const key = JSON.stringify([by, options, place, texts([...params, ret])]);
-    let found = code.made.get(key);
+    const made = (code.made ??= new Map());
+    let found = made.get(key);
     if (found === undefined) {
       // the author's own may be changed before they are written down
       const named = { by, of: code, options: JSON.parse(key)[1], place };
       const name = `${by}_${this.name}`;
       found = new FnData(name, params, ret, undefined, undefined, named);
-      code.made.set(key, found);
+      made.set(key, found);
     }
     return code === this ? found : found.with(capturesOf(found, this));
   }

@@ -77,7 +77,7 @@ export const functional = (
     const re = leaves.map((ty, k) => {
       const du = isReal(ty) ? next(tangentOf(ty)) : undefined;
       const primal = next(ty);
-      if (du && k >= first) r.tangents.set(primal.id, du);
+      if (du && k >= first) (r.tangents ??= new Map()).set(primal.id, du);
       return primal;
     });
     const call = [r.callee(whole), ...re.map(({ id }) => id)];

@@ -22,11 +22,29 @@ import { leavesOf, typeOf, wrap } from "./values";
 import { deeply, within } from "./where";
 
 const KNOWN = Symbol("function");
+const CHECK = Symbol("check");
+const RULE = Symbol("rule");
+
+/** What all functions have. */
+const looks = Object.create(Function.prototype, {
+  jvp: {
+    get(this: Fn) {
+      return this[RULE];
+    },
+    set(this: Fn, rule: Fn) {
+      this[CHECK]!(rule, `${this.name}.jvp`);
+      this[RULE] = rule;
+    },
+  },
+});
 
 /** A function as authors hold it: callable on symbolic values. */
 export interface Fn {
   (...args: unknown[]): unknown;
   [KNOWN]?: FnData | Generic;
+  /** Says whether a function can be its derivative, and keeps it. */
+  [CHECK]?: (rule: Fn, what: string) => void;
+  [RULE]?: Fn;
   jvp?: Fn;
   /** Of a generic function: the function at these sizes, by name. */
   at?: (sizes: Record<string, number>) => Fn;
@@ -123,18 +141,10 @@ const present = (
 ): Fn => {
   const { name } = known;
   const f = ((...args: unknown[]) => call(atArgs(f, args, name), args)) as Fn;
-  let jvp: Fn | undefined;
-  return Object.defineProperties(f, {
-    [KNOWN]: { value: known },
-    name: { value: name },
-    jvp: {
-      get: () => jvp,
-      set(rule: Fn) {
-        check(rule, `${name}.jvp`);
-        jvp = rule;
-      },
-    },
-  });
+  f[KNOWN] = known;
+  f[CHECK] = check;
+  Object.setPrototypeOf(f, looks);
+  return Object.defineProperty(f, "name", { value: name });
 };
 
 const makeGeneric = (
@@ -214,7 +224,7 @@ export const fn = (
   const name = body.name || "f";
   const given = listed(params, "fn");
   const make = () => define(name, given.map(tyOf), tyOf(ret), body);
-  const sizes = [...sizesIn(given)];
+  const sizes = sizesIn(given);
   return sizes.length ? makeGeneric(name, given, sizes, make) : makeFn(make());
 };
 

@@ -112,9 +112,7 @@ export class Recorder {
   /** The function under construction. */
   static current: Recorder | undefined;
 
-  /** Longer than what is written to it, until the end of recording. */
-  rows: Int32Array = new Int32Array(96);
-  private length = 0;
+  rows: number[] = [];
   readonly extra: number[] = [];
   readonly literals: number[] = [];
   readonly literalTypes: Ty[] = [];
@@ -134,7 +132,7 @@ export class Recorder {
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
   /** In the rule of a `functional`: the tangents of what the given functions use from around them. */
-  readonly tangents = new Map<number, Var>();
+  tangents: Map<number, Var> | undefined;
   /** Whether a reverse derivative is taken in the body. */
   takesVjp = false;
   /** Whether there are choices or loops with a state in the body. */
@@ -150,8 +148,8 @@ export class Recorder {
   /** How many loops are open that never turn. */
   private idle = 0;
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
-  private readonly indices = new Map<unknown, Var | Loose>();
-  private readonly captured = new Map<Recorder, Map<number, Captured>>();
+  private indices: Map<symbol, Var | Loose> | undefined;
+  private captured: Map<Recorder, Map<number, Captured>> | undefined;
 
   constructor(
     readonly name: string,
@@ -161,14 +159,7 @@ export class Recorder {
 
   /** Append a row; its number is the id of its value. */
   row(op: number, x: number, y: number): number {
-    const { length, rows } = this;
-    if (length === rows.length)
-      (this.rows = new Int32Array(2 * length)).set(rows);
-    this.rows[length] = op;
-    this.rows[length + 1] = x;
-    this.rows[length + 2] = y;
-    this.length += 3;
-    return length / 3;
+    return this.rows.push(op, x, y) / 3 - 1;
   }
 
   /** Append a row with these operands in the extra list. */
@@ -207,13 +198,15 @@ export class Recorder {
   /** A fresh symbolic index for an index, or a number that may be none. */
   newSymbol(meaning: Var | Loose): symbol {
     const symbol = Symbol(INDEX_NAME + meaning.ty.size);
-    this.indices.set(symbol, meaning);
+    (this.indices ??= new Map()).set(symbol, meaning);
     return symbol;
   }
 
   /** What stands for `x` in this or an enclosing function, if it is a symbolic index. */
   meaning(x: unknown): Var | Loose | undefined {
-    return this.indices.get(x) ?? this.parent?.meaning(x);
+    return typeof x === "symbol"
+      ? (this.indices?.get(x) ?? this.parent?.meaning(x))
+      : undefined;
   }
 
   /** What `x` is, if it is a symbolic index of this or an enclosing function. */
@@ -277,8 +270,9 @@ export class Recorder {
 
   private capture(x: Var): number {
     if (x.id < 0) return this.literal(x.recorder.literals[~x.id], x.ty);
-    let known = this.captured.get(x.recorder);
-    if (known === undefined) this.captured.set(x.recorder, (known = new Map()));
+    const captured = (this.captured ??= new Map());
+    let known = captured.get(x.recorder);
+    if (known === undefined) captured.set(x.recorder, (known = new Map()));
     let found = known.get(x.id);
     // a row in a loop that has ended since may never be run, or have been taken back
     if (!found || !this.inScope(found.block)) {
@@ -300,7 +294,7 @@ export class Recorder {
    */
   loop(ty: Ty, record: (index: symbol) => readonly number[]): number {
     const { block } = this;
-    const { length } = this;
+    const { length } = this.rows;
     const extra = this.extra.length;
     const id = this.row(S.FOR, this.type(ty), 0);
     this.block = this.isOpen.push(true) - 1;
@@ -308,7 +302,7 @@ export class Recorder {
     try {
       return this.rowOf(S.END, record(this.newIndex(id, ty)));
     } catch (error) {
-      this.length = length;
+      this.rows.length = length;
       this.extra.length = extra;
       const { extraNotes } = this;
       while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
@@ -322,10 +316,9 @@ export class Recorder {
   }
 
   /** The end of recording: symbolic values of this function are of no use any more. */
-  close(rows = this.rows.slice(0, this.length)): void {
-    this.rows = rows;
+  close(): void {
     this.isOpen.fill(false);
-    this.indices.clear();
+    this.indices = undefined;
   }
 
   /** Why a symbolic value cannot be used here, as an error to throw. */

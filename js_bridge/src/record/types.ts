@@ -34,10 +34,15 @@ export const ofOthers = (): string =>
 
 /** A size that becomes known when a function is called. */
 export class SizeVar {
+  /** Whether there is any. */
+  static areThere = false;
+
   /** The size, while a function is made for it. */
   value: number | undefined;
 
-  constructor(readonly name: string) {}
+  constructor(readonly name: string) {
+    SizeVar.areThere = true;
+  }
 
   valueOf(): number {
     if (this.value === undefined)
@@ -76,19 +81,23 @@ export const Vec = (index: unknown, elem: unknown): unknown => {
 };
 
 /** The sizes in a type as an author writes it that are not known now. */
-export const sizesIn = (
-  type: any,
-  found = new Set<SizeVar>(),
-  seen = new Set(),
-): Set<SizeVar> => {
-  if (type instanceof SizeVar) {
-    if (type.value === undefined) found.add(type);
-  } else if (Object(type) === type && !(type instanceof Ty || seen.has(type))) {
-    seen.add(type);
-    for (const part of [type[INDEX], type[ELEM], ...Object.values(type)])
-      sizesIn(part, found, seen);
-  }
-  return found;
+export const sizesIn = (type: unknown): readonly SizeVar[] => {
+  if (!SizeVar.areThere) return [];
+  const found = new Set<SizeVar>();
+  const seen = new Set();
+  const look = (type: any): void => {
+    if (type instanceof SizeVar) {
+      if (type.value === undefined) found.add(type);
+    } else if (
+      Object(type) === type &&
+      !(type instanceof Ty || seen.has(type))
+    ) {
+      seen.add(type);
+      [type[INDEX], type[ELEM], ...Object.values(type)].forEach(look);
+    }
+  };
+  look(type);
+  return [...found];
 };
 
 /** A number with its tangent. */

@@ -80,8 +80,7 @@ class View {
  * which looks at neither, write structs of both kinds so.
  */
 export const struct = <T>(fields: T): T => {
-  if (Recorder.current === undefined && sizesIn(fields).size === 0)
-    tyOf(fields);
+  if (Recorder.current === undefined && !sizesIn(fields).length) tyOf(fields);
   return fields;
 };
 

@@ -130,14 +130,14 @@ export const programOf = (
     }
     if (!r) return { ...common, kind: "opaque", pure: isPure(f.host) };
     put(r.rows);
-    const extra = [...r.extra];
+    const extra = r.extraNotes.length ? [...r.extra] : r.extra;
     for (const k of r.extraNotes) {
       extra[k] = 1 + numbered(extra[k] - 1);
       intNoteAt.push(at + k);
     }
     put(extra);
     put(r.literalTypes.map(r.type));
-    const literals = [...r.literals];
+    const literals = r.notes.length ? [...r.literals] : r.literals;
     for (const k of r.notes) {
       literals[k] = numbered(literals[k]);
       noteAt.push(literal + k);

@@ -37,17 +37,20 @@ type One = (x: Real) => Var;
 /** What takes two, and refuses more. */
 type Two<T = Var> = (x: unknown, y: unknown) => T;
 
-/** Refuse more than is taken; `reduce` gives its callback an index and an array besides. */
-const refuseMore = (count: number, given: ArrayLike<unknown>): void => {
-  if (given.length > count && !isArray(given[3]))
+/** Refuse `more` than is taken; `reduce` gives its callback an index and an array besides. */
+const refuseMore = (count: number, more: unknown, array?: unknown): void => {
+  if (more !== undefined && !isArray(array))
     throw TypeError(
       `this takes ${count} arguments: for more, call it twice, as in max(max(x, y), z) or and(lt(x, y), lt(y, z))`,
     );
 };
 
-const two = <T>(on: (r: Recorder, x: unknown, y: unknown) => T): Two<T> =>
-  function (x, y) {
-    refuseMore(2, arguments);
+// with names for what is not to be there, since to list arguments takes engines as long as to record
+
+const two =
+  <T>(on: (r: Recorder, x: unknown, y: unknown) => T): Two<T> =>
+  (x: unknown, y: unknown, more?: unknown, array?: unknown) => {
+    refuseMore(2, more, array);
     return on(recorder(), x, y);
   };
 
@@ -91,11 +94,10 @@ const linear = (op: number, both: boolean): Two =>
 /** What takes two indices, after a size. */
 type OnIndices<T> = (index: unknown, i: Nat, j: Nat) => T;
 
-const onIndices = <T>(
-  on: (r: Recorder, ty: Ty, i: Nat, j: Nat) => T,
-): OnIndices<T> =>
-  function (index, i, j) {
-    refuseMore(3, arguments);
+const onIndices =
+  <T>(on: (r: Recorder, ty: Ty, i: Nat, j: Nat) => T): OnIndices<T> =>
+  (index: unknown, i: Nat, j: Nat, more?: unknown) => {
+    refuseMore(3, more, more);
     return on(recorder(), indexType(index), i, j);
   };
 

@@ -86,7 +86,16 @@ export const struct = <T>(fields: T): T => {
 
 /** The symbolic value of type `ty` whose leaves are `ids`. */
 export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
-  present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
+  isScalar(ty)
+    ? scalar(r, ty, ids[0])
+    : present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
+
+const isScalar = ({ kind }: Ty): boolean =>
+  kind !== "vec" && kind !== "struct" && kind !== "null";
+
+/** The symbolic scalar `id`. */
+const scalar = (r: Recorder, ty: Ty, id: number): Var | symbol =>
+  ty.kind === "fin" ? r.newIndex(id, ty) : new Var(r, id, ty, r.block);
 
 /** The type that a value has by itself. */
 export const typeOf = (r: Recorder, x: unknown, what: string): Ty => {
@@ -123,16 +132,9 @@ export const hasTangent = (ty: Ty, x: unknown): boolean => {
 /** What a view looks like to an author. */
 const present = (view: View): unknown => {
   const { bundle, at, ty } = view;
-  switch (ty.kind) {
-    case "null":
-      return null;
-    case "vec":
-    case "struct":
-      return new Proxy(view, looks);
-  }
+  if (!isScalar(ty)) return ty === NULL ? null : new Proxy(view, looks);
   const r = recorder();
-  const id = bundle.leaf(r, at, ty);
-  return ty.kind === "fin" ? r.newIndex(id, ty) : new Var(r, id, ty, r.block);
+  return scalar(r, ty, bundle.leaf(r, at, ty));
 };
 
 /** The current recorder, if a view may be used in it now; throws otherwise. */
@@ -151,7 +153,9 @@ const element = (view: View, i: unknown): unknown => {
   const elem = ty.elem!;
   const read = (k: number): number =>
     r.row(S.INDEX, bundle.leaf(r, at + k, ty.leafTypes[k]), index);
-  return present(new View(new Bundle(r, r.block, [], read), 0, elem));
+  return isScalar(elem)
+    ? scalar(r, elem, read(0))
+    : present(new View(new Bundle(r, r.block, [], read), 0, elem));
 };
 
 /** The vector with `x` at `i`; it takes the old one's place where that is not used any more. */
@@ -207,6 +211,10 @@ const looks: ProxyHandler<View> = {
   get(view, key, v) {
     if (key === VIEW) return view;
     const { ty } = view;
+    const isVec = ty.kind === "vec";
+    // first what is asked for most
+    if (isVec && typeof key === "string" && isIndex(key))
+      return element(view, Number(key));
     const field = fieldAt(view, key);
     if (field) {
       inScope(view);
@@ -216,7 +224,6 @@ const looks: ProxyHandler<View> = {
       return () => {
         throw noPrimitive(ty);
       };
-    const isVec = ty.kind === "vec";
     const isList = isVec || ty.isTuple;
     if (isList) {
       if (key === "length") return ty.size || ty.order.length;
@@ -229,8 +236,7 @@ const looks: ProxyHandler<View> = {
     if (isVec) {
       if (key === "set") return (i: unknown, x: unknown) => updated(view, i, x);
       if (key === "at") return placesOf(v, Array.prototype.at.bind(v));
-      if (isIndex(key))
-        return element(view, typeof key === "symbol" ? key : Number(key));
+      if (typeof key === "symbol") return element(view, key);
     }
     const method = isList && methodOf(view, String(key), v);
     if (method) return method;

@@ -15,6 +15,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { transform } from "esbuild";
 import { ordered, zeroed } from "./memory.mjs";
+import { reachable } from "./reachable.mjs";
 import { source } from "./source.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -188,8 +189,8 @@ async function runtime(out) {
   await mkdir(out, { recursive: true });
   const about = JSON.parse(await readFile(join(PYODIDE, "package.json")));
 
-  const engine = "pyodide.asm.wasm";
-  await write(out, engine, await readFile(join(PYODIDE, engine)));
+  const engine = await readFile(join(PYODIDE, "pyodide.asm.wasm"));
+  await write(out, "pyodide.asm.wasm", engine);
   // In Node both modules import `ws`, for sockets that Python opens. It would have to be
   // installed wherever dist/ is copied to, and the core opens none.
   const ws = ['await import("ws")', "{}"];
@@ -202,7 +203,7 @@ async function runtime(out) {
   // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
   await write(out, "pyodide.js", await edited("pyodide.mjs", [ws, map]));
   const glue = await edited("pyodide.asm.mjs", [ws, restore]);
-  await write(out, "pyodide.asm.js", await smaller(await leaner(glue)));
+  await write(out, "pyodide.asm.js", await smaller(await leaner(glue, engine)));
 
   // The lock lists Pyodide's 300 packages, of which we load none.
   const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
@@ -334,26 +335,17 @@ async function edited(name, edits) {
   return text;
 }
 
-/** Pyodide's script without names for those exports of its module that nobody asks for; packages might, of which we load none. */
-async function leaner(glue) {
-  const ours = ["memory.mjs", "runtime.mjs"].map((name) => join(HERE, name));
-  const askers = [join(PYODIDE, "pyodide.mjs"), ...ours].map((file) =>
-    readFile(file, "utf8"),
-  );
-  const texts = [glue, ...(await Promise.all(askers))];
-  const mentions = new Map();
-  for (const [name] of texts.join("\n").matchAll(/\w+/g))
-    mentions.set(name, (mentions.get(name) ?? 0) + 1);
-  const given = /\b(\w+)=Module\["\1"\]=wasmExports\["\w+"\](\.value>>>0)?;/g;
-  const unused = new Set();
-  const kept = glue.replace(given, (all, name) => {
-    // where it is declared, and twice here
-    if (mentions.get(name) > 3) return all;
-    unused.add(name);
-    return "";
-  });
-  return kept.replace(/,(\w+)(?=[,;])/g, (all, name) =>
-    unused.has(name) ? "" : all,
+/** Pyodide's script without what only packages would ask for, of which we load none. */
+async function leaner(glue, engine) {
+  const imports = WebAssembly.Module.imports(new WebAssembly.Module(engine));
+  const askers = [
+    join(PYODIDE, "pyodide.mjs"),
+    ...["memory.mjs", "runtime.mjs"].map((name) => join(HERE, name)),
+  ].map((file) => readFile(file, "utf8"));
+  return reachable(
+    glue,
+    new Set(imports.map(({ name }) => name)),
+    (await Promise.all(askers)).join("\n"),
   );
 }
 

@@ -394,9 +394,10 @@ def build_core() -> None:
     """The core's wheel, and with Pyodide as pages load it: dist/pyodide/."""
     wheel = DIST / f"rose_core-{version()}-py3-none-any.whl"
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
-    runtime, memory, reachable = (SCRIPTS / f"{name}.mjs" for name in ("runtime", "memory", "reachable"))
+    runtime, memory = SCRIPTS / "runtime.mjs", SCRIPTS / "memory.mjs"
+    leaner = [SCRIPTS / "leaner.mjs", SCRIPTS / "reachable.mjs"]
     made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
-    inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, memory, reachable, SCRIPTS / "stdlib.txt"]
+    inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, memory, *leaner, SCRIPTS / "stdlib.txt"]
     step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
     packing = ("core/snapshot", "core/objects", "known/joined", "known/leb")
     inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", RUNTIME / "python_stdlib.zip"]

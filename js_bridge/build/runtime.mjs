@@ -15,7 +15,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { transform } from "esbuild";
 import { ordered, zeroed } from "./memory.mjs";
-import { reachable } from "./reachable.mjs";
+import { leaner } from "./leaner.mjs";
 import { source } from "./source.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -189,8 +189,6 @@ async function runtime(out) {
   await mkdir(out, { recursive: true });
   const about = JSON.parse(await readFile(join(PYODIDE, "package.json")));
 
-  const engine = await readFile(join(PYODIDE, "pyodide.asm.wasm"));
-  await write(out, "pyodide.asm.wasm", engine);
   // In Node both modules import `ws`, for sockets that Python opens. It would have to be
   // installed wherever dist/ is copied to, and the core opens none.
   const ws = ['await import("ws")', "{}"];
@@ -203,7 +201,10 @@ async function runtime(out) {
   // Some hosts do not know that an .mjs is a script, and what they say instead no engine runs.
   await write(out, "pyodide.js", await edited("pyodide.mjs", [ws, map]));
   const glue = await edited("pyodide.asm.mjs", [ws, restore]);
-  await write(out, "pyodide.asm.js", await smaller(await leaner(glue, engine)));
+  const whole = await readFile(join(PYODIDE, "pyodide.asm.wasm"));
+  const [script, wasm] = leaner(glue, whole, await askers());
+  await write(out, "pyodide.asm.js", await smaller(script));
+  await write(out, "pyodide.asm.wasm", wasm);
 
   // The lock lists Pyodide's 300 packages, of which we load none.
   const lock = JSON.parse(await readFile(join(PYODIDE, "pyodide-lock.json")));
@@ -230,8 +231,8 @@ async function runtime(out) {
       `Source: ${about.homepage}\n` +
       `It contains CPython ${lock.info.python}, PSF-2.0. Source: https://www.python.org\n\n` +
       "Changed here: the import of `ws` is taken out of the two scripts, which are .mjs files there, and from one of\n" +
-      "them what nothing in it asks for; the option `_restore` restores memory; python_stdlib.zip holds only some\n" +
-      "modules of the standard library, compiled.\n",
+      "them and from pyodide.asm.wasm what neither needs without packages; the option `_restore` restores memory;\n" +
+      "python_stdlib.zip holds only some modules of the standard library, compiled.\n",
   );
   const small = gzipSync(archive).length;
   return `Pyodide ${about.version}, ${names.length} modules, ${kB(small)} gzipped`;
@@ -335,18 +336,13 @@ async function edited(name, edits) {
   return text;
 }
 
-/** Pyodide's script without what only packages would ask for, of which we load none. */
-async function leaner(glue, engine) {
-  const imports = WebAssembly.Module.imports(new WebAssembly.Module(engine));
-  const askers = [
-    join(PYODIDE, "pyodide.mjs"),
-    ...["memory.mjs", "runtime.mjs"].map((name) => join(HERE, name)),
-  ].map((file) => readFile(file, "utf8"));
-  return reachable(
-    glue,
-    new Set(imports.map(({ name }) => name)),
-    (await Promise.all(askers)).join("\n"),
-  );
+/** What asks Pyodide's module for things by name. */
+async function askers() {
+  const ours = ["memory.mjs", "runtime.mjs"].map((name) => join(HERE, name));
+  const files = [join(PYODIDE, "pyodide.mjs"), ...ours];
+  return (
+    await Promise.all(files.map((file) => readFile(file, "utf8")))
+  ).join();
 }
 
 /** A script with short names where nothing that it evaluates can mean these: an eighth less to load of Pyodide's. */

@@ -3,10 +3,11 @@
 // Written by hand, because they say more than the bridge's own sources do: the bridge works on values
 // whose Rose types it learns when it runs, and tells right from wrong then; these declarations compute
 // from the Rose types in an author's source text what goes in and what comes out. Generated from the
-// sources they would say `unknown`. `src/contract.ts` has the compiler hold both against each other
-// (the same names, and functions that take what is promised here), and `types/` has programs that must
-// be accepted, and run to see that their values are of the types they have here, and programs that must
-// be refused. The names of npm's `rose` 0.4.10 are here with their meanings.
+// sources they would say `unknown`. Options are declared here alone, and the bridge imports their types.
+// For the rest, `src/contract.ts` has the compiler compare both (the same names, and functions that take
+// what is promised here), and `types/` has programs that must be accepted, and run to see that their values
+// are of the types they have here, and programs that must be refused. The names of npm's `rose` 0.4.10 are
+// here with their meanings.
 
 // ---- types of values ----
 
@@ -849,6 +850,7 @@ export declare const ready: (options?: { idle?: boolean }) => Promise<void>;
  * that shows it in its own way prevents the default, a thin bar at the top of the page.
  */
 export interface Progress {
+  /** Files are on their way, Python starts from them, it is ready, or none of that worked. */
   readonly stage: "download" | "start" | "ready" | "failed";
   /** Bytes of the files that have come, and of all. */
   readonly loaded: number;

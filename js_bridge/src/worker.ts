@@ -7,7 +7,8 @@ import { Blocked, Client, type Message, sourceOf, WORKER } from "./core/client";
 import type { Core, MainCore, Request } from "./core/core";
 import { load } from "./core/python";
 import { probe } from "./core/probe";
-import { type Progress, report } from "./core/progress";
+import type { Progress } from "../rose";
+import { report } from "./core/progress";
 import type { Trusted } from "./host/script";
 
 export { drafted } from "./draft/draft";

@@ -1,8 +1,9 @@
 // A function that is edited while it is used: what compiled last is called until the next edit is ready.
 
+import type { CompileOptions } from "../../rose";
 import { type Compiled, makeDisposable } from "./callable";
 import { checkOptions } from "../record/options";
-import { compile, type CompileOptions, OPTIONS } from "./run";
+import { compile, OPTIONS } from "./run";
 
 export interface Hot {
   /** Call what compiled last; throws if nothing has. */

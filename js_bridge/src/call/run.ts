@@ -1,5 +1,6 @@
 // From functions to numbers: `compile` and `interp`.
 
+import type { CompileOptions } from "../../rose";
 import { SIGNAL, soon, unless } from "../host/abort";
 import { plain } from "./alias";
 import { type Bytes, descriptorOf, moduleOf } from "../known/artifact";
@@ -43,17 +44,6 @@ export interface Descriptor {
   ])[];
   /** The core's own notes: each what it says, before the program's note of that number. */
   readonly notes: readonly (readonly [string, number])[];
-}
-
-export interface CompileOptions {
-  /** The memory to use, which is grown as needed; else the function gets one of its own. */
-  memory?: WebAssembly.Memory;
-  /** Gives the compilation up: the promise is rejected with the signal's reason. */
-  signal?: AbortSignal;
-  /** Whether it may be a draft at first, which is there at once. */
-  draft?: boolean;
-  /** Whether all powers are as near to the exact value as other functions are. */
-  precise?: boolean;
 }
 
 /** Objects of another window are as good as this one's. */

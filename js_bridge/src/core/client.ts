@@ -2,7 +2,8 @@
 
 import type { Bytes } from "../known/artifact";
 import type { Assets } from "../host/assets";
-import { type Progress, report, reportFailure } from "./progress";
+import type { Progress } from "../../rose";
+import { report, reportFailure } from "./progress";
 import type { Core, Request } from "./core";
 import type { Trusted } from "../host/script";
 

@@ -1,14 +1,7 @@
 // Tells a page how far Python's start is: the event `rose-progress` on the window. A page that shows it
 // in its own way prevents the default, a thin bar at the top.
 
-/** What an event has as its `detail`. */
-export interface Progress {
-  /** What goes on: files come, Python starts from them, it is ready, or none of it worked. */
-  readonly stage: "download" | "start" | "ready" | "failed";
-  /** Bytes of the files that have come, and of all. */
-  readonly loaded: number;
-  readonly total: number;
-}
+import type { Progress } from "../../rose";
 
 /** In milliseconds: what is sooner done needs no bar. */
 const PATIENCE = 400;

@@ -4,7 +4,7 @@ import type { Assets } from "../host/assets";
 import type { Interpreted, MainCore, Request, RowHost, Work } from "./core";
 import { type Bytes, pack } from "../known/artifact";
 import { type Count, Files, isLocal } from "./files";
-import type { Progress } from "./progress";
+import type { Progress } from "../../rose";
 import { resumed } from "./snapshot";
 import type { MemoryKind, Program } from "../known/program";
 import { keep } from "../known/store";

@@ -1,24 +1,8 @@
 // What a page can choose: `configure({ … })`.
 
+import type { Configuration } from "../../rose";
 import { home, inNode } from "./assets";
 import { BOOLEAN, checkOptions, oneOf, type Option } from "../record/options";
-
-export interface Configuration {
-  /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
-  core?: "worker" | "main";
-  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`; else that of the bridge itself. */
-  assets?: string | URL;
-  /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
-  cache?: boolean | number;
-  /** Whether a program is compiled only where it differs from the ones before. */
-  incremental?: boolean;
-  /** Whether functions may be drafts before they are compiled. */
-  draft?: boolean;
-  /** Whether all powers are as near to the exact value as other functions are. */
-  precise?: boolean;
-  /** The folder of `rose.frozen.json`, else `assets`; false: not to look for frozen programs. */
-  frozen?: string | URL | false;
-}
 
 interface Settings {
   readonly core: "worker" | "main";

@@ -2,6 +2,7 @@
 //
 // Bodies run once, each as a function of its own; what they use from outside becomes arguments of that.
 
+import type { LoopOptions, WhileOptions } from "../../rose";
 import { call, captured, results } from "./calls";
 import { define, type Fn, functionFor, ofAnySize, recorded } from "./functions";
 import { FnData } from "./data";
@@ -23,16 +24,6 @@ import {
 } from "./types";
 import { leavesOf, typeOf, wrap } from "./values";
 import { place, within } from "./where";
-
-export interface LoopOptions {
-  /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
-  checkpoint?: "none" | "revolve" | number;
-}
-
-export interface WhileOptions extends LoopOptions {
-  /** The number of turns after which the loop is an error. */
-  limit?: number;
-}
 
 /** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
 export const checkpoint = (f: unknown): Fn =>

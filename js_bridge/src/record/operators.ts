@@ -4,6 +4,7 @@
 // be differentiated by is told by the numbers of the arguments: a number, or several, whose derivatives
 // come in a struct with these numbers as names.
 
+import type { JacobianOptions } from "../../rose";
 import { atArgs, type Fn, knownOf, ofAnySize } from "./functions";
 import { call, callOn, liftArgs } from "./calls";
 import type { FnData } from "./data";
@@ -70,14 +71,6 @@ export const hvp = (f: unknown, argnums: Argnums = 0): Fn =>
       ];
     },
   );
-
-export interface JacobianOptions {
-  /**
-   * Forward: a pass for each Real of the argument; in reverse: one for each of the result. Otherwise the
-   * fewer decide.
-   */
-  mode?: "auto" | "forward" | "reverse";
-}
 
 /** The Jacobian of `f`: in place of every Real of the result, its gradient. */
 export const jacobian = (

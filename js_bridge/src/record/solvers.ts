@@ -2,7 +2,7 @@
 //
 // Here is checked what they are given, on the author's own line.
 
-import type { LoopOptions } from "./control";
+import type { MinimizeOptions, OdeOptions, SolveOptions } from "../../rose";
 import { tangentTy } from "./functional";
 import { call } from "./calls";
 import { dataOf, fn, isFn, misfit } from "./functions";
@@ -19,29 +19,6 @@ import { recorder } from "./recorder";
 import { REAL, type Ty, vecOf, unlike } from "./types";
 import { typeOf } from "./values";
 import { place } from "./where";
-
-export interface SolveOptions {
-  /** The change of the last step, relative to the result. */
-  tolerance?: number;
-  /** The number of steps after which there is no result. */
-  limit?: number;
-}
-
-export interface MinimizeOptions extends SolveOptions {
-  /** L-BFGS; Newton's method, for few variables; or Adam. */
-  method?: "lbfgs" | "newton" | "adam";
-  /** About how long the steps of Adam are. */
-  rate?: number;
-}
-
-export interface OdeOptions extends LoopOptions {
-  /** The error of a step, relative to the solution. */
-  rtol?: number;
-  /** The error of a step where the solution is near zero. */
-  atol?: number;
-  /** The number of steps from one time to the next that is an error. */
-  limit?: number;
-}
 
 type Options = Readonly<Record<string, Option>>;
 

@@ -250,7 +250,7 @@ def test_its_own_memory_as_arguments(node: Callable[[str], str]) -> None:
     *compiled, swapped, mixed, message = evaluate(node, body)
     assert swapped == [40 + 1, 50 + 2, 60 + 3]
     assert mixed == [10 * 41 + 1, 10 * 52 + 2, 10 * 63 + 3]
-    assert message.endswith("what is to be filled lies in the memory that f itself uses")
+    assert message.endswith("the output lies in the memory that f itself uses")
     assert compiled == [swapped, mixed, message]
 
 

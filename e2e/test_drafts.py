@@ -321,7 +321,7 @@ def test_opaque_functions_that_call_what_has_views(own_node: Callable[[str], str
         return found;
     """
     result = [202, 210, 200]
-    refused = "Error: f.run: an opaque function cannot use the memory of what has called it"
+    refused = "Error: f.run: an opaque function cannot use the memory of its caller"
     assert evaluate(own_node, body) == [[result, [2, 10, 20], result, refused]] * 4
 
 

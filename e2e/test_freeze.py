@@ -275,7 +275,7 @@ def test_a_page_that_asks_for_itself_anew_has_what_it_stored(site: Frozen) -> No
     assert not [line for line in told.splitlines() if line[0] == "!"]
 
 
-LED_ON = "(of the queries and stored values with which it asks for itself, 2 were tried)"
+LED_ON = "(of the queries and stored values with which it reloads itself, 2 were tried)"
 
 
 def test_a_stored_number_that_grows_does_not_lead_on_for_ever(site: Frozen) -> None:
@@ -452,7 +452,7 @@ def test_a_page_that_adds_inputs_on_and_on_is_left(site: Frozen) -> None:
     site.write("pages/page.html", page)
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
-    told = "(it adds inputs on and on, of which some were moved)"
+    told = "(it keeps adding inputs, of which only some were moved)"
     assert f"pages/page.html: 2 programs {told}\n" in done.stdout
 
 
@@ -683,6 +683,6 @@ def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"\S+\.html: \d programs.*", done.stdout) == [
-        "pages/page.html: 0 programs (what it compiles when something else is done, "
-        "a function warmUp that it exports can compile)"
+        "pages/page.html: 0 programs (if something else makes it compile, "
+        "export a function warmUp that does that)"
     ]

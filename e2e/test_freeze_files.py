@@ -169,7 +169,7 @@ def test_a_page_that_fails_keeps_what_it_had(site: Frozen) -> None:
     site.write("pages/data.json", "{")
     done = site.freeze()
     assert done.returncode == 1
-    assert "pages/page.html: 0 programs, and 1 from before, as something went wrong" in done.stdout
+    assert "pages/page.html: 0 programs, and 1 kept from before, as something went wrong" in done.stdout
     (told,) = (line for line in done.stdout.splitlines() if line[0] != "p")
     assert told.startswith("! pages/page.html: ") and "JSON" in told
     (file,) = files
@@ -221,7 +221,7 @@ def test_who_freezes_a_site_waits_for_another_who_does(tmp_path: Path) -> None:
         assert second.stderr
         told = second.stderr.readline()
         os.close(folder)
-        assert told == f"another `rose freeze` is at work in {tmp_path}, and is waited for\n"
+        assert told == f"waiting until another `rose freeze` of {tmp_path} has ended\n"
         assert second.stderr.read() == ""
     assert second.returncode == 0
 
@@ -246,7 +246,7 @@ def test_a_folder_of_pages_may_be_called_frozen(site: Frozen) -> None:
     site.write("pages/frozen/manifest.json", theirs)
     done = site.freeze()
     assert done.returncode == 2
-    assert done.stderr.startswith("rose: pages/frozen/manifest.json is where freezing writes")
+    assert done.stderr.startswith("rose: freezing has to write pages/frozen/manifest.json")
     assert (site.root / "pages/frozen/manifest.json").read_text() == theirs
 
 

@@ -259,4 +259,4 @@ def test_what_leads_away_from_a_page_or_on_without_end_is_left(site: Frozen) -> 
     seen, _, hint = told.removeprefix("pages/page.html: ").partition(" programs ")
     # three positions, and of the forty cells those that show what they are
     assert int(seen) < 16
-    assert hint == "(each position of fine makes a program: make a number that it gives an argument)"
+    assert hint == "(each position of fine makes a program of its own: pass its number as an argument)"

@@ -135,7 +135,8 @@ def test_mistakes_in_python_are_told_once_with_their_places(site: Frozen) -> Non
     assert told == [
         f"! pages/page.html: pages/page.html, line {call}: "
         "page.html, line 8: NameError: name 'missing' is not defined",
-        "! pages/then.html: python: JavaScript would await what has a then; call the function something else",
+        "! pages/then.html: python: JavaScript takes an object with a then for a promise; "
+        "rename that function",
     ]
 
 

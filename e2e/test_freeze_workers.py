@@ -120,7 +120,7 @@ def test_pages_with_rose_in_workers_alone_are_told_how_to_work_offline(site: Fro
     site.write("pages/page.html", ALONE.replace("OFFLINE", ""))
     done = site.freeze("--offline")
     assert done.returncode == 1
-    assert "! no page itself asks for what is frozen" in done.stdout
+    assert "! no page itself loads frozen programs" in done.stdout
     register = 'navigator.serviceWorker.register("../rose.offline.js");'
     site.write("pages/page.html", ALONE.replace("OFFLINE", register))
     done = site.freeze("--offline")

@@ -282,4 +282,4 @@ def test_what_another_build_froze_is_named(frozen: Frozen, page: Page) -> None:
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
     (told,) = said
-    assert "rose.frozen.json names was frozen with another build" in told
+    assert "rose.frozen.json were frozen by another build" in told

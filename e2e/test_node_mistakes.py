@@ -36,10 +36,10 @@ MISTAKES = [
      "ReferenceError: variable is out of scope: this Real belongs to the function keeper; pass it as an argument"),
     ("fn([], 2, () => { let k; vec(2, Real, (i) => { k = i; return 1; }); return k; })",
      "ReferenceError: the result of f: variable is out of scope: this 2 belongs to a loop or a side of a cond "
-     "that has ended; only what that gives is of use"),
+     "that has ended; outside, use what that returns"),
     ("fn([Real], Real, (x) => { let y; rose.cond(rose.lt(x, 1), Real, () => (y = mul(x, x)), () => x); return y; })",
      "ReferenceError: the result of f: variable is out of scope: this Real belongs to a loop or a side of a cond "
-     "that has ended; only what that gives is of use"),
+     "that has ended; outside, use what that returns"),
     *((text, "Error: no `fn` context found: this works only in the body of a function given to fn; "
        "compile it for numbers") for text in ["add(1, 2)", "square(3)", "rose.grad(square)(3)", "vjp(square)(3)"]),
     ("fn([Real], Real, (x) => square(x, x))", "TypeError: square takes 1 argument, got 2"),
@@ -66,7 +66,7 @@ MISTAKES = [
     ("{ const n = rose.Size('n'); fn(Vec(n, Real), Real, (v) => v[0]); }",
      "TypeError: fn: expected an array of parameter types, got the type of a vector"),
     *((f"{{ const n = rose.Size('n'); rose.hvp(fn([Vec(n, Real)], Real, (v) => v[0]), {argnums}); }}",
-       f"TypeError: hvp: expected the number of an argument, or some, got {got}")
+       f"TypeError: hvp: expected an argument number, or several, got {got}")
       for argnums, got in [("'0'", 'the string "0"'), ("null", "null")]),
     ("fn([Real], Real, (x) => rose.whileLoop(Real, x, (s) => rose.lt(s, 1), (s) => s, null))",
      "TypeError: whileLoop: expected an object of options, got null"),

@@ -78,7 +78,7 @@ def test_operators(node: Run) -> None:
         "TypeError: grad: f gives a { p: Vec(2, Real), q: Bool }, expected a Real; use jacobian",
         "TypeError: grad: expected a function made with fn or opaque, got a function",
         "RangeError: hvp: f takes 1 argument, the first is 0; got 1",
-        "TypeError: grad: expected the number of an argument, or some, got an array of 0",
+        "TypeError: grad: expected an argument number, or several, got an array of 0",
         'RangeError: jacobian: expected mode to be "auto", "forward" or "reverse", got the string "sparse"',
         "TypeError: jacobian: there is no option way; the options are mode",
         "TypeError: jacobian: the result of f: expected a type with Reals in it, and no tangents, got the type Bool",
@@ -145,7 +145,7 @@ def test_taylor_series_and_many_arguments(node: Run) -> None:
     assert messages == [
         "RangeError: jet: expected an order from 0 to 999, got -1",
         "TypeError: jet: expected a function made with fn or opaque, got a function",
-        "TypeError: vmap: expected 0, or for each of 2 arguments 0 or null and not for all null, got an array of 2",
+        "TypeError: vmap: expected 0, or 0 or null for each of 2 arguments and not null for all, got an array of 2",
         "TypeError: vmap: vmap_f has a size batch already; give another name",
     ]
 

@@ -169,8 +169,8 @@ def thrice(x):
         ("fn([Bool], Real, thrice)", "tools.py, line 5: TypeError: add: expected Real, got a symbolic Bool"),
         (
             "import numpy",
-            "made.html, line 13: ModuleNotFoundError: No module named 'numpy' (in a page there is what "
-            "the core needs of Python's library, and no packages)\n    import numpy",
+            "made.html, line 13: ModuleNotFoundError: No module named 'numpy' (pages have those "
+            "parts of Python's library that Rose itself needs, and no packages)\n    import numpy",
         ),
     ],
 )
@@ -278,7 +278,7 @@ def then(x: Real) -> Real:
 </script>
 """
     said = result(page, site_url, scripts, "return Object.keys(await python());")
-    assert "JavaScript would await what has a then; call the function something else" in said
+    assert "JavaScript takes an object with a then for a promise; rename that function" in said
 
 
 def test_scripts_that_are_given_up(page: Page, site_url: str) -> None:

@@ -298,7 +298,7 @@ def test_failures_name_the_construct_and_the_line(node: Run) -> None:
             "0",
             "root: no root was found in 100 steps",
             "3",
-            "fixedPoint: it did not come to rest in 7 turns",
+            "fixedPoint: it did not converge in 7 turns",
             "1",
             "root: the derivative is singular, so the result has none",
             "quad: the integral does not converge, or not in 300 parts of the interval",
@@ -405,7 +405,7 @@ def test_options_and_lines_are_of_a_program(node: Run) -> None:
     """
     texts, same_lines, same_options = solve(node, body)  # type: ignore[misc]
     numbers = [
-        re.match(r"fixedPoint: it did not come to rest in (\d) turns \(.*, line (\d+)\)$", t) for t in texts
+        re.match(r"fixedPoint: it did not converge in (\d) turns \(.*, line (\d+)\)$", t) for t in texts
     ]
     (a, b, c) = [tuple(map(int, found.groups())) for found in numbers if found]
     assert (a[0], b[0], c[0]) == (7, 7, 8) and b[1] == a[1] + 3 and a[1] == c[1]

@@ -79,8 +79,8 @@ def _compile_or_refuse(header: str, ints: bytes, reals: bytes, memory: str) -> t
         name = program["functions"][program["root"]]["name"]
         written = len(_view(ints, "b")) / 1e6
         raise SizeError(
-            f"{name} is too large: to compile it takes more memory than there is; what is written down of it "
-            f"while its body runs is {written:,.1f} MB already"
+            f"{name} is too large: to compile it takes more memory than there is; its recording alone has "
+            f"{written:,.1f} MB"
         ) from None
 
 

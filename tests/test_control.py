@@ -541,7 +541,10 @@ def test_what_loops_refuse():
             "the body of while_loop: expected Real",
         ),
         (lambda x: scan(3, Real, x, lambda s, i: s), "the body of scan: expected a state and a value"),
-        (lambda x: scan(x, Real, x, lambda s, i: (s, s)), "the size of what it gives is not known"),
+        (
+            lambda x: scan(x, Real, x, lambda s, i: (s, s)),
+            "expected a size or an index as the number of turns",
+        ),
         (lambda x: fori("3", Real, x, lambda i, s: s), "expected a size, an index or a Real"),
         (lambda x: fori(x > 0, Real, x, lambda i, s: s), "expected a size, an index or a Real"),
         (lambda x: fori(2.5, Real, x, lambda i, s: s), "fori: it cannot turn 2.5 times"),

@@ -327,7 +327,7 @@ def test_what_goes_wrong_with_equations():
     where = f"(test_integrals.py, line {until.__code__.co_firstlineno})"
     for f in (fn([Real], Real, until), gradient(fn([Real], Real, until))):
         for end in (math.nan, math.inf, -math.inf):
-            assert same_outcome(f, end) == f"odeint: there is a time that is no finite number {where}"
+            assert same_outcome(f, end) == f"odeint: one of the times is not a finite number {where}"
         assert abs(same_outcome(f, 1.0)) == pytest.approx(math.exp(-1))
     with pytest.raises(TypeError, match="odeint: expected a vector of Reals as the times, got"):
         fn([Real], Real, lambda a: odeint(lambda y, t: y, a, 1.0)[0])

@@ -207,11 +207,11 @@ def test_operators(name, body):
 
 def test_rests():
     """Real numbers have none that is meant by itself; what is, can be written. Sizes of indices are known."""
-    assert "floor(x / y) is the rest" in refusal(TypeError, lambda v: v["Real"] % 3)
-    assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: v["Real"] // 3)
-    assert "floor(x / y) is the rest" in refusal(TypeError, lambda v: 7 % v["Real"])
-    assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: 7 // v["Real"])
-    assert "of Reals floor(x / y) is that" in refusal(TypeError, lambda v: divmod(7, v["Real"]))
+    assert "floor(x / y) for x % y" in refusal(TypeError, lambda v: v["Real"] % 3)
+    assert "for Reals, write floor(x / y)" in refusal(TypeError, lambda v: v["Real"] // 3)
+    assert "floor(x / y) for x % y" in refusal(TypeError, lambda v: 7 % v["Real"])
+    assert "for Reals, write floor(x / y)" in refusal(TypeError, lambda v: 7 // v["Real"])
+    assert "for Reals, write floor(x / y)" in refusal(TypeError, lambda v: divmod(7, v["Real"]))
     for index in (lambda v: 7 % v[str(SIZE)], lambda v: 7 // v[str(SIZE)], lambda v: divmod(7, v[str(SIZE)])):
         assert "by numbers that are known, as in i // 3" in refusal(TypeError, index)
 

@@ -77,7 +77,7 @@ def test_comments_and_long_strings_may_be_at_the_margin() -> None:
         ),
         (
             ["\n\nimport nowhere.at_all"],
-            "script 1, line 3: ModuleNotFoundError: No module named 'nowhere' (in a page there is",
+            "script 1, line 3: ModuleNotFoundError: No module named 'nowhere' (pages have",
         ),
         (["raise SystemExit"], "script 1, line 1: SystemExit\n    raise SystemExit"),
         (["x = '\0'"], "SyntaxError: source code string cannot contain null bytes"),
@@ -87,7 +87,7 @@ def test_comments_and_long_strings_may_be_at_the_margin() -> None:
         ),
         (
             [HEAD, "\ndef twice(x: Real) -> Real:\n    return 2 * x\n"],
-            "script 2, line 2: twice is a function of Python's own: write @fn above it",
+            "script 2, line 2: twice is an ordinary function of Python: write @fn above it",
         ),
         (
             [HEAD + "@fn\ndef f(x: Real) -> Real:\n    return f(x - 1)\n"],

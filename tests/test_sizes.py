@@ -106,7 +106,7 @@ def test_an_index_parameter() -> None:
             "argument 1 of dot: expected .*, got dict",
         ),
         (lambda: hvp(dot, 2), IndexError, "hvp: dot has no argument 2, only 0 to 1"),
-        (lambda: hvp(dot, "x"), TypeError, "hvp: expected the number of an argument, or some, got str 'x'"),
+        (lambda: hvp(dot, "x"), TypeError, "hvp: expected an argument number, or several, got str 'x'"),
         (lambda: vmap(dot, 0, 3), TypeError, "vmap: expected a name for the size, got int 3"),
         (lambda: fn(math.sin), TypeError, "@fn: expected a function with annotations, got builtin"),
     ],

@@ -414,7 +414,7 @@ MISTAKES = {
     "a value from another function": (
         lambda: fn([Real], Real, lambda x: x + outside_value), RuntimeError, "used outside of it"),
     "an index after its loop": (leaked_index, RuntimeError, "outside of the loop"),
-    "a symbolic value outside": (lambda: outside_value + 1, RuntimeError, "in the body of an fn; compile"),
+    "a symbolic value outside": (lambda: outside_value + 1, RuntimeError, "in the body of an fn; to call"),
     "a closure out of its function": (
         lambda: fn([Real], Real, lambda x: leaked_closure(x)), RuntimeError, "Real.* of the function outer"),
     "a closure on its own": (

@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         parser.error(f"there is no {unknown[0]}; there are {', '.join(ALL)}")
     if chosen.keep and (chosen.name or chosen.sizes):
-        parser.error("--keep is for all of them")
+        parser.error("--keep takes no NAME and no --sizes: the site shows all of them")
     results = run(chosen.name or ALL, chosen.sizes, lambda found: write(found, STATE / "bench.json"))
     if chosen.keep:
         write(results, KEPT)

@@ -16,7 +16,7 @@ from rose_core.cli.errors import CommandError
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="rose",
-        description="Compiles functions ahead of time, so that who reads a page loads no compiler.",
+        description="Compiles functions ahead of time, so that readers of a page load no compiler.",
     )
     parser.add_argument("--version", action="version", version=f"rose {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -24,14 +24,16 @@ def main(arguments: list[str] | None = None) -> int:
         "freeze",
         help="compile ahead of time what the pages of a site compile",
         description="Opens each page of a site in Chromium, uses it, and writes what it compiled into files "
-        "next to it, so that its readers load no Python. Its sources are not changed. A page is used by the "
+        "next to it, so that its readers load no Python. The pages are not changed. A page is used by the "
         "function warmUp that one of its modules exports, or else as readers do: see the README.",
     )
     freeze.add_argument("site", type=Path, help="the folder of the site, as it is published")
     freeze.add_argument("--check", action="store_true", help="change nothing; say what is out of date")
-    freeze.add_argument("--offline", action="store_true", help="let the site work without a network, too")
+    freeze.add_argument("--offline", action="store_true", help="let the site work without a network")
     freeze.add_argument(
-        "--base", default="/", help="where the site is on its host, such as /blog/, if pages say so"
+        "--base",
+        default="/",
+        help="where the site is on its host, such as /blog/, if its pages depend on that",
     )
     freeze.add_argument("--browser", help="the Chromium to use; else $CHROMIUM, Playwright's, the system's")
     compile = commands.add_parser(

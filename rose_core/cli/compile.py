@@ -42,13 +42,11 @@ def compile_function(where: str, with_gradient: bool, with_hessian: bool, precis
     f = _find(Path(path), name)
     functions = {name: f}
     if name == "then":
-        raise CommandError(f"JavaScript would await what has a {name}; call the one in {path} something else")
+        raise CommandError(f"JavaScript takes an object with a {name} for a promise; rename it in {path}")
     if name == "__proto__":
-        raise CommandError(
-            f"JavaScript has a meaning of its own for {name}; call the one in {path} something else"
-        )
+        raise CommandError(f"{name} has a meaning of its own in JavaScript; rename it in {path}")
     if name in ("gradient", "hessian") and (with_gradient or with_hessian):
-        raise CommandError(f"{name} would be two functions; call the one in {path} something else")
+        raise CommandError(f"{name} would name two functions; rename the one in {path}")
     try:
         if with_gradient:
             functions["gradient"] = gradient(f)
@@ -107,7 +105,9 @@ def _find(path: Path, name: str) -> Function:
             f"{path} has no function {name} made with fn; it has {', '.join(functions) or 'none'}"
         )
     if found.captures:
-        raise CommandError(f"{name} uses values of the function {found.around()} around it")
+        raise CommandError(
+            f"{name} uses values of the function {found.around()} around it, so it cannot stand alone"
+        )
     return found
 
 

@@ -79,7 +79,7 @@ def _alone(root: Path) -> Iterator[None]:
             try:
                 flock(folder, LOCK_EX | LOCK_NB)
             except BlockingIOError:
-                told = f"another `rose freeze` is at work in {root}, and is waited for"
+                told = f"waiting until another `rose freeze` of {root} has ended"
                 print(told, file=sys.stderr, flush=True)
                 flock(folder, LOCK_EX)
         yield
@@ -122,20 +122,20 @@ def _hint(visit: Visit, kept: int) -> str:
     unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
     if len(visit.turns) > visit.opened:
         unseen += (
-            f" (of the queries and stored values with which it asks for itself, {visit.opened} were tried)"
+            f" (of the queries and stored values with which it reloads itself, {visit.opened} were tried)"
         )
     if visit.has_left:
-        unseen += " (it adds inputs on and on, of which some were moved)"
+        unseen += " (it keeps adding inputs, of which only some were moved)"
     if visit.is_untried:
-        unseen += " (there is more to do on it than was done)"
+        unseen += " (there was too much to do on it to try everything)"
     if visit.many:
         names = ", ".join(sorted(visit.many))
-        unseen += f" (each position of {names} makes a program: make a number that it gives an argument)"
+        unseen += f" (each position of {names} makes a program of its own: pass its number as an argument)"
     if kept:
-        return f", and {kept} from before, as something went wrong{unseen}"
+        return f", and {kept} kept from before, as something went wrong{unseen}"
     if visit.artifacts or visit.errors or unseen or not visit.has_rose:
         return unseen
-    return " (what it compiles when something else is done, a function warmUp that it exports can compile)"
+    return " (if something else makes it compile, export a function warmUp that does that)"
 
 
 def _put_right(changes: list[Change], check: bool) -> bool:

@@ -223,8 +223,8 @@ class Site:
         """
         if not (self.asks or self.workers or self.failed):
             self.problems.append(
-                "no page itself asks for what is frozen, so none of them gets to work offline: if their "
-                f'workers do, write navigator.serviceWorker.register("{offline_worker.SCRIPT}") in one'
+                "no page itself loads frozen programs, so none registers the service worker for offline use; "
+                f'if workers do, write navigator.serviceWorker.register("{offline_worker.SCRIPT}") in a page'
             )
         for address, page in self.workers.items():
             name = urlsplit(address).path.removeprefix(urlsplit(origin).path)
@@ -234,9 +234,9 @@ class Site:
             if script.is_file() and offline_worker.SCRIPT in script.read_text("utf-8", "replace"):
                 continue
             self.problems.append(
-                f"{self.name(page)} registers {name}, a service worker of the site's own, which takes "
-                f'the place of that for offline: write importScripts("{offline_worker.SCRIPT}") at the end '
-                f"of {name}, or leave out --offline"
+                f"{self.name(page)} registers {name}, a service worker of the site's own, in place of that "
+                f'for offline use: write importScripts("{offline_worker.SCRIPT}") at the end of {name}, or '
+                "leave out --offline"
             )
 
     def works_offline(self) -> bool:
@@ -251,8 +251,8 @@ class Site:
             if not frozen.artifacts:
                 return []
             raise CommandError(
-                f"{self.name(manifest)} is where freezing writes what it makes, and somebody else's: "
-                "rename it, or its folder"
+                f"freezing has to write {self.name(manifest)}, but there is one that it did not make: "
+                "rename that, or its folder"
             )
         for key, artifact in frozen.artifacts.items():
             path = folder / artifact.file_name

@@ -389,7 +389,7 @@ def _done(frame: Frame, action: str) -> Any:
     number = next(_numbers)
     start = beat = now = monotonic()
     minutes = LONGEST // 60_000
-    doing = {"warmUp": "its warmUp()", "use": "following its sliders"}.get(action, "compiling")
+    doing = {"warmUp": "its warmUp()", "use": "using it"}.get(action, "compiling")
     is_told = False
     _look(frame, f"{_USE}.begin('{action}', {number})")
     while number not in _ends and now < start + LONGEST / 1000:

@@ -145,7 +145,7 @@ def _numbers(argnums: int | Sequence[int], what: str, name: str, count: int) -> 
     numbers = list(map(whole, several)) if alone is None else [alone]
     known = [k for k in numbers if k is not None]
     if not numbers or len(set(known)) < len(numbers):
-        raise TypeError(f"{what}: expected the number of an argument, or some, got {describe(argnums)}")
+        raise TypeError(f"{what}: expected an argument number, or several, got {describe(argnums)}")
     last = count - 1
     those = "it takes none" if last < 0 else f"only 0 to {last}" if last else "only 0"
     for k in known:

@@ -30,7 +30,7 @@ def vmap(f: Function | Generic, in_axes: int | Sequence[int | None] = 0, size: s
         or all(axis is None for axis in axes)
     ):
         raise TypeError(
-            f"vmap: expected 0, or for each of {len(params)} arguments 0 or None and not for all None, "
+            f"vmap: expected 0, or 0 or None for each of {len(params)} arguments and not None for all, "
             f"got {describe(in_axes)}"
         )
     mapped = [axis == 0 for axis in axes]

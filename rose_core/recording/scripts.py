@@ -74,7 +74,7 @@ class _Scripts:
             complaint = complaint.removesuffix(f" ({error.path})")  # where this page has it
         message = f"{type(error).__name__}: {complaint}".removesuffix(": ")
         if isinstance(error, ModuleNotFoundError):
-            message += " (in a page there is what the core needs of Python's library, and no packages)"
+            message += " (pages have those parts of Python's library that Rose itself needs, and no packages)"
         if isinstance(error, NameError) and f"def {error.name}(" in self._all:
             message += " yet: a body runs where it is defined, and can call neither itself nor what is below"
         if not script:
@@ -160,7 +160,7 @@ def _check_undecorated(public: Mapping[str, object]) -> None:
     for name, f in public.items():
         if isinstance(f, FunctionType) and f.__code__.co_filename.startswith("script "):
             place = f"{f.__code__.co_filename}, line {f.__code__.co_firstlineno}"
-            raise ScriptError(f"{place}: {name} is a function of Python's own: write @fn above it")
+            raise ScriptError(f"{place}: {name} is an ordinary function of Python: write @fn above it")
 
 
 def functions_of(texts: Sequence[str]) -> str:

@@ -119,7 +119,7 @@ def odeint(
         }
 
     def to(s: Any, i: Any) -> tuple[Any, Any]:
-        target = ensure(here, _abs(at[i] - s.t) < math.inf, at[i], "there is a time that is no finite number")
+        target = ensure(here, _abs(at[i] - s.t) < math.inf, at[i], "one of the times is not a finite number")
         start = {"y": s.y, "slope": s.slope, "t": s.t, "h": s.h, "ends": False}
         end: Any = turns_while(
             state, start, lambda s: _not(s.ends), lambda s: step(target, s), limit, checkpoint

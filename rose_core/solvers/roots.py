@@ -95,7 +95,7 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
 
         first = {"x": x0, "change": float("inf")}
         end: Any = turns_while(state, first, test, again, limit)
-        complaint = f"it did not come to rest in {limit} turns"
+        complaint = f"it did not converge in {limit} turns"
         return combined(t, lambda x: ensure(here, _not(test(end)), x, complaint), end.x)
 
     def rule(x: Any, f: Function, x0: Any) -> Any:
@@ -287,5 +287,5 @@ def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
 
     if n <= _MANY:
         return cond(rests, tangents, turned, solved)
-    dx, complaint = turned(), f"its derivative did not come to rest in {turns} turns"
+    dx, complaint = turned(), f"its derivative did not converge in {turns} turns"
     return vec(n, TAN, lambda i: dx[i] * ensure(here, rests, 1.0, complaint))

@@ -212,7 +212,9 @@ def _counted(
     whole = array(index, kept[0])
     outputs = len(leaves(whole))
     if outputs and index is _COUNT:
-        raise TypeError(f"{name}: the size of what it gives is not known; expected a size or an index")
+        raise TypeError(
+            f"{name}: expected a size or an index as the number of turns, since it gives a vector"
+        )
     spec = Spec(len(types), index, outputs, checkpoint=_distance(checkpoint, index.size))
     loop = b.loop(spec, count, f.func, start, captured(trace, f))
     kinds = ((range(len(types)), state), (range(len(types) + 1, len(types) + 1 + outputs), whole))

@@ -118,12 +118,12 @@ class Value:
 
     def __mod__(self, other: int) -> Var:
         if self._type is REAL:
-            raise TypeError("a symbolic Real has no %; x - y * floor(x / y) is the rest of x / y")
+            raise TypeError("a symbolic Real has no %; write x - y * floor(x / y) for x % y")
         return indices.imod(other, self)
 
     def __floordiv__(self, other: int) -> Var:
         if not isinstance(self._type, Fin):
-            raise TypeError(f"{describe(self)} has no //; of Reals floor(x / y) is that")
+            raise TypeError(f"{describe(self)} has no //; for Reals, write floor(x / y)")
         by = indices.as_size(other, "idiv", least=1).size
         return indices.idiv(max(-(-self._type.size // by), 1), self, by)
 

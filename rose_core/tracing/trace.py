@@ -91,7 +91,7 @@ def current() -> Trace:
     """The function being defined right now."""
     if not this_thread.traces:
         raise RuntimeError(
-            "this works only in the body of an fn; compile(f) and interp(f) are functions of numbers"
+            "this works only in the body of an fn; to call f on numbers, use compile(f) or interp(f)"
         )
     return this_thread.traces[-1]
 
@@ -107,5 +107,5 @@ def check_scope(owner: Trace, block: int, what: Callable[[], str]) -> None:
     if is_over or block not in owner.builder.open:
         raise RuntimeError(
             f"{what()} was used outside of the loop or the side of a cond it belongs to; "
-            "only what that gives is of use"
+            "outside, use what that returns"
         )

@@ -119,7 +119,7 @@ export class Callee {
     if (cells.busy) return this.meanwhile(() => this.into(out, values));
     if (this.mayOverlap && liesIn(out, data.ret, cells.memory.buffer))
       throw TypeError(
-        `${data.name}.into: what is to be filled lies in the memory that ${data.name} itself uses`,
+        `${data.name}.into: the output lies in the memory that ${data.name} itself uses`,
       );
     this.compute(values);
     try {
@@ -144,7 +144,7 @@ export class Callee {
     const { cells, data } = this;
     if (cells.busy)
       throw Error(
-        `${data.name}.run: an opaque function cannot use the memory of what has called it`,
+        `${data.name}.run: an opaque function cannot use the memory of its caller`,
       );
     cells.refresh();
     if (this.args.stale)

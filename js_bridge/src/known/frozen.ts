@@ -69,7 +69,7 @@ const read = async (from: string): Promise<Files> => {
     void offer(new URL(offline, from)).catch(() => {});
   if (build !== undefined && build !== __BUILD__)
     console.warn(
-      `Rose: what ${from} names was frozen with another build of Rose, so that Python is loaded; ` +
+      `Rose: the programs in ${from} were frozen by another build of Rose, so Python is loaded; ` +
         "run `rose freeze` again",
     );
   for (const [folder, keys] of Object.entries(folders))
@@ -138,7 +138,7 @@ export const frozen = async (
     // as if it were damaged
   }
   console.warn(
-    `Rose: ${found.url} is missing or damaged, so that Python may be loaded; run \`rose freeze\` again`,
+    `Rose: ${found.url} is missing or damaged, so Python may be loaded; run \`rose freeze\` again`,
   );
   return undefined;
 };

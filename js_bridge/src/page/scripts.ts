@@ -130,7 +130,7 @@ class Reader {
     const all: Record<string, Fn> = {};
     if ("then" in { ...exports, ...open })
       throw TypeError(
-        "python: JavaScript would await what has a then; call the function something else",
+        "python: JavaScript takes an object with a then for a promise; rename that function",
       );
     for (const [name, number] of Object.entries(exports)) {
       const data = this.functions[number];

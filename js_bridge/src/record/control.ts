@@ -203,7 +203,7 @@ const loop = (
   });
   if (kept.leaves && index === ANY)
     throw TypeError(
-      `${name}: the size of what it gives is not known; expected a size or an index`,
+      `${name}: expected a size or an index as the number of turns, since it gives a vector`,
     );
   const g =
     end &&

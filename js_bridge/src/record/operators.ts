@@ -145,7 +145,7 @@ const numbersIn = (argnums: Argnums, what: string): readonly number[] => {
     numbers.every(Number.isInteger)
   )
     return numbers;
-  throw unlike(argnums, "the number of an argument, or some", what);
+  throw unlike(argnums, "an argument number, or several", what);
 };
 
 /** The type of the arguments that a derivative is taken by, as one value. */

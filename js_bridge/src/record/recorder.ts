@@ -330,7 +330,7 @@ export class Recorder {
         `variable is out of scope: this ${x.ty.text} belongs to ` +
           (isOver && !isPart
             ? `the function ${name}; pass it as an argument`
-            : "a loop or a side of a cond that has ended; only what that gives is of use"),
+            : "a loop or a side of a cond that has ended; outside, use what that returns"),
       );
     const areIndices = x.ty.kind === "fin" && /^\d+$/.test(expected);
     return TypeError(

@@ -28,7 +28,7 @@ export const vmap = (f: unknown, inAxes: InAxes = 0, size = "batch"): Fn => {
     )
       throw unlike(
         inAxes,
-        `0, or for each of ${length} arguments 0 or null and not for all null`,
+        `0, or 0 or null for each of ${length} arguments and not null for all`,
         "vmap",
       );
     return items.map((item, k) => (axes[k] === 0 ? vector(item) : item));

@@ -47,6 +47,7 @@ def same_outcome(f: Function, *args: object) -> Any:
 
 
 def outcome(run: Callable[..., Any], *args: object) -> Any:
+    """What running gives: a value, or the text of what went wrong."""
     try:
         return run(*args)
     except RunError as error:

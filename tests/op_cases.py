@@ -70,13 +70,13 @@ def _as_fraction(x: float) -> Fraction:
     return Fraction(x) if math.isfinite(x) else Fraction(2) ** 1024 * int(copysign(1, x))
 
 
-def relative(got: float, exact: float, floor: float = NORMAL) -> float:
-    """The error relative to ``exact``, or to ``floor`` where that is larger; zeros have no sign here."""
+def relative(got: float, exact: float) -> float:
+    """The error relative to ``exact``, or to `NORMAL` where that is larger; zeros have no sign here."""
     if got == exact or (isnan(got) and isnan(exact)):
         return 0.0
     if not (math.isfinite(got) and math.isfinite(exact)):
         return inf
-    return float(abs(Fraction(got) - Fraction(exact)) / Fraction(max(abs(exact), floor)))
+    return float(abs(Fraction(got) - Fraction(exact)) / Fraction(max(abs(exact), NORMAL)))
 
 
 # -- points ---------------------------------------------------------------------------------------------

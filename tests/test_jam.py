@@ -25,10 +25,10 @@ def before(f) -> int:
     return loops(Expansion(f.func).root)
 
 
-def channels(count: int, term, n: int = N):
+def channels(count: int, term):
     """For each channel c, the sum of ``term(x, c, i)`` over all i."""
-    t = Vec(n, Vec(count, Real))
-    return fn([t], Vec(count, Real), lambda x: vec(count, Real, lambda c: total(n, lambda i: term(x, c, i))))
+    t = Vec(N, Vec(count, Real))
+    return fn([t], Vec(count, Real), lambda x: vec(count, Real, lambda c: total(N, lambda i: term(x, c, i))))
 
 
 @pytest.mark.parametrize(("count", "after"), [(1, 2), (2, 1), (3, 1), (4, 1), (5, 2)])

@@ -17,8 +17,8 @@ TOLERANCE = 1e-14
 """Relative; and ``Case.derivative_error``. What is below the smallest normal number may come out as 0."""
 
 
-def with_tangent(xs, dx=1.0):
-    return duals(xs, [dx] * len(xs))
+def with_tangent(xs):
+    return duals(xs, [1.0] * len(xs))
 
 
 def partials_in_loop(c, points):

@@ -10,11 +10,11 @@ from rose_core.language.ir import CALL, FOR, LOOP
 from rose_core.recording.roll import FEWEST
 from rose_core.wasm.program import Program
 
-REAL, SIZE, VEC, OUT = range(4)
+REAL, SIZE, VEC = range(3)
 M = FEWEST + 2
 """Calls in a row."""
 N = M + 8
-TYPES = ["real", N, ["vec", N, 0], ["vec", N, 0]]
+TYPES = ["real", N, ["vec", N, 0]]
 V = [0.5 + 0.25 * k for k in range(N)]
 
 

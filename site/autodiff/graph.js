@@ -30,7 +30,7 @@ const labelOf = (tree, { names }) => {
 };
 
 /** Where each subexpression stands: below what it is computed from. @param {Tree[]} order @returns {Map<Tree, Place>} */
-export const placesIn = (order) => {
+const placesIn = (order) => {
   /** @type {Map<Tree, Place>} */
   const places = new Map();
   /** @type {Map<Tree, number>} */

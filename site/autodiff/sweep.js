@@ -32,7 +32,7 @@ const accented = (name, accent) =>
   (name[0] + accent + name.slice(1)).normalize();
 
 /** What subexpressions are called: x, y, numbers, and v1, v2, … @param {Tree[]} order */
-export const namesOf = (order) => {
+const namesOf = (order) => {
   let count = 0;
   return new Map(
     order.map((tree) => [

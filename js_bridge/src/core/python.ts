@@ -315,7 +315,7 @@ const said = <T>(call: () => T): T => {
 };
 
 /** What an error says, without Python's traceback. */
-export const messageOf = (error: unknown): string => {
+const messageOf = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   const [, script] = /^[\w.]*ScriptError: ([^]*)$/m.exec(text) ?? [];
   if (script) return script.trimEnd();

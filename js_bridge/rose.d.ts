@@ -524,8 +524,8 @@ export declare const linearize: <P extends readonly unknown[], R>(
 
 export interface JacobianOptions {
   /**
-   * Forward: a pass for each Real of the argument; in reverse: one for each of the result. Otherwise the
-   * fewer decide.
+   * "forward" takes a pass for each Real of the argument, "reverse" one for each Real of the result; "auto", the
+   * default, takes whichever are fewer.
    */
   mode?: "auto" | "forward" | "reverse";
 }
@@ -690,9 +690,9 @@ export interface Compiled<A extends readonly unknown[], B> {
   /** The same, the result put into `out`, an array or object of its form; gives `out`. */
   into<Out extends Filled<B>>(out: Out, ...args: A): Out;
   /**
-   * The arguments in memory, to be filled for `run`; a scalar is an array of one. Memory may grow, which makes
-   * older views empty: that which was given to `compile`, and in a first call that of a function with a loop
-   * whose number of turns is not known. Any call of a function that has the same memory writes over them.
+   * The arguments in memory, to be filled for `run`; a scalar is an array of one. When memory grows, older views
+   * become empty: memory that was given to `compile` may grow, and so may, in a first call, that of a function with
+   * a loop whose number of turns is not known before. Any call of a function with the same memory overwrites them.
    */
   readonly args: { readonly [K in keyof A]: ViewOf<A[K]> };
   /** The result in memory. */
@@ -700,11 +700,11 @@ export interface Compiled<A extends readonly unknown[], B> {
   /** Compute the result in memory from the arguments in memory, and give it. Allocates nothing. */
   run(): ViewOf<B>;
   /**
-   * Whether compiled code runs, in a function that was a draft first: a promise, of false if it stays one (which
-   * the console says, unless the signal has given the compilation up) or was disposed of.
+   * A promise of whether compiled code runs, for a function that was a draft at first: false if it stays a draft
+   * (the console says why, unless the signal has cancelled the compilation) or was disposed of.
    */
   readonly settled: Promise<boolean>;
-  /** Give back its memory, which empties the views of it; after that it cannot be called. */
+  /** Free its memory, which empties the views of it; after that it cannot be called. */
   dispose(): void;
   [Symbol.dispose](): void;
 }
@@ -721,11 +721,11 @@ type Memory = typeof globalThis extends {
 
 export interface CompileOptions {
   /**
-   * The memory to use, which is grown as needed; else the function gets one of its own, of which browsers have
-   * some 100 for a page.
+   * The memory to use, which is grown as needed; by default the function gets its own, of which browsers allow
+   * about 100 for a page.
    */
   memory?: Memory;
-  /** Gives the compilation up: the promise is rejected with the signal's reason. */
+  /** Cancels the compilation: the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
   /**
    * Whether it may be a draft at first: a function that is there at once, without Python, but many times slower
@@ -767,7 +767,7 @@ export interface Hot<A extends readonly unknown[], B> {
       (A extends Inputs<P> ? unknown : never) &
       (Output<R> extends B ? unknown : never),
   ): Promise<boolean>;
-  /** Give back its memory; after that it cannot be called or updated. */
+  /** Free its memory; after that it cannot be called or updated. */
   dispose(): void;
   [Symbol.dispose](): void;
 }
@@ -792,8 +792,8 @@ export declare const interp: {
 
 /**
  * The functions that the page's scripts of the type `text/x-rose` define in Python, by name, or those that
- * `source` defines. What their types are, the page says: `python<{ f: Func<[Reals], Reals> }>()`; else what
- * comes out is `unknown`. The scripts are run like any program; nothing of a stranger's belongs there.
+ * `source` defines. The page says what their types are, `python<{ f: Func<[Reals], Reals> }>()`; else what
+ * comes out is `unknown`. The scripts are run like any program: never put text of strangers there.
  */
 export declare const python: <
   F extends object = Record<string, Func<readonly Unsaid[], Unsaid>>,
@@ -822,21 +822,21 @@ export declare const inspect: <P extends readonly unknown[], R>(
 export interface Configuration {
   /** Where Python runs: in a worker, so that the page is never held up, or on this thread. */
   core?: "worker" | "main";
-  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`, as seen from Rose's own, which it else is. */
+  /** The folder of `rose.worker.js`, `rose.python.js` and `pyodide/`, relative to that of `rose.js`, the default. */
   assets?: string | URL;
   /** Whether the browser keeps compiled programs, or how many bytes of them at most. */
   cache?: boolean | number;
-  /** Whether a program is compiled only where it differs from the ones before, which is so by default. */
+  /** Whether a program is compiled only where it differs from earlier ones; true by default. */
   incremental?: boolean;
-  /** Whether functions may be drafts before they are compiled, if `compile` is not told. */
+  /** Whether functions may be drafts before they are compiled, unless `compile` is told otherwise. */
   draft?: boolean;
-  /** Whether powers are as near to the exact value as other functions are, if `compile` is not told. */
+  /** Whether powers are as near to the exact value as other functions, unless `compile` is told otherwise. */
   precise?: boolean;
-  /** The folder of `rose.frozen.json`, as seen from the page, else `assets`; false: to look for nothing frozen. */
+  /** The folder of `rose.frozen.json`, relative to the page; by default `assets`. False: nothing is frozen. */
   frozen?: string | URL | false;
 }
 
-/** Say how the bridge is to work; where the core runs, before it is first needed. */
+/** Choose how Rose works on this page; `core` and `assets` before the core is first needed. */
 export declare const configure: (configuration?: Configuration) => void;
 
 /**
@@ -860,8 +860,8 @@ export interface Progress {
 // ---- loops and choices ----
 
 /**
- * The vector of `body(i)` for each index `i` below `index`, where the body runs once; or that of the elements of
- * an array, which has them at symbolic indices, too.
+ * The vector of `body(i)` for each index `i` below `index`, where the body runs once; or the elements of an array
+ * as a vector, which can be read at symbolic indices.
  */
 export declare const vec: <const T, const B extends Value<T>>(
   index: Nats | Size,
@@ -899,12 +899,15 @@ export declare const cond: <
 ) => Symbolic<T>;
 
 export interface LoopOptions {
-  /** How many turns reverse mode goes back to a state that it kept; "none": it keeps every turn. */
+  /**
+   * With a number k, reverse mode keeps the state of every k-th turn and computes the others again. "revolve" takes
+   * as many turns between two states as there are states; "none", the default, keeps every turn.
+   */
   checkpoint?: "none" | "revolve" | number;
 }
 
 export interface WhileOptions extends LoopOptions {
-  /** The number of turns after which the loop is an error. */
+  /** More turns than this are an error. */
   limit?: number;
 }
 
@@ -920,7 +923,7 @@ export declare const whileLoop: <
   options?: WhileOptions,
 ) => Symbolic<T>;
 
-/** A number of turns: a size, or what is known only when it runs. */
+/** A number of turns: a size, or a number that is known only at run time. */
 type Turns = Size | Nat | Real;
 
 /**
@@ -966,7 +969,7 @@ type Lifted<Y> = [Y] extends [Null]
             ? Vec<Lifted<V>>
             : { [K in keyof Y]: Lifted<Y[K]> };
 
-/** `f`, of which reverse mode keeps the arguments only, and computes the rest again. */
+/** `f`, of which reverse mode keeps only the arguments, and computes the rest again. */
 export declare const checkpoint: {
   <P extends readonly unknown[], R>(f: Func<P, R>): Func<P, R>;
   <P extends readonly unknown[], R>(f: GenericFunc<P, R>): GenericFunc<P, R>;
@@ -984,8 +987,8 @@ export type TangentOf<T> = T extends Reals | Tans
 
 /**
  * What `body(f, x)` computes, for functions `f` and arguments `x`, with the derivative `rule(y, f, x)`: the
- * tangent of `y`, which `body` gives, from duals for the arguments. In the rule `jvp` of one of the
- * functions, or of one that is made of them, is a derivative along its arguments and along all that they
+ * tangent of `y`, which `body` gives, from duals for the arguments. In the rule, `jvp` of one of the
+ * functions, or of one that is made of them, is the derivative along its arguments and along all that they
  * use from around them.
  */
 export declare const functional: <
@@ -1005,7 +1008,7 @@ export declare const functional: <
 export interface SolveOptions {
   /** The change of the last step, relative to the result; of `quad` the error, relative to ∫ |f|, if `f` is finite. */
   tolerance?: number;
-  /** The number of steps, or of parts of the interval, after which there is no result. */
+  /** More steps, or parts of the interval, than this are an error. */
   limit?: number;
 }
 
@@ -1051,7 +1054,7 @@ export interface OdeOptions extends LoopOptions {
   rtol?: number;
   /** The error of a step where the solution is near zero. */
   atol?: number;
-  /** The number of steps from one time to the next that is an error. */
+  /** More steps than this from one time to the next are an error. */
   limit?: number;
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 from build import DIST, node
 
@@ -73,20 +74,24 @@ class Shared:
             self.process = None
 
 
+def returned(node: Run, head: str, body: str) -> Any:
+    """What the body of an async function returns, by way of JSON, in a module that begins with ``head``."""
+    return json.loads(node(f"{head}\nconsole.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+
+
 def evaluate(node: Run, body: str) -> object:
-    """What ``body`` returns, as JSON, with the module as ``rose``."""
-    code = f"""
+    """What ``body`` returns, with the module as ``rose``."""
+    head = """
         import * as rose from "./rose.js";
         await rose.ready();
-        const same = async (f, ...args) => {{
+        const same = async (f, ...args) => {
             const a = rose.interp(f)(...args), b = (await rose.compile(f))(...args);
             if (JSON.stringify(a) !== JSON.stringify(b)) throw Error(JSON.stringify([a, b]));
             return b;
-        }};
+        };
         const messages = [];
-        const attempt = (action) => {{
-            try {{ action(); messages.push("no error"); }}
-            catch (error) {{ messages.push(`${{error.name}}: ${{error.message}}`); }}
-        }};
-        console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
-    return json.loads(node(code))
+        const attempt = (action) => {
+            try { action(); messages.push("no error"); }
+            catch (error) { messages.push(`${error.name}: ${error.message}`); }
+        };"""
+    return returned(node, head, body)

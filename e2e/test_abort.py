@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+
+from e2e.node import returned
 
 HEAD = """
     const { Real, compile, configure, fn, mul, ready } = rose;
@@ -115,9 +116,8 @@ def test_a_signal_that_stays_silent_changes_nothing(node: Callable[[str], str]) 
         const promise = outcome(compile(small(3), { signal: giving.signal }));
         giving.abort("not needed");
         return [f(7), await promise, (await compile(small(4)))(7)];"""
-    code = f"""import * as rose from "./rose.js";
-        console.log(JSON.stringify(await (async () => {{ {HEAD} {body} }})()));"""
-    assert json.loads(node(code)) == [14, "not needed", 28]
+    head = 'import * as rose from "./rose.js";'
+    assert returned(node, head, HEAD + body) == [14, "not needed", 28]
 
 
 def test_what_several_want_is_compiled_once(page: Page, site_url: str, workers: list[object]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import CDPSession, Page
+
+from e2e.node import returned
 
 HEAD = """
     import * as rose from "./rose.js";
@@ -16,8 +17,7 @@ HEAD = """
 
 
 def evaluate(node: Callable[[str], str], body: str) -> Any:
-    """The JSON of what the function body returns."""
-    return json.loads(node(f"{HEAD}console.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+    return returned(node, HEAD, body)
 
 
 def test_every_kind_of_argument_and_result(node: Callable[[str], str]) -> None:

@@ -17,6 +17,7 @@ from playwright.sync_api import Page
 
 import build
 from build import BRIDGE, CLIENTS, PYTHON, ROOT
+from e2e.node import returned, run
 from e2e.server import Server
 from rose_core import RunError, __version__, load
 
@@ -111,14 +112,10 @@ def compiled(rose: Run, name: str, *options: str) -> None:
 
 
 def in_node(folder: Path, name: str, body: str) -> Any:
-    code = f"""
+    head = f"""
         import {{ load }} from "{(folder / "out" / f"{name}.js").as_uri()}";
-        const functions = await load();
-        console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
-    words = [build.node(), "--input-type=module", "--eval", code]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert not done.returncode, done.stderr
-    return json.loads(done.stdout)
+        const functions = await load();"""
+    return returned(run, head, body)
 
 
 LN2 = math.log(2)

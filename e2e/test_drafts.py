@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route
 
 import build
+from e2e.node import returned
 from e2e.test_abort import in_page
 from e2e.test_original import ORIGINAL, shown
 
@@ -35,8 +36,7 @@ HEAD = """
 
 
 def evaluate(node: Callable[[str], str], body: str) -> Any:
-    """The JSON of what the function body returns."""
-    return json.loads(node(f"{HEAD}console.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+    return returned(node, HEAD, body)
 
 
 def test_random_programs() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from e2e.node import returned
 
 Run = Callable[[str], str]
 
@@ -37,7 +38,7 @@ HEAD = """
 
 
 def evaluate(node: Run, body: str) -> Any:
-    return json.loads(node(f"{HEAD}console.log(JSON.stringify(await (async () => {{ {body} }})()));"))
+    return returned(node, HEAD, body)
 
 
 TERMS = {

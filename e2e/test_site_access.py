@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from build import BRIDGE
 from e2e.explorables import EVALUATES, STRICT, USES
 from e2e.tab import PlaywrightTab
+from e2e.workbench import be_drawn
 
 AXE = BRIDGE / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -28,9 +29,7 @@ def violations(page: Page) -> dict[str, Any]:
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-            page.evaluate(
-                "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-            )
+            be_drawn(page)
             found[f"{scheme} {size}"] = page.evaluate(VIOLATIONS)
     return found
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, Gate, drag, swipe
+from e2e.workbench import Opened, button, opening
 from rose_core import compile, expr, grad
 
 EXPRESSIONS = (
@@ -121,28 +121,19 @@ def shown(page: Page, name: str) -> Locator:
     return page.locator(f"[data-show={name}]").first
 
 
-def button(page: Page, name: str) -> Locator:
-    return page.locator(".workbench").get_by_role("button", name=name, exact=True)
-
-
 def current(page: Page) -> Locator:
     return page.locator("#listing [aria-current=step]")
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
-    problems: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/autodiff.html")
-    expect(shown(page, "rosex")).to_have_text("1.3480124")
-    yield page, problems
-    context.close()
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
+    with opening(browser, frozen_url + "site/autodiff.html") as (page, problems):
+        expect(shown(page, "rosex")).to_have_text("1.3480124")
+        yield page, problems
 
 
 @pytest.fixture
-def ready(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def ready(opened: Opened) -> Iterator[Page]:
     """The page as it is at first."""
     page, problems = opened
     button(page, "x*sin(x*y)+y^2").click()

@@ -10,50 +10,27 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
+from e2e.workbench import Opened, handle, opening, pixels, shown, slider
 
 ARRIVED = re.compile(r"After [1-9]\d* steps?, ball 10 is in the ring: 0\.0\d+ from the goal")
 LOSSES = json.loads((Path(__file__).parent / "references" / "billiards.json").read_text())["loss"]
-
-
-def shown(page: Page, name: str) -> Locator:
-    return page.locator(f".workbench [data-show={name}]").first
 
 
 def distance(page: Page) -> Locator:
     return page.locator("[data-show=distance]").first
 
 
-def handle(page: Page, name: str) -> Locator:
-    return page.get_by_label(name, exact=True)
-
-
-def slider(page: Page, name: str) -> Locator:
-    return page.get_by_role("slider", name=name)
-
-
-def pixels(page: Page, which: str = "table") -> str:
-    """The picture, after what was asked for is drawn."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return str(page.locator(f"#{which}").evaluate("e => e.toDataURL()"))
-
-
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, for someone who wants little motion: searches run to their end
     at once."""
-    problems: list[str] = []
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/billiards.html")
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/billiards.html", reduced_motion="reduce") as opened:
+        yield opened
 
 
 @pytest.fixture
-def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def still(opened: Opened) -> Iterator[Page]:
     """The page as it is at first, with the ball in the ring."""
     page, problems = opened
     page.get_by_label("Ball", exact=True).select_option("10")
@@ -75,7 +52,7 @@ def paused(still: Page) -> Page:
 def test_tries_are_steps_down_the_gradient(paused: Page) -> None:
     assert shown(paused, "position").inner_text() == "0.100, 0.500"
     assert shown(paused, "gx").inner_text() == "−0.519, 1.130"
-    first = pixels(paused)
+    first = pixels(paused, "table")
     step = paused.get_by_role("button", name="Step", exact=True)
     for k, loss in enumerate(LOSSES[:5]):
         expect(shown(paused, "number")).to_have_text(str(k))
@@ -89,22 +66,22 @@ def test_tries_are_steps_down_the_gradient(paused: Page) -> None:
     expect(distance(paused)).to_have_text(f"{LOSSES[6] ** 0.5:.4f}")
     paused.get_by_role("button", name="Start over").click()
     expect(shown(paused, "number")).to_have_text("0")
-    assert pixels(paused) == first
+    assert pixels(paused, "table") == first
 
 
 def test_time_and_tries_can_be_scrubbed(still: Page) -> None:
-    end = pixels(still)
+    end = pixels(still, "table")
     time = slider(still, "Time")
     time.focus()
     still.keyboard.press("Home")
     expect(shown(still, "seconds")).to_have_text("0.00 s")
-    assert pixels(still) != end
+    assert pixels(still, "table") != end
     still.keyboard.press("ArrowRight")
     expect(shown(still, "seconds")).to_have_text("0.01 s")
     still.keyboard.press("End")
-    assert pixels(still) == end
+    assert pixels(still, "table") == end
     slider(still, "Try").fill("0")
-    assert pixels(still) != end
+    assert pixels(still, "table") != end
     still.get_by_role("button", name="Play", exact=True).first.click()
     expect(shown(still, "seconds")).to_have_text(re.compile(r"^0\.[2-9]"))
     still.get_by_role("button", name="Stop").click()

@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, settle
+from e2e.workbench import Opened, button, opening, pixels, shown
 
 SIDE = 128
 DONE = re.compile(r"^After 1\u202f000 steps the guess is [\d.]+ times as close")
@@ -111,34 +111,15 @@ def test_the_loss_and_its_gradient_are_those_of_the_sums(node: Callable[[str], s
 # ---- the page -----------------------------------------------------------------------
 
 
-def shown(page: Page, name: str) -> Locator:
-    return page.locator(f".workbench [data-show={name}]").first
-
-
-def button(page: Page, name: str) -> Locator:
-    return page.locator(".workbench").get_by_role("button", name=name, exact=True)
-
-
-def pixels(page: Page, which: str) -> str:
-    """A picture, after what was asked for is drawn."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return str(page.locator(f"#{which}").evaluate("e => e.toDataURL()"))
-
-
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
-    problems: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/deblurring.html")
-    expect(button(page, "Step")).to_be_enabled()
-    yield page, problems
-    context.close()
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
+    with opening(browser, frozen_url + "site/deblurring.html") as (page, problems):
+        expect(button(page, "Step")).to_be_enabled()
+        yield page, problems
 
 
 @pytest.fixture
-def paused(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def paused(opened: Opened) -> Iterator[Page]:
     """The page as it is at first, before the first step."""
     page, problems = opened
     for name, value in (("Picture", "house"), ("Blur", "focus"), ("Begin with", "grey")):

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from build import DIST
-from e2e.conftest import watch
 from e2e.gestures import PHONE, Gate, drag, swipe
+from e2e.workbench import Opened, be_drawn, handle, opening
 
 GIVEN_UP = "Given up. “Go on” takes it up again."
 
@@ -37,15 +37,6 @@ def status(page: Page) -> Locator:
 
 def program(page: Page) -> Locator:
     return page.get_by_label("What is so")
-
-
-def handle(page: Page, name: str) -> Locator:
-    return page.get_by_label(name, exact=True)
-
-
-def be_drawn(page: Page) -> None:
-    """Until what was asked for is to be seen."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def picture(page: Page) -> str:
@@ -81,20 +72,15 @@ def edit(page: Page, old: str, new: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, for someone who wants little motion: they wait less."""
-    problems: list[str] = []
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/diagram.html")
-    settle(page)  # lest what it says of its first diagram be taken for a word on the next
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/diagram.html", reduced_motion="reduce") as (page, problems):
+        settle(page)  # lest what it says of its first diagram be taken for a word on the next
+        yield page, problems
 
 
 @pytest.fixture
-def sets(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def sets(opened: Opened) -> Iterator[Page]:
     """The page as it is at first."""
     page, problems = opened
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import json
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -12,8 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, drag, swipe
+from e2e.node import returned
+from e2e.workbench import Opened, handle, opening, pixels
 
 LINE = [0, 0, 2, 0, 1, 2.5, 2.5, 5, 0]
 DROP = [0, 0.6, 3, 0.6, 1, 3, 1.8, 4.4, 0.6]
@@ -57,9 +57,7 @@ def run(node: Callable[[str], str]) -> Callable[[str], Any]:
         const free = Array(9).fill([-9, 9]);
         const { numbers, angle } = LINKAGES.drop;
         const m = new Mechanism(numbers, angle, free);"""
-    return lambda body: json.loads(
-        node(f"{start} console.log(JSON.stringify(await (async () => {{ {body} }})()));")
-    )
+    return lambda body: returned(node, start, body)
 
 
 def test_the_pen_and_its_slopes_are_those_of_geometry(run: Callable[[str], Any]) -> None:
@@ -137,35 +135,20 @@ def at(page: Page) -> tuple[float, float]:
     return number(page, "x"), number(page, "y")
 
 
-def handle(page: Page, name: str) -> Locator:
-    return page.get_by_label(name, exact=True)
-
-
 def bars(page: Page) -> list[str]:
     return [shown(page, name).inner_text() for name in "abcuv"]
 
 
-def pixels(page: Page) -> str:
-    """The picture, after what was asked for is drawn."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return str(page.locator("#linkage").evaluate("e => e.toDataURL()"))
-
-
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, for someone who wants little motion: it stands still at first."""
-    problems: list[str] = []
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/linkage.html")
-    expect(page.locator("#over")).to_be_enabled()
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/linkage.html", reduced_motion="reduce") as (page, problems):
+        expect(page.locator("#over")).to_be_enabled()
+        yield page, problems
 
 
 @pytest.fixture
-def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def still(opened: Opened) -> Iterator[Page]:
     """The page as it is at first."""
     page, problems = opened
     page.get_by_label("Begin with").select_option("line")
@@ -205,9 +188,9 @@ def test_the_arrows_are_those_of_the_table(still: Page) -> None:
     for k in range(9):
         cells = [float(text.replace("−", "-")) for text in rows.nth(k).locator("td").all_inner_texts()]
         assert cells == pytest.approx([LINE[k], expected[0][k], expected[1][k]], abs=0.0006)
-    before = pixels(still)
+    before = pixels(still, "linkage")
     still.get_by_label("u is free", exact=True).uncheck()
-    assert pixels(still) != before
+    assert pixels(still, "linkage") != before
 
 
 def test_everything_moves_with_the_keyboard(still: Page) -> None:
@@ -312,8 +295,8 @@ def test_the_crank_turns_until_it_is_stopped(page: Page, frozen_url: str) -> Non
     handle(page, "The pen").press("ArrowUp")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     angle = shown(page, "angle").inner_text()
-    picture = pixels(page)
-    assert pixels(page) == picture
+    picture = pixels(page, "linkage")
+    assert pixels(page, "linkage") == picture
     assert shown(page, "angle").inner_text() == angle
 
 
@@ -355,7 +338,7 @@ def test_a_phone_shows_the_crank_and_every_name_by_itself(
     height = stage.evaluate("e => e.clientHeight")
     for angle in (120, 234, 270, 348):
         page.get_by_role("slider", name="Angle of the crank").fill(str(angle))
-        pixels(page)
+        pixels(page, "linkage")
         names = page.evaluate("written")
         assert len(names) > 9
         for k, (_, x, y) in enumerate(names):

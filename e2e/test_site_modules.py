@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ import pytest
 
 from build import ROOT
 from e2e.explorables import USES
+from e2e.node import returned
 
 Run = Callable[[str], object]
 
@@ -30,9 +30,7 @@ def run(node: Callable[[str], str]) -> Run:
     )
     imports += 'import { ending as shot } from "./site/billiards/words.js";'
     imports += 'import { ending as walk } from "./site/robot/words.js";'
-    return lambda body: json.loads(
-        node(f"{imports} console.log(JSON.stringify(await (async () => {{ {body} }})()))")
-    )
+    return lambda body: returned(node, imports, body)
 
 
 def test_numbers_as_text(run: Run) -> None:

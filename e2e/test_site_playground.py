@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.explorables import STRICT
 from e2e.gestures import PHONE
 from e2e.test_site_index import NO_WASM, wait
+from e2e.workbench import Opened, opening
 
 JAVASCRIPT = """import { Real, fn, mul } from "./rose.js";
 export const f = fn([Real], Real, (x) => mul(x, mul(x, x)));
@@ -45,19 +45,14 @@ def point(page: Page) -> Locator:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, site_url: str) -> Iterator[tuple[Page, list[str]]]:
-    problems: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(site_url + "site/playground.html")
-    wait(page, "playground")
-    yield page, problems
-    context.close()
+def opened(browser: Browser, site_url: str) -> Iterator[Opened]:
+    with opening(browser, site_url + "site/playground.html") as (page, problems):
+        wait(page, "playground")
+        yield page, problems
 
 
 @pytest.fixture
-def ready(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def ready(opened: Opened) -> Iterator[Page]:
     """The page as it is at first."""
     page, problems = opened
     page.get_by_role("radio", name="f", exact=True).check()

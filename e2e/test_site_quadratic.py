@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, Gate, drag, settle, spot, swipe, touch
+from e2e.workbench import Opened, be_drawn, opening
 
 LN2 = math.log(2)
 DERIVED = re.compile("Derived and compiled in")
@@ -45,20 +45,15 @@ def picture(page: Page) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, as loading the compiler takes longer than they do."""
-    problems: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/quadratic.html")
-    expect(page.locator("#status")).to_have_text(DERIVED)
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/quadratic.html") as (page, problems):
+        expect(page.locator("#status")).to_have_text(DERIVED)
+        yield page, problems
 
 
 @pytest.fixture
-def ready(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def ready(opened: Opened) -> Iterator[Page]:
     """The page as it is at first, but for what it says of the time that it took."""
     page, problems = opened
     page.get_by_role("button", name="x**y").click()
@@ -174,11 +169,10 @@ def test_values_out_of_all_bounds(ready: Page, text: str) -> None:
     """The page says nothing wrong, and goes on."""
     field(ready).fill(text)
     expect(ready.get_by_role("alert")).to_be_empty()
-    drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-    ready.evaluate(drawn)
+    be_drawn(ready)
     ready.get_by_role("button", name="x**y").click()
     expect_numbers(ready, *POWER)
-    ready.evaluate(drawn)
+    be_drawn(ready)
 
 
 def test_heights_that_are_the_least_there_are(ready: Page) -> None:

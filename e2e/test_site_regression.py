@@ -8,15 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, Gate, drag, swipe
+from e2e.workbench import Opened, opening, shown
 
 AT_REST = re.compile(r"At rest after .+ steps")
-
-
-def shown(page: Page, name: str) -> Locator:
-    """Where the picture's panel shows a number."""
-    return page.locator(f".workbench [data-show={name}]").first
 
 
 def number(page: Page, name: str) -> float:
@@ -33,20 +28,15 @@ def point(page: Page, number: int) -> Locator:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, for someone who wants little motion: descents run to their
     end at once."""
-    problems: list[str] = []
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/regression.html")
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/regression.html", reduced_motion="reduce") as opened:
+        yield opened
 
 
 @pytest.fixture
-def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def still(opened: Opened) -> Iterator[Page]:
     """The page as it is at first, with the line at rest."""
     page, problems = opened
     page.get_by_role("button", name="the beginning").click()

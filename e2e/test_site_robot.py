@@ -6,49 +6,26 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from e2e.conftest import watch
 from e2e.gestures import PHONE, swipe
-
-
-def shown(page: Page, name: str) -> Locator:
-    return page.locator(f".workbench [data-show={name}]").first
-
-
-def slider(page: Page, name: str) -> Locator:
-    return page.get_by_role("slider", name=name)
-
-
-def button(page: Page, name: str) -> Locator:
-    return page.locator(".workbench").get_by_role("button", name=name, exact=True)
+from e2e.workbench import Opened, button, opening, pixels, shown, slider
 
 
 def reached(page: Page) -> float:
     return float(shown(page, "reached").inner_text())
 
 
-def pixels(page: Page) -> str:
-    """The picture, after what was asked for is drawn."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return str(page.locator("#robot").evaluate("e => e.toDataURL()"))
-
-
 @pytest.fixture(scope="module")
-def opened(browser: Browser, frozen_url: str) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, frozen_url: str) -> Iterator[Opened]:
     """One page for most of the tests, for someone who wants little motion: nothing moves by itself."""
-    problems: list[str] = []
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1440, "height": 900})
-    watch(context, problems)
-    page = context.new_page()
-    page.goto(frozen_url + "site/robot.html")
-    expect(button(page, "Run")).to_be_enabled()
-    yield page, problems
-    context.close()
+    with opening(browser, frozen_url + "site/robot.html", reduced_motion="reduce") as (page, problems):
+        expect(button(page, "Run")).to_be_enabled()
+        yield page, problems
 
 
 @pytest.fixture
-def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+def still(opened: Opened) -> Iterator[Page]:
     """The page as it is at first, before anything is learned."""
     page, problems = opened
     slider(page, "Length of a step").fill("-0.7")
@@ -62,7 +39,7 @@ def still(opened: tuple[Page, list[str]]) -> Iterator[Page]:
 
 def test_a_few_steps_teach_it_to_walk(still: Page) -> None:
     first = reached(still)
-    untaught = pixels(still)
+    untaught = pixels(still, "robot")
     assert abs(first - 0.2) < 0.1  # where the foot stands
     for k in range(1, 11):
         button(still, "Step").click()
@@ -75,27 +52,27 @@ def test_a_few_steps_teach_it_to_walk(still: Page) -> None:
     assert reached(still) == first
     assert float(shown(still, "best").inner_text()) == best
     # and it can be forgotten
-    assert pixels(still) == untaught
+    assert pixels(still, "robot") == untaught
     slider(still, "Try").fill("3")
-    third = pixels(still)
+    third = pixels(still, "robot")
     button(still, "Start over").click()
     for k in range(1, 4):
         button(still, "Step").click()
         expect(shown(still, "seen")).to_have_text(str(k))
-    assert pixels(still) == third
+    assert pixels(still, "robot") == third
 
 
 def test_time_and_tries_can_be_scrubbed(still: Page) -> None:
-    begin = pixels(still)
+    begin = pixels(still, "robot")
     time = slider(still, "Time")
     time.focus()
     still.keyboard.press("End")
     expect(shown(still, "seconds")).to_have_text("5.46 s")
-    end = pixels(still)
+    end = pixels(still, "robot")
     assert end != begin
     button(still, "Step").click()
     expect(shown(still, "seen")).to_have_text("1")
-    assert pixels(still) != end
+    assert pixels(still, "robot") != end
     slider(still, "Try").focus()
     still.keyboard.press("ArrowLeft")
     expect(shown(still, "seen")).to_have_text("0")
@@ -112,8 +89,8 @@ def test_a_walk_is_played_again_and_again(still: Page) -> None:
     expect(shown(still, "seconds")).to_have_text(re.compile(r"^0\."))
     button(still, "Stop").click()
     expect(button(still, "Play")).to_be_visible()
-    stopped = pixels(still)
-    assert pixels(still) == stopped
+    stopped = pixels(still, "robot")
+    assert pixels(still, "robot") == stopped
 
 
 def test_another_brain_walks_another_way(still: Page) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from e2e.bench import elsewhere
+from e2e.node import returned
 
 REFERENCES = Path(__file__).parent / "references"
 HIDDEN, SPRINGS, INPUTS = 32, 61, 116
@@ -30,16 +31,15 @@ def run(node: Callable[[str], str], tmp_path: Path) -> Run:
 
     def run(body: str, data: object = None) -> Any:
         path.write_text(json.dumps(data))
-        code = f"""
+        head = f"""
             import {{ readFileSync }} from "node:fs";
             import {{ ready }} from "./rose.js";
             import * as collisions from "./site/billiards/collisions.js";
             import {{ CELLS, build }} from "./site/robot/body.js";
             import {{ walker }} from "./site/robot/walker.js";
             const data = JSON.parse(readFileSync({json.dumps(str(path))}));
-            await ready();
-            console.log(JSON.stringify(await (async () => {{ {body} }})()));"""
-        return json.loads(node(code))
+            await ready();"""
+        return returned(node, head, body)
 
     return run
 

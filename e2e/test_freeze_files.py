@@ -258,7 +258,7 @@ def test_a_site_may_know_where_it_is_on_its_host(site: Frozen, page: Page) -> No
     assert "pages/page.html: 3 programs" in done.stdout
     # who forgets it loses nothing
     done = site.freeze()
-    assert "could not be loaded" in done.stdout and "3 from before" in done.stdout
+    assert "could not be loaded" in done.stdout and "3 kept from before" in done.stdout
     with Server({"/blog/": site.root}, quiet=True) as server:
         page.goto(f"{server.origin}/blog/pages/page.html")
         expect(page).to_have_title("slope 2")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rose_core.deep import deep_recursion
 from rose_core.host import instantiate
 from rose_core.language.interp import call as run
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 from rose_core.tracing.functions import Function, closed
 from rose_core.tracing.values import build, flatten_args
 from rose_core.wasm.program import Program

@@ -26,7 +26,7 @@ from rose_core.language.interp import call as run
 from rose_core.language.ir import Func
 from rose_core.language.types import Type, is_memory, shape_of
 from rose_core.operators.sparse import Sparse
-from rose_core.recording.again import noted
+from rose_core.recording.rebuild import noted
 from rose_core.recording.record import Recording
 from rose_core.recording.scripts import functions_of, imports_more, look_again
 from rose_core.wasm.layout import HostConvention, Slot, kind_of

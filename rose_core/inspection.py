@@ -8,7 +8,7 @@ from rose_core.deep import deep_recursion
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import Func
 from rose_core.language.text import show_program
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 from rose_core.tracing.functions import Function, closed
 from rose_core.wasm.program import Program
 from rose_core.wasm.wat import wat

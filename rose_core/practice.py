@@ -14,7 +14,7 @@ from rose_core.derivatives.expand import expansion
 from rose_core.derivatives.known import Known
 from rose_core.language.types import REAL
 from rose_core.operators.gradients import grad
-from rose_core.recording.again import again
+from rose_core.recording.rebuild import rebuilt
 from rose_core.tracing.constructs import select, sum, vec
 from rose_core.tracing.control import cond, fori
 from rose_core.tracing.declare import Vec
@@ -32,7 +32,7 @@ def practise(turn: int) -> None:
     """
     known = Known()
     example = _EXAMPLES[turn % len(_EXAMPLES)]()
-    Program(expansion(again(closed(grad(example), "practise")), known), "imported")
+    Program(expansion(rebuilt(closed(grad(example), "practise")), known), "imported")
     known.forget()
 
 

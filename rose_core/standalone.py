@@ -21,7 +21,7 @@ from rose_core.host import instantiate
 from rose_core.language.ir import Func, callees_first
 from rose_core.language.ops import FAILS
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 from rose_core.tracing.values import build, flatten_args, names_of, ordered
 from rose_core.wasm.layout import Slot, kind_of
 from rose_core.wasm.program import Program

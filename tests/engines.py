@@ -11,7 +11,7 @@ from random_programs import flat
 
 from rose_core import RunError, api, compile, interp
 from rose_core.language.check import check
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 from rose_core.tracing.functions import Function
 
 

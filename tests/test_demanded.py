@@ -33,7 +33,7 @@ from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.language.ir import LOOP, callees_first
 from rose_core.language.ops import code
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 
 N = 5
 V = Vec(N, Real)

@@ -7,7 +7,7 @@ import pytest
 
 from rose_core import Real, Vec, compile, cond, cos, fn, grad, index, sin, sqrt, struct
 from rose_core.language.ir import FOR, LOOP
-from rose_core.recording.again import again
+from rose_core.recording.rebuild import rebuilt
 from rose_core.tracing.functions import Function
 from tests.test_serialize import straight
 
@@ -16,7 +16,7 @@ W = [0.5 + 0.01 * k for k in range(N)]
 
 
 def loops(f: Function) -> int:
-    return sum(ins[0] in (FOR, LOOP) for ins in again(f.func).code)
+    return sum(ins[0] in (FOR, LOOP) for ins in rebuilt(f.func).code)
 
 
 def values(odd: list[int]) -> list[float]:

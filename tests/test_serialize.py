@@ -12,7 +12,7 @@ from rose_core import Real, RunError, Vec, compile, fn, jvp, vjp
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.check import check
 from rose_core.language.interp import call as run
-from rose_core.recording.again import again
+from rose_core.recording.rebuild import rebuilt
 from rose_core.recording.serialize import serialize
 from rose_core.tracing.functions import Function
 from rose_core.tracing.values import build, flatten_args
@@ -23,7 +23,7 @@ V = [0.3, 0.5, 0.7]
 
 def back(f: Function) -> Function:
     """``f`` as the compiler gets it from a page."""
-    root = again(f.func)
+    root = rebuilt(f.func)
     check(Expansion(root).root)
     return Function(root)
 

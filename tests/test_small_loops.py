@@ -36,7 +36,7 @@ from rose_core import (
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import LOOP, opcodes
 from rose_core.optimise.inline import MOST_ROWS, MOST_TURNS
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 
 N = 5
 V = Vec(N, Real)

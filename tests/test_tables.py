@@ -34,7 +34,7 @@ from rose_core.derivatives.expand import Expansion
 from rose_core.language.parse import parse
 from rose_core.language.tables import FEWEST, table_of
 from rose_core.language.text import show_program
-from rose_core.recording.again import again
+from rose_core.recording.rebuild import rebuilt
 from tests.random_programs import flat
 from tests.test_serialize import straight
 
@@ -97,7 +97,7 @@ def test_a_program_has_one_constant() -> None:
         f = fn(
             [Real], Real, lambda x, n=n, rows=rows: total(n, lambda i: x * vec(n, Vec(2, Real), rows)[i][1])
         )
-        root = Expansion(again(grad(f).func)).root
+        root = Expansion(rebuilt(grad(f).func)).root
         assert len(root.pool) < 8 and len(root.code) < 40
         assert [v for v in range(len(root.code)) if table_of(root, v)]
 

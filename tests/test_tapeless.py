@@ -12,7 +12,7 @@ from rose_core import Real, Vec, cond, exp, fn, iadd, imin, log, max, sqrt, valu
 from rose_core import sum as total
 from rose_core.language.ir import FOR
 from rose_core.optimise import unroll
-from rose_core.recording.again import expanded
+from rose_core.recording.rebuild import expanded
 
 N = 20
 V, M = Vec(N, Real), Vec(N, Vec(N, Real))

@@ -1,8 +1,8 @@
-"""Functions that Python has traced, made anew of their recordings.
+"""Functions that Python has traced, built again from their recordings.
 
 A page's programs come as recordings, in which functions that differ in numbers are found to be one
 (`recording.share`), and loops that were written out are found again (`recording.reroll`). A loop of Python
-leaves as many copies as one of JavaScript; so what is compiled at home takes the same way.
+leaves as many copies as one of JavaScript, so what is compiled at home takes the same way.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from rose_core.recording.serialize import serialize
 
 def expanded(func: Func, precise: bool = False) -> Func:
     """A function without derivatives left to be made, in which what is repeated is loops."""
-    return Expansion(again(func), precise=precise).root
+    return Expansion(rebuilt(func), precise=precise).root
 
 
-def again(func: Func) -> Func:
+def rebuilt(func: Func) -> Func:
     """``func`` as it is built from its recording."""
     made = serialize([func])
     numbers = noted(made.ints, made.reals, made.notes, made.note_at, made.int_note_at)

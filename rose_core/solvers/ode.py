@@ -78,26 +78,12 @@ def odeint(
     function = function_on("odeint", f, [t, REAL], t)
     at, y0 = symbolic(ts, times, "odeint"), symbolic(y0, t, "odeint")
     state = Struct({"y": t, "slope": t, "t": REAL, "h": REAL, "ends": BOOL})
-
-    def scaled(x: Any, y: Any, z: Any) -> Any:
-        """The norm of ``x`` in units of the error that is allowed."""
-        scale = combined(t, lambda y, z: atol + rtol * _max(_abs(y), _abs(z)), y, z)
-        return norm(t, combined(t, operation("div"), x, scale))
-
-    def first(y: Any, slope: Any) -> Any:
-        """A step in which the solution changes by about a hundredth (Hairer, Nørsett, Wanner, II.4)."""
-        size, speed = scaled(y, y, y), scaled(slope, y, y)
-        return select(_and(_gt(size, 1e-5), _gt(speed, 1e-5)), 0.01 * size / speed, 1e-6)
-
-    def judged(y: Any, new: Any, error: Any, h: Any) -> dict[str, Any]:
-        """The error of a step of length ``h`` in units of what is allowed, and the next length."""
-        ratio = scaled(error, y, new)
-        factor = _min(_GROW, _max(_SHRINK, _SAFETY * _pow(ratio, -0.2)))
-        return {"ratio": ratio, "next": _abs(h) * select(_leq(ratio, 1e300), factor, _SHRINK)}
-
+    control = _StepControl(t, rtol, atol)
     verdict = Struct({"ratio": REAL, "next": REAL})
-    first_step = functional([], [t, t], REAL, first, lambda *_: zero())
-    judge = functional([], [t, t, t, REAL], verdict, judged, lambda *_: {"ratio": zero(), "next": zero()})
+    first_step = functional([], [t, t], REAL, control.first, lambda *_: zero())
+    judge = functional(
+        [], [t, t, t, REAL], verdict, control.judged, lambda *_: {"ratio": zero(), "next": zero()}
+    )
 
     def step(target: Any, s: Any) -> dict[str, Any]:
         left = target - s.t
@@ -131,6 +117,30 @@ def odeint(
     slope = function(y0, at[0])
     start = {"y": y0, "slope": slope, "t": at[0], "h": first_step(y0, slope), "ends": False}
     return scan(n, state, start, to)[1]
+
+
+class _StepControl:
+    """How long steps are, by the error that is allowed."""
+
+    def __init__(self, t: Type, rtol: float, atol: float) -> None:
+        self.t, self.rtol, self.atol = t, rtol, atol
+
+    def scaled(self, x: Any, y: Any, z: Any) -> Any:
+        """The norm of ``x`` in units of the error that is allowed between ``y`` and ``z``."""
+        t, rtol, atol = self.t, self.rtol, self.atol
+        scale = combined(t, lambda y, z: atol + rtol * _max(_abs(y), _abs(z)), y, z)
+        return norm(t, combined(t, operation("div"), x, scale))
+
+    def first(self, y: Any, slope: Any) -> Any:
+        """A step in which the solution changes by about a hundredth (Hairer, Nørsett, Wanner, II.4)."""
+        size, speed = self.scaled(y, y, y), self.scaled(slope, y, y)
+        return select(_and(_gt(size, 1e-5), _gt(speed, 1e-5)), 0.01 * size / speed, 1e-6)
+
+    def judged(self, y: Any, new: Any, error: Any, h: Any) -> dict[str, Any]:
+        """The error of a step of length ``h`` in units of what is allowed, and the next length."""
+        ratio = self.scaled(error, y, new)
+        factor = _min(_GROW, _max(_SHRINK, _SAFETY * _pow(ratio, -0.2)))
+        return {"ratio": ratio, "next": _abs(h) * select(_leq(ratio, 1e300), factor, _SHRINK)}
 
 
 def _step(t: Type, f: Function, y: Any, time: Any, h: Any, slope: Any) -> tuple[Any, Any, Any]:

@@ -97,67 +97,41 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     here = Construct("quad")
     check_options("quad", limit, tolerance=tolerance)
     t = f.func.ret if isinstance(f, Function) else REAL
-    tangents = tangent(t, "quad")
+    tangent(t, "quad")
     function = function_on("quad", f, [REAL], t)
     trace = current()
     bounds = [lift(trace, x, REAL, f"argument {k} of quad")[0] for k, x in enumerate((a, b), 2)]
     fixed = [trace.builder.pool[~v][0] if v < 0 else None for v in bounds]
-    """Bounds that are numbers: there ``f`` may be infinite, and that is no part of a derivative."""
+    moving = [x for x, number in zip((a, b), fixed, strict=True) if number is None]
+    integral = _Integral(here, t, fixed, tolerance, limit)
+    return functional([function], [REAL] * len(moving), t, integral.value, integral.rule)(*moving)
 
-    def both(moving: Sequence[Any]) -> list[Any]:
-        """All bounds, of which these are no numbers."""
-        rest = iter(moving)
-        return [next(rest) if x is None else x for x in fixed]
 
-    def parts(a: Any, b: Any, of: Type, measure: Callable[..., Any], add: Callable[..., Any]) -> Any:
-        """The sum over all parts of what ``add`` adds, where ``measure`` says which are exact enough."""
-        state = Struct({"total": of, "from": REAL, "width": REAL, "size": REAL, "rough": REAL})
-        length = b - a
-        # twice as many points halve an error many times, so that of 15 is far below the difference
-        most = math.cbrt(tolerance) ** 2 / _DIFFERENCE
+class _Integral:
+    """An integral of values of one type, and its derivative.
 
-        def test(s: Any) -> Any:
-            return _lt(s["from"], 1.0)
+    ``fixed`` has the bounds that are numbers, and None for others. There the integrand may be infinite, and
+    that is no part of a derivative.
+    """
 
-        def turn(s: Any) -> dict[str, Any]:
-            start, h = a + length * s["from"], length * s.width
-            m = measure(start, h)
-            size = _max(s.size, m.size)
-            exact = _leq(m.error, most * size)
-            short = _leq(_abs(h), _FINEST * _max(_abs(start), _abs(start + h)))
-            ends = _or(exact, _or(short, _leq(s.width, _NARROWEST)))
-            next = s["from"] + s.width
-            twice = next / (2 * s.width)
-            wider = select(_eq(twice, _floor(twice)), 2 * s.width, s.width)
-            total = add(s.total, m, start, h)
-            return {
-                "total": each(of, lambda u: u, lambda x, y: select(ends, x, y), total, s.total),
-                "from": select(ends, next, s["from"]),
-                "width": select(ends, wider, s.width / 2),
-                "size": size,
-                "rough": s.rough + select(exact, 0.0, select(ends, m.error, 0.0)),
-            }
+    def __init__(self, here: Construct, t: Type, fixed: Sequence[Any], tolerance: float, limit: int) -> None:
+        self.here, self.t, self.fixed = here, t, fixed
+        self.tolerance, self.limit = tolerance, limit
 
-        nothing = each(of, lambda u: u, lambda: zero() if _is_tangent(of) else 0.0)
-        start = {"total": nothing, "from": 0.0, "width": 1.0, "size": 0.0, "rough": 0.0}
-        end: Any = turns_while(state, start, test, turn, limit)
-        complaint = f"the integral does not converge, or not in {limit} parts of the interval"
-        found = _and(_not(test(end)), _leq(end.rough, _ROUGH * end.size))
-        done = ensure(here, found, 1.0, complaint)
-        return each(of, lambda u: u, lambda x: x * done, end.total)
-
-    def value(f: Function, *moving: Any) -> Any:
-        a, b = both(moving)
+    def value(self, f: Function, *moving: Any) -> Any:
+        t = self.t
+        a, b = self._bounds(moving)
 
         def add(total: Any, m: Any, start: Any, h: Any) -> Any:
             return combined(t, operation("add"), total, m.sum)
 
-        return parts(a, b, t, lambda start, h: _measured(t, f, start, h), add)
+        return self._over_parts(a, b, t, lambda start, h: _measured(t, f, start, h), add)
 
-    def rule(y: Any, f: Function, *moving: Any) -> Any:
+    def rule(self, y: Any, f: Function, *moving: Any) -> Any:
+        t, fixed, tangents = self.t, self.fixed, tangent(self.t, "quad")
         derivative: Any = jvp(f)
         at_ends = each(t, tangent, zero)
-        low, high = both(moving)
+        low, high = self._bounds(moving)
         if fixed[0] is None:
             at_ends = each(t, tangent, lambda y: -(low.du * y), f(low.re))
         if fixed[1] is None:
@@ -184,12 +158,53 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
 
             return _over_points(tangents, total, start, h, weighted)
 
-        a, b = both([x.re for x in moving])
-        within = parts(a, b, tangents, frozen, add)
+        a, b = self._bounds([x.re for x in moving])
+        within = self._over_parts(a, b, tangents, frozen, add)
         return each(t, tangent, operation("add"), at_ends, within)
 
-    moving = [x for x, number in zip((a, b), fixed, strict=True) if number is None]
-    return functional([function], [REAL] * len(moving), t, value, rule)(*moving)
+    def _bounds(self, moving: Sequence[Any]) -> list[Any]:
+        """Both bounds, of which these are no numbers."""
+        rest = iter(moving)
+        return [next(rest) if x is None else x for x in self.fixed]
+
+    def _over_parts(
+        self, a: Any, b: Any, of: Type, measure: Callable[..., Any], add: Callable[..., Any]
+    ) -> Any:
+        """The sum over all parts of what ``add`` adds, where ``measure`` says which are exact enough."""
+        state = Struct({"total": of, "from": REAL, "width": REAL, "size": REAL, "rough": REAL})
+        length = b - a
+        # twice as many points halve an error many times, so that of 15 is far below the difference
+        most = math.cbrt(self.tolerance) ** 2 / _DIFFERENCE
+
+        def test(s: Any) -> Any:
+            return _lt(s["from"], 1.0)
+
+        def turn(s: Any) -> dict[str, Any]:
+            start, h = a + length * s["from"], length * s.width
+            m = measure(start, h)
+            size = _max(s.size, m.size)
+            exact = _leq(m.error, most * size)
+            short = _leq(_abs(h), _FINEST * _max(_abs(start), _abs(start + h)))
+            ends = _or(exact, _or(short, _leq(s.width, _NARROWEST)))
+            next = s["from"] + s.width
+            twice = next / (2 * s.width)
+            wider = select(_eq(twice, _floor(twice)), 2 * s.width, s.width)
+            total = add(s.total, m, start, h)
+            return {
+                "total": each(of, lambda u: u, lambda x, y: select(ends, x, y), total, s.total),
+                "from": select(ends, next, s["from"]),
+                "width": select(ends, wider, s.width / 2),
+                "size": size,
+                "rough": s.rough + select(exact, 0.0, select(ends, m.error, 0.0)),
+            }
+
+        nothing = each(of, lambda u: u, lambda: zero() if _is_tangent(of) else 0.0)
+        start = {"total": nothing, "from": 0.0, "width": 1.0, "size": 0.0, "rough": 0.0}
+        end: Any = turns_while(state, start, test, turn, self.limit)
+        complaint = f"the integral does not converge, or not in {self.limit} parts of the interval"
+        found = _and(_not(test(end)), _leq(end.rough, _ROUGH * end.size))
+        done = ensure(self.here, found, 1.0, complaint)
+        return each(of, lambda u: u, lambda x: x * done, end.total)
 
 
 def _is_tangent(t: Type) -> bool:

@@ -354,36 +354,18 @@ class _Parser:
 
     def atom(self) -> Tree:
         kind, text, at = self.tokens[self.at]
-        if kind == "number":
+        if kind == "number" or text in ("inf", "nan"):
             self.at += 1
             return ("number", at, text)
         if text in ("true", "false"):
             self.at += 1
             return ("bool", at, text == "true")
-        if text in ("inf", "nan"):
-            self.at += 1
-            return ("number", at, text)
         if self.accept("("):
             return self.items("tuple", at, ")")
         if self.accept("["):
-            if not self.accept("for"):
-                return self.items("vec", at, "]")
-            index = self.name()
-            self.expect(":")
-            size = self.type()
-            self.expect(",")
-            tree: Tree = ("for", at, index, size, self.body())
-            self.expect("]")
-            return tree
+            return self.array(at)
         if self.accept("{"):
-            fields: list[object] = []
-            while not self.accept("}"):
-                name = self.name()
-                self.expect(":")
-                fields.append((name, self.choice()))
-                if not self.peek("}"):
-                    self.expect(",")
-            return ("struct", at, *fields)
+            return self.struct(at)
         if self.accept("if"):
             p = self.choice()
             self.expect("then")
@@ -393,13 +375,7 @@ class _Parser:
         if self.accept("loop"):
             return self.loop(at)
         if self.accept("accum"):
-            if not (self.tokens[self.at][0] == "name" and self.peek("from", 1)):
-                return ("open", at, self.choice())
-            name = self.name()
-            self.expect("from")
-            start = self.choice()
-            self.expect("in")
-            return ("accum", at, name, start, self.body())
+            return self.accum(at)
         if self.accept("resolve"):
             return ("resolve", at, self.postfix())
         after, then = (self.tokens[min(self.at + k, len(self.tokens) - 1)] for k in (1, 2))
@@ -411,6 +387,43 @@ class _Parser:
             name = self.name()
             self.expect("(")
             return ("pull", at, name, *self.items("tuple", at, ")", always=True)[2:])
+        return self.named(at)
+
+    def array(self, at: int) -> Tree:
+        """``[x, …]`` or ``[for i: n, x]``, without its first bracket."""
+        if not self.accept("for"):
+            return self.items("vec", at, "]")
+        index = self.name()
+        self.expect(":")
+        size = self.type()
+        self.expect(",")
+        tree: Tree = ("for", at, index, size, self.body())
+        self.expect("]")
+        return tree
+
+    def struct(self, at: int) -> Tree:
+        """``{name: x, …}``, without its first brace."""
+        fields: list[object] = []
+        while not self.accept("}"):
+            name = self.name()
+            self.expect(":")
+            fields.append((name, self.choice()))
+            if not self.peek("}"):
+                self.expect(",")
+        return ("struct", at, *fields)
+
+    def accum(self, at: int) -> Tree:
+        """``accum a from x in body``, or ``accum x`` where its scope is no block; without its first word."""
+        if not (self.tokens[self.at][0] == "name" and self.peek("from", 1)):
+            return ("open", at, self.choice())
+        name = self.name()
+        self.expect("from")
+        start = self.choice()
+        self.expect("in")
+        return ("accum", at, name, start, self.body())
+
+    def named(self, at: int) -> Tree:
+        """A name, or a call of the function that it is of, ``f(x, …)`` or ``f<t, …>(x, …)``."""
         name = self.name()
         types: list[Type] = []
         if name in self.functions and self.accept("<"):

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from zipfile import ZipFile
 
 import pytest
 
@@ -92,6 +93,14 @@ def test_a_classic_worker_may_import_the_classic_script(page, tmp_path):
 
 def test_the_module_loads_in_node(node):
     assert node("import * as rose from './rose.js'; console.log(typeof rose)").strip() == "object"
+
+
+def test_pages_have_of_the_core_what_they_can_come_to():
+    with ZipFile(DIST / "pyodide" / "rose_core.zip") as archive:
+        names = {name.removeprefix("rose_core/").removesuffix(".pyc") for name in archive.namelist()}
+    assert {"__init__", "bridge", "practice", "language/ops", "solvers/ode", "wasm/wat"} <= names
+    of_tests, of_the_command = {"language/check", "language/parse"}, {"cli/__init__", "operators/derived"}
+    assert not names & (of_tests | of_the_command | {"export"})
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(page, site_url, problems):

@@ -93,20 +93,32 @@ const CORE = `
 import importlib.util, sys
 
 with zipfile.ZipFile(wheel) as archive:
-    names = [n for n in archive.namelist() if n.endswith(".py")]
-    # The command line, what generates code for the build, and the checker of tests are of no use in a page.
-    unused = tuple(f"rose_core/{n}" for n in ("cli/", "export.py", "language/check.py"))
-    files = {n: archive.read(n) for n in names if not n.startswith(unused)}
+    sources = {n: archive.read(n) for n in archive.namelist() if n.endswith(".py")}
+
+def imported(source):
+    """The modules that code imports, also inside functions, and the names that it takes from them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((a.name, []) for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module, [a.name for a in node.names]
+
+# What a page can come to: not the command line, say, nor what the build or tests alone import.
+files, wanted, ahead = {}, {}, ["rose_core", "rose_core.bridge"]
+while ahead:
+    path = ahead.pop().replace(".", "/")
+    name = next((n for n in (f"{path}/__init__.py", f"{path}.py") if n in sources), None)
+    if name is None or name in files:
+        continue
+    files[name] = sources[name]
+    for module, names in imported(sources[name]):
+        # a name may be a module in a package
+        ahead += [module.rpartition(".")[0], module, *(f"{module}.{n}" for n in names)]
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            wanted[module] = name
 compiled(files, "/tmp/out.zip", where, ours=True)
 
 # Also imports inside functions must be found, before a reader runs into them.
-wanted = {}
-for name, source in files.items():
-    for node in ast.walk(ast.parse(source)):
-        found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and not node.level:
-            found = [node.module]
-        wanted |= {m: name for m in found if m.partition(".")[0] in sys.stdlib_module_names}
 absent = [f"{m} (in {n})" for m, n in wanted.items() if importlib.util.find_spec(m) is None]
 if absent:
     raise ImportError("add to js_bridge/build/stdlib.txt: " + ", ".join(absent))
@@ -256,7 +268,7 @@ async function core(out, wheel) {
   const version = fresh.runPython(TRIAL);
   if (!basename(wheel).startsWith(`rose_core-${version}-`))
     throw new Error(`${basename(wheel)} calls itself ${version}`);
-  const names = python.runPython(`" ".join(files)`).split(" ");
+  const names = python.runPython(`" ".join(sorted(files))`).split(" ");
   const { memory, places } = await snapshot(out, archive, where, names);
   const { pack, resumed } = await source("core/snapshot.ts");
   const module = await readFile(join(out, "pyodide.asm.wasm"));

@@ -1,4 +1,4 @@
-"""What becomes of a function, as text: for people who want to see it."""
+"""What the compiler makes of a function, as text: for people who want to see it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Inspection(NamedTuple):
 
 
 def inspect(f: Function, precise: bool = False) -> Inspection:
-    """What becomes of ``f`` when it is compiled so.
+    """What the compiler makes of ``f``, as text; ``precise`` as for `compile`.
 
     Raises:
         DerivativeError, SizeError: as `compile` does.

@@ -575,3 +575,9 @@ def test_instructions_are_found_by_opcode_as_a_function_grows():
     assert places(f, among([RESOLVE])) == [end]
     assert opcodes(f) == {PARAM, ACCUM, ADD_TO, RESOLVE}
     assert places(Func("empty", [], REAL), among([PARAM])) == []
+
+
+def test_what_is_public_says_what_it_does() -> None:
+    functions = [getattr(rose, name) for name in rose.__all__ if callable(getattr(rose, name))]
+    assert [f for f in functions if not f.__doc__] == []
+    assert str(rose.atan2.__doc__).startswith("``atan2(Real, Real)``, a Real")

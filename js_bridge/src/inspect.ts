@@ -1,4 +1,4 @@
-// What becomes of a function, as text: for people who want to see it.
+// What the compiler makes of a function, as text: for people who want to see it.
 
 import type { Inspection } from "../rose";
 import { SIGNAL } from "./host/abort";

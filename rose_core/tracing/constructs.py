@@ -48,7 +48,7 @@ def _common(a: object, b: object) -> Type:
 
 def vec(index: object, elem: object, body: Callable[[Var], object] | Sequence[object]) -> object:
     """The vector of ``body(i)`` for every ``i`` of the index type, where ``body`` runs once, ``i`` symbolic;
-    or that of the elements of a sequence, which has them at symbolic indices, too."""
+    or the elements of a sequence as a vector, which can be read at symbolic indices."""
     size, t = type_for("vec", index), type_for("vec", elem)
     if not isinstance(size, Fin):
         raise TypeError(f"vec: expected a size, got {describe(index)}")
@@ -118,4 +118,5 @@ def extreme(name: str) -> Callable[..., Any]:
         return reduce(of_two, values)
 
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The {name} of some Reals, or of the elements of a vector or a list."
     return function

@@ -37,6 +37,7 @@ def index_operation(name: str) -> Callable[..., Var]:
         return Var(trace, trace.builder.binary(op.code, a, b, BOOL), BOOL)
 
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``{name}(n, i, j)``, a Bool: ``{name[1:]}`` of two indices, of any types."
     return function
 
 
@@ -76,6 +77,9 @@ def arithmetic(name: str) -> Callable[..., Var]:
         return _narrowed(trace, trace.builder.binary(op.code, a, b, ANY), t, low, high, name)
 
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"``{name}(n, i, j)``, an index below ``n``: ``{name[1:]}`` of two indices, of any types."
+    )
     return function
 
 

@@ -62,6 +62,8 @@ def operation(name: str) -> Callable[..., Var]:
         return apply(op, *args)
 
     function.__name__ = function.__qualname__ = name
+    takes = ", ".join(str(_TYPE_OF_LETTER[letter]) for letter in op.ins)
+    function.__doc__ = f"``{name}({takes})``, a {_TYPE_OF_LETTER[op.out]}: of symbolic values, or of numbers."
     return function
 
 

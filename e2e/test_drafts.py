@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Route
 
 import build
 from e2e.node import returned
+from e2e.noted import listen
 from e2e.test_abort import in_page
 from e2e.test_original import ORIGINAL, shown
 
@@ -633,8 +634,7 @@ def test_a_late_index_of_what_is_frozen(page: Page, site_url: str) -> None:
 def test_a_draft_needs_no_python(page: Page, site_url: str) -> None:
     page.goto(f"{site_url}pages/blank.html")
     page.route("**/pyodide/**", lambda route: route.abort())
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
+    said = listen(page)
     body = """async () => {
         const { Real, compile, configure, fn, mul, vjp } = await import("../rose.js");
         configure({ cache: false });
@@ -654,8 +654,7 @@ def test_a_draft_needs_no_python(page: Page, site_url: str) -> None:
 def test_one_warning_for_one_reason(page: Page, site_url: str) -> None:
     page.goto(f"{site_url}pages/blank.html")
     page.route("**/pyodide/**", lambda route: route.abort())
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
+    said = listen(page)
     body = """async () => {
         const { Real, compile, configure, fn, mul } = await import("../rose.js");
         configure({ cache: false });

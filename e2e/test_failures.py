@@ -14,8 +14,9 @@ from playwright.sync_api import Page, Playwright, Route, expect
 from build import BROWSER, DIST
 from e2e.browser import FLAGS
 from e2e.conftest import PAGES, watch
+from e2e.noted import asked_names, listen
 from e2e.server import Handler, Server
-from e2e.test_start import BODY, PROGRESS, PYODIDE, altered, asked, listen, run
+from e2e.test_start import BODY, PROGRESS, PYODIDE, altered, run
 
 TOLD = "return gives().catch((error) => error.message);"
 """What `run` is to do: give the message of what goes wrong."""
@@ -203,7 +204,7 @@ def test_a_connection_that_breaks_off_once_is_made_once_more(
     """Without a word, and nothing else is downloaded for it."""
     cut(monkeypatch, name, times=1)
     said = listen(page)
-    names = asked(page.context)
+    names = asked_names(page.context)
     assert run(page, site_url) == 12
     assert [text for text in said if "Rose" in text] == []
     assert "python_stdlib.zip" not in names

@@ -11,14 +11,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from e2e.frozen import PAGE, PYTHON_PAGE, SCRIPT, Frozen, slide, wait_for_service_worker
+from e2e.noted import asked, listen
 from e2e.server import Server
-
-
-def listen(page: Page) -> list[str]:
-    """What will be said on the page's console."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    return said
 
 
 def mistype(context: BrowserContext) -> None:
@@ -46,8 +40,7 @@ def test_a_frozen_page_loads_no_python_until_it_needs_it(frozen: Frozen, page: P
     assert "pages/page.html: 3 programs" in frozen.output
     assert len(frozen.files) == 3
     assert (frozen.root / "pages" / "page.html").read_text() == PAGE
-    requests: list[str] = []
-    page.context.on("request", lambda request: requests.append(request.url))
+    requests = asked(page.context)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 2")
@@ -67,8 +60,7 @@ def test_a_frozen_page_has_its_functions_in_python_without_python(site: Frozen, 
     assert done.returncode == 0, done.stdout
     assert "pages/page.html: 2 programs" in done.stdout
     assert "is new: the scripts in Python of pages/page.html" in done.stdout
-    urls: list[str] = []
-    page.context.on("request", lambda request: urls.append(request.url))
+    urls = asked(page.context)
     with Server({"/": site.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         expect(page).to_have_title("slope 5")

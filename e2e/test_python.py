@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from e2e.noted import asked
 from e2e.tab import KEPT
 
 MARKUP = """<!doctype html>
@@ -76,12 +77,6 @@ def told(page: Page) -> str:
     return str(page.evaluate("told"))
 
 
-def asked(page: Page) -> list[str]:
-    urls: list[str] = []
-    page.context.on("request", lambda request: urls.append(request.url))
-    return urls
-
-
 def test_a_function_from_python_is_like_any_other(page: Page, site_url: str) -> None:
     work = """
         const { bowl, side } = await python();
@@ -103,14 +98,14 @@ def test_a_function_from_python_is_like_any_other(page: Page, site_url: str) -> 
 def test_the_browser_keeps_what_scripts_define(page: Page, site_url: str) -> None:
     assert result(page, site_url, BOWL, GRADIENT) == "[1,6]"
     page.wait_for_function(f"async () => {KEPT} === 2")  # what they define, and its gradient
-    urls = asked(page)
+    urls = asked(page.context)
     page.reload()
     assert told(page) == "[1,6]"
     assert not any("/pyodide/" in url or "worker" in url for url in urls)
 
 
 def test_a_page_without_scripts_loads_nothing_for_them(page: Page, site_url: str) -> None:
-    urls = asked(page)
+    urls = asked(page.context)
     assert result(page, site_url, "", "return 1;") == "1"
     assert not any("python" in url for url in urls)
     assert result(page, site_url, "", "await python();") == (
@@ -244,7 +239,7 @@ return (await compile(side))(NaN);
 def test_what_goes_wrong_later_has_its_line_as_the_page_is_now(page: Page, site_url: str) -> None:
     """The second time nothing of the scripts is new, but they stand further down."""
     assert result(page, site_url, BOWL, SOLVE).endswith("(made.html, line 16)")
-    urls = asked(page)
+    urls = asked(page.context)
     page.unroute_all()
     assert result(page, site_url, f"<p>Above.</p>\n{BOWL}", SOLVE).endswith("(made.html, line 17)")
     assert not any("/pyodide/" in url for url in urls)

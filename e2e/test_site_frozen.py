@@ -7,13 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from e2e.noted import asked
 from e2e.test_site_index import DONE, PAGES, wait
-
-
-def asked(page: Page) -> list[str]:
-    urls: list[str] = []
-    page.context.on("request", lambda request: urls.append(request.url))
-    return urls
 
 
 def needs_python(urls: list[str]) -> list[str]:
@@ -22,7 +17,7 @@ def needs_python(urls: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_loads_no_python(page: Page, frozen_url: str, name: str) -> None:
-    urls = asked(page)
+    urls = asked(page.context)
     page.goto(f"{frozen_url}site/{name}.html")
     wait(page, name)
     assert any(url.endswith("/site/rose.frozen.json") for url in urls)
@@ -30,7 +25,7 @@ def test_a_page_loads_no_python(page: Page, frozen_url: str, name: str) -> None:
 
 
 def test_what_the_text_offers_is_frozen_and_what_is_typed_is_not(page: Page, frozen_url: str) -> None:
-    urls = asked(page)
+    urls = asked(page.context)
     page.goto(f"{frozen_url}site/quadratic.html")
     wait(page, "quadratic")
     for button in page.locator("[data-act^=preset]").all():

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from build import DIST
+from e2e.noted import asked_names, listen
 
 NewPage = Callable[..., Page]
 
@@ -32,20 +33,8 @@ def run(page: Page, url: str, work: str = "return gives();", before: str = "") -
     return page.evaluate(BODY, [before, work])
 
 
-def listen(page: Page) -> list[str]:
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    return said
-
-
-def asked(context: BrowserContext) -> list[str]:
-    names: list[str] = []
-    context.on("request", lambda request: names.append(request.url.rpartition("/")[2]))
-    return names
-
-
 def test_it_starts_from_the_snapshot(page: Page, site_url: str) -> None:
-    said, names = listen(page), asked(page.context)
+    said, names = listen(page), asked_names(page.context)
     assert run(page, site_url) == 12
     assert said == []
     assert "rose_core.snapshot.wasm" in names
@@ -70,7 +59,7 @@ DAMAGE = [altered, truncated]
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_without_its_snapshot_it_starts_slowly(page: Page, site_url: str, damage: Any) -> None:
     page.context.route("**/rose_core.snapshot.wasm", damage)
-    said, names = listen(page), asked(page.context)
+    said, names = listen(page), asked_names(page.context)
     assert run(page, site_url) == 12
     (told,) = said
     assert "Python starts slowly" in told
@@ -112,7 +101,7 @@ def test_any_type_will_do_for_the_runtime(page: Page, site_url: str, kind: str) 
 
 
 def test_no_script_has_a_name_that_hosts_do_not_know(page: Page, site_url: str) -> None:
-    names = asked(page.context)
+    names = asked_names(page.context)
     assert run(page, site_url) == 12
     assert not [name for name in names if name.endswith(".mjs")]
 
@@ -293,7 +282,7 @@ def test_an_engine_that_fails_once_is_asked_once_more(page: Page, site_url: str)
 def test_idle_pages_start_it_unless_the_reader_saves_data(new_page: NewPage, site_url: str) -> None:
     for saves in (False, True):
         page = new_page()
-        names = asked(page.context)
+        names = asked_names(page.context)
         connection = f"{{ value: {{ saveData: {str(saves).lower()} }} }}"
         before = f"Object.defineProperty(navigator, 'connection', {connection});"
         run(page, site_url, "await rose.ready({ idle: true });", before)

@@ -19,6 +19,7 @@ from rose_core import (
     cos,
     fn,
     fori,
+    grad,
     hessian,
     iadd,
     jacobian,
@@ -37,10 +38,6 @@ from rose_core.language.check import CheckError, check
 from rose_core.language.parse import parse
 from rose_core.optimise import inline
 from rose_core.wasm.program import Program
-
-
-def grad(f):
-    return fn([Real], Real, lambda x: vjp(f)(x).grad(1))
 
 
 def counted(n, distance):

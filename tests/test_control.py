@@ -22,6 +22,7 @@ from rose_core import (
     floor,
     fn,
     fori,
+    grad,
     iadd,
     imod,
     imul,
@@ -84,10 +85,6 @@ def test_a_loop_turns_up_to_an_index_and_with_it(size, options) -> None:
     v = [0.3 + 0.2 * k for k in range(size)]
     assert same(f, v) == pytest.approx(plain(v), rel=1e-14)
     assert_derivatives(f, v)
-
-
-def grad(f):
-    return fn([Real], Real, lambda x: vjp(f)(x).grad(1))
 
 
 def gradient(f, n):

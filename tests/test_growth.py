@@ -20,6 +20,7 @@ from rose_core import (
     cond,
     fn,
     fori,
+    grad,
     gt,
     ieq,
     imod,
@@ -68,10 +69,6 @@ def tower(height: int, step):
     for _ in range(height):
         f = (lambda g: fn([Real], Real, lambda x: g(x) + g(x * 0.5)))(f)
     return f
-
-
-def grad(f):
-    return fn([Real], Real, lambda x: vjp(f)(x).grad(1))
 
 
 def measure(f) -> tuple[int, int]:

@@ -69,6 +69,9 @@ GENERATED: Mapping[str, tuple[str, ...]] = {
 """Committed files that are made from others: path -> arguments for Python that print
 the content. `build` rewrites them, `check` fails when one is stale."""
 
+TEXTS = ("LICENSE", "README.md", "DERIVATIVES.md")
+"""What there is to read in the npm package, too."""
+
 Input = Path | str
 """What a step depends on: the content of a file, or of those in a folder, or a setting."""
 
@@ -375,8 +378,8 @@ def version() -> str:
 def build() -> None:
     DIST.mkdir(exist_ok=True)
     # which says, too, that the scripts beside it are modules
-    about: list[Input] = [BRIDGE / "npm.json", ROOT / "LICENSE", ROOT / "README.md", version()]
-    outputs = [DIST / name for name in ("package.json", "LICENSE", "README.md")]
+    about: list[Input] = [BRIDGE / "npm.json", *(ROOT / name for name in TEXTS), version()]
+    outputs = [DIST / name for name in ("package.json", *TEXTS)]
     step("package", about, outputs, make_package)
     for path, argv in GENERATED.items():
         # The file itself, too: what was edited by hand is written over.
@@ -468,7 +471,7 @@ def make_wheel() -> str:
 
 def make_package() -> str:
     """Make dist/ what `npm pack` packs."""
-    for name in ("LICENSE", "README.md"):
+    for name in TEXTS:
         shutil.copy(ROOT / name, DIST)
     about = json.loads((BRIDGE / "npm.json").read_text())
     (DIST / "package.json").write_text(json.dumps({**about, "version": version()}, indent=2) + "\n")

@@ -16,6 +16,7 @@ from playwright.sync_api import Page
 
 import build
 from build import BRIDGE, BROWSER, CLIENTS, DIST, PYTHON, ROOT
+from e2e.noted import asked
 from e2e.server import Server
 
 CLIENT = CLIENTS / "vite"
@@ -70,8 +71,15 @@ def use(page: Page, address: str) -> None:
 def test_what_is_packed(package: set[str]) -> None:
     scripts = {"rose.js", "rose.global.js", "rose.worker.js", "rose.python.js"}
     others = {"rose.d.ts", "rose.frozen.json", "package.json", "README.md", "LICENSE"}
+    others |= {"DERIVATIVES.md", "site/img/quadratic.png"}
     runtime = {f"pyodide/{path.name}" for path in (DIST / "pyodide").iterdir()}
     assert package == scripts | runtime | others
+
+
+def test_the_readme_leads_to_what_is_packed(package: set[str]) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)]+)\)", (DIST / "README.md").read_text())
+    assert len(links) > 1
+    assert set(links) <= package
 
 
 def test_types() -> None:
@@ -105,8 +113,7 @@ def test_frozen(page: Page, tmp_path: Path) -> None:
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
     assert not done.returncode, done.stdout + done.stderr
     assert len(list((built / "frozen").glob("*.wasm"))) == 2
-    requests: list[str] = []
-    page.context.on("request", lambda request: requests.append(request.url))
+    requests = asked(page.context)
     with Server({"/some/folder/": built}, quiet=True) as server:
         use(page, f"{server.origin}/some/folder/")
     assert any(url.endswith("/rose.frozen.json") for url in requests)

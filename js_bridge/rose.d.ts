@@ -801,7 +801,7 @@ export declare const python: <
   source?: string,
   options?: { signal?: AbortSignal },
 ) => Promise<F>;
-/** What becomes of a function, as text. */
+/** What the compiler makes of a function, as text. */
 export interface Inspection {
   /** As it was recorded, with the functions that it calls, and derivatives by name. */
   readonly recorded: string;
@@ -813,7 +813,7 @@ export interface Inspection {
   readonly size: number;
 }
 
-/** What becomes of `f` when it is compiled. */
+/** What the compiler makes of `f`, as text. */
 export declare const inspect: <P extends readonly unknown[], R>(
   f: Func<P, R>,
   options?: { signal?: AbortSignal },

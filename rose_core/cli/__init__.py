@@ -13,7 +13,7 @@ from rose_core import __version__
 from rose_core.cli.errors import CommandError
 
 
-def main(arguments: list[str] | None = None) -> int:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rose",
         description="Compiles functions ahead of time, so that readers of a page load no compiler.",
@@ -48,7 +48,12 @@ def main(arguments: list[str] | None = None) -> int:
         "--precise", action="store_true", help="with powers as near to the exact value as other functions"
     )
     compile.add_argument("-o", "--output", type=Path, default=Path(), help="the folder for the files")
-    chosen = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command with these arguments, by default those of the process; its exit status."""
+    chosen = _parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may have what a terminal cannot show
     try:

@@ -51,12 +51,12 @@ class Instance:
     def read(self, address: int, size: int) -> bytes:
         raise NotImplementedError
 
-    def everything(self) -> tuple[bytes, int]:
+    def snapshot(self) -> tuple[bytes, int]:
         """What is in memory, and where what a call takes begins, if any does."""
         raise NotImplementedError
 
-    def put_back(self, memory: bytes, top: int) -> None:
-        """Have memory as it was."""
+    def restore(self, memory: bytes, top: int) -> None:
+        """Make memory as it was in a snapshot."""
         raise NotImplementedError
 
     def host(self, number: int) -> Callable[..., Any]:
@@ -102,11 +102,11 @@ class Instance:
                 finally:
                     self._is_busy = False
             # one of its own opaque functions calls it, which has all that it is computing in memory
-            waiting = self.everything()
+            waiting = self.snapshot()
             try:
                 return self._call(args)
             finally:
-                self.put_back(*waiting)
+                self.restore(*waiting)
 
     def _call(self, args: Sequence[object]) -> list[object]:
         scalars = []
@@ -161,11 +161,11 @@ class _Wasmtime(Instance):
     def read(self, address: int, size: int) -> bytes:
         return bytes(self._memory.read(self._store, address, address + size))
 
-    def everything(self) -> tuple[bytes, int]:
+    def snapshot(self) -> tuple[bytes, int]:
         top = self._top.value(self._store) if self._top else self._memory.data_len(self._store)
         return self.read(0, top), top
 
-    def put_back(self, memory: bytes, top: int) -> None:
+    def restore(self, memory: bytes, top: int) -> None:
         self.write(0, memory)
         if self._top:
             self._top.set_value(self._store, top)
@@ -224,11 +224,11 @@ class _JavaScript(Instance):
     def read(self, address: int, size: int) -> bytes:
         return self._view.new(self._memory.buffer, address, size).to_bytes()  # type: ignore[no-any-return]
 
-    def everything(self) -> tuple[bytes, int]:
+    def snapshot(self) -> tuple[bytes, int]:
         top: int = self._top.value if self._top else self._memory.buffer.byteLength
         return self.read(0, top), top
 
-    def put_back(self, memory: bytes, top: int) -> None:
+    def restore(self, memory: bytes, top: int) -> None:
         self.write(0, memory)
         if self._top:
             self._top.value = top

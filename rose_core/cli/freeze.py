@@ -120,7 +120,7 @@ def _hint(visit: Visit, kept: int) -> str:
     """What an author may not know of a page that failed, or of which too little is seen."""
     kinds = sorted(visit.unseen)
     unseen = "".join(f" (what a worker from a {kind} address compiles is not seen)" for kind in kinds)
-    if len(visit.turns) > visit.opened:
+    if len(visit.openings) > visit.opened:
         unseen += (
             f" (of the queries and stored values with which it reloads itself, {visit.opened} were tried)"
         )

@@ -1,7 +1,7 @@
 // Run by `rose freeze` in a page, which stays where it is: other pages have their own turn.
 //
 // Where the page itself shows what is asked for, as routers do, it goes on. Where it asks for itself with another
-// query, as forms do, or anew, that is noted: see turn.py.
+// query, as forms do, or anew, that is noted: see opening.py.
 (() => {
   const { navigation } = globalThis;
   if (!navigation) return;
@@ -30,8 +30,8 @@
     // itself, with another query, or with what it has stored; frames are pages of their own, or none
     if (self === top && page === found && !formData) {
       const { url } = destination; // the same, too, if it is loaded anew
-      const turn = [url, url === location.href ? stored() : ""];
-      globalThis.roseWork.turns.add(JSON.stringify(turn));
+      const opening = [url, url === location.href ? stored() : ""];
+      globalThis.roseWork.openings.add(JSON.stringify(opening));
     }
     signal.addEventListener("abort", () => refusals.add(signal.reason));
     event.preventDefault();

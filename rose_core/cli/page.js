@@ -189,7 +189,7 @@
         reader.readAsDataURL(new Blob([file]));
       });
     const { roseWork: work } = globalThis;
-    const { files, indices, asks, unseen, turns, left, errors } = work;
+    const { files, indices, asks, unseen, openings, left, errors } = work;
     const { registered, many, untried } = work;
     const workers = [...(registered?.values() ?? [])];
     const entries = Object.entries(files).map(async ([key, file]) => [
@@ -201,7 +201,7 @@
       indices: [...indices],
       asks,
       unseen: [...unseen],
-      turns: [...turns].map((turn) => JSON.parse(turn)),
+      openings: [...openings].map((opening) => JSON.parse(opening)),
       left,
       many: [...many],
       untried,

@@ -16,7 +16,10 @@
 
   /** Whether it does, or makes it ask for itself in a way that it did not. */
   leadsFurther(act) {
-    return this.isNew(act, () => this.count() + globalThis.roseWork.turns.size);
+    return this.isNew(
+      act,
+      () => this.count() + globalThis.roseWork.openings.size,
+    );
   },
 
   /** Whether enough was tried: of what can be done at the same time there is no end. */

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.errors import CommandError
+from rose_core.cli.opening import Opening
 from rose_core.cli.serve import unmarked
-from rose_core.cli.turn import Turn
 
 try:
     from playwright.sync_api import (
@@ -108,8 +108,8 @@ class Visit:
     """Addresses that were answered."""
     unseen: set[str] = field(default_factory=set)
     """The protocols of addresses of workers of which it cannot be seen what they compile."""
-    turns: list[Turn] = field(default_factory=list)
-    """How the page asks for itself, and how it is opened first."""
+    openings: list[Opening] = field(default_factory=list)
+    """How the page reloads itself, and how it is opened first."""
     opened: int = 0
     """How many of these were opened."""
     has_left: bool = False
@@ -217,23 +217,23 @@ def first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -
 
 
 def _first_visit(browser: Browser, known: Mapping[str, Artifact], address: str) -> Visit:
-    first = Turn(address)
-    visit = Visit(turns=[first])
+    first = Opening(address)
+    visit = Visit(openings=[first])
     ahead = [first]
-    for turn in islice(ahead, MOST):  # which grow
+    for opening in islice(ahead, MOST):  # which grow
         visit.opened += 1
-        compiled, found = len(visit.artifacts), len(visit.turns)
+        compiled, found = len(visit.artifacts), len(visit.openings)
         # somebody else each time: what a page stores would make others those of a second visit
         context = reader(browser, {**known, **{artifact.key: artifact for artifact in visit.artifacts}})
-        turn.prepare(context)
-        use(context, turn.address, visit)
+        opening.prepare(context)
+        use(context, opening.address, visit)
         context.close()
         if visit.is_stuck:
             break
-        new = visit.turns[found:]
-        if turn != first and len(visit.artifacts) == compiled:
+        new = visit.openings[found:]
+        if opening != first and len(visit.artifacts) == compiled:
             # a query that tells the time is another at each visit, and would lead on for ever
-            names = {other.names for other in visit.turns[:found]}
+            names = {other.names for other in visit.openings[:found]}
             new = [other for other in new if other.names not in names]
         ahead += new
     return visit
@@ -346,8 +346,8 @@ def _note_found(frame: Frame, visit: Visit) -> None:
     visit.indices |= set(found["indices"])
     visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
-    turns = (Turn(*turn) for turn in found["turns"])
-    visit.turns += (turn for turn in turns if turn not in visit.turns)
+    openings = (Opening(*opening) for opening in found["openings"])
+    visit.openings += (opening for opening in openings if opening not in visit.openings)
     visit.has_left |= found["left"]
     visit.many |= set(found["many"])
     visit.is_untried |= found["untried"]

@@ -8,7 +8,7 @@
   work.left = false; // whether it has added more than were used
   work.untried = false; // whether there was more to be done on it than was
   work.many = new Set(); // sliders of which each position seems to make a program
-  work.turns = new Set(); // how else the page asks for itself
+  work.openings = new Set(); // how else the page reloads itself
   globalThis.roseWork = work;
   const OURS = /\/rose(\.\w+)?\.js(\?.*)?$/;
   work.isOurs = ({ name }) => OURS.test(name);

@@ -1,4 +1,4 @@
-"""In what ways a page is opened: with other queries, and with what it has stored, as it asks for itself."""
+"""How a page is opened: with other queries, and with what it has stored, as it reloads itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _STORED = (Path(__file__).parent / "stored.js").read_text("utf-8").strip().rstrip(";")
 
 
-class Turn(NamedTuple):
+class Opening(NamedTuple):
     """An address of a page, and what is stored there when it is opened, as `navigation.js` tells it."""
 
     address: str

@@ -68,7 +68,7 @@ def test_nested_in_bodies_and_under_operators() -> None:
 
 def test_mistakes() -> None:
     for axes in (1, (0,), (None, None), (0, 1), None):
-        with pytest.raises(TypeError, match="vmap: expected 0, or for each of 2 arguments 0 or None"):
+        with pytest.raises(TypeError, match="vmap: expected 0, or 0 or None for each of 2 arguments"):
             vmap(scaled, axes)
     with pytest.raises(TypeError, match="vmap: vmap_scaled has a size batch already; give another name"):
         vmap(vmap(scaled))

@@ -129,6 +129,13 @@ def test_functions_are_computed_two_at_a_time_before() -> None:
     assert vectors(f, MANY)
 
 
+@pytest.mark.parametrize("m", [MANY, FEW])
+def test_in_a_loop_that_never_turns(m: int) -> None:
+    V = Vec(m, Real)
+    f = fn([V], Real, lambda x: x[0] + sum(0, lambda i: min(vec(m, Real, lambda j: x[j] * x[i]))))
+    assert slopes(f, [[2.0] * m]) == [1.0] + [0.0] * (m - 1)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_random(seed: int) -> None:
     draw = Random(seed)

@@ -92,6 +92,20 @@ def test_few_turns_are_written_out(nests) -> None:
     assert True not in nests
 
 
+def test_in_a_loop_that_never_turns() -> None:
+    k, m = 4, N - 6
+
+    def square(x, w, i, j):
+        y = total(k, lambda p: total(k, lambda q: TERMS["correlation"](x, w, i, j, p, q, k)))
+        return y * y
+
+    def never(x, w):
+        return total(0, lambda _: total(m, lambda i: total(m, lambda j: square(x, w, i, j))))
+
+    f = fn([picture(N, N), picture(k, k)], Real, never)
+    assert same(grad(f, 1), wave(N, N), wave(k, k)) == [[0.0] * k] * k
+
+
 @pytest.mark.parametrize("by", [0, 1], ids=["by the picture", "by the kernel"])
 def test_by_one_of_both(by: int) -> None:
     k = 4

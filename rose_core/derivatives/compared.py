@@ -140,7 +140,7 @@ def few_compared(f: Func) -> set[int]:
         vectors = users.get(block.owner, ())
         if all(_is_compared(f, v, users) for x in vectors for v in users.get(x, ())):
             inside = contents(f, number)
-            turns = [f.turns_of(f.home[v]) // f.turns_of(block.parent) for v in inside]
+            turns = [f.turns_of(f.home[v], block.parent) for v in inside]
             if sum(turns) <= _MOST_WRITTEN and all(_is_plain(f, v, inside) for v in inside):
                 found |= {f.home[v] for v in inside}
     return found

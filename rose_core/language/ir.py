@@ -277,10 +277,10 @@ class Func(Chained):
     def home_of(self, v: int) -> int:
         return self.home[v] if v >= 0 else 0
 
-    def turns_of(self, number: int) -> int:
-        """How often a block runs in a call of the function, by the loops that it is in."""
+    def turns_of(self, number: int, within: int = 0) -> int:
+        """How often a block runs each time that ``within``, one around it, does: by default in a call."""
         turns = 1
-        while number > 0:
+        while number > within:
             block = self.blocks[number]
             turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
             number = block.parent

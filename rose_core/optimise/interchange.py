@@ -80,7 +80,7 @@ def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
     """The loops of two blocks, the second in the first, if they can change places."""
     code, home = f.code, f.home
     inside = contents(f, rows)
-    written = sum(f.turns_of(home[v]) for v in inside) // f.turns_of(number)
+    written = sum(f.turns_of(home[v], number) for v in inside)
     can_change = (
         written > most_rows
         and all(_adds(f, v) for v in inside)

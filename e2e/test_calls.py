@@ -232,6 +232,21 @@ def test_a_memory_of_several(node: Callable[[str], str]) -> None:
     assert length == 100
 
 
+def test_views_of_a_memory_that_its_owner_has_grown(node: Callable[[str], str]) -> None:
+    body = """
+        const memory = new WebAssembly.Memory({ initial: 1 });
+        const Row = Vec(2, Real);
+        const f = await compile(fn([Row], Row, ([x, y]) => [y, mul(x, 2)]), { memory });
+        f.args[0].set([3, 4]);
+        memory.grow(1);
+        const lengths = [f.args[0].length, f.result.length];
+        const values = [...f.run()];
+        memory.grow(1);
+        return [lengths, values, [...f.result]];
+    """
+    assert evaluate(node, body) == [[2, 2], [4, 6], [4, 6]]
+
+
 def test_its_own_memory_as_arguments(node: Callable[[str], str]) -> None:
     """They are what they were before the call, in whatever order; and cannot be filled by it."""
     body = """

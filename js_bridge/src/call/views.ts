@@ -42,6 +42,7 @@ export class Views {
   /** The views of the memory as it is now. */
   current(): readonly View[] {
     const { types, slots, cells } = this;
+    cells.refresh();
     if (this.bytes !== cells.b) {
       const arrays = slots.map((slot) => leafOf(slot, cells));
       const parts = partsOf(types, arrays);

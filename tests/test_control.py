@@ -644,6 +644,34 @@ def test_custom_derivatives_in_a_branch():
     assert same(grad(grad(f)), -2.0) == 0
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda f, v, x: f(v, x),
+        lambda f, v, x: cond(x > 0, Real, lambda: f(v, x), lambda: x),
+        lambda f, v, x: fori(2, Real, x, lambda i, s: f(v, s) * x),
+        lambda f, v, x: fn([Vec(3, Real), Real], Real, lambda v, x: f(v, x))(v, x),
+    ],
+    ids=["a call", "a choice", "a loop", "a call in a call"],
+)
+def test_rules_of_vectors_that_are_known_to_be_zero(use):
+    """Such as gradients of what does not vary: rules add to the cotangents of these, too."""
+    V, D = Vec(3, Real), Vec(3, Dual)
+    f = fn([V, Real], Real, lambda v, x: (sum(3, lambda i: v[i]) + 1) * x * x)
+
+    def rule(v, x):
+        scale = sum(3, lambda i: v[i].re) + 1
+        du = sum(3, lambda i: v[i].du * (x.re * x.re)) + x.du * (2.0 * x.re * scale)
+        return {"re": f([e.re for e in v], x.re), "du": du}
+
+    f.jvp = fn([D, Dual], Dual, rule)
+    still = fn([V], Real, lambda v: 1.0)
+    g = fn([Real], Real, lambda x: use(f, vjp(still)([x, x, x]).grad(1.0), x))
+    plain = fn([Real], Real, lambda x: use(lambda v, x: x * x, [0.0] * 3, x))
+    for derive in (grad, lambda f: grad(grad(f))):
+        assert same(derive(g), 0.7) == pytest.approx(same(derive(plain), 0.7), rel=1e-12)
+
+
 def test_rows_of_one_argument_before_another_argument():
     """A row of a matrix is read before the parameter that comes after the matrix."""
     m, v = [[0.1, 0.2, 0.3]], [0.4]

@@ -281,7 +281,12 @@ class Cotangents:
         return ins[0] != _SELECT and (ins[0] != INDEX or ins[2] < 0)
 
     def ref(self, v: int) -> int:
-        """The accumulator of the cotangent of the active array (or, from an inner loop, scalar) ``v``."""
+        """The accumulator of the cotangent of the active array (or, from an inner loop, scalar) ``v``.
+
+        Rules of authors add to that of an array, too, which does not vary, and may be a constant.
+        """
+        if v < 0:
+            return self.b.accum(self.b.const(0.0, replace_scalar(self.func.type_of(v), REAL)))
         ins = self.func.code[v]
         is_array = isinstance(self.func.types[v], Array)
         loop = self.source_block[self.func.home[v]]

@@ -405,6 +405,26 @@ def test_accessors_of_a_class_with_views_of_memory(node: Run) -> None:
     assert evaluate(node, body) == 7
 
 
+def test_indices_below_all_that_there_are(node: Run) -> None:
+    """Not even where 32 bits would make a large number of it."""
+    body = """
+        const { Real, compile, fn, iadd, isub, real } = rose;
+        const most = 2 ** 31 - 2, minus = (i) => isub(100, 0, i);
+        const found = [];
+        for (const of of [(i, j) => isub(100, minus(i), j), (i, j) => iadd(100, minus(i), minus(j))]) {
+            const f = await compile(fn([most + 1, most + 1], Real, (i, j) => real(of(i, j))));
+            found.push(f(0, 0));
+            attempt(() => f(most, most));
+        }
+        return [...found, ...messages.map((text) => text.split(", ")[0])];"""
+    assert evaluate(node, body) == [
+        0,
+        0,
+        "RangeError: isub: -2147483648 is out of range",
+        "RangeError: iadd: -2147483648 is out of range",
+    ]
+
+
 def test_no_index_has_a_sign(node: Run) -> None:
     body = """
         const { Real, Vec, div, fn, imul, index, real } = rose;

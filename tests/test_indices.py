@@ -257,6 +257,25 @@ def test_large_products():
     assert "imul: 2147483647 is out of range" in same_outcome(g, 65536)  # 2³² is 0 as a 32-bit integer
 
 
+SMALL = {
+    "a difference": lambda i, j: isub(100, isub(100, 0, i), j),
+    "a sum": lambda i, j: iadd(100, isub(100, 0, i), isub(100, 0, j)),
+    "a literal": lambda i, j: isub(2**31 - 1, 3, i) - j,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_differences_that_are_too_small(name):
+    """What is below the least 32-bit integer is no large one."""
+    most = 2**31 - 2
+    f = fn([2**31 - 1] * 2, Real, lambda i, j: real(SMALL[name](i, j)))
+    g = fn([2**31 - 1] * 2, Real, lambda i, j: select(SMALL[name](i, j) < 5, Real, 1.0, 0.0))
+    for h in (f, g):
+        assert ": -2147483648 is out of range" in both(h, most, most)
+    assert ": -5 is out of range" in both(f, 4, 4 if name == "a literal" else 1)
+    assert both(f, 0, 0) == (3 if name == "a literal" else 0)
+
+
 def test_between_reals_and_indices():
     f, line = fn([Real], 10, lambda x: index(10, x)), here()
     assert [same_outcome(f, x) for x in (0.0, -0.0, 9.0)] == [0, 0, 9]

@@ -74,6 +74,8 @@ def arithmetic(name: str) -> Callable[..., Var]:
         (a, low_i, high_i), (b, low_j, high_j) = (_whole_number(trace, x, name) for x in (i, j))
         ends = [on(x, y) for x in (low_i, high_i) for y in (low_j, high_j)]
         low, high = min(ends), max(ends)
+        if low < -LARGEST and name in ("iadd", "isub"):
+            b = _limited(trace, name, a, b)
         return _narrowed(trace, trace.builder.binary(op.code, a, b, ANY), t, low, high, name)
 
     function.__name__ = function.__qualname__ = name
@@ -81,6 +83,21 @@ def arithmetic(name: str) -> Callable[..., Var]:
         f"``{name}(n, i, j)``, an index below ``n``: ``{name[1:]}`` of two indices, of any types."
     )
     return function
+
+
+def _limited(trace: Trace, name: str, a: int, b: int) -> int:
+    """``b``, or else as much as leaves of ``a``, a sum or difference, the least number that there is.
+
+    A smaller one would come out as a large one, and might be an index.
+    """
+    least = trace.builder.const(-LARGEST, ANY)
+
+    def of(op: str, x: int, y: int) -> int:
+        return trace.builder.binary(ops.code(op), x, y, ANY)
+
+    if name == "iadd":
+        return of("imax", b, of("isub", least, of("imin", a, trace.builder.const(0, ANY))))
+    return of("imin", b, of("isub", of("imin", a, trace.builder.const(-1, ANY)), least))
 
 
 iadd, isub, imul, imin, imax = map(arithmetic, ("iadd", "isub", "imul", "imin", "imax"))

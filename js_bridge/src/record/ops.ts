@@ -235,8 +235,22 @@ const arithmetic = (
     const ends = ofI.flatMap((x) => ofJ.map((y) => on(x, y)));
     const low = Math.min(...ends);
     const high = Math.max(...ends);
-    return narrowed(r, r.row(op, a, b), ty, low, high, name);
+    const isSum = op === OP.iadd || op === OP.isub;
+    const by = isSum && low < -LARGEST ? limited(r, op, a, b) : b;
+    return narrowed(r, r.row(op, a, by), ty, low, high, name);
   });
+
+/**
+ * `b`, or else as much as leaves of `a`, a sum or difference, the least number that there is: a smaller one would
+ * come out as a large one, and might be an index.
+ */
+const limited = (r: Recorder, op: number, a: number, b: number): number => {
+  const least = r.literal(-LARGEST, ANY);
+  const negative = r.row(OP.imin, a, r.literal(op === OP.iadd ? 0 : -1, ANY));
+  return op === OP.iadd
+    ? r.row(OP.imax, b, r.row(OP.isub, least, negative))
+    : r.row(OP.imin, b, r.row(OP.isub, negative, least));
+};
 
 export const iadd = arithmetic("iadd", OP.iadd, (i, j) => i + j);
 export const isub = arithmetic("isub", OP.isub, (i, j) => i - j);

@@ -286,6 +286,17 @@ def test_other_loops_stay_as_they_are(plainly) -> None:
         assert_derivatives(fn([V], Real, lambda x, body=body: body(x, 2)), X, rel=1e-6)
 
 
+def test_what_a_scan_gives_is_given_of_every_turn(plainly) -> None:
+    """Also if it is the same in all of them."""
+
+    def scanned(x):
+        last, xs = scan(N, Real, 0.0, lambda s, i: (cond(i < 2, Real, lambda: s + x[i], lambda: s), x))
+        return last + sum(N, lambda i: xs[i][i])
+
+    f = fn([V], Real, scanned)
+    assert repr(same(f, X)) == repr(plainly(f, X))
+
+
 def test_a_number_of_turns_that_is_given() -> None:
     """It bounds the range, too, and is what the loop says."""
     f = fn([V, N, N], Real, lambda x, n, k: fori(n, Real, 0.0, lambda i, s: s + select(i >= k, x[i], 0.0)))

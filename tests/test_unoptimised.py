@@ -41,6 +41,7 @@ def plain(monkeypatch):
             "hoisted",
             "guarded",
             "bounded",
+            "carried",
             "outside",
             "narrowed",
             "by_choices",

@@ -44,6 +44,7 @@ from rose_core.language.ir import (
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded
+from rose_core.optimise.carried import carried
 from rose_core.optimise.common import common
 from rose_core.optimise.demanded import demanded
 from rose_core.optimise.fused import fused
@@ -107,7 +108,7 @@ class Expansion:
             if f.origin:
                 found = self._public_jet(f, f.origin[1])
             else:
-                found = narrowed(outside(bounded(guarded(fused(hoisted(f))))))
+                found = narrowed(outside(carried(bounded(guarded(fused(hoisted(f)))))))
                 # of a forward derivative, a call tells which parameters vary
                 callees = [None if g.origin else self.expand(g) for g in found.callees]
                 plain = callees == found.callees and not places(found, _VJPS)

@@ -41,7 +41,7 @@ def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Un
     for v, ins in enumerate(code):
         if ins[0] != INDEX or is_memory(body.types[v]) or len(found) == _MOST:
             continue
-        array, path = _path(body, v)
+        array, path = element_path(body, v)
         if array not in arrays or not all(_is_known(body, i, carries) for i in path):
             continue
         k = code[array][1]
@@ -52,7 +52,7 @@ def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Un
     return Unchanged(given_values(body, list(found)) if found else body, list(found.values()))
 
 
-def _path(body: Func, v: int) -> tuple[int, Path]:
+def element_path(body: Func, v: int) -> tuple[int, Path]:
     """The array that ``v`` is an element of, and the way there."""
     indices = []
     while v >= 0 and body.code[v][0] == INDEX:
@@ -72,25 +72,26 @@ def _named(body: Func, i: int) -> int:
 
 def _written(body: Func, result: int, array: int) -> list[Path]:
     """Where ``result`` may differ from ``array``: elements, or whole parts."""
-    chain = list(_updates(body, result))
+    chain = list(updates(body, result))
     versions = {array, *chain}
     if (body.code[chain[-1]][1] if chain else result) != array:
         return [()]
 
     def changes(x: int, path: Path) -> Iterator[Path]:
         """What is other in ``x``, which is put where ``path`` leads."""
-        updates = list(_updates(body, x))
-        if _path(body, body.code[updates[-1]][1] if updates else x) not in {(v, path) for v in versions}:
+        later = list(updates(body, x))
+        base = body.code[later[-1]][1] if later else x
+        if element_path(body, base) not in {(v, path) for v in versions}:
             yield path
             return
-        for v in updates:
+        for v in later:
             _, _, i, y = body.code[v]
             yield from changes(y, (*path, i))
 
     return list(changes(result, ()))
 
 
-def _updates(body: Func, x: int) -> Iterator[int]:
+def updates(body: Func, x: int) -> Iterator[int]:
     """The updates that ``x`` is the last of, from that back."""
     while x >= 0 and body.code[x][0] == SET:
         yield x

@@ -1,0 +1,281 @@
+"""Elements that the last turns of a loop have set, as numbers of its state.
+
+A trajectory is written as a vector of which each element comes of the one before: ``x.set(i + 1, f(x[i]))``.
+A turn would wait for memory until it has what the last one set, and on the way back for its cotangent. So the
+loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rose_core.language.builder import COUNT, Builder
+from rose_core.language.ir import INDEX, LOOP, PARAM, SET, VEC, Func, LoopSite, opcodes, remembered
+from rose_core.language.ops import code
+from rose_core.language.replay import copied
+from rose_core.language.types import REAL, UNIT, Array, Fin
+from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.outside import Knowing
+from rose_core.optimise.unchanged import Path, element_path, updates
+
+_IADD, _ISUB, _NARROW = map(code, ("iadd", "isub", "narrow"))
+
+_MOST = 8
+"""The most numbers that become state, and the most that are set of an array in a turn."""
+
+_FARTHEST = 4
+"""From how many turns ago they are at most."""
+
+_LARGEST = 1 << 24
+"""Indices up to this can be added and subtracted as they come."""
+
+_DEEPEST = 8
+"""The most operations in an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An index: the number of the turn and arguments of the body, so many times each, and a number."""
+
+    turns: int
+    args: frozenset[tuple[int, int]]
+    more: int
+
+    def before(self, lag: int) -> _Line:
+        """What it was so many turns ago."""
+        return replace(self, more=self.more - self.turns * lag)
+
+    def is_like(self, other: _Line) -> bool:
+        """Whether they are a number apart."""
+        return (self.turns, self.args) == (other.turns, other.args)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an element of an array is, or a part, and what a turn puts there."""
+
+    path: tuple[_Line | None, ...]
+    """The indices that lead there, from the outermost in; None for those that are no such sums."""
+    value: int
+
+    def is_apart(self, other: _Place, lag: int) -> bool:
+        """Whether this is never where ``other`` was so many turns ago, nor in it."""
+        pairs = zip(self.path, other.path, strict=False)
+        return any(x and y and x.is_like(y) and x.more != y.before(lag).more for x, y in pairs)
+
+    def lag(self, other: _Place) -> int | None:
+        """How many turns ago ``other`` was where this is, if that is always the same."""
+        lags = set()
+        for x, y in zip(self.path, other.path, strict=False):
+            if not (x and y and x.is_like(y)):
+                return None
+            apart = y.more - x.more
+            if x.turns:
+                lags.add(apart / x.turns)
+            elif apart:
+                return None
+        found = lags.pop() if lags else 1
+        is_one = len(self.path) == len(other.path) and not lags
+        return int(found) if is_one and found in range(1, 1 + _FARTHEST) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrying:
+    """The body of a loop that takes the elements which the last turns have set as state, after the other."""
+
+    body: Func
+    starts: list[tuple[int, list[_Line]]]
+    """Of each the leaf of the state, and where it is there in the first turn."""
+
+
+def carried(f: Func) -> Func:
+    """``f``, or a copy whose loops carry such elements; the functions that it calls are left."""
+    return f if LOOP not in opcodes(f) or stays(f) else _carried(f)
+
+
+@remembered
+def _carried(f: Func) -> Func:
+    sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
+    bodies = {v: made for v, site in sites.items() if (made := _of_site(site))}
+    return copied(f, lambda b, args: _Carried(f, b, args, bodies)) if bodies else f
+
+
+def _of_site(site: LoopSite) -> _Carrying | None:
+    body, spec = site.body, site.spec
+    if site.test or spec.checkpoint or spec.down or SET not in opcodes(body) or stays(body):
+        return None
+    key = "carried", spec.carries, body.extent
+    if key not in body.memo:
+        body.memo[key] = _made(body, spec.carries)
+    found = body.memo[key]
+    assert found is None or isinstance(found, _Carrying)
+    return found
+
+
+def _made(body: Func, carries: int) -> _Carrying | None:
+    places, reads = _reads(body, carries)
+    depth: Counter[tuple[int, int]] = Counter()
+    for k, n, lag in reads.values():
+        depth[k, n] = max(depth[k, n], lag)
+    starts = {at: _starts(body, at[0], places[at[0]][at[1]], lags) for at, lags in depth.items()}
+    starts = {at: found for at, found in starts.items() if found}
+    reads = {v: read for v, read in reads.items() if read[:2] in starts}
+    if not reads or sum(map(len, starts.values())) > _MOST:
+        return None
+    copy = Func(body.name, [], UNIT)
+    copy.effects = body.effects
+    b = Builder(copy)
+    params = [b.param(t) for t in body.params[: 1 + carries]]
+    numbers = {at: [b.param(REAL) for _ in found] for at, found in starts.items()}
+    params += [b.param(t) for t in body.params[1 + carries :]]
+    known = {v: numbers[k, n][lag - 1] for v, (k, n, lag) in reads.items()}
+    replay = Knowing(body, b, params, known)
+    results = replay.run()
+    after = [x for (k, n), ids in numbers.items() for x in (replay.env[places[k][n].value], *ids[:-1])]
+    copy.blocks[0].results = [*results[:carries], *after, *results[carries:]]
+    return _Carrying(copy, [(k, path) for (k, _), found in starts.items() for path in found])
+
+
+def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[int, tuple[int, int, int]]]:
+    """By leaf of the state, what a turn sets of it, the last first; by element that is read and was set in a
+    turn before, the leaf, which of these places, and how many turns ago.
+    """
+    places: dict[int, list[_Place]] = {}
+    leaves: dict[int, int] = {}
+    """Each version of an array in the state → the leaf."""
+    reads: dict[int, tuple[int, int, int]] = {}
+    for v, ins in enumerate(body.code):
+        if ins[0] == PARAM and 0 < ins[1] <= carries:
+            k = ins[1] - 1
+            chain = [*updates(body, body.results[k])]
+            found = _places(body, body.results[k], v, carries) if 0 < len(chain) <= _MOST else []
+            if len(found) <= _MOST:
+                leaves |= dict.fromkeys([v, *chain], k)
+                places[k] = found
+        elif ins[0] == INDEX and body.types[v] is REAL:
+            array, path = element_path(body, v)
+            k = leaves.get(array, -1)
+            if k >= 0 and places[k]:
+                here = _Place(_lines(body, path, carries), v)
+                is_old = body.code[array][0] == PARAM or all(here.is_apart(x, 0) for x in places[k])
+                last = _set_before(here, places[k]) if is_old else None
+                if last:
+                    reads[v] = k, *last
+    return places, reads
+
+
+def _places(body: Func, result: int, array: int, carries: int) -> list[_Place]:
+    """Where a turn makes ``array`` what is ``result``, the last first."""
+
+    def changes(x: int, place: tuple[int, ...], path: tuple[_Line | None, ...]) -> Iterator[_Place]:
+        """What is other in ``x`` than in what it takes the place of."""
+        chain = list(updates(body, x))
+        first = body.code[chain[-1]][1] if chain else x
+        if first >= 0 and (first == array if not path else body.code[first] == place):
+            for v in chain:
+                _, before, i, y = body.code[v]
+                yield from changes(y, (INDEX, before, i), (*path, *_lines(body, (i,), carries)))
+        elif x >= 0 and body.code[x][0] == VEC:
+            for n, y in enumerate(body.code[x][1:]):
+                yield from changes(y, (), (*path, _Line(0, frozenset(), n)))
+        else:
+            yield _Place(path, x)
+
+    return list(changes(result, (), ()))
+
+
+def _lines(body: Func, path: Path, carries: int) -> tuple[_Line | None, ...]:
+    return tuple([_line(body, i, carries) for i in path])
+
+
+def _line(body: Func, i: int, carries: int) -> _Line | None:
+    """The index ``i`` of the body of a loop, if it is such a sum, of no large numbers."""
+    times: Counter[int] = Counter()
+    more = 0
+    waiting = [(i, 1)]
+    for v, sign in waiting:
+        t = body.type_of(v)
+        assert isinstance(t, Fin)
+        if v < 0:
+            more += sign * int(body.pool[~v][0])
+            continue
+        op, *given = body.code[v]
+        if op in (_IADD, _ISUB):
+            waiting += [(given[0], sign), (given[1], sign if op == _IADD else -sign)]
+        elif op == _NARROW:
+            waiting.append((given[0], sign))
+        elif op == PARAM and not 0 < given[0] <= carries and t.size <= _LARGEST:
+            times[given[0]] += sign
+        else:
+            return None
+        if len(waiting) > 2 * _DEEPEST:
+            return None
+    args = frozenset((p, n) for p, n in times.items() if p and n)
+    return _Line(times[0], args, more) if abs(more) <= _LARGEST else None
+
+
+def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | None:
+    """In which of the places what is ``here`` was set last, and how many turns ago, where that is known."""
+    for n, place in enumerate(places):
+        lag = here.lag(place)
+        if lag:
+            later = [(other, lag) for other in places[:n]]
+            later += [(other, k) for other in places for k in range(1, lag)]
+            if all(here.is_apart(other, k) for other, k in later):
+                return n, lag
+    return None
+
+
+def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
+    """Where what the last turns set is before the first one; nothing if that may not be in the array."""
+    found = []
+    for lag in range(1, 1 + lags):
+        t = body.params[1 + k]
+        path = [x.before(lag) for x in place.path if x]
+        for line in path:
+            assert isinstance(t, Array)
+            assert isinstance(t.index, Fin)
+            ends = [n * (body.params[p].size - 1) for p, n in line.args]  # type: ignore[attr-defined]
+            low, high = (line.more + sum(choose(0, end) for end in ends) for choose in (min, max))
+            if low < 0 or high >= t.index.size:
+                return []
+            t = t.elem
+        found.append(path)
+    return found
+
+
+class _Carried(Verbatim):
+    """Copies a function whose loops carry elements."""
+
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, _Carrying]) -> None:
+        super().__init__(func, b, args)
+        self.bodies = bodies
+
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
+        if v not in self.bodies:
+            super().control_loop(v, ins)
+            return
+        site, made = LoopSite(self.func, ins), self.bodies[v]
+        state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
+        given = [0] * (1 + len(state)) + args
+        numbers = [self._element(state[k], path, given) for k, path in made.starts]
+        spec = replace(site.spec, carries=len(state) + len(numbers))
+        self.env[v] = self.b.loop(spec, self.env[site.count], made.body, [*state, *numbers], args)
+
+    def _element(self, x: int, path: Sequence[_Line], given: Sequence[int]) -> int:
+        b = self.b
+        for line in path:
+            size = b.func.type_of(x).index  # type: ignore[attr-defined]
+            i = b.const(line.more, COUNT)
+            for p, times in sorted(line.args):
+                for _ in range(abs(times)):
+                    i = b.binary(_IADD if times > 0 else _ISUB, i, given[p], COUNT)
+            x = b.index(x, b.binary(_NARROW, i, b.const(size.size, COUNT), size))
+        return x
+
+    def get(self, v: int, of: int, k: int) -> None:
+        made = self.bodies.get(of)
+        site = LoopSite(self.func, self.func.code[of]) if made else None
+        super().get(v, of, k + len(made.starts) if made and site and k >= site.spec.carries else k)

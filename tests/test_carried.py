@@ -1,0 +1,152 @@
+"""What turns set is carried to those that read it: the same numbers, through no memory."""
+
+from __future__ import annotations
+
+import pytest
+from engines import outcome, same, same_outcome
+from random_programs import flat
+from random_recurrences import MOST_TURNS, Recurrence, S
+
+from rose_core import (
+    Real,
+    Vec,
+    compile,
+    fn,
+    fori,
+    grad,
+    iadd,
+    inspect,
+    isub,
+    real,
+    sin,
+    struct,
+    sum,
+    vec,
+    vjp,
+)
+from rose_core.derivatives import expand
+from rose_core.optimise import inline
+
+N = 9
+V = Vec(N, Real)
+X = [0.3, -1.2, 0.0, 0.7, -0.0, 2.0, 0.4, -0.6, 1.1]
+
+
+@pytest.fixture(autouse=True)
+def loops_stay(monkeypatch):
+    """Small ones are not written out."""
+    monkeypatch.setattr(inline, "MOST_TURNS", 0)
+
+
+def gradient_of(r: Recurrence):
+    """Of a sum over all that it gives, by all that it takes but indices."""
+
+    def spread(a):
+        width = r.width or 1
+        return sum(
+            S, lambda i: sum(width, lambda j: sin(real(i) + 2.0 * real(j)) * (a[i][j] if r.width else a[i]))
+        )
+
+    def loss(x, y, s, k, n):
+        after = r.function(x, y, s, k, n)
+        return 1.25 * spread(after.x) + spread(after.y) + after.s
+
+    types = [r.type, r.type, Real, 4, MOST_TURNS + 1]
+    f = fn(types, Real, loss)
+    return fn(types, r.state, lambda *at: dict(zip("xys", vjp(f)(*at).grad(1.0), strict=False)))
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 10) for k in range(0, 120, 10)], ids=str)
+def test_random_recurrences(seeds, monkeypatch) -> None:
+    for seed in seeds:
+        r = Recurrence(seed)
+        args = r.args()
+        found = same_outcome(r.function, *args)
+        gradient = same_outcome(gradient_of(r), *args)
+        with monkeypatch.context() as m:
+            m.setattr(expand, "carried", lambda f: f)
+            r = Recurrence(seed)
+            assert repr(found) == repr(outcome(compile(r.function), *args))
+            plain = outcome(compile(gradient_of(r)), *args)
+        if isinstance(plain, str):
+            assert gradient == plain
+        else:
+            assert flat(gradient) == pytest.approx(flat(plain), rel=1e-11, abs=1e-11)
+
+
+def numbers(f) -> int:
+    """How many numbers the turns of the only loop of a program take."""
+    return inspect(f).ir.split(":", 1)[1].partition(")")[0].count(": Real")
+
+
+STEPS = {
+    "the last": (lambda i, x: x.set(iadd(N, i, 1), 0.5 * x[i] + 1.0), 1),
+    "two": (lambda i, x: x.set(iadd(N, i, 2), x[iadd(N, i, 1)] - 0.5 * x[i]), 2),
+    "from the end": (lambda i, x: x.set(isub(N, N - 2, i), 1.0 - x[isub(N, N - 1, i)]), 1),
+    "one place": (lambda i, x: x.set(3, 0.5 * x[3] + 1.0), 1),
+    "read after": (lambda i, x: (lambda y: y.set(iadd(N, i, 2), y[i]))(x.set(iadd(N, i, 1), 2.0)), 1),
+    "set back": (lambda i, x: (lambda y: y.set(4, x[4]))(x.set(4, 2.0)), 1),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 7])
+def test_steps(name, turns, monkeypatch) -> None:
+    step, carried = STEPS[name]
+
+    def made():
+        return fn([V], V, lambda x: fori(turns, V, x, step))
+
+    f = made()
+    after = same(f, X)
+    if turns > 1:
+        assert numbers(f) == carried
+    with monkeypatch.context() as m:
+        m.setattr(expand, "carried", lambda f: f)
+        assert repr(compile(made())(X)) == repr(after)
+
+
+def test_others_may_set_it() -> None:
+    """An element is read from the array where it cannot be told who has set it last."""
+
+    def step(i, s):
+        x = s.x.set(iadd(N, i, 1), 0.5 * s.x[i])
+        return {"x": x.set(s.k, 3.0), "k": isub(N, N - 1, s.k)}
+
+    state = struct({"x": V, "k": N})
+    f = fn([V, N], V, lambda x, k: fori(N - 1, state, {"x": x, "k": k}, step).x)
+    for k in range(N):
+        x, at = [*X], k
+        for i in range(N - 1):
+            x[i + 1] = 0.5 * x[i]
+            x[at], at = 3.0, N - 1 - at
+        assert same(f, X, k) == x
+
+
+def test_rows() -> None:
+    """A trajectory in the plane has two numbers beside it; its gradient is that of an unrolled one."""
+    rows = Vec(N, Vec(2, Real))
+
+    def step(i, s):
+        x, v = s[i][0], s[i][1]
+        return s.set(iadd(N, i, 1), [x + 0.1 * v, v - 0.1 * sin(x)])
+
+    def energy(s):
+        return sum(N, lambda i: s[i][0] * s[i][1])
+
+    start = [0.4, -0.3]
+    f = fn([Vec(2, Real)], Real, lambda p: energy(fori(N - 1, rows, vec(N, p._type, lambda i: p), step)))
+
+    def unrolled(p):
+        s = [(p[0], p[1])]
+        for _ in range(N - 1):
+            x, v = s[-1]
+            s.append((x + 0.1 * v, v - 0.1 * sin(x)))
+        total = 0.0
+        for x, v in s:
+            total += x * v
+        return total
+
+    assert numbers(f) == 2
+    expected = grad(fn([Vec(2, Real)], Real, unrolled))
+    assert same(grad(f), start) == pytest.approx(compile(expected)(start), rel=1e-13)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sin as sin_of
+
 import pytest
 from engines import outcome, same, same_outcome
 from random_programs import flat
@@ -104,6 +106,50 @@ def test_steps(name, turns, monkeypatch) -> None:
     with monkeypatch.context() as m:
         m.setattr(expand, "carried", lambda f: f)
         assert repr(compile(made())(X)) == repr(after)
+
+
+def test_in_one_place() -> None:
+    """Products of matrices that are added up in place: the innermost loop has to do with no such matrix."""
+    rows = Vec(N, V)
+
+    def product(a, b):
+        def row(i, c):
+            def element(j, c):
+                return fori(N, rows, c, lambda k, c: c.at[i][j].add(a[i][k] * b[k][j]))
+
+            return fori(N, rows, c, element)
+
+        return fori(N, rows, b, row)
+
+    f = fn([rows, rows], rows, product)
+    a, b = ([[sin_of(p + 3 * i + j * j) for j in range(N)] for i in range(N)] for p in (1, 2))
+    c = [[*row] for row in b]
+    for i in range(N):
+        for j in range(N):
+            for k in range(N):
+                c[i][j] += a[i][k] * b[k][j]
+    assert same(f, a, b) == c
+    types = [text.partition("\n")[0] for text in inspect(f).ir.split("\n\n")]
+    assert types[0].endswith(": Real =")
+    loss = fn([rows, rows], Real, lambda a, b: sum(N, lambda i: sum(N, lambda j: sin(f(a, b)[i][j]))))
+    plain = fn(
+        [rows, rows],
+        Real,
+        lambda a, b: sum(N, lambda i: sum(N, lambda j: sin(b[i][j] + sum(N, lambda k: a[i][k] * b[k][j])))),
+    )
+    for k in range(2):
+        expected = flat(compile(grad(plain, k))(a, b))
+        assert flat(same(grad(loss, k), a, b)) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_what_else_is_read_stays() -> None:
+    """The array goes through the loop where its turns read more of it than the element that they set."""
+    f = fn([V, N], V, lambda x, k: fori(N, V, x, lambda i, x: x.set(k, 0.5 * x[k] + x[i])))
+    for k in range(N):
+        x = [*X]
+        for i in range(N):
+            x[k] = 0.5 * x[k] + x[i]
+        assert same(f, X, k) == x
 
 
 def test_others_may_set_it() -> None:

@@ -2,22 +2,35 @@
 
 A trajectory is written as a vector of which each element comes of the one before: ``x.set(i + 1, f(x[i]))``.
 A turn would wait for memory until it has what the last one set, and on the way back for its cotangent. So the
-loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990).
+loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990). Where turns have to
+do with the same element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import INDEX, LOOP, PARAM, SET, VEC, Func, LoopSite, opcodes, remembered
+from rose_core.language.demand import Demand
+from rose_core.language.ir import (
+    INDEX,
+    LOOP,
+    PARAM,
+    SET,
+    VEC,
+    Func,
+    LoopSite,
+    opcodes,
+    operands,
+    remembered,
+)
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Array, Fin
 from rose_core.optimise.inline import Verbatim, stays
-from rose_core.optimise.outside import Knowing
+from rose_core.optimise.outside import Knowing, given_values
 from rose_core.optimise.unchanged import Path, element_path, updates
 
 _IADD, _ISUB, _NARROW = map(code, ("iadd", "isub", "narrow"))
@@ -88,6 +101,8 @@ class _Carrying:
     body: Func
     starts: list[tuple[int, list[_Line]]]
     """Of each the leaf of the state, and where it is there in the first turn."""
+    instead: dict[int, int]
+    """Leaf of the state that the body does not take → which of these elements is all that changes in it."""
 
 
 def carried(f: Func) -> Func:
@@ -135,7 +150,29 @@ def _made(body: Func, carries: int) -> _Carrying | None:
     results = replay.run()
     after = [x for (k, n), ids in numbers.items() for x in (replay.env[places[k][n].value], *ids[:-1])]
     copy.blocks[0].results = [*results[:carries], *after, *results[carries:]]
-    return _Carrying(copy, [(k, path) for (k, _), found in starts.items() for path in found])
+    flat = [(k, path) for (k, _), found in starts.items() for path in found]
+    same = {k: n for n, (k, path) in enumerate(flat) if all(x.path == tuple(path) for x in places[k])}
+    instead = {k: n for k, n in same.items() if _is_alone(copy, 1 + k)}
+    return _Carrying(_without(copy, instead), flat, instead)
+
+
+def _is_alone(body: Func, k: int) -> bool:
+    """Whether nothing but what becomes of it depends on parameter ``k``, a leaf of the state."""
+    demand = Demand(body, [x for n, x in enumerate(body.results) if n != k - 1])
+    return body.code[k] == (PARAM, k) and not demand.uses[k]
+
+
+def _without(body: Func, leaves: Collection[int]) -> Func:
+    """The body without these leaves of the state."""
+    if not leaves:
+        return body
+    gone = {1 + k for k in leaves}
+    for v, ins in enumerate(body.code):
+        if not gone.isdisjoint(operands(ins, body.blocks)):
+            gone.add(v)
+    copy = given_values(body, [], gone)
+    copy.blocks[0].results = [x for k, x in enumerate(copy.results) if k not in leaves]
+    return copy
 
 
 def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[int, tuple[int, int, int]]]:
@@ -257,25 +294,39 @@ class _Carried(Verbatim):
         if v not in self.bodies:
             super().control_loop(v, ins)
             return
-        site, made = LoopSite(self.func, ins), self.bodies[v]
+        b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
+        carries = site.spec.carries
         state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
-        given = [0] * (1 + len(state)) + args
-        numbers = [self._element(state[k], path, given) for k, path in made.starts]
-        spec = replace(site.spec, carries=len(state) + len(numbers))
-        self.env[v] = self.b.loop(spec, self.env[site.count], made.body, [*state, *numbers], args)
+        given = [0] * (1 + carries) + args
+        ways = [(k, self._way(state[k], path, given)) for k, path in made.starts]
+        numbers = [b.index(rows[-1], indices[-1]) for _, (rows, indices) in ways]
+        left = [x for k, x in enumerate(state) if k not in made.instead]
+        spec = replace(site.spec, carries=len(left) + len(numbers))
+        loop = b.loop(spec, self.env[site.count], made.body, [*left, *numbers], args)
+        after = iter(range(len(left)))
+        found = self.replaced[v] = []
+        for k in range(carries):
+            if k not in made.instead:
+                found.append(b.get(loop, next(after)))
+                continue
+            n = made.instead[k]
+            x = b.get(loop, len(left) + n)
+            for row, i in zip(*map(reversed, ways[n][1]), strict=True):
+                x = b.set(row, i, x)
+            found.append(x)
+        rest = len(site.body.results) - carries
+        found += [b.get(loop, spec.carries + k) for k in range(1 + rest)]
 
-    def _element(self, x: int, path: Sequence[_Line], given: Sequence[int]) -> int:
+    def _way(self, x: int, path: Sequence[_Line], given: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The rows on the way from an array to an element, from the array in, and the index in each."""
         b = self.b
+        rows, indices = [x], list[int]()
         for line in path:
-            size = b.func.type_of(x).index  # type: ignore[attr-defined]
+            size = b.func.type_of(rows[-1]).index  # type: ignore[attr-defined]
             i = b.const(line.more, COUNT)
             for p, times in sorted(line.args):
                 for _ in range(abs(times)):
                     i = b.binary(_IADD if times > 0 else _ISUB, i, given[p], COUNT)
-            x = b.index(x, b.binary(_NARROW, i, b.const(size.size, COUNT), size))
-        return x
-
-    def get(self, v: int, of: int, k: int) -> None:
-        made = self.bodies.get(of)
-        site = LoopSite(self.func, self.func.code[of]) if made else None
-        super().get(v, of, k + len(made.starts) if made and site and k >= site.spec.carries else k)
+            indices.append(b.binary(_NARROW, i, b.const(size.size, COUNT), size))
+            rows.append(b.index(rows[-1], indices[-1]))
+        return rows[:-1], indices

@@ -127,6 +127,18 @@ def test_a_loop_in_the_body_of_a_loop() -> None:
     assert check(body, expected) == 1
 
 
+def test_around_a_loop_that_is_not_small() -> None:
+    """Its body would be a function that is called in each of the turns."""
+
+    def body(x, i):
+        return fori(4, Real, 1.0, lambda k, s: fori(30, Real, s, lambda _, t: t * 0.5 + x[imod(N, k)] * x[i]))
+
+    def expected(x, i):
+        return folded(4, 1.0, lambda k, s: folded(30, s, lambda _, t: t * 0.5 + x[k] * x[i]))
+
+    assert check(body, expected) == 2
+
+
 def test_loops_in_loops_are_counted_together() -> None:
     """The innermost is written out, the one around it would become too long."""
 

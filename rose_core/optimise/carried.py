@@ -2,8 +2,8 @@
 
 A trajectory is written as a vector of which each element comes of the one before: ``x.set(i + 1, f(x[i]))``.
 A turn would wait for memory until it has what the last one set, and on the way back for its cotangent. So the
-loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990). Where turns have to
-do with the same element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
+loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990). Where turns have
+to do with one element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
 """
 
 from __future__ import annotations

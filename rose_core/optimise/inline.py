@@ -193,7 +193,7 @@ class _Measured(_Calls):
         candidates = self._loops_in_loops()
         for f in self.order:
             n = self._measure(f)
-            turns = candidates.get(f, 0)
+            turns = 0 if self._has_loops(f) else candidates.get(f, 0)
             if turns and turns * n <= MOST_ROWS and turns * self.whole[f] <= MOST_WRITTEN:
                 self.small.add(f)
             again = self.number[f] - 1
@@ -213,6 +213,11 @@ class _Measured(_Calls):
         self.whole[f] = n + parts + sum(k * self.whole[g] for g, k in copies.items())
         self.length[f] = n + sum(k * self.length[g] for g, k in copies.items())
         return self.length[f]
+
+    def _has_loops(self, f: Func) -> bool:
+        """Whether there is a loop in ``f`` that is not written out: its body would be a function."""
+        bodies = (f.callees[f.code[v][2]] for v in places(f, _CALLING) if f.code[v][0] == LOOP)
+        return not self.small.issuperset(bodies)
 
     def _loops_in_loops(self) -> dict[Func, int]:
         """The bodies of loops of few turns that are in other loops, and the most of these turns."""

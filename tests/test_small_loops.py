@@ -127,18 +127,6 @@ def test_a_loop_in_the_body_of_a_loop() -> None:
     assert check(body, expected) == 1
 
 
-def test_around_a_loop_that_is_not_small() -> None:
-    """Its body would be a function that is called in each of the turns."""
-
-    def body(x, i):
-        return fori(4, Real, 1.0, lambda k, s: fori(30, Real, s, lambda _, t: t * 0.5 + x[imod(N, k)] * x[i]))
-
-    def expected(x, i):
-        return folded(4, 1.0, lambda k, s: folded(30, s, lambda _, t: t * 0.5 + x[k] * x[i]))
-
-    assert check(body, expected) == 2
-
-
 def test_loops_in_loops_are_counted_together() -> None:
     """The innermost is written out, the one around it would become too long."""
 
@@ -205,32 +193,31 @@ def test_the_largest() -> None:
     )
 
 
-def test_choices_in_turns() -> None:
-    def step(x):
-        return lambda _, s: cond(s > x, Real, lambda: s * 0.5, lambda: sin(s) + 1.0)
+def test_around_a_loop_that_is_not_small() -> None:
+    """Its body would be a function that is called in each of the turns."""
+
+    def body(x, i):
+        return fori(4, Real, 1.0, lambda k, s: fori(30, Real, s, lambda _, t: t * 0.5 + x[imod(N, k)] * x[i]))
+
+    def expected(x, i):
+        return folded(4, 1.0, lambda k, s: folded(30, s, lambda _, t: t * 0.5 + x[k] * x[i]))
+
+    assert check(body, expected) == 2
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_choices_in_turns(called) -> None:
+    """So would their sides be."""
+
+    def next_of(s, x):
+        return cond(s > x, Real, lambda: s * 0.5, lambda: sin(s) + 1.0)
+
+    function = fn([Real, Real], Real, next_of) if called else next_of
 
     def expected(x, i):
         return folded(4, 0.25, lambda _, s: s * 0.5 if s > x[i] else math.sin(s) + 1.0)
 
-    assert check(lambda x, i: fori(4, Real, 0.25, step(x[i])), expected) == 0
-
-
-@pytest.mark.parametrize(("turns", "left"), [(4, 0), (16, 1)])
-def test_long_choices_in_turns(turns: int, left: int) -> None:
-    """What stands in the sides of choices counts, as each turn's have derivatives of their own."""
-
-    def side(s, sin=sin):
-        for k in range(8):
-            s = sin(s) + 0.1 * k
-        return s
-
-    def step(x):
-        return lambda _, s: cond(s > x, Real, lambda: s * 0.5, lambda: side(s))
-
-    def expected(x, i):
-        return folded(turns, 0.25, lambda _, s: s * 0.5 if s > x[i] else side(s, math.sin))
-
-    assert check(lambda x, i: fori(turns, Real, 0.25, step(x[i])), expected) == left
+    assert check(lambda x, i: fori(4, Real, 0.25, lambda _, s: function(s, x[i])), expected) == 1
 
 
 def test_loops_whose_turns_are_not_known_stay() -> None:

@@ -576,7 +576,7 @@ def cholesky(n, M):
         def row(i, m):
             return fori(n, M, m, lambda j, m: cond(igt(n, j, i), M, lambda: m, lambda: element(i, j, m)))
 
-        zeros = vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: 0.0))
+        zeros = vec(M.index.size, M.elem, lambda i: vec(n, Real, lambda j: 0.0))
         m = fori(n, M, zeros, row)
         return 2.0 * sum(n, lambda i: log(m[i][i]))
 
@@ -652,24 +652,28 @@ def called(n, M):
 
 @pytest.mark.parametrize("program", [eliminated, cholesky, pivoted, orthogonal, called])
 def test_factorings_cost_what_they_do(program) -> None:
-    """No turn keeps the matrix, or adds to all of its cotangent."""
+    """No turn keeps the matrix, or adds to all of its cotangent.
+
+    It has a row that is not used, to be told from the rows that turns in turns keep.
+    """
     n = 5
-    M = Vec(n, Vec(n, Real))
+    M = Vec(n + 1, Vec(n, Real))
     a = [[(n if i == j else 0.0) + math.cos(i - j) for j in range(n)] for i in range(n)]
     if program is pivoted:
         a.reverse()
+    a.append([1.0] * n)
     f = program(n, M)
     gradient = fn([M], M, lambda m: vjp(f)(m).grad(1))
     slope = same(gradient, a)
-    for i, j in product(range(n), repeat=2):  # which is the inverse, though Cholesky's looks at one half only
+    for i, j in product(range(n + 1), range(n)):  # which is the inverse, though Cholesky's looks at a half
         low, high = (
             same(f, [[x + d * ((p, q) == (i, j)) for q, x in enumerate(row)] for p, row in enumerate(a)])
             for d in (-1e-5, 1e-5)
         )
         assert slope[i][j] == pytest.approx((high - low) / 2e-5, rel=1e-6, abs=1e-8)
     turns = inspect(gradient).ir.rpartition("\ndef ")[0]
-    assert "[?][5][5]Real" not in turns and "[5][5][5]Real" not in turns
-    assert "from [for _: 5, [for _: 5, 0.0]]" not in turns
+    assert "[?][6][5]Real" not in turns and "[5][6][5]Real" not in turns
+    assert "from [for _: 6, [for _: 5, 0.0]]" not in turns
 
 
 def test_a_turn_keeps_of_what_it_reads_much_of_only_what_it_writes_over() -> None:

@@ -9,7 +9,8 @@ each side what the other has computed. So these are put in line:
   read elements that their callers and others have read;
 - functions that are called in one place, in a loop (`in_loops`);
 - the bodies of small loops with a state that are inside of other loops, once for each turn (`MOST_TURNS`):
-  what the turns keep for the way back are local variables then.
+  what the turns keep for the way back are local variables then. Not those with choices or other loops in
+  them: the sides and bodies of these would be functions that are called in each of the turns.
 
 All others stay as they are, as what stays a function is not compiled anew when another is edited
 (`derivatives.known`). In these, too, calls are in line, in derivatives that are to be made, in what is run
@@ -68,9 +69,6 @@ MOST_ROWS = 128
 MOST_INSIDE = 64
 """The most instructions of a function that is in line in several places, with those of the sides of choices
 and the turns of loops in it: the reverse derivative has these anew for every place."""
-
-MOST_WRITTEN = 256
-"""The most instructions of a loop that is written out, counted likewise."""
 
 FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
@@ -193,8 +191,8 @@ class _Measured(_Calls):
         candidates = self._loops_in_loops()
         for f in self.order:
             n = self._measure(f)
-            turns = 0 if self._has_loops(f) else candidates.get(f, 0)
-            if turns and turns * n <= MOST_ROWS and turns * self.whole[f] <= MOST_WRITTEN:
+            turns = candidates.get(f, 0)
+            if turns and turns * n <= MOST_ROWS and self.whole[f] == n:
                 self.small.add(f)
             again = self.number[f] - 1
             few = n <= SHORT and (n <= SHORTEST or again * n <= MOST_ADDED)
@@ -213,11 +211,6 @@ class _Measured(_Calls):
         self.whole[f] = n + parts + sum(k * self.whole[g] for g, k in copies.items())
         self.length[f] = n + sum(k * self.length[g] for g, k in copies.items())
         return self.length[f]
-
-    def _has_loops(self, f: Func) -> bool:
-        """Whether there is a loop in ``f`` that is not written out: its body would be a function."""
-        bodies = (f.callees[f.code[v][2]] for v in places(f, _CALLING) if f.code[v][0] == LOOP)
-        return not self.small.issuperset(bodies)
 
     def _loops_in_loops(self) -> dict[Func, int]:
         """The bodies of loops of few turns that are in other loops, and the most of these turns."""

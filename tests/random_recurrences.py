@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from rose_core import Real, Vec, cond, fn, fori, iadd, imod, isub, max, real, select, sin, struct, vec
@@ -77,7 +78,10 @@ class Recurrence:
         found = self.element(draw.choice(arrays), i, k)
         for _ in range(draw.randrange(3)):
             other = self.element(draw.choice(arrays), i, k) if draw.random() < 0.7 else s
+            side = partial(self.element, draw.choice(arrays), i, k)
             found = draw.choice([
+                lambda a=found, side=side: cond(a > 0, Real, side, lambda: 0.5 * a),
+                lambda a=found, b=other, side=side: cond(b > 0.1, Real, lambda: sin(a) * side(), side),
                 lambda a=found, b=other: 0.5 * a - 0.75 * b,
                 lambda a=found, b=other: sin(a) * b,
                 lambda a=found, b=other: max(a, b),

@@ -13,6 +13,7 @@ from rose_core import (
     Real,
     Vec,
     compile,
+    cond,
     fn,
     fori,
     grad,
@@ -78,7 +79,7 @@ def test_random_recurrences(seeds, monkeypatch) -> None:
 
 def numbers(f) -> int:
     """How many numbers the turns of the only loop of a program take."""
-    return inspect(f).ir.split(":", 1)[1].partition(")")[0].count(": Real")
+    return inspect(f).ir.partition("def body(")[2].partition(")")[0].count(": Real")
 
 
 STEPS = {
@@ -87,6 +88,14 @@ STEPS = {
     "from the end": (lambda i, x: x.set(isub(N, N - 2, i), 1.0 - x[isub(N, N - 1, i)]), 1),
     "one place": (lambda i, x: x.set(3, 0.5 * x[3] + 1.0), 1),
     "read after": (lambda i, x: (lambda y: y.set(iadd(N, i, 2), y[i]))(x.set(iadd(N, i, 1), 2.0)), 1),
+    "in a side": (
+        lambda i, x: x.set(iadd(N, i, 1), cond(real(i) < 3.5, Real, lambda: 0.5 * x[i], lambda: 1.0 - x[i])),
+        1,
+    ),
+    "in one side": (
+        lambda i, x: x.set(iadd(N, i, 1), cond(x[8] < 0.5, Real, lambda: 0.5 * x[i], lambda: 1.0)),
+        1,
+    ),
     "set back": (lambda i, x: (lambda y: y.set(4, x[4]))(x.set(4, 2.0)), 1),
 }
 

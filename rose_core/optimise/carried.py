@@ -15,17 +15,21 @@ from dataclasses import dataclass, replace
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.demand import Demand
 from rose_core.language.ir import (
+    COND,
     INDEX,
     LOOP,
     PARAM,
     SET,
     VEC,
+    CondSite,
     Func,
     LoopSite,
+    among,
     opcodes,
     operands,
     remembered,
 )
+from rose_core.language.ir import places as places_of
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Array, Fin
@@ -34,6 +38,8 @@ from rose_core.optimise.outside import Knowing, given_values
 from rose_core.optimise.unchanged import Path, element_path, updates
 
 _IADD, _ISUB, _NARROW = map(code, ("iadd", "isub", "narrow"))
+
+_INDICES = among([INDEX])
 
 _MOST = 8
 """The most numbers that become state, and the most that are set of an array in a turn."""
@@ -105,6 +111,28 @@ class _Carrying:
     """Leaf of the state that the body does not take → which of these elements is all that changes in it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Where something is computed in a turn."""
+
+    body: Func
+    carries: int
+    func: Func
+    """The body, or the side of a choice in it,"""
+    args: Sequence[int]
+    """which gets these values of the body."""
+
+
+_TURN = (-1, 0)
+"""In place of a choice and the number of its side: what is in none."""
+
+_Read = tuple[int, int, int]
+"""An element that is read: in which side of which choice, and there the value."""
+
+_Set = tuple[int, int, int]
+"""The leaf of the state, which of the places there it was set in, and how many turns ago."""
+
+
 def carried(f: Func) -> Func:
     """``f``, or a copy whose loops carry such elements; the functions that it calls are left."""
     return f if LOOP not in opcodes(f) or stays(f) else _carried(f)
@@ -136,8 +164,7 @@ def _made(body: Func, carries: int) -> _Carrying | None:
         depth[k, n] = max(depth[k, n], lag)
     starts = {at: _starts(body, at[0], places[at[0]][at[1]], lags) for at, lags in depth.items()}
     starts = {at: found for at, found in starts.items() if found}
-    reads = {v: read for v, read in reads.items() if read[:2] in starts}
-    if not reads or sum(map(len, starts.values())) > _MOST:
+    if not 0 < sum(map(len, starts.values())) <= _MOST:
         return None
     copy = Func(body.name, [], UNIT)
     copy.effects = body.effects
@@ -145,8 +172,11 @@ def _made(body: Func, carries: int) -> _Carrying | None:
     params = [b.param(t) for t in body.params[: 1 + carries]]
     numbers = {at: [b.param(REAL) for _ in found] for at, found in starts.items()}
     params += [b.param(t) for t in body.params[1 + carries :]]
-    known = {v: numbers[k, n][lag - 1] for v, (k, n, lag) in reads.items()}
-    replay = Knowing(body, b, params, known)
+    known: dict[tuple[int, int], dict[int, int]] = {_TURN: {}}
+    for (*at, v), (k, n, lag) in reads.items():
+        if (k, n) in numbers:
+            known.setdefault((at[0], at[1]), {})[v] = numbers[k, n][lag - 1]
+    replay = _Turn(body, b, params, known)
     results = replay.run()
     after = [x for (k, n), ids in numbers.items() for x in (replay.env[places[k][n].value], *ids[:-1])]
     copy.blocks[0].results = [*results[:carries], *after, *results[carries:]]
@@ -175,36 +205,53 @@ def _without(body: Func, leaves: Collection[int]) -> Func:
     return copy
 
 
-def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[int, tuple[int, int, int]]]:
-    """By leaf of the state, what a turn sets of it, the last first; by element that is read and was set in a
-    turn before, the leaf, which of these places, and how many turns ago.
+def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Read, _Set]]:
+    """By leaf of the state, what a turn sets of it, the last first; and what a turn reads that was set in one
+    before.
     """
+    turn = _Where(body, carries, body, range(len(body.params)))
     places: dict[int, list[_Place]] = {}
     leaves: dict[int, int] = {}
     """Each version of an array in the state → the leaf."""
-    reads: dict[int, tuple[int, int, int]] = {}
+    reads: dict[_Read, _Set] = {}
+
+    def look(where: _Where, v: int, at: tuple[int, int]) -> None:
+        array, path = element_path(where.func, v)
+        if where.func is not body:
+            if array < 0 or where.func.code[array][0] != PARAM:
+                return
+            array = where.args[where.func.code[array][1]]
+        k = leaves.get(array, -1)
+        if k < 0 or not places[k]:
+            return
+        here = _Place(_lines(where, path), v)
+        is_old = body.code[array][0] == PARAM or all(here.is_apart(x, 0) for x in places[k])
+        if is_old and (last := _set_before(here, places[k])):
+            reads[*at, v] = k, *last
+
     for v, ins in enumerate(body.code):
         if ins[0] == PARAM and 0 < ins[1] <= carries:
             k = ins[1] - 1
             chain = [*updates(body, body.results[k])]
-            found = _places(body, body.results[k], v, carries) if 0 < len(chain) <= _MOST else []
+            found = _places(turn, body.results[k], v) if 0 < len(chain) <= _MOST else []
             if len(found) <= _MOST:
                 leaves |= dict.fromkeys([v, *chain], k)
                 places[k] = found
         elif ins[0] == INDEX and body.types[v] is REAL:
-            array, path = element_path(body, v)
-            k = leaves.get(array, -1)
-            if k >= 0 and places[k]:
-                here = _Place(_lines(body, path, carries), v)
-                is_old = body.code[array][0] == PARAM or all(here.is_apart(x, 0) for x in places[k])
-                last = _set_before(here, places[k]) if is_old else None
-                if last:
-                    reads[v] = k, *last
+            look(turn, v, _TURN)
+        elif ins[0] == COND:
+            site = CondSite(body, ins)
+            for n, side in enumerate(site.functions):
+                where = _Where(body, carries, side, site.args[n])
+                for w in [] if stays(side) else places_of(side, _INDICES):
+                    if side.types[w] is REAL:
+                        look(where, w, (v, n))
     return places, reads
 
 
-def _places(body: Func, result: int, array: int, carries: int) -> list[_Place]:
+def _places(where: _Where, result: int, array: int) -> list[_Place]:
     """Where a turn makes ``array`` what is ``result``, the last first."""
+    body = where.body
 
     def changes(x: int, place: tuple[int, ...], path: tuple[_Line | None, ...]) -> Iterator[_Place]:
         """What is other in ``x`` than in what it takes the place of."""
@@ -213,7 +260,7 @@ def _places(body: Func, result: int, array: int, carries: int) -> list[_Place]:
         if first >= 0 and (first == array if not path else body.code[first] == place):
             for v in chain:
                 _, before, i, y = body.code[v]
-                yield from changes(y, (INDEX, before, i), (*path, *_lines(body, (i,), carries)))
+                yield from changes(y, (INDEX, before, i), (*path, *_lines(where, (i,))))
         elif x >= 0 and body.code[x][0] == VEC:
             for n, y in enumerate(body.code[x][1:]):
                 yield from changes(y, (), (*path, _Line(0, frozenset(), n)))
@@ -223,27 +270,29 @@ def _places(body: Func, result: int, array: int, carries: int) -> list[_Place]:
     return list(changes(result, (), ()))
 
 
-def _lines(body: Func, path: Path, carries: int) -> tuple[_Line | None, ...]:
-    return tuple([_line(body, i, carries) for i in path])
+def _lines(where: _Where, path: Path) -> tuple[_Line | None, ...]:
+    return tuple([_line(where, i) for i in path])
 
 
-def _line(body: Func, i: int, carries: int) -> _Line | None:
+def _line(where: _Where, i: int) -> _Line | None:
     """The index ``i`` of the body of a loop, if it is such a sum, of no large numbers."""
     times: Counter[int] = Counter()
     more = 0
-    waiting = [(i, 1)]
-    for v, sign in waiting:
-        t = body.type_of(v)
+    waiting = [(where.func, i, 1)]
+    for f, v, sign in waiting:
+        t = f.type_of(v)
         assert isinstance(t, Fin)
         if v < 0:
-            more += sign * int(body.pool[~v][0])
+            more += sign * int(f.pool[~v][0])
             continue
-        op, *given = body.code[v]
+        op, *given = f.code[v]
         if op in (_IADD, _ISUB):
-            waiting += [(given[0], sign), (given[1], sign if op == _IADD else -sign)]
+            waiting += [(f, given[0], sign), (f, given[1], sign if op == _IADD else -sign)]
         elif op == _NARROW:
-            waiting.append((given[0], sign))
-        elif op == PARAM and not 0 < given[0] <= carries and t.size <= _LARGEST:
+            waiting.append((f, given[0], sign))
+        elif op == PARAM and f is not where.body:
+            waiting.append((where.body, where.args[given[0]], sign))
+        elif op == PARAM and not 0 < given[0] <= where.carries and t.size <= _LARGEST:
             times[given[0]] += sign
         else:
             return None
@@ -281,6 +330,25 @@ def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
             t = t.elem
         found.append(path)
     return found
+
+
+class _Turn(Knowing):
+    """Copies the body of a loop, some of whose values are known, and some in the sides of its choices."""
+
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], known: Mapping[tuple[int, int], Mapping[int, int]]
+    ) -> None:
+        super().__init__(func, b, args, known[_TURN])
+        self.sides = known
+
+    def cond(self, v: int, ins: tuple[int, ...]) -> None:
+        site = CondSite(self.func, ins)
+        sides, given = [], []
+        for k, side in enumerate(site.functions):
+            known = self.sides.get((v, k), {})
+            sides.append(given_values(side, list(known)) if known else side)
+            given.append([*(self.env[x] for x in site.args[k]), *known.values()])
+        self.env[v] = self.b.cond(self.env[site.p], sides[0], given[0], sides[1], given[1])
 
 
 class _Carried(Verbatim):

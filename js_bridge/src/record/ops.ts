@@ -45,7 +45,7 @@ const refuseMore = (count: number, more: unknown, array?: unknown): void => {
     );
 };
 
-// with names for what is not to be there, since to list arguments takes engines as long as to record
+// what is refused has names: to make a list of all arguments would take engines as long as to record them
 
 const two =
   <T>(on: (r: Recorder, x: unknown, y: unknown) => T): Two<T> =>

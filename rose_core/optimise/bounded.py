@@ -8,7 +8,7 @@ gone. A derivative keeps, and goes back through, that much only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rose_core.language import simplify
@@ -17,7 +17,8 @@ from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, 
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.inline import stays
+from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Same
 from rose_core.optimise.ranges import Assuming, Range, Term, range_of, starts_from_zero
 from rose_core.optimise.unchanged import Unchanged, unchanged
@@ -67,22 +68,12 @@ def _adds_up(f: Func, start: int, body: Func, k: int) -> bool:
     return bool(state) and (ins[0] == _ADD or (ins[0] == _SUB and ins[1] in state))
 
 
-class _Bounding(Verbatim):
+class _Bounding(OtherLoops):
     """Copies a function whose loops turn over ranges."""
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], ranges: Mapping[int, Range]) -> None:
-        super().__init__(func, b, args)
-        self.ranges = ranges
-
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if v not in self.ranges:
-            super().control_loop(v, ins)
-            return
-        site = LoopSite(self.func, ins)
+    def other_loop(self, v: int, site: LoopSite, found: Range) -> None:
         state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
-        self.env[v] = over_range(
-            self.b, site.spec, site.body, self.env[site.count], state, args, self.ranges[v]
-        )
+        self.env[v] = over_range(self.b, site.spec, site.body, self.env[site.count], state, args, found)
 
 
 def over_range(

@@ -33,7 +33,8 @@ from rose_core.language.ir import places as places_of
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Array, Fin
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.inline import stays
+from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Knowing, given_values
 from rose_core.optimise.unchanged import Path, element_path, updates
 
@@ -351,19 +352,11 @@ class _Turn(Knowing):
         self.env[v] = self.b.cond(self.env[site.p], sides[0], given[0], sides[1], given[1])
 
 
-class _Carried(Verbatim):
+class _Carried(OtherLoops):
     """Copies a function whose loops carry elements."""
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, _Carrying]) -> None:
-        super().__init__(func, b, args)
-        self.bodies = bodies
-
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if v not in self.bodies:
-            super().control_loop(v, ins)
-            return
-        b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
-        carries = site.spec.carries
+    def other_loop(self, v: int, site: LoopSite, made: _Carrying) -> None:
+        b, carries = self.b, site.spec.carries
         state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
         given = [0] * (1 + carries) + args
         ways = [(k, self._way(state[k], path, given)) for k, path in made.starts]

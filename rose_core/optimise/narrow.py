@@ -15,6 +15,7 @@ from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, o
 from rose_core.language.replay import copied
 from rose_core.language.types import is_memory
 from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.other_loops import OtherLoops
 
 _MOST = 4
 """The most rows that are passed in place of an array."""
@@ -49,19 +50,11 @@ def _narrowed(f: Func) -> Func:
     return copied(f, lambda b, args: _Narrow(f, b, args, bodies)) if changed else f
 
 
-class _Narrow(Verbatim):
+class _Narrow(OtherLoops):
     """Copies a function whose loops get rows."""
 
-    def __init__(
-        self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, Narrowed | Func]
-    ) -> None:
-        super().__init__(func, b, args)
-        self.bodies = bodies
-
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        site = LoopSite(self.func, ins)
+    def other_loop(self, v: int, site: LoopSite, body: Narrowed | Func) -> None:
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
-        body = self.bodies[v]
         if isinstance(body, Narrowed):
             first = 1 + len(state)
             rows = [self.b.index(args[p - first], args[i - first]) for p, i in body.rows]

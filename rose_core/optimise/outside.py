@@ -42,6 +42,7 @@ from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.hoist import Loop, cannot_fail, hoisted
 from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.other_loops import OtherLoops
 
 _NEG = code("neg")
 _RUN = frozenset((FOR, LOOP, COND, CALL))
@@ -268,18 +269,11 @@ class Knowing(Verbatim):
         self.sequence(left)
 
 
-class _Moving(Verbatim):
+class _Moving(OtherLoops):
     """Copies a function that computes before its loops what is the same in all turns."""
 
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], bodies: Mapping[int, _Given]) -> None:
-        super().__init__(func, b, args)
-        self.bodies = bodies
-
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if v not in self.bodies:
-            super().control_loop(v, ins)
-            return
-        b, site, made = self.b, LoopSite(self.func, ins), self.bodies[v]
+    def other_loop(self, v: int, site: LoopSite, made: _Given) -> None:
+        b = self.b
         state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
         values = made.same.ahead(b, args, made.values)
         args = [*(args[k] for k in made.kept), *values]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite, opcodes
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL
+from rose_core.optimise.other_loops import OtherLoops
 
 _ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
 _PLAIN = frozenset((PARAM, INDEX, REF_INDEX, ADD_TO))
@@ -86,17 +86,9 @@ def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) 
     return terms if not terms or users[result] == [_RESULT] else None
 
 
-class _Summing(Replay):
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], sums: Mapping[int, list[_Terms]]) -> None:
-        super().__init__(func, b, args)
-        self.sums = sums
-
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if v not in self.sums:
-            super().control_loop(v, ins)
-            return
-        b, env, site = self.b, self.env, LoopSite(self.func, ins)
-        spec, body, sums = site.spec, site.body, self.sums[v]
+class _Summing(OtherLoops):
+    def other_loop(self, v: int, site: LoopSite, sums: list[_Terms]) -> None:
+        b, env, spec, body = self.b, self.env, site.spec, site.body
         state = [env[x] for x in site.state]
         totals = [b.accum(x) if terms else x for x, terms in zip(state, sums, strict=True)]
         turn = b.open_for(spec.index)

@@ -1,7 +1,7 @@
 // Plain values as columns: where each goes, of which there may be many in a row, and what it is.
 
 import type { Leaf } from "./cells";
-import { isNumbers, type Kind, partsOf, type Ty } from "../record/types";
+import { isNumbers, isOne, type Kind, partsOf, type Ty } from "../record/types";
 
 /** Numbers, indices, Bools, vectors of numbers, or structs of such, one behind the other. */
 export interface Column {
@@ -35,7 +35,7 @@ export const isScalar = ({ kind }: Ty): boolean =>
 const isPlain = (ty: Ty): boolean =>
   ty.kind === "struct"
     ? ty.fields.every(([, field]) => isPlain(field))
-    : areNumbers(ty) || (isScalar(ty) && ty.kind !== "null");
+    : areNumbers(ty) || isOne(ty);
 
 /** Values of type `ty` in these leaves, which are those of the type; undefined if they are not plain. */
 export const columnOf = (

@@ -200,11 +200,8 @@ export class Walk {
     args: readonly Value[],
     given: readonly number[],
   ): readonly number[] {
-    const { since } = this;
-    if (!this.taken++) this.since = given.reduce((a, b) => Math.min(a, b));
-    const { tangents } = this.byRule(f, args, given);
-    --this.taken;
-    this.since = since;
+    const since = given.reduce((a, b) => Math.min(a, b));
+    const { tangents } = this.derived(since, () => this.byRule(f, args, given));
     return scalarsOf(tangents);
   }
 
@@ -234,15 +231,23 @@ export class Walk {
     given: readonly Value[],
     work: (args: readonly Value[]) => readonly Value[],
   ): Taken {
-    const { since } = this;
-    if (!this.taken++) this.since = this.flat.length;
-    const args = this.named(isReal, given);
-    const start = this.flat.length;
-    const results = work(args);
+    return this.derived(this.flat.length, () => {
+      const args = this.named(isReal, given);
+      const { length: start } = this.flat;
+      const results = work(args);
+      const { length: end } = this.flat;
+      return { start, end, ins: reals(isReal, args), args, results };
+    });
+  }
+
+  /** What `work` gives, of which a derivative will be taken by what varies from the instruction `since` on. */
+  private derived<T>(since: number, work: () => T): T {
+    const around = this.since;
+    if (!this.taken++) this.since = since;
+    const found = work();
     --this.taken;
-    this.since = since;
-    const { length: end } = this.flat;
-    return { start, end, ins: reals(isReal, args), args, results };
+    this.since = around;
+    return found;
   }
 
   /** A call of which the derivative will be taken. */

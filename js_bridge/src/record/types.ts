@@ -289,6 +289,10 @@ export const partsOf = <T>(
   return types.map((ty) => leaves.slice(at, (at += ty.leaves)));
 };
 
+/** Whether a value is one scalar. */
+export const isOne = ({ kind }: Ty): boolean =>
+  kind !== "vec" && kind !== "struct" && kind !== "null";
+
 /** Whether values are single numbers. */
 export const isNumbers = (ty: Ty): boolean =>
   ty.kind === "real" || ty.kind === "tan";

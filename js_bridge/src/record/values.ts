@@ -21,6 +21,7 @@ import {
   fin,
   type Kind,
   isArray,
+  isOne,
   NULL,
   numbersOf,
   REAL,
@@ -86,13 +87,9 @@ export const struct = <T>(fields: T): T => {
 
 /** The symbolic value of type `ty` whose leaves are `ids`. */
 export const wrap = (r: Recorder, ty: Ty, ids: readonly number[]): unknown =>
-  hasId(ty)
+  isOne(ty)
     ? scalar(r, ty, ids[0])
     : present(new View(new Bundle(r, r.block, [...ids]), 0, ty));
-
-/** Whether a value of a type is one scalar. */
-const hasId = ({ kind }: Ty): boolean =>
-  kind !== "vec" && kind !== "struct" && kind !== "null";
 
 /** The symbolic scalar `id`. */
 const scalar = (r: Recorder, ty: Ty, id: number): Var | symbol =>
@@ -133,7 +130,7 @@ export const hasTangent = (ty: Ty, x: unknown): boolean => {
 /** What a view looks like to an author. */
 const present = (view: View): unknown => {
   const { bundle, at, ty } = view;
-  if (!hasId(ty)) return ty === NULL ? null : new Proxy(view, looks);
+  if (!isOne(ty)) return ty === NULL ? null : new Proxy(view, looks);
   const r = recorder();
   return scalar(r, ty, bundle.leaf(r, at, ty));
 };
@@ -154,7 +151,7 @@ const element = (view: View, i: unknown): unknown => {
   const elem = ty.elem!;
   const read = (k: number): number =>
     r.row(S.INDEX, bundle.leaf(r, at + k, ty.leafTypes[k]), index);
-  return hasId(elem)
+  return isOne(elem)
     ? scalar(r, elem, read(0))
     : present(new View(new Bundle(r, r.block, [], read), 0, elem));
 };

@@ -34,6 +34,7 @@ from e2e.browser import FLAGS
 from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import PlaywrightTab, Tab
+from rose_core.cli.visit import FINGERS
 
 SHOTS = ROOT / "e2e" / "shots"
 PAGES = ROOT / "e2e" / "pages"
@@ -157,7 +158,7 @@ def brief_browser(playwright: Playwright) -> Iterator[Browser]:
 
     V8's optimising compiler would take as long beside it, to no purpose.
     """
-    with chromium(playwright, "path", "--js-flags=--liftoff-only") as browser:
+    with chromium(playwright, "path", "--js-flags=--liftoff-only", FINGERS) as browser:
         yield browser
 
 

@@ -149,6 +149,29 @@ def test_what_is_moved_itself_is_dragged_to_all_sides(site: Frozen) -> None:
     assert told_of(site, SLIDER, SLIDES) == "pages/page.html: 4 programs"
 
 
+FINGERS = """
+<canvas id="canvas" width="90" height="60"></canvas><b id="thumb" style="cursor: grab">held</b>
+<button id="go">go</button>
+"""
+
+FEELS = """
+let start;
+canvas.addEventListener("touchstart", ({ touches: [{ pageX, pageY }] }) => (start = [pageX, pageY]));
+canvas.ontouchmove = ({ targetTouches: [{ pageX }] }) => pageX > start[0] && scale(2);
+canvas.ontouchend = ({ touches, changedTouches }) => scale(3 + touches.length + changedTouches.length);
+document.addEventListener("touchmove", ({ target, changedTouches: [{ clientX }] }) => {
+    if (target === thumb) scale(clientX < innerWidth / 2 ? 5 : 6);
+});
+go.ontouchend = () => scale(7);
+"""
+
+
+def test_what_only_fingers_do_is_done(site: Frozen) -> None:
+    """The mouse is not enough: for a drawing, for what the document listens for, and for a button."""
+    wanted = {2, 4, 5, 6, 7}
+    assert told_of(site, FINGERS, FEELS) == f"pages/page.html: {len(wanted)} programs"
+
+
 LATER = """<!doctype html><link rel="icon" href="data:,">
 <button id="first">1</button><button id="second">2</button>
 <script>

@@ -1,6 +1,7 @@
 // Run by `rose freeze` in a page, with elements.js: how hands act on elements, which functions tell.
 ({
   KEYS: ["keydown", "keyup", "keypress"],
+  TOUCHES: ["touchstart", "touchmove", "touchend"],
 
   /** When the last pause was over. */
   rested: 0,
@@ -39,6 +40,13 @@
     );
   },
 
+  /** Whether an element, or what it is in, is told of any of these. */
+  isTold(element, types) {
+    for (let place = element; place; place = place.parentElement)
+      if (this.hears(place, types)) return true;
+    return this.isHeard(types);
+  },
+
   /** Whether the mouse looks so on an element, and not on what is around it. */
   looks(element, cursor) {
     const [own, other] = [element, element.parentElement].map(
@@ -70,6 +78,16 @@
     }
   },
 
+  /** A finger is put on a place in an element, moved there or taken away. */
+  touch(present, type, { clientX, clientY }) {
+    const page = { pageX: clientX + scrollX, pageY: clientY + scrollY };
+    const place = { clientX, clientY, ...page };
+    const finger = new Touch({ identifier: 0, target: present(), ...place });
+    const touches = type === "touchend" ? [] : [finger];
+    const more = { touches, targetTouches: touches, changedTouches: [finger] };
+    this.tell(present, TouchEvent, [type], { ...more, view: window });
+  },
+
   /** A place in an element, by shares of its width and height. */
   middle(present, across = 1 / 2, down = 1 / 2) {
     const { x, y, width, height } = present().getBoundingClientRect();
@@ -78,6 +96,9 @@
 
   /** Press an element, and let it go. */
   async press(present) {
+    if (this.hears(present(), this.TOUCHES))
+      for (const type of ["touchstart", "touchend"])
+        this.touch(present, type, this.middle(present));
     this.point(present, ["pointerdown", "mousedown", "pointerup", "mouseup"]);
     if (present().click) present().click();
     else this.point(present, ["click"]); // of what is drawn as SVG
@@ -124,7 +145,7 @@
     ];
   },
 
-  /** Come to a place in an element with the mouse, click there, and drag what is there to others. */
+  /** Come to a place in an element with the mouse, click there, and drag what is there to others: with a finger, too. */
   async drag(present, start, places = this.near(start)) {
     const { clientX: x, clientY: y } = start;
     const top = present().getRootNode().elementFromPoint?.(x, y);
@@ -142,18 +163,30 @@
     this.point(target, [...DOWN, ...UP, "click"], start);
     this.point(target, DOWN, start);
     let place = start;
-    for (const next of places) {
+    await this.lead(places, (next) => {
       const movementX = next.clientX - place.clientX;
       const movementY = next.clientY - place.clientY;
       place = next;
       const more = { ...place, movementX, movementY, buttons: 1 };
       this.point(target, ["pointermove", "mousemove"], more);
+    });
+    this.point(target, [...UP, "dblclick", "contextmenu"], place);
+    await this.pause();
+    if (!this.isTold(target(), this.TOUCHES)) return;
+    this.touch(target, "touchstart", start);
+    await this.lead(places, (next) => this.touch(target, "touchmove", next));
+    this.touch(target, "touchend", place);
+    await this.pause();
+  },
+
+  /** Move what is held to one place after the other. */
+  async lead(places, move) {
+    for (const place of places) {
+      move(place);
       await this.drawn(); // many wait for that
       // what is overtaken may be given up
       if (globalThis.roseWork.pending) await this.settled(100, 500);
     }
-    this.point(target, [...UP, "dblclick", "contextmenu"], place);
-    await this.pause();
   },
 
   /** Carry what is `draggable` to all places that take it, to those around it last. */

@@ -28,7 +28,7 @@
     const now = performance.now();
     const sizes = Object.values(work.files).map(({ length }) => length);
     const size = sizes.reduce((total, other) => total + other, 0);
-    const [SECONDS, BYTES, TRIES] = [60, 2e6, 400];
+    const [SECONDS, BYTES, TRIES] = [120, 2e6, 400];
     work.limits ??= [now + 1000 * SECONDS, size + BYTES, TRIES];
     const [time, most, tries] = work.limits;
     const isOver = now > time || size > most || tries <= 0;

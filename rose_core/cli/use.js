@@ -177,7 +177,7 @@
     );
     return (
       element.matches("canvas, svg:not(svg svg)") ||
-      this.hears(element, ways) ||
+      this.hears(element, [...ways, ...this.TOUCHES]) ||
       this.looks(element, /grab|move|resize|crosshair/)
     );
   },

@@ -91,6 +91,9 @@ ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
 HAND = "NotAllowedError"
 """What browsers say of what takes a reader's own hand, or word: see `watch.js`."""
 
+FINGERS = "--touch-events=enabled"
+"""With which pages can hear of fingers, as on telephones; they hear of the mouse as well."""
+
 BEAT = 1_000
 """Milliseconds between two looks whether a page still answers."""
 
@@ -156,7 +159,7 @@ def _playwright() -> Iterator[Playwright]:
 
 @contextmanager
 def chromium(program: str | None) -> Iterator[Browser]:
-    flags = ["--disable-dev-shm-usage"]
+    flags = ["--disable-dev-shm-usage", FINGERS]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         flags.append("--no-sandbox")  # with which Chromium does not run as root
     with _playwright() as playwright:

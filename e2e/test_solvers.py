@@ -159,6 +159,9 @@ def test_integrals(node: Run) -> None:
             [-low, high, (1.3 * high - 0.2 * low - value) / 1.4], 1e-12, "slopes");
         const pole = fn([], Real, () => quad((x) => div(1, sqrt(x)), 0, 1));
         near(await same(pole), 2, 1e-8, "a pole");
+        const tail = fn([Real], Real, (a) => quad((x) => exp(neg(mul(a, x))), a, Infinity));
+        near(await same(tail, 0.7), Math.exp(-0.49) / 0.7, 1e-9, "a tail");
+        near(await same(grad(tail, Real), 0.7), -Math.exp(-0.49) * (2 + 1 / 0.49), 1e-9, "its slope");
         const T = { a: V2, b: Real };
         const g = fn([V3], Real, (v) => {
             const total = quad(fn([Real], T, (x) => ({

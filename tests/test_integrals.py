@@ -72,6 +72,42 @@ def test_where_the_interval_has_to_be_taken_apart(body, a, b, value, error):
     assert same(f, b, a) == pytest.approx(-value, abs=error)
 
 
+@pytest.mark.parametrize(
+    ("body", "a", "b", "value"),
+    [
+        (lambda x: exp(-x * x), -math.inf, math.inf, math.sqrt(math.pi)),
+        (lambda x: exp(-x), 0.0, math.inf, 1.0),
+        (lambda x: exp(x), 1.0, -math.inf, -math.e),
+        (lambda x: exp(x), -math.inf, 1.0, math.e),
+        (lambda x: 1 / (1 + x * x), math.inf, -math.inf, -math.pi),
+        (lambda x: 1 / (x * sqrt(x)), math.inf, 4.0, -1.0),
+        (lambda x: x**3 / (exp(x) - 1), 0.0, math.inf, math.pi**4 / 15),
+        (lambda x: exp(-x), math.inf, math.inf, 0.0),
+    ],
+)
+def test_unbounded_intervals(body, a, b, value):
+    assert same(fn([], Real, lambda: quad(body, a, b))) == pytest.approx(value, rel=1e-8)
+
+
+def test_derivatives_over_an_unbounded_interval():
+    """By the bound that is finite, and by a parameter."""
+    f = fn([V2], Real, lambda v: quad(lambda x: exp(-v[0] * x), v[1], math.inf))
+    a, low = 0.7, 0.3
+    end = math.exp(-a * low)
+    assert same(f, [a, low]) == pytest.approx(end / a, rel=1e-10)
+    expected = [-end * (low / a + 1 / a**2), -end]
+    assert assert_derivatives(f, [a, low]) == pytest.approx(expected, rel=1e-9)
+    moments = fn([Real], V3, lambda x: [exp(-x), x * exp(-x), x * x * exp(-x)])
+    assert same(fn([], V3, lambda: quad(moments, 0.0, math.inf))) == pytest.approx([1, 1, 2], rel=1e-10)
+
+
+def test_what_goes_wrong_on_unbounded_intervals():
+    body = lambda: quad(lambda x: 1 / x, 1.0, math.inf)  # noqa: E731
+    where = f"(test_integrals.py, line {body.__code__.co_firstlineno})"
+    text = f"quad: the integral does not converge, or not in 10000 parts of the interval {where}"
+    assert same_outcome(fn([], Real, body)) == text
+
+
 @pytest.mark.parametrize("unit", [1e-300, 1e-220, 1e220, 1e295])
 def test_very_large_and_small_integrals(unit):
     f = fn([Real], Real, lambda unit: quad(lambda x: unit * exp(20 * x), 0.0, 1.0))

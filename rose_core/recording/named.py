@@ -5,6 +5,7 @@ The bridge checks what they are given, and knows the types; what they do is said
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -78,6 +79,12 @@ def _push(f: Function) -> Callable[..., Any]:
     return lambda *args: linearize(f)(*args[:count]).push(*args[count:])
 
 
+def _quad(f: Function, a: Any, b: Any, *, signs: Sequence[int] = (0, 0), **options: Any) -> Any:
+    """The integral of ``f``; of infinite bounds, which arguments of a function cannot be, there are signs."""
+    low, high = (sign * math.inf if sign else x for sign, x in zip(signs, (a, b), strict=True))
+    return quad(f, low, high, **options)
+
+
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "grad": grad,
     "valueAndGrad": value_and_grad,
@@ -91,7 +98,7 @@ _SOLVERS: dict[str, Callable[..., Any]] = {
     "root": root,
     "fixedPoint": fixed_point,
     "minimize": minimize,
-    "quad": quad,
+    "quad": _quad,
     "odeint": odeint,
 }
 _SPARSE: dict[str, Callable[..., Sparse]] = {

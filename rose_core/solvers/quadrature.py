@@ -34,7 +34,7 @@ from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.control import fori, inline, turns_while
 from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
-from rose_core.tracing.functions import Function, captured
+from rose_core.tracing.functions import Function, captured, fn
 from rose_core.tracing.indices import index_operation
 from rose_core.tracing.lifting import lift, symbolic, wrap
 from rose_core.tracing.operations import operation
@@ -84,13 +84,14 @@ _ROUGH = 1e-6
 
 
 def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: int = 10_000) -> Any:
-    """The integral of ``f`` from ``a`` to ``b``, both finite.
+    """The integral of ``f`` from ``a`` to ``b``, each finite, or the number ``math.inf`` or ``-math.inf``.
 
     ``f`` is a function from a Real to a Real, or one made with `fn` to any type of Reals. The error is about
     ``tolerance`` at most, relative to the integral of |f|, or 1e-6 where ``f`` is infinite. The derivative is
     that of the integral, with respect to ``a``, ``b`` and all that ``f`` uses from around it; but for the
     part of a jump of ``f`` at a place that depends on these (``DERIVATIVES.md``), which an integral for each
-    side has.
+    side has. On the way to an infinite bound, a narrow peak far from the other one, or from 0, may be missed:
+    integrate to it and from it on.
 
     It is an error, found when it runs, if that is not so with ``limit`` parts of the interval.
     """
@@ -102,9 +103,33 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     trace = current()
     bounds = [lift(trace, x, REAL, f"argument {k} of quad")[0] for k, x in enumerate((a, b), 2)]
     fixed = [trace.builder.pool[~v][0] if v < 0 else None for v in bounds]
+    if any(number is not None and math.isinf(number) for number in fixed):
+        function, fixed = _squeezed(function, t, (a, b), fixed), [0.0, 1.0]
     moving = [x for x, number in zip((a, b), fixed, strict=True) if number is None]
     integral = _Integral(here, t, fixed, tolerance, limit)
     return functional([function], [REAL] * len(moving), t, integral.value, integral.rule)(*moving)
+
+
+def _squeezed(f: Function, t: Type, bounds: Sequence[Any], fixed: Sequence[float | None]) -> Any:
+    """What has from 0 to 1 the integral of ``f`` between these bounds, of which one at least is infinite.
+
+    With x = c ± (1 - s) / s, where c is the other bound, or 0, as QUADPACK's QAGI.
+    """
+    signs = [math.copysign(1.0, x) if x is not None and math.isinf(x) else 0.0 for x in fixed]
+    center = next((x for x, sign in zip(bounds, signs, strict=True) if not sign), 0.0)
+
+    def body(s: Any) -> Any:
+        far, stretch = (1.0 - s) / s, 1.0 / (s * s)
+
+        def towards(sign: float) -> Any:
+            if not sign:
+                return combined(t, lambda: 0.0)
+            return combined(t, lambda y: sign * stretch * y, f(center + sign * far))
+
+        low, high = map(towards, signs)
+        return combined(t, operation("sub"), high, low)
+
+    return fn([REAL], t, body)
 
 
 class _Integral:

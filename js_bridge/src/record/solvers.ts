@@ -24,6 +24,13 @@ type Options = Readonly<Record<string, Option>>;
 
 const OPTIONS: Options = { tolerance: NUMBER, limit: WHOLE };
 
+const ODE_OPTIONS: Options = {
+  rtol: NUMBER,
+  atol: NUMBER,
+  limit: WHOLE,
+  checkpoint: CHECKPOINT,
+};
+
 /** The type of `x`, a Real or a vector, which a tuple may stand for. */
 const listed = (x: unknown, what: string): Ty => {
   const ty = typeOf(recorder(), x, what);
@@ -47,8 +54,9 @@ const from = (
   const ty = listed(x0, `${name}: the start`);
   if (ty !== REAL && ty.elem !== REAL)
     throw unlike(x0, "a Real or a vector of Reals to start from", name);
+  checkOptions(name, options, known);
   const data = functionOn(name, f, [ty], ret ?? ty);
-  return solved(name, data, [ty], ty, [x0], options, known);
+  return solved(name, data, [ty], ty, [x0], options);
 };
 
 /**
@@ -88,7 +96,7 @@ export const minimize = (
 };
 
 /**
- * The integral of `f` from `a` to `b`, both finite. `f` gives a Real, or any type of Reals if it was made
+ * The integral of `f` from `a` to `b`, finite or numbers that are not. `f` gives a Real, or any type of Reals if it was made
  * with `fn`. The error is about `tolerance` at most, relative to the integral of |f|. The derivative is
  * that of the integral, with respect to `a`, `b` and all that `f` uses from around it; but for the part of
  * a jump of `f` at a place that depends on these.
@@ -99,10 +107,15 @@ export const quad = (
   b: unknown,
   options: SolveOptions = {},
 ): unknown => {
+  checkOptions("quad", options, OPTIONS);
   const ret = isFn(f) ? dataOf(f, "quad").ret : REAL;
   tangentTy(ret, "quad");
   const data = functionOn("quad", f, [REAL], ret);
-  return solved("quad", data, [REAL, REAL], ret, [a, b], options, OPTIONS);
+  const bounds = [a, b];
+  // which a function of them would not know when it is compiled
+  const signs = bounds.map((x) => +(x === Infinity) - +(x === -Infinity));
+  const all = signs.some(Boolean) ? { ...options, signs } : options;
+  return solved("quad", data, [REAL, REAL], ret, bounds, all);
 };
 
 /**
@@ -121,14 +134,10 @@ export const odeint = (
   const times = listed(ts, "odeint: the times");
   if (times.elem !== REAL || !times.size)
     throw unlike(ts, "a vector of Reals as the times", "odeint");
+  checkOptions("odeint", options, ODE_OPTIONS);
   const data = functionOn("odeint", f, [ty, REAL], ty);
   const ret = vecOf(times.size, ty);
-  return solved("odeint", data, [ty, times], ret, [y0, ts], options, {
-    rtol: NUMBER,
-    atol: NUMBER,
-    limit: WHOLE,
-    checkpoint: CHECKPOINT,
-  });
+  return solved("odeint", data, [ty, times], ret, [y0, ts], options);
 };
 
 /** What the core's solver `name` gives for `f` and these arguments. */
@@ -139,11 +148,7 @@ const solved = (
   ret: Ty,
   args: readonly unknown[],
   options: object,
-  known: Options,
-): unknown => {
-  checkOptions(name, options, known);
-  return call(f.derive(name, params, ret, options, place()), args);
-};
+): unknown => call(f.derive(name, params, ret, options, place()), args);
 
 /** `f`, or what a JavaScript function does, as a function of these types. */
 const functionOn = (

@@ -403,7 +403,7 @@ def build_core() -> None:
     inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, memory, *leaner, SCRIPTS / "stdlib.txt"]
     step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
     packing = ("core/snapshot", "core/objects", "known/joined", "known/leb")
-    inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", RUNTIME / "python_stdlib.zip"]
+    inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", *(RUNTIME / name for name in made)]
     inputs += [BRIDGE / "src" / f"{name}.ts" for name in packing]
     outputs = [RUNTIME / "rose_core.zip", RUNTIME / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", RUNTIME, wheel))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from build import DIST
+from build import DIST, script
 from e2e.noted import asked_names, listen
 
 NewPage = Callable[..., Page]
@@ -31,6 +33,20 @@ BODY = """async ([before, work]) => {
 def run(page: Page, url: str, work: str = "return gives();", before: str = "") -> Any:
     page.goto(f"{url}pages/blank.html")
     return page.evaluate(BODY, [before, work])
+
+
+def test_the_same_files_make_the_same_snapshot(tmp_path: Path) -> None:
+    """Wherever they are, and whenever: what readers have of it is good for the next build, too."""
+    shutil.copytree(PYODIDE, tmp_path / "pyodide")
+    made = ["rose_core.zip", "rose_core.snapshot.wasm"]
+    for name in made:
+        (tmp_path / "pyodide" / name).unlink()
+    (wheel,) = DIST.glob("*.whl")
+    script("runtime.mjs", "core", tmp_path / "pyodide", wheel)
+    for name in made:
+        # not `==` in the assertion, which would compare eleven megabytes by line
+        is_same = (tmp_path / "pyodide" / name).read_bytes() == (PYODIDE / name).read_bytes()
+        assert is_same, name
 
 
 def test_it_starts_from_the_snapshot(page: Page, site_url: str) -> None:

@@ -365,7 +365,7 @@ class Cotangents:
         loop = self.stack[-1]
         if isinstance(self.func.types[v], Array):
             return self._total_array(v, loop)
-        c = loop.cotangents.pop(v, None)
+        c = loop.cotangents.pop(v)
         r = loop.refs.get(v)
         if r is None:
             return c

@@ -8,7 +8,7 @@ they are active, and only the backward pass emits anything for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
@@ -38,7 +38,6 @@ from rose_core.language.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, TAN, Type, replace_scalar, scalar_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rose_core.derivatives.tape import Transposed
 

@@ -60,7 +60,8 @@ class _Signed:
             self.negative[v] = False
         return found
 
-    def pop(self, v: int, default: None = None) -> int | None:
+    def pop(self, v: int) -> int | None:
+        """The sum of ``v``, which it has no more."""
         found = self.get(v)
         self[v] = None
         return found

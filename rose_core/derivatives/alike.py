@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from rose_core.language.ir import IDX, INDEX, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, code
-from rose_core.language.types import REAL, Fin
+from rose_core.language.types import REAL
 
 LEAST_WORK = 9
 """The fewest operations that must be saved by going back into one number only: less is not worth to look for
@@ -58,8 +58,7 @@ def all_alike(f: Func) -> dict[int, list[Alike]]:
 
 def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
     block = f.blocks[number]
-    assert isinstance(block.size, Fin)
-    if block.size.size < _FEWEST_TURNS:
+    if block.turns < _FEWEST_TURNS:
         return
     repeatable: set[int] | None = None
     seen: set[int] = set()

@@ -132,7 +132,7 @@ def few_compared(f: Func) -> set[int]:
     short = [
         number
         for number, block in enumerate(f.blocks)
-        if block.parent > 0 and block.results and block.size.size <= _MOST_TURNS  # type: ignore[attr-defined]
+        if block.parent > 0 and block.results and block.turns <= _MOST_TURNS
     ]
     users, found = _users(f) if short else {}, set[int]()
     for number in short:

@@ -18,7 +18,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands, remembered
 from rose_core.language.ops import code
 from rose_core.language.replay import Replacing, Replay, copied
-from rose_core.language.types import BOOL, REAL, Fin, Type
+from rose_core.language.types import BOOL, REAL, Type
 
 FEWEST_TURNS = 4
 """The fewest turns for which it is done."""
@@ -110,8 +110,7 @@ def _way(site: LoopSite) -> Way | None:
         return None
     if not may_run_again(body):
         return None
-    assert isinstance(spec.index, Fin)
-    if spec.index.size < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):
+    if spec.turns < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):
         return None
     if candidates := _candidates(body):
         return lambda b, site, count, state, args: _searched(b, site, candidates, count, state, args)

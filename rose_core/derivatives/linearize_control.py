@@ -19,7 +19,7 @@ from rose_core.derivatives.jvp_control import positions
 from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real, remembered
-from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Fin, Ref, Type, scalar_of
+from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Ref, Type, scalar_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
     has_arrays = _has_arrays(site, lin.room)
-    room = lin.room // max(1, _turns(site)) if has_arrays else lin.room
+    room = lin.room // max(1, site.spec.turns) if has_arrays else lin.room
     while True:
         transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), room, is_part=True)
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
@@ -178,13 +178,7 @@ def _may_have_arrays(site: LoopSite) -> bool:
 def _kept_in(site: LoopSite) -> int:
     """How many numbers the turns of a loop keep, if each keeps the largest part of the state."""
     types = site.body.params[1 : 1 + site.spec.carries]
-    return _turns(site) * max([1, *map(numbers_in, types)])
-
-
-def _turns(site: LoopSite) -> int:
-    """How often a loop turns at most."""
-    assert isinstance(site.spec.index, Fin)
-    return site.spec.index.size
+    return site.spec.turns * max([1, *map(numbers_in, types)])
 
 
 @remembered
@@ -193,7 +187,7 @@ def most_kept(f: Func) -> int:
     kept = [most_kept(g) for g in f.callees]
     for ins in f.code:
         if ins[0] == LOOP and _may_have_arrays(site := LoopSite(f, ins)):
-            kept += _kept_in(site), _turns(site) * most_kept(site.body)
+            kept += _kept_in(site), site.spec.turns * most_kept(site.body)
     return max(kept, default=0)
 
 

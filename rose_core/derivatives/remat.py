@@ -115,7 +115,7 @@ def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Fu
 
     def numbered(inner: Builder, ids: Ids) -> Ids:
         i = inner.binary(_ADD, ids[0], ids[-1], COUNT)
-        size = inner.const(spec.index.size, COUNT)  # type: ignore[attr-defined]
+        size = inner.const(spec.turns, COUNT)
         return [inner.binary(_NARROW, i, size, spec.index), *ids[1:-1]]
 
     turn = adapted(body, [COUNT, *body.params[1:], COUNT], numbered)

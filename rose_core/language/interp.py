@@ -150,7 +150,7 @@ def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args:
 def run_loop(f: Func, number: int, needed: Sequence[int], env: list[Any], args: list[Any]) -> list[Any]:
     block = f.blocks[number]
     columns: list[list[Any]] = [[] for _ in block.results]
-    for i in range(block.size.size):  # type: ignore[attr-defined]
+    for i in range(block.turns):
         env[block.index] = i
         run_block(f, number, needed, env, args)
         for column, r in zip(columns, block.results, strict=True):
@@ -183,7 +183,7 @@ def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
         if spec.down:
             column.reverse()
         if spec.is_output(k):
-            column += [filled(zero_of(t), t) for _ in range(spec.index.size - turns)]  # type: ignore[attr-defined]
+            column += [filled(zero_of(t), t) for _ in range(spec.turns - turns)]
     return [*state, turns, *kept]
 
 

@@ -112,6 +112,12 @@ class Block:
         """Whether the last turn comes first."""
 
     @property
+    def turns(self) -> int:
+        """How many turns the size says."""
+        assert isinstance(self.size, Fin), f"a loop over {self.size} has no fixed number of turns"
+        return self.size.size
+
+    @property
     def is_whole(self) -> bool:
         """Whether there are as many turns as the size says, from the first one on."""
         return self.count is None and not self.down
@@ -141,6 +147,12 @@ class Spec:
     """How many turns reverse mode goes back to a state that was kept; 0 if it keeps everything."""
     note: int = -1
     """What is said where it must end and does not: the number of a note, or -1."""
+
+    @property
+    def turns(self) -> int:
+        """How often the loop turns at most."""
+        assert isinstance(self.index, Fin)
+        return self.index.size
 
     def is_output(self, k: int) -> bool:
         """Whether the kept value of this number becomes an array over ``index``."""
@@ -482,7 +494,7 @@ class LoopSite:
         self.args = rest[self.spec.carries : end]
         """What the body takes besides the number of the turn and the state."""
         self.test_args = rest[end:]
-        self.is_whole = not self.test and self.count < 0 and func.pool[~self.count][0] == self.spec.index.size  # type: ignore[attr-defined]
+        self.is_whole = not self.test and self.count < 0 and func.pool[~self.count][0] == self.spec.turns
         """Whether it turns as often as it has indices."""
 
 

@@ -318,7 +318,7 @@ class _Run:
     def loop(self, number: int) -> list[Any]:
         block = self.func.blocks[number]
         columns: list[list[Any]] = [[] for _ in block.results]
-        for i in range(block.size.size):  # type: ignore[attr-defined]
+        for i in range(block.turns):
             self.env[block.index] = i
             self.block(number)
             for column, r in zip(columns, block.results, strict=True):
@@ -373,7 +373,7 @@ class _Run:
                 every = self.sets.either(every, x, t)
             if spec.is_output(k):
                 every = self.sets.either(every, _known(zero_of(t), t), t)
-                rest[k] = [every for _ in range(spec.index.size)]  # type: ignore[attr-defined]
+                rest[k] = [every for _ in range(spec.turns)]
             else:
                 rest[k] = Each(every)
         return [*state, ANY, *rest]
@@ -385,7 +385,7 @@ class _Run:
             if spec.down:
                 column = kept[k] = column[::-1]
             if spec.is_output(k):
-                size = spec.index.size  # type: ignore[attr-defined]
+                size = spec.turns
                 column += [_known(zero_of(t), t) for _ in range(size - len(column))]
         return list(kept)
 

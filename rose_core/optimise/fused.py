@@ -32,7 +32,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END
 from rose_core.language.replay import copied
-from rose_core.language.types import REAL, Fin, Ref
+from rose_core.language.types import REAL, Ref
 from rose_core.optimise.inline import Verbatim, stays
 from rose_core.optimise.numbering import numbered, numbers
 from rose_core.optimise.written import short_sums, written_out
@@ -98,9 +98,8 @@ def _around(f: Func) -> set[int]:
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
         block = f.blocks[number]
-        assert isinstance(block.size, Fin)
-        written = block.size.size * rows[number]
-        if block.size.size <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
+        written = block.turns * rows[number]
+        if block.turns <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
             found.add(number)
             rows[block.parent] += written
         else:

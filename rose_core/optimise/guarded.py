@@ -164,9 +164,9 @@ class _Guarding(Verbatim):
         if sums is None:
             super().loop(v, number)
             return
-        b, size = self.b, self.func.blocks[number].size
-        spec = Spec(len(sums.accumulators), size)
-        count = b.const(size.size, COUNT)  # type: ignore[attr-defined]
+        b, block = self.b, self.func.blocks[number]
+        spec = Spec(len(sums.accumulators), block.size)
+        count = b.const(block.turns, COUNT)
         state = [b.real(0.0)] * spec.carries
         args = [self.env[x] for x in sums.args]
         loop = over_range(b, spec, sums.body, count, state, args, sums.range)

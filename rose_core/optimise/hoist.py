@@ -123,7 +123,7 @@ def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
     around = block.parent
     rows: dict[int, int] = {}
     found: dict[int, tuple[int, int]] = {}
-    for v in block.order if around > 0 and block.size.size >= _FEWEST else ():  # type: ignore[attr-defined]
+    for v in block.order if around > 0 and block.turns >= _FEWEST else ():
         if f.code[v][0] == INDEX:
             _, of, i = f.code[v]
             # what is outside of both loops is in a block with a lower number

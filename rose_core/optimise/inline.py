@@ -42,7 +42,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import TABLE_END
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import Fin, array, is_memory, leaves
+from rose_core.language.types import array, is_memory, leaves
 from rose_core.language.window import Window, element, window_of
 
 SHORTEST = 8
@@ -287,8 +287,7 @@ def _few_turns(f: Func, ins: tuple[int, ...]) -> int:
     spec = site.spec
     if not site.is_whole or spec.checkpoint or spec.down or stays(site.body):
         return 0
-    assert isinstance(spec.index, Fin)
-    return spec.index.size if spec.index.size <= MOST_TURNS else 0
+    return spec.turns if spec.turns <= MOST_TURNS else 0
 
 
 def _takes_arrays(f: Func) -> bool:
@@ -417,10 +416,9 @@ class _InLine(Copying):
             super().control_loop(v, ins)
             return
         spec = site.spec
-        assert isinstance(spec.index, Fin)
         state, args = ([self.env[a] for a in ids] for ids in (site.state, site.args))
         kept: list[list[int]] = []
-        for turn in range(spec.index.size):
+        for turn in range(spec.turns):
             given = [self.b.const(turn, spec.index), *state, *args]
             results = _InLine(site.body, self.b, given, self.copies).run()
             state = results[: spec.carries]

@@ -71,7 +71,7 @@ def _goes_along(f: Func, number: int, inner: int) -> bool:
     block = f.blocks[number]
     return (
         not block.results
-        and block.size.size >= _LEAST_TURNS  # type: ignore[attr-defined]
+        and block.turns >= _LEAST_TURNS
         and all(v == inner or _is_pure(f, v) for v in block.order)
     )
 

@@ -14,7 +14,6 @@ from rose_core.language.demand import Demand
 from rose_core.language.ir import Func, opcodes
 from rose_core.language.ops import LIBRARY, TOGETHER, computation
 from rose_core.language.replay import Replacing, copied
-from rose_core.language.types import Fin
 from rose_core.optimise.numbering import numbers
 
 MOST_TURNS = 1 << 17
@@ -47,9 +46,8 @@ def _repeated(f: Func) -> dict[int, Source]:
     """The values that another loop can give."""
     siblings: dict[tuple[int, int], list[int]] = {}
     for number, block in enumerate(f.blocks[1:], 1):
-        assert isinstance(block.size, Fin)
-        if block.size.size <= MOST_TURNS and any(f.code[v][0] in LIBRARY for v in block.order):
-            siblings.setdefault((block.parent, block.size.size), []).append(number)
+        if block.turns <= MOST_TURNS and any(f.code[v][0] in LIBRARY for v in block.order):
+            siblings.setdefault((block.parent, block.turns), []).append(number)
     several = [alike for alike in siblings.values() if len(alike) > 1]
     if not several:
         return {}

@@ -12,7 +12,7 @@ from rose_core.language import tables
 from rose_core.language.builder import Builder
 from rose_core.language.ir import INDEX, VEC, Func
 from rose_core.language.ops import TABLE_END
-from rose_core.language.types import Array, Fin, array, fin
+from rose_core.language.types import Array, array, fin
 
 SAME: tuple[int, ...] = ()
 """In place of the turns: what is the same in all of them."""
@@ -25,8 +25,7 @@ class Reads:
         self.func = f
         self.number = number
         self.block = f.blocks[number]
-        assert isinstance(self.block.size, Fin)
-        self.turns = self.block.size.size
+        self.turns = self.block.turns
         self._found: dict[int, Sequence[int] | None] = {}
 
     def of(self, v: int) -> Sequence[int] | None:

@@ -34,7 +34,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.replay import copied
-from rose_core.language.types import REAL, TAN, Array, Fin, Ref, Type, is_memory
+from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
 from rose_core.optimise.interchange import interchanged
@@ -121,8 +121,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
         block = f.blocks[number]
-        assert isinstance(block.size, Fin)
-        turns = block.size.size
+        turns = block.turns
         written = turns * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]
         is_short = written <= MOST_ROWS
@@ -201,7 +200,7 @@ def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
     ``numbers``: its block, and theirs; ``often``: how often ``f`` runs.
     """
     around, index = f.blocks[numbers[0]].parent, f.blocks[numbers[0]].index
-    are_few = f.blocks[numbers[0]].size.size <= _COORDINATES  # type: ignore[attr-defined]
+    are_few = f.blocks[numbers[0]].turns <= _COORDINATES
     written = {f.blocks[k].index for k in numbers} if are_few else {index}
     added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
     return often * f.turns_of(around) >= USUAL_TURNS and all(
@@ -221,8 +220,7 @@ def _becomes_variables(f: Func, r: int) -> bool:
 def _is_short(t: Type) -> bool:
     if not isinstance(t, Array) or t.elem not in (REAL, TAN):
         return False
-    assert isinstance(t.index, Fin)
-    return t.index.size <= MOST_VARIABLES
+    return t.size <= MOST_VARIABLES
 
 
 class _Unrolling(jam.SideBySide):

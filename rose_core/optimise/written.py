@@ -22,7 +22,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
-from rose_core.language.types import REAL, Fin, array
+from rose_core.language.types import REAL, array
 from rose_core.optimise.inline import Verbatim
 
 _ADD = code("add")
@@ -45,9 +45,8 @@ def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: in
     # a loop's block has a higher number than the blocks around it
     for number in range(len(f.blocks) - 1, 0, -1):
         block = f.blocks[number]
-        assert isinstance(block.size, Fin)
-        written = block.size.size * rows[number]
-        is_short = block.size.size <= most_turns and written <= most_rows and not block.results
+        written = block.turns * rows[number]
+        is_short = block.turns <= most_turns and written <= most_rows and not block.results
         if is_short and number not in numbers:
             short.add(number)
         rows[block.parent] += written
@@ -103,7 +102,7 @@ class _WrittenOut(Verbatim):
             super().loop(v, number)
             return
         block, b, turns = self.func.blocks[number], self.b, list[list[int]]()
-        for turn in range(block.size.size):  # type: ignore[attr-defined]
+        for turn in range(block.turns):
             self.env[block.index] = b.const(turn, block.size)
             self.block(number)
             turns.append([self.env[r] for r in block.results])

@@ -74,7 +74,7 @@ class Writer:
         self.inside = {number}
         """The blocks that are written."""
         self.places = places
-        turns = self.block.size.size  # type: ignore[attr-defined]
+        turns = self.block.turns
         self.ends = (0, turns)
         """The turns from the first to the second run side by side."""
         self.is_short = False
@@ -109,7 +109,6 @@ class Writer:
     def loop(self, used: Iterable[int], sums: Sequence[int], own: Collection[int] = ()) -> None:
         """Write the loop, which uses these values, unless they are its own; the sums are those of `Sums`."""
         body, out = self.body, self.body.out[self.home]
-        assert isinstance(self.block.size, Fin)
         first, last = self.ends
         counted = self.block.count
         count = i32_const(last - first) if counted is None else body.settle(counted, self.home)
@@ -120,7 +119,7 @@ class Writer:
         self.start = self.taken
         self._alone(range(first))
         self._beside(count)
-        self._alone(range(last, self.block.size.size))
+        self._alone(range(last, self.block.turns))
         body.free[-1][1].append(self.i)
         results = [self.block.results[k] for k in self.places]
         if counted is not None:
@@ -276,7 +275,7 @@ class FlatWriter(Writer):
         """Those whose zeros need not be written."""
         self.zeroed: list[Window] = []
         """Those whose zeros turns read that run alone."""
-        if self.ends != (0, self.block.size.size):  # type: ignore[attr-defined]
+        if self.ends != (0, self.block.turns):
             in_flow = {of for of, *_ in lanes.flows.keys() & self.new.keys()}
             self.zeroed = [w for w in windows if w.accumulator in in_flow]
             for w in self.zeroed:

@@ -23,7 +23,7 @@ from rose_core.encode import (
 )
 from rose_core.language.ir import ACCUM, ADD_TO, INDEX, REF_INDEX, VEC, Func, path_of
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
-from rose_core.language.types import BOOL, REAL, TAN, Array, Fin, Ref, Type, is_tape
+from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ, is_beyond
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Known, Piece, at, pieces
@@ -181,9 +181,8 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     """How a loop runs in lanes, if it can; ``columns``: its used results, by number."""
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
-    assert isinstance(block.size, Fin)
     lanes, known = Lanes(number), Known()
-    if not LEAST_TURNS <= block.size.size <= MOST_TURNS:
+    if not LEAST_TURNS <= block.turns <= MOST_TURNS:
         return None
     results = {block.results[k] for k in columns}
     anchors = body.demand.anchors[number]
@@ -230,9 +229,9 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
                 lanes.shifted.append(v)
             if is_number(t) or t is BOOL:
                 lanes.values.append(v)
-    if not _begin(lanes, block.size.size):
+    if not _begin(lanes, block.turns):
         return None
-    if not block.is_whole and (lanes.first or lanes.last < block.size.size):
+    if not block.is_whole and (lanes.first or lanes.last < block.turns):
         return None
     made = [r for r in results if not is_number(func.type_of(r))]
     if not all(_is_row(func, number, r) for r in made):
@@ -243,7 +242,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     apart += sum(len(func.code[r]) - 1 for r in made)
     if apart and block.parent:
         given = {x for v in lanes.values for x in func.code[v][1:] if x < 0 or func.home[x] != number}
-        apart = 2 * apart + _SPREAD * len(given) // block.size.size
+        apart = 2 * apart + _SPREAD * len(given) // block.turns
     if operations < apart:
         return None  # to put lanes together and take them apart takes as long
     if _choices(func, lanes.values) > _MOST_CHOICES:
@@ -364,7 +363,7 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     one in one turn only get what they get in the order of that.
     """
     func, accumulators = body.func, body.demand.accumulators
-    alone = func.blocks[lanes.number].size.size - (lanes.last - lanes.first)  # type: ignore[attr-defined]
+    alone = func.blocks[lanes.number].turns - (lanes.last - lanes.first)
     offsets: dict[int, set[_Steps]] = {}
     for v in lanes.sites:
         r = func.code[v][1]
@@ -402,7 +401,7 @@ def _in_any_order(body: Body, lanes: Lanes) -> bool:
     return (
         (func.blocks[lanes.number].is_whole or not shared)
         and all(_alike(offsets[root]) for root in shared)
-        and (alone or not lanes.single)
+        and (alone > 0 or not lanes.single)
         and all(len(offsets[r] | offsets[s]) == 1 for r, s in combinations(offsets, 2) if may_meet([r], [s]))
         and _sums_are_apart(body, lanes)
     )

@@ -49,7 +49,7 @@ from rose_core.language.ir import (
     takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
-from rose_core.language.types import Array, Fin, Ref, has_tape, is_memory, is_tape
+from rose_core.language.types import Array, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.expressions import Codes, get_local, set_local
@@ -358,12 +358,11 @@ class Body(Calls):
         self.done.add(v)
         columns = self.demand.columns.get(v, {})
         places = {k: self.room_for(get, self.func.types[get]) for k, get in columns.items()}
-        assert isinstance(block.size, Fin)
         if lanes := in_lanes(self, number, columns):
             FlatWriter(self, lanes, places).write()
         elif sums := in_rows(self, number, columns):
             RowsWriter(self, sums, places).write()
-        elif block.size.size:
+        elif block.turns:
             self._turns_one_by_one(number, columns, places)
         for k, get in columns.items():
             self.put(get, places[k])
@@ -372,7 +371,7 @@ class Body(Calls):
         """The loop as it is written down; neither lanes nor rows are of use."""
         block = self.func.blocks[number]
         home = self.func.home[block.owner]
-        n = block.size.size  # type: ignore[attr-defined]
+        n = block.turns
         # which keeps its local variable while turns run
         count = i32_const(n) if block.count is None else self.settle(block.count, home)
         self.loops.append(number)

@@ -55,7 +55,7 @@ def _pieces(func: Func, number: int, v: int, known: Known) -> list[Piece] | None
         return pieces(func, number, given[0], known)
     if op not in _KNOWN:
         return None
-    turns: int = func.blocks[number].size.size  # type: ignore[attr-defined]
+    turns: int = func.blocks[number].turns
     found: list[Piece] = []
     of = [pieces(func, number, x, known) for x in given]
     if None in of:

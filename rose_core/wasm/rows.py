@@ -34,7 +34,7 @@ from rose_core.encode import (
     store,
 )
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, Func, path_of
-from rose_core.language.types import BOOL, Array, Fin, Ref, Type, is_tape
+from rose_core.language.types import BOOL, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ
 from rose_core.wasm.lane_code import Writer
 from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, in_lanes_of, is_number
@@ -89,8 +89,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
     """How a loop adds up two rows at a time, if it can; ``columns``: its used results, by number."""
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
-    assert isinstance(block.size, Fin)
-    fits = LEAST_TURNS <= block.size.size <= MOST_TURNS and block.is_whole
+    fits = LEAST_TURNS <= block.turns <= MOST_TURNS and block.is_whole
     if not fits or not all(is_number(func.type_of(block.results[k])) for k in columns):
         return None
     rows = Rows(number)
@@ -330,8 +329,7 @@ class RowsWriter(Writer):
     def _inner(self, number: int, count: int, known: dict[int, bytes], sums: dict[int, int]) -> list[bytes]:
         """The loop over the elements of ``count`` rows."""
         code, block = self.func.code, self.func.blocks[number]
-        assert isinstance(block.size, Fin)
-        if not block.size.size:
+        if not block.turns:
             return []
         out = [BASE, local_set(self.k), LOOP]
         for v in self.rows.inner[number]:
@@ -348,7 +346,7 @@ class RowsWriter(Writer):
             else:
                 self.operation(v, known, out, self._read(ins, count) if ins[0] == INDEX else b"")
         step = [local_get(self.k), i32_const(STEP), I32_ADD, local_tee(self.k)]
-        return [*out, *step, i32_const(block.size.size * STEP), I32_LT_U, BR_IF_0, END]
+        return [*out, *step, i32_const(block.turns * STEP), I32_LT_U, BR_IF_0, END]
 
     def _read(self, ins: tuple[int, ...], count: int) -> bytes:
         """Code that reads an element of each row, or the same of a vector for all of them."""

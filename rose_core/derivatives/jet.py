@@ -227,9 +227,7 @@ class _Sweep(Replay):
         return self.refs[r]
 
     def loop(self, v: int, number: int) -> None:
-        block = self.func.blocks[number]
-        self.env[block.index] = self.b.open_for(block.size)
-        self.block(number)
+        block = self.turn(number)
         results: Ids = []
         for r in block.results:
             results.extend(self.coefficients(r) if self.varies(r) else [self.env[r]])

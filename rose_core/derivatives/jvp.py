@@ -184,9 +184,7 @@ class Sweep(Replay):
         return found
 
     def loop(self, v: int, number: int) -> None:
-        block = self.func.blocks[number]
-        self.env[block.index] = self.b.open_for(block.size)
-        self.block(number)
+        block = self.turn(number)
         results: list[int] = []
         self.results[v] = self._interleave([(self.tan[r], self.env[r]) for r in block.results], results)
         self.env[v] = self.b.close_for(results)

@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     VEC,
     VJP,
     ZEROS,
+    Block,
     CondSite,
     Func,
     LoopSite,
@@ -137,10 +138,15 @@ class Replay:
         else:
             assert op == IDX, f"{op} must be flattened before"
 
-    def loop(self, v: int, number: int) -> None:
+    def turn(self, number: int) -> Block:
+        """Begin the loop of a block, and emit what is in it; to close it is left to the caller."""
         block = self.func.blocks[number]
         self.env[block.index] = self.b.open_for(block.size)
         self.block(number)
+        return block
+
+    def loop(self, v: int, number: int) -> None:
+        block = self.turn(number)
         self.env[v] = self.b.close_for([self.env[r] for r in block.results])
 
     def get(self, v: int, of: int, k: int) -> None:

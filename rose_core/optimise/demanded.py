@@ -183,9 +183,7 @@ class _Least(Replay):
         super().call(v, demanded(callee), args)
 
     def loop(self, v: int, number: int) -> None:
-        block = self.func.blocks[number]
-        self.env[block.index] = self.b.open_for(block.size)
-        self.block(number)
+        block = self.turn(number)
         used = sorted(self.columns.get(v, ()))
         made = self.b.close_for([self.env[block.results[k]] for k in used])
         self._gives(v, made, {k: at for at, k in enumerate(used)})

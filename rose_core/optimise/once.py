@@ -85,9 +85,7 @@ class _Once(Replacing):
         return self.b.index(self.columns[self.repeated[v]], self.env[turn])
 
     def loop(self, v: int, number: int) -> None:
-        block, b, env = self.func.blocks[number], self.b, self.env
-        env[block.index] = b.open_for(block.size)
-        self.block(number)
+        block, b, env = self.turn(number), self.b, self.env
         given = self.given.get(number, [])
         values = [b.op(source.op, *[env[x] for x in source.operands]) for source in given]
         env[v] = b.close_for([*(env[r] for r in block.results), *values])

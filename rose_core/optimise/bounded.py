@@ -71,8 +71,7 @@ def _adds_up(f: Func, start: int, body: Func, k: int) -> bool:
 class _Bounding(OtherLoops):
     """Copies a function whose loops turn over ranges."""
 
-    def other_loop(self, v: int, site: LoopSite, found: Range) -> None:
-        state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
+    def other_loop(self, v: int, site: LoopSite, found: Range, state: list[int], args: list[int]) -> None:
         self.env[v] = over_range(self.b, site.spec, site.body, self.env[site.count], state, args, found)
 
 

@@ -355,9 +355,8 @@ class _Turn(Knowing):
 class _Carried(OtherLoops):
     """Copies a function whose loops carry elements."""
 
-    def other_loop(self, v: int, site: LoopSite, made: _Carrying) -> None:
+    def other_loop(self, v: int, site: LoopSite, made: _Carrying, state: list[int], args: list[int]) -> None:
         b, carries = self.b, site.spec.carries
-        state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
         given = [0] * (1 + carries) + args
         ways = [(k, self._way(state[k], path, given)) for k, path in made.starts]
         numbers = [b.index(rows[-1], indices[-1]) for _, (rows, indices) in ways]

@@ -53,14 +53,15 @@ def _narrowed(f: Func) -> Func:
 class _Narrow(OtherLoops):
     """Copies a function whose loops get rows."""
 
-    def other_loop(self, v: int, site: LoopSite, body: Narrowed | Func) -> None:
-        state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
+    def other_loop(
+        self, v: int, site: LoopSite, body: Narrowed | Func, state: list[int], args: list[int]
+    ) -> None:
         if isinstance(body, Narrowed):
             first = 1 + len(state)
             rows = [self.b.index(args[p - first], args[i - first]) for p, i in body.rows]
             args = [*(args[k - first] for k in body.kept if k >= first), *rows]
             body = body.func
-        self.env[v] = self.b.loop(site.spec, self.env[site.count], body, state, args, site.test, test_args)
+        self.env[v] = self.with_body(site, body, state, args)
 
 
 def _with_rows(body: Func, carries: int) -> Narrowed | None:

@@ -22,9 +22,17 @@ class OtherLoops(Verbatim):
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
         if v in self.found:
-            self.other_loop(v, LoopSite(self.func, ins), self.found[v])
+            site = LoopSite(self.func, ins)
+            state, args = ([self.env[x] for x in ids] for ids in (site.state, site.args))
+            self.other_loop(v, site, self.found[v], state, args)
         else:
             super().control_loop(v, ins)
 
-    def other_loop(self, v: int, site: LoopSite, found: Any) -> None:
+    def other_loop(self, v: int, site: LoopSite, found: Any, state: list[int], args: list[int]) -> None:
+        """Write another loop in place of ``v``; ``state`` and ``args`` are the operands in the copy."""
         raise NotImplementedError
+
+    def with_body(self, site: LoopSite, body: Func, state: Sequence[int], args: Sequence[int]) -> int:
+        """The loop of a site, but for its body, and what that gets."""
+        test_args = [self.env[x] for x in site.test_args]
+        return self.b.loop(site.spec, self.env[site.count], body, state, args, site.test, test_args)

@@ -272,9 +272,6 @@ class Knowing(Verbatim):
 class _Moving(OtherLoops):
     """Copies a function that computes before its loops what is the same in all turns."""
 
-    def other_loop(self, v: int, site: LoopSite, made: _Given) -> None:
-        b = self.b
-        state, args, test_args = ([self.env[a] for a in x] for x in (site.state, site.args, site.test_args))
-        values = made.same.ahead(b, args, made.values)
-        args = [*(args[k] for k in made.kept), *values]
-        self.env[v] = b.loop(site.spec, self.env[site.count], made.body, state, args, site.test, test_args)
+    def other_loop(self, v: int, site: LoopSite, made: _Given, state: list[int], args: list[int]) -> None:
+        values = made.same.ahead(self.b, args, made.values)
+        self.env[v] = self.with_body(site, made.body, state, [*(args[k] for k in made.kept), *values])

@@ -87,13 +87,14 @@ def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) 
 
 
 class _Summing(OtherLoops):
-    def other_loop(self, v: int, site: LoopSite, sums: list[_Terms]) -> None:
+    def other_loop(
+        self, v: int, site: LoopSite, sums: list[_Terms], state: list[int], args: list[int]
+    ) -> None:
         b, env, spec, body = self.b, self.env, site.spec, site.body
-        state = [env[x] for x in site.state]
         totals = [b.accum(x) if terms else x for x, terms in zip(state, sums, strict=True)]
         turn = b.open_for(spec.index)
         number = b.open[-1]
-        inner = Replay(body, b, [turn, *state, *(env[x] for x in site.args)])
+        inner = Replay(body, b, [turn, *state, *args])
         results = inner.run()
         for total, terms in zip(totals, sums, strict=True):
             for op, x in terms:

@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     contents,
     is_real,
     operands,
+    remembered_for,
     users_of_accumulators,
 )
 from rose_core.language.replay import Replay
@@ -133,17 +134,13 @@ def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
     return tuple([a < 0 or b.home[a] < b.open[-1] for a in args])
 
 
+@remembered_for
 def _in_turn(f: Func, given: tuple[bool, ...]) -> tuple[int, list[bool]]:
     """How many instructions of ``f`` come into a loop where these arguments are the same, 0 if it is called;
     and which of its values are the same in all turns, if it is in line.
     """
-    key = "in turn", given, f.extent
-    found = f.memo.get(key)
-    if found is None:
-        may = any(given) and not all(given) and not f.host
-        found = f.memo[key] = _Same(f, given).in_turn() if may else (0, [])
-    assert isinstance(found, tuple)
-    return found
+    may = any(given) and not all(given) and not f.host
+    return _Same(f, given).in_turn() if may else (0, [])
 
 
 class _Same:

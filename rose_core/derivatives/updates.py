@@ -25,6 +25,7 @@ from rose_core.language.ir import (
     is_real,
     operands,
     remembered,
+    remembered_for,
 )
 from rose_core.language.types import Array, Fin, has_tape
 
@@ -134,13 +135,10 @@ def _most_turns(site: LoopSite) -> int:
     return size.size if isinstance(size, Fin) else ENDLESS
 
 
+@remembered_for
 def _counts(f: Func, result: int) -> tuple[int, int]:
     """How many numbers at most are read of the versions of an array, other than for the next; and written."""
-    key = "read and written", result, f.extent
-    found = f.memo.get(key)
-    if found is None:
-        found = f.memo[key] = _Counts(f, chains(f)[result]).all()
-    return found  # type: ignore[return-value]
+    return _Counts(f, chains(f)[result]).all()
 
 
 class _Counts:

@@ -417,6 +417,7 @@ def contents(f: Func, number: int) -> list[int]:
 
 
 Found = typing.TypeVar("Found")
+Given = typing.TypeVar("Given")
 
 
 def remembered(find: Callable[[Func], Found]) -> Callable[[Func], Found]:
@@ -429,6 +430,19 @@ def remembered(find: Callable[[Func], Found]) -> Callable[[Func], Found]:
         if known is None:
             known = f.memo[key] = find(f)
         return known  # type: ignore[return-value]
+
+    return found
+
+
+def remembered_for(find: Callable[[Func, Given], Found]) -> Callable[[Func, Given], Found]:
+    """As `remembered`, but looking at a function once for each thing that it is looked at for."""
+
+    @wraps(find)
+    def found(f: Func, given: Given) -> Found:
+        key = find, f.extent, given
+        if key not in f.memo:
+            f.memo[key] = find(f, given)
+        return f.memo[key]  # type: ignore[return-value]
 
     return found
 

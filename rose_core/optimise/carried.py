@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     opcodes,
     operands,
     remembered,
+    remembered_for,
 )
 from rose_core.language.ir import places as places_of
 from rose_core.language.ops import code
@@ -150,14 +151,10 @@ def _of_site(site: LoopSite) -> _Carrying | None:
     body, spec = site.body, site.spec
     if site.test or spec.checkpoint or spec.down or SET not in opcodes(body) or stays(body):
         return None
-    key = "carried", spec.carries, body.extent
-    if key not in body.memo:
-        body.memo[key] = _made(body, spec.carries)
-    found = body.memo[key]
-    assert found is None or isinstance(found, _Carrying)
-    return found
+    return _made(body, spec.carries)
 
 
+@remembered_for
 def _made(body: Func, carries: int) -> _Carrying | None:
     places, reads = _reads(body, carries)
     depth: Counter[tuple[int, int]] = Counter()

@@ -11,7 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, opcodes, operands, remembered
+from rose_core.language.ir import (
+    INDEX,
+    LOOP,
+    PARAM,
+    Func,
+    LoopSite,
+    opcodes,
+    operands,
+    remembered,
+    remembered_for,
+)
 from rose_core.language.replay import copied
 from rose_core.language.types import is_memory
 from rose_core.optimise.inline import Verbatim, stays
@@ -64,17 +74,13 @@ class _Narrow(OtherLoops):
         self.env[v] = self.with_body(site, body, state, args)
 
 
+@remembered_for
 def _with_rows(body: Func, carries: int) -> Narrowed | None:
     """``body``, of so many leaves of state, with rows in place of the arrays of which it reads no more."""
     if stays(body) or INDEX not in opcodes(body):
         return None
-    key = "with rows", carries, body.extent
-    if key not in body.memo:
-        rows = _rows(body, carries, False)
-        body.memo[key] = _made(body, rows) if rows else None
-    found = body.memo[key]
-    assert found is None or isinstance(found, Narrowed)
-    return found
+    rows = _rows(body, carries, False)
+    return _made(body, rows) if rows else None
 
 
 def narrowed_from(f: Func, first: int) -> Narrowed | None:

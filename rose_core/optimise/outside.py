@@ -34,6 +34,7 @@ from rose_core.language.ir import (
     opcodes,
     operands,
     remembered,
+    remembered_for,
     users_of_accumulators,
 )
 from rose_core.language.ops import REGULAR, TABLE_END, code
@@ -71,7 +72,8 @@ def outside(f: Func) -> Func:
 @remembered
 def _outside(f: Func) -> Func:
     sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-    bodies = {v: made for v, site in sites.items() if (made := _given(site, _has_turns(f, site)))}
+    known = {v: (site.spec.carries, _has_turns(f, site)) for v, site in sites.items()}
+    bodies = {v: made for v, site in sites.items() if (made := _given(site.body, known[v]))}
     # a loop that comes out of one with a state may be the same in all turns of those around that, too
     return hoisted(copied(f, lambda b, args: _Moving(f, b, args, bodies))) if bodies else f
 
@@ -81,15 +83,11 @@ def _has_turns(f: Func, site: LoopSite) -> bool:
     return not site.test and site.count < 0 and f.pool[~site.count][0] > 0
 
 
-def _given(site: LoopSite, has_turns: bool) -> _Given | None:
-    body, carries = site.body, site.spec.carries
-    key = "given values", carries, has_turns, body.extent
-    if key not in body.memo:
-        # what comes out of the loops in the body may leave that as well
-        body.memo[key] = None if stays(body) else _made(outside(hoisted(body)), carries, has_turns)
-    found = body.memo[key]
-    assert found is None or isinstance(found, _Given)
-    return found
+@remembered_for
+def _given(body: Func, known: tuple[int, bool]) -> _Given | None:
+    """The body of a loop with so many leaves of state, which is known to turn, or not."""
+    # what comes out of the loops in the body may leave that as well
+    return None if stays(body) else _made(outside(hoisted(body)), *known)
 
 
 def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:

@@ -49,7 +49,7 @@ from rose_core.language.ir import LOOP, Func, LoopSite
 from rose_core.language.text import show
 from rose_core.language.types import Ref
 from rose_core.recording import record
-from rose_core.wasm.expressions import Codes
+from rose_core.wasm.context import Codes, Context
 from rose_core.wasm.program import Program
 
 
@@ -454,7 +454,7 @@ def test_gradients_need_few_local_variables() -> None:
     from rose_core.language.ops import OPS
     from rose_core.wasm.lower import Body
 
-    body = Body(root, 0, 0, {}, Codes([b"\xa0"] * len(OPS)), {}, ([0], [8000]))
+    body = Body(root, Context(Codes([b"\xa0"] * len(OPS))), 0, {}, entry=([0], [8000]))
     assert sum(count for count, _ in body.runs) <= 16
 
 

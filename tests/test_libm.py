@@ -16,7 +16,7 @@ from rose_core import libm
 from rose_core.derivatives.expand import Expansion
 from rose_core.language import reals
 from rose_core.language.ops import OPS, TOGETHER
-from rose_core.wasm.expressions import Codes
+from rose_core.wasm.context import Codes, Context
 from rose_core.wasm.lower import Body
 from rose_core.wasm.program import Program
 
@@ -85,7 +85,8 @@ def test_derivatives_take_two_at_once():
     codes = TOGETHER[libm.sincos]
     together, single = b"<both>", b"<one>"
     suffixes = [single if code in codes else b"" for code in range(len(OPS))]
-    body = Body(root, 0, 0, {}, Codes(suffixes, dict.fromkeys(codes, together)), {}, ([0], [8, 16]))
+    context = Context(Codes(suffixes, dict.fromkeys(codes, together)))
+    body = Body(root, context, 0, {}, entry=([0], [8, 16]))
     assert body.functions[0].code.count(together) == 1
     assert single not in body.functions[0].code
 

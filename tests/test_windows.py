@@ -19,7 +19,8 @@ from rose_core.language.interp import call
 from rose_core.language.ir import ACCUM
 from rose_core.language.parse import parse
 from rose_core.optimise import inline
-from rose_core.wasm.expressions import Codes, Expressions
+from rose_core.wasm.context import Codes, Context
+from rose_core.wasm.expressions import Expressions
 from rose_core.wasm.given import Given
 from rose_core.wasm.program import Program
 from rose_core.wasm.windows import WIDEST, windows
@@ -35,7 +36,7 @@ def widths(g) -> list[list[int]]:
     root = Expansion(g.func).root
     found = []
     for f in (root, *root.callees):
-        affine = Expressions(f, 0, 0, {}, Codes([])).affine
+        affine = Expressions(f, Context(Codes([])), 0, {}).affine
         of = windows(f, Demand(f), affine, Given([root, *root.callees]))
         found += [sorted(w.width for w in at) for at in of.values() if at]
     return found
@@ -187,7 +188,7 @@ def new_rows(g) -> int:
     root = Expansion(g.func).root
     found = 0
     for f in (root, *root.callees):
-        affine = Expressions(f, 0, 0, {}, Codes([])).affine
+        affine = Expressions(f, Context(Codes([])), 0, {}).affine
         of = windows(f, Demand(f), affine, Given([root, *root.callees]))
         found += sum(w.is_new and w.accumulator != w.root for at in of.values() for w in at)
     return found

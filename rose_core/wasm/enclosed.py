@@ -31,7 +31,6 @@ _MOST, _DEEPEST = 2000, 8
 class Enclosed:
     """In place of the calling convention of a function that is not called: what `Body` needs to write it."""
 
-    zeros: int
     data: dict[int, int]
     demand: Demand | None
     """None for what may be written several times, as to write uses it up."""

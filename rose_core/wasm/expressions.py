@@ -12,8 +12,7 @@ when the statements of all its users are complete, and for users inside a loop w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from rose_core.encode import (
     END,
@@ -35,6 +34,7 @@ from rose_core.language.ir import ACCUM, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import REAL, Fin, Type, is_memory, is_tape
 from rose_core.wasm.bulk import copied
+from rose_core.wasm.context import Context
 from rose_core.wasm.layout import BASE, Place, is_i32, kind_of, letter, placed, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
@@ -50,17 +50,6 @@ _IS_INT = [op.out in "BI" for op in OPS]
 
 _GETS = [local_get(n) for n in range(4096)]
 _SETS = [local_set(n) for n in range(4096)]
-
-
-class Codes(NamedTuple):
-    """The code of operations, after their operands."""
-
-    single: Sequence[bytes]
-    """Of each op of the table."""
-    together: Mapping[int, bytes] = {}
-    """Opcode → the code that computes what it does and what goes with that (`needs.together`)."""
-    in_lanes: Mapping[bytes, bytes] = {}
-    """Code that calls a function → code that calls it for two numbers, in lanes."""
 
 
 def get_local(n: int) -> bytes:
@@ -86,20 +75,20 @@ class Expressions:
     def __init__(
         self,
         func: Func,
+        context: Context,
         frame: int,
-        zeros: int,
         data: dict[int, int],
-        codes: Codes,
         demand: Demand | None = None,
     ) -> None:
-        """``frame``: where the function's frame starts; ``zeros``: address of zeros for constant arrays;
-        ``data``: address of each constant vector; ``demand``: on the function's values, if it is known."""
+        """``frame``: where the function's frame starts; ``data``: address of each constant vector;
+        ``demand``: on the function's values, if it is known."""
         self.func = func
+        self.context = context
         self.demand = demand or Demand(func)
         self.frame_end = frame
         self.data = data
-        self.codes = codes
-        self.mates = self._mates() if codes.together else {}
+        self.codes = context.codes
+        self.mates = self._mates() if context.codes.together else {}
         """Value → values that are computed together, which are rooted, and the code that does it."""
         self.out: list[list[bytes]] = [[] for _ in func.blocks]
         """For each block, the code of its finished statements."""
@@ -121,7 +110,8 @@ class Expressions:
         self.expr: list[bytes | None] = [None] * len(func.code)
         """Code that pushes a value, once there is one; for what lives in memory, the base of its address."""
         self.expr += [self._constant(value, t) for value, t in reversed(func.pool)]
-        self.offset = {~k: zeros for k, (_, t) in enumerate(func.pool) if t is not REAL and is_memory(t)}
+        arrays = [~k for k, (_, t) in enumerate(func.pool) if t is not REAL and is_memory(t)]
+        self.offset = dict.fromkeys(arrays, context.zeros)
         """What to add to the base; nothing where there is nothing. Constant arrays are zeros."""
         self.left = self.demand.uses
         """The uses of each value whose statements are not complete."""

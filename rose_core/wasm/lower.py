@@ -51,15 +51,14 @@ from rose_core.language.ir import (
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
 from rose_core.language.types import Array, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
+from rose_core.wasm.context import Context
 from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.expressions import Codes, get_local, set_local
-from rose_core.wasm.given import Given
+from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lanes import in_lanes
 from rose_core.wasm.layout import (
     BASE,
     Convention,
-    HostConvention,
     Place,
     kind_of,
     letter,
@@ -68,9 +67,7 @@ from rose_core.wasm.layout import (
 )
 from rose_core.wasm.lower_calls import Calls
 from rose_core.wasm.lower_control import Operand, takes_memory
-from rose_core.wasm.reuse import Overwriting
 from rose_core.wasm.rows import RowsWriter, in_rows
-from rose_core.wasm.runtime import Runtime
 from rose_core.wasm.windows import windows
 
 _TAKE_ADDRESSES = among((*range(BINARY_END, TABLE_END), CALL, COND, LOOP))
@@ -92,30 +89,21 @@ class Body(Calls):
     def __init__(
         self,
         func: Func,
+        context: Context,
         frame: int,
-        zeros: int,
         data: dict[int, int],
-        codes: Codes,
-        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
-        entry: tuple[list[int], list[int]] | None,
-        runtime: Runtime | None = None,
-        overwriting: Overwriting | None = None,
-        given: Given | None = None,
         demand: Demand | None = None,
+        entry: tuple[list[int], list[int]] | None = None,
         around: Around | None = None,
     ) -> None:
-        """As `Expressions`; ``callees``: function index and convention;
-        ``entry``: for the function that the host calls, the addresses of its parameters and results,
-        or -1; ``runtime``: the helper functions, where the program may need some; ``overwriting``: the
-        functions that may overwrite their parameters; ``given``: of their parameters, which accumulators may
-        be parts of one; ``around``: where it is written, if that is in
-        another function."""
-        super().__init__(func, frame, zeros, data, codes, demand)
-        self.callees = callees
-        self.runtime = runtime or Runtime(0, 0)
+        """As `Expressions`; ``entry``: for the function that the host calls, the addresses of its parameters
+        and results, or -1; ``around``: where it is written, if that is in another function."""
+        super().__init__(func, context, frame, data, demand)
+        self.callees = context.callees
+        self.runtime = context.runtime
         self.addressed = self._addressed()
-        self.plan_updates(overwriting or Overwriting([]))
-        self.given = given or Given([])
+        self.plan_updates(context.overwriting)
+        self.given = context.given
         self.windows = windows(func, self.demand, self.affine, self.given) if len(func.blocks) > 1 else {}
         self.unwritten = {w.root for of in self.windows.values() for w in of if w.is_new}
         self.window_of = {}
@@ -211,10 +199,8 @@ class Body(Calls):
         self, f: Func, enclosed: Enclosed, args: Sequence[Operand], places: Sequence[Place]
     ) -> list[bytes]:
         first = self.local_count
-        body = Body(
-            f, self.frame_end, enclosed.zeros, enclosed.data, self.codes, self.callees, None, self.runtime,
-            self.updates.overwriting, self.given, enclosed.demand, Around(self, args, places),
-        )  # fmt: skip
+        around = Around(self, args, places)
+        body = Body(f, self.context, self.frame_end, enclosed.data, enclosed.demand, around=around)
         self.frame_end, self.local_count = body.frame_end, body.local_count
         for n, kind in enumerate(self.kinds_from(first), first):
             if kind in "fi":

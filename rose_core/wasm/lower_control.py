@@ -20,6 +20,7 @@ from rose_core.encode import (
 from rose_core.language.ir import FOR, GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
 from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
+from rose_core.wasm.context import Callees
 from rose_core.wasm.expressions import Expressions, get_local, set_local
 from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, passed_kind, size_of
 from rose_core.wasm.reuse import Overwriting, Updates
@@ -56,7 +57,7 @@ def _keeps_tapes(site: LoopSite) -> bool:
 class ControlFlow(Expressions):
     """The statements of choices, updates and tapes."""
 
-    callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]]
+    callees: Callees
     runtime: Runtime
     done: set[int]
     tapes: dict[bytes, tuple[bytes, bytes]]

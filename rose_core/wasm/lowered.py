@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from rose_core.encode import Function
 from rose_core.language.demand import Demand
 from rose_core.language.ir import COND, ZEROS, Func, opcodes, remembered
-from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.expressions import Codes
-from rose_core.wasm.given import Given
-from rose_core.wasm.layout import Convention, HostConvention, has_tapes
+from rose_core.wasm.context import Context
+from rose_core.wasm.layout import has_tapes
 from rose_core.wasm.lower import Body
-from rose_core.wasm.reuse import Overwriting
-from rose_core.wasm.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +28,24 @@ class Lowered:
 
 def lowered(
     func: Func,
+    context: Context,
     frame: int,
-    zeros: int,
     data: dict[int, int],
-    codes: Codes,
-    callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
-    entry: tuple[list[int], list[int]] | None,
-    runtime: Runtime,
-    overwriting: Overwriting,
-    given: Given,
     demand: Demand | None,
+    entry: tuple[list[int], list[int]] | None,
 ) -> Lowered:
     """``func`` in its place, which is told as to `Body`."""
 
     def make() -> Lowered:
-        body = Body(func, frame, zeros, data, codes, callees, entry, runtime, overwriting, given, demand)
+        body = Body(func, context, frame, data, demand, entry)
         return Lowered(body.functions, body.frame_end)
 
     if entry or not _stands_alone(func):
         return make()
-    numbers = [callees[g][0] for g in func.callees]
-    changing = [overwriting.places(g) for g in (func, *func.callees)]
-    place = frame, zeros, sorted(data.items()), codes, numbers, changing, given.groups(func)
+    numbers = [context.callees[g][0] for g in func.callees]
+    changing = [context.overwriting.places(g) for g in (func, *func.callees)]
+    groups = context.given.groups(func)
+    place = frame, context.zeros, sorted(data.items()), context.codes, numbers, changing, groups
     known = func.memo.get("lowered")
     if not isinstance(known, tuple) or known[0] != place:
         known = func.memo["lowered"] = place, make()

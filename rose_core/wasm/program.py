@@ -29,8 +29,8 @@ from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, Type, has_tape, is_memory
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled
+from rose_core.wasm.context import Callees, Codes, Context
 from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
-from rose_core.wasm.expressions import Codes
 from rose_core.wasm.given import Given
 from rose_core.wasm.layout import (
     BASE,
@@ -96,14 +96,14 @@ class Program:
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
         constants = _Constants(order, aligned(len(library.data)))
-        zeros_at, data = constants.zeros_at, constants.places
+        data = constants.places
         for f in inside:
             demand = called.demands.pop(f, None)
-            callees[f] = (-1, Enclosed(zeros_at, data[f], None if is_short(f) else demand))
+            callees[f] = (-1, Enclosed(data[f], None if is_short(f) else demand))
         stored = (0, library.data), (constants.start, bytes(constants.content))
         segments = [(at, content) for at, content in stored if content]
         self.args, self.results, address = _interface(root, constants.end)
-        changing, given = Overwriting(order), Given(order)
+        context = Context(codes, callees, constants.zeros_at, runtime, Overwriting(order), Given(order))
         frames = dict.fromkeys(apart, address)
         end = address
         functions: list[encode.Function] = []
@@ -113,8 +113,7 @@ class Program:
         for f in apart:
             entry = (_unpassed(self.args), _unpassed(self.results)) if f is root else None
             demand = called.demands.pop(f, None)
-            around = codes, callees, entry, runtime, changing, given
-            body = lowered(f, frames[f], zeros_at, data[f], *around, demand)
+            body = lowered(f, context, frames[f], data[f], demand, entry)
             functions.append(body.functions[-1])
             if len(body.functions) > 1:
                 long[len(functions) - 1] = body
@@ -139,7 +138,7 @@ class Program:
             top = aligned(end + 1)
             functions[0].code = i32_const(top) + global_set(TOP) + functions[0].code
         if memory == "shared":
-            functions[0].code = _constants_in_place(zeros_at, constants.zeros, segments) + functions[0].code
+            functions[0].code = _constants_in_place(constants, segments) + functions[0].code
         exported = {"f": 0, "r": 0}
         if any(slot.passed for slot in (*self.args, *self.results)):
             exported["r"] = len(functions)
@@ -148,13 +147,7 @@ class Program:
 
     def _imports(
         self, order: list[Func], called: Needs, count: int
-    ) -> tuple[
-        list[encode.Import],
-        Codes,
-        dict[Func, tuple[int, Convention | HostConvention | Enclosed]],
-        Library,
-        Runtime,
-    ]:
+    ) -> tuple[list[encode.Import], Codes, Callees, Library, Runtime]:
         """What the program imports; the code of operations; the opaque functions; what the compiler adds to
         ``count`` functions."""
         imports: list[encode.Import] = []
@@ -164,7 +157,7 @@ class Program:
             if code in used:
                 suffixes[code] = call(len(imports))
                 imports.append(encode.Import("", name, "f" * arity, "f"))
-        callees: dict[Func, tuple[int, Convention | HostConvention | Enclosed]] = {}
+        callees: Callees = {}
         for f in order:
             for g in f.callees:
                 if g.host is not None and g not in callees:
@@ -224,9 +217,10 @@ def _read_zeros(f: Func) -> list[Type]:
     return [t for v, t in arrays if v in read or has_tape(t)]
 
 
-def _constants_in_place(zeros_at: int, zeros: int, segments: list[tuple[int, bytes]]) -> bytes:
+def _constants_in_place(constants: _Constants, segments: list[tuple[int, bytes]]) -> bytes:
     """Code that makes the constants what they are, where others may have written over them."""
-    code = [i32_const(zeros_at), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
+    at, zeros = constants.zeros_at, constants.zeros
+    code = [i32_const(at), i32_const(0), i32_const(zeros), MEMORY_FILL] if zeros else []
     for k, (address, content) in enumerate(segments):
         code += [i32_const(address), i32_const(0), i32_const(len(content)), memory_init(k)]
     return b"".join(code)

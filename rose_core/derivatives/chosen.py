@@ -29,7 +29,7 @@ def by_choices(f: Func) -> Func:
 @remembered
 def _by_choices(f: Func) -> Func:
     chosen = chosen_by_indices(f)
-    return copied(f, lambda b, args: _Harmless(f, b, args, chosen)) if chosen else f
+    return copied(f, _Harmless, chosen) if chosen else f
 
 
 class _Harmless(Replacing):

@@ -80,7 +80,7 @@ def _compared_in_place(f: Func) -> Func:
     ]
     users = _users(f) if made else {}
     found = {v: vector for v, at in made if (vector := _vector(f, v, at, users))}
-    return copied(f, lambda b, args: _Comparing(f, b, args, found)) if found else f
+    return copied(f, _Comparing, found) if found else f
 
 
 def _users(f: Func) -> dict[int, list[int]]:

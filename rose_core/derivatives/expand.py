@@ -153,7 +153,7 @@ class Expansion:
         self._in_progress[f] = None
 
     def _rebuild(self, f: Func) -> Func:
-        return settled(copied(f, lambda b, args: _Expander(f, b, args, self)))
+        return settled(copied(f, _Expander, self))
 
     def _public_jvp(self, placeholder: Func, f: Func, varying: tuple[bool, ...]) -> Func:
         jvp = self.jvp(f, varying)

@@ -35,7 +35,7 @@ def by_extremes(f: Func) -> Func:
 def _by_extremes(f: Func) -> Func:
     sites = {v: _site(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
     ways = {v: way for v, site in sites.items() if (way := _way(site))}
-    return copied(f, lambda b, args: _ByExtremes(f, b, args, ways)) if ways else f
+    return copied(f, _ByExtremes, ways) if ways else f
 
 
 Way = Callable[[Builder, LoopSite, int, list[int], list[int]], list[int]]
@@ -58,7 +58,7 @@ def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
 @remembered
 def _in_every_turn(body: Func) -> Func:
     left_out = {v: x for v in body.results if (x := _left_out(body, v))}
-    return copied(body, lambda b, args: _InEveryTurn(body, b, args, left_out)) if left_out else body
+    return copied(body, _InEveryTurn, left_out) if left_out else body
 
 
 def _left_out(body: Func, v: int) -> tuple[int, int] | None:

@@ -271,16 +271,16 @@ def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:
     """The custom derivative ``rule`` of ``func``, or a copy for when only these parameters vary."""
     if all(varies or not is_real(t) for t, varies in zip(func.params, varying, strict=True)):
         return rule
-    return copied(rule, lambda b, args: Verbatim(rule, b, _with_zeros(b, args, func, varying)))
+    return copied(rule, _still, func, varying)
 
 
-def _with_zeros(b: Builder, args: Sequence[int], func: Func, varying: Sequence[bool]) -> list[int]:
-    given = list(args)
+def _still(rule: Func, b: Builder, args: list[int], func: Func, varying: Sequence[bool]) -> Verbatim:
+    """What copies the rule, with zeros as the tangents of parameters that do not vary."""
     places = positions([is_real(t) for t in func.params])
     for (tangent, _), varies in zip(places, varying, strict=True):
         if tangent >= 0 and not varies:
-            given[tangent] = b.const(0.0, b.func.type_of(given[tangent]))
-    return given
+            args[tangent] = b.const(0.0, b.func.type_of(args[tangent]))
+    return Verbatim(rule, b, args)
 
 
 def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:

@@ -55,7 +55,7 @@ def _by_nearest(f: Func) -> Func:
     of_sums = [k for k in range(1, len(f.blocks)) if _has_extremes_of_sums(f, k)]
     written = written_out(f, short_sums(f, of_sums, MOST_TERMS, MOST_ROWS) | few_compared(f))
     found_in = all_alike(written)
-    return copied(written, lambda b, args: _ByNearest(written, b, args, found_in)) if found_in else f
+    return copied(written, _ByNearest, found_in) if found_in else f
 
 
 def _has_extremes_of_sums(f: Func, number: int) -> bool:

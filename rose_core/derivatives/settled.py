@@ -65,7 +65,7 @@ def settled(f: Func) -> Func:
     f = sunk(f)
     zeros = [v for v in places(f, _ACCUMULATORS) if _is_zero(f, v, f.code[v])]
     starts = _starts(f, zeros) if zeros else {}
-    return copied(f, lambda b, args: _Settling(f, b, args, starts)) if starts else f
+    return copied(f, _Settling, starts) if starts else f
 
 
 def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:

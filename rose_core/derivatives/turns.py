@@ -63,7 +63,7 @@ def as_it_is(f: Func) -> Func:
         changes |= as_it_is(g) is not g
     if not changes or f.jvp or f.host or stays_as_it_is(f):
         return f
-    found = copied(f, lambda b, args: AsItIs(f, b, args))
+    found = copied(f, AsItIs)
     leave(found)
     return found
 

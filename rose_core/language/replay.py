@@ -8,6 +8,7 @@ kind of instruction; unchanged, it inlines the function it is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Concatenate, ParamSpec
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -36,13 +37,20 @@ from rose_core.language.ir import (
 from rose_core.language.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.language.types import Type
 
+Found = ParamSpec("Found")
 
-def copied(f: Func, replay: Callable[[Builder, list[int]], Replay]) -> Func:
-    """A copy of ``f``, made by a replay of it into this builder, of these parameters."""
+
+def copied(
+    f: Func,
+    replay: Callable[Concatenate[Func, Builder, list[int], Found], Replay],
+    *found: Found.args,
+    **named: Found.kwargs,
+) -> Func:
+    """A copy of ``f``, made by this kind of replay, which gets what has been ``found`` of ``f``."""
     copy = Func(f.name, f.param_types, f.ret)
     copy.param_names = f.param_names
     b = Builder(copy)
-    copy.blocks[0].results = replay(b, [b.param(t) for t in f.params]).run()
+    copy.blocks[0].results = replay(f, b, [b.param(t) for t in f.params], *found, **named).run()
     copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
     return copy
 

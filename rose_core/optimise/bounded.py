@@ -39,7 +39,7 @@ def bounded(f: Func) -> Func:
 @remembered
 def _bounded(f: Func) -> Func:
     while ranges := _ranges(f):  # in what is left there may be choices that were in choices
-        f = copied(f, lambda b, args, f=f, r=ranges: _Bounding(f, b, args, r))  # type: ignore[misc]
+        f = copied(f, _Bounding, ranges)
     return f
 
 

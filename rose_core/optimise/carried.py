@@ -144,7 +144,7 @@ def carried(f: Func) -> Func:
 def _carried(f: Func) -> Func:
     sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
     bodies = {v: made for v, site in sites.items() if (made := _of_site(site))}
-    return copied(f, lambda b, args: _Carried(f, b, args, bodies)) if bodies else f
+    return copied(f, _Carried, bodies) if bodies else f
 
 
 def _of_site(site: LoopSite) -> _Carrying | None:

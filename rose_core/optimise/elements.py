@@ -24,7 +24,7 @@ _ADDITIONS = among([ADD_TO])
 def added_by_elements(f: Func) -> Func:
     """``f``, whose derivatives are made, or a copy that adds elements where it added vectors of such."""
     found = {v for v in places(f, _ADDITIONS) if 0 < _computed(f, f.code[v][2]) <= MOST}
-    return copied(f, lambda b, args: _Adding(f, b, args, found)) if found else f
+    return copied(f, _Adding, found) if found else f
 
 
 def _computed(f: Func, x: int) -> int:

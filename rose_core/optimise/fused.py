@@ -8,7 +8,7 @@ order, so values are the same to the bit; in a derivative, the order in which co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.builder import Builder
@@ -76,7 +76,7 @@ def _fused(f: Func) -> Func:
     for _ in range(_DEEPEST):
         if not groups:
             break
-        found = numbered(copied(written, _replay(written, groups)))
+        found = numbered(copied(written, _Fusing, groups))
         written, groups = found, list(_groups(found))
     return found
 
@@ -241,10 +241,6 @@ def _before(
 
 
 # -- the one loop ---------------------------------------------------------------------------------------
-
-
-def _replay(f: Func, groups: Sequence[_Group]) -> Callable[[Builder, list[int]], Verbatim]:
-    return lambda b, args: _Fusing(f, b, args, groups)
 
 
 class _Fusing(Verbatim):

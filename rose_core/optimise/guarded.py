@@ -60,7 +60,7 @@ def guarded(f: Func) -> Func:
 @remembered
 def _guarded(f: Func) -> Func:
     sums = _all_sums(f)
-    return copied(f, lambda b, args: _Guarding(f, b, args, sums)) if sums else f
+    return copied(f, _Guarding, sums) if sums else f
 
 
 def _all_sums(f: Func) -> dict[int, _Sums]:

@@ -91,7 +91,7 @@ def _once(f: Func, left: int) -> tuple[Func, int]:
 
 def _moved(f: Func, ahead: Invariants, columns: bool) -> Func:
     """``f`` with this computed ahead, and all in the outermost loop that it can be in."""
-    copy = copied(f, lambda b, args: _Reading(f, b, args, ahead, columns))
+    copy = copied(f, _Reading, ahead, columns)
     homes = _homes(copy)
     if homes == copy.home:
         return f

@@ -317,7 +317,7 @@ class Copies:
         made = f.memo[self.name]
         assert isinstance(made, _Copy)
         if made.copy is None:
-            made.copy = self._derived(f) if f.origin else copied(f, lambda b, args: self.replay(f, b, args))
+            made.copy = self._derived(f) if f.origin else copied(f, self.replay)
             if f.jvp:
                 made.copy.jvp = self.of(f.jvp)
         return made.copy

@@ -63,7 +63,7 @@ def interchanged(f: Func, most_rows: int) -> Func:
             nest = _nest(f, number, rows, most_rows)
             if nest:
                 found[f.blocks[number].owner] = nest
-    return copied(f, lambda b, args: _Interchanging(f, b, args, found)) if found else f
+    return copied(f, _Interchanging, found) if found else f
 
 
 def _goes_along(f: Func, number: int, inner: int) -> bool:

@@ -57,7 +57,7 @@ def _narrowed(f: Func) -> Func:
             body = narrowed(site.body)
             bodies[v] = _with_rows(body, site.spec.carries) or body
             changed |= bodies[v] is not site.body
-    return copied(f, lambda b, args: _Narrow(f, b, args, bodies)) if changed else f
+    return copied(f, _Narrow, bodies) if changed else f
 
 
 class _Narrow(OtherLoops):

@@ -8,8 +8,6 @@ same number in as many turns, or has it as elements, is the same.
 
 from __future__ import annotations
 
-from functools import partial
-
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -48,7 +46,7 @@ def _numbered(f: Func) -> Func:
         same = _same(f)
         if not same:
             break
-        f = copied(f, partial(_Sharing, f, same=same))
+        f = copied(f, _Sharing, same)
     return f
 
 

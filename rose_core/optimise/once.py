@@ -39,7 +39,7 @@ def computed_once(f: Func) -> Func:
     repeated = _repeated(f)
     if not repeated:
         return f
-    return copied(f, lambda b, args: _Once(f, b, args, repeated))
+    return copied(f, _Once, repeated)
 
 
 def _repeated(f: Func) -> dict[int, Source]:

@@ -75,7 +75,7 @@ def _outside(f: Func) -> Func:
     known = {v: (site.spec.carries, _has_turns(f, site)) for v, site in sites.items()}
     bodies = {v: made for v, site in sites.items() if (made := _given(site.body, known[v]))}
     # a loop that comes out of one with a state may be the same in all turns of those around that, too
-    return hoisted(copied(f, lambda b, args: _Moving(f, b, args, bodies))) if bodies else f
+    return hoisted(copied(f, _Moving, bodies)) if bodies else f
 
 
 def _has_turns(f: Func, site: LoopSite) -> bool:

@@ -68,7 +68,7 @@ def as_products(root: Func, precise: bool = False) -> Func:
 
 
 def _with_products(f: Func, powers: set[int]) -> Func:
-    return copied(f, lambda b, args: _Products(f, b, args, powers)) if powers else f
+    return copied(f, _Products, powers) if powers else f
 
 
 class _Products(Replacing):

@@ -35,7 +35,7 @@ def summed(f: Func) -> Func:
             terms = _terms(LoopSite(f, ins)) if ins[0] == LOOP else None
             if terms is not None:
                 found[v] = terms
-    return copied(f, lambda b, args: _Summing(f, b, args, found)) if found else f
+    return copied(f, _Summing, found) if found else f
 
 
 def _terms(site: LoopSite) -> list[_Terms] | None:

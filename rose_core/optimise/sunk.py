@@ -22,7 +22,7 @@ Path = tuple[int, ...]
 def sunk(f: Func) -> Func:
     """``f``, whose derivatives are made, or a copy in which the sides of choices take rows by themselves."""
     if COND in opcodes(f) and any(ins[0] == COND and _has_rows(f, ins) for ins in f.code):
-        return copied(f, lambda b, args: _Sinking(f, b, args))
+        return copied(f, _Sinking)
     return f
 
 

@@ -65,7 +65,7 @@ def tapeless(f: Func) -> Func:
         for pair, found in _pairs(f, block.order):
             pairs.append(pair)
             same |= found
-    return copied(f, lambda b, args: _Joining(f, b, args, pairs, same)) if pairs else f
+    return copied(f, _Joining, pairs, same) if pairs else f
 
 
 def _pairs(f: Func, order: Sequence[int]) -> Iterator[tuple[_Pair, dict[int, int]]]:

@@ -93,7 +93,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         has_some = len(f.blocks) > (1 if in_loop else 2) and f.host is None
         small, joint = _small(linked, in_loop) if has_some else ({}, {})
         if small:
-            written = copied(linked, lambda b, args: _Unrolling(linked, b, args, small, joint))
+            written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
         found = f.memo[key] = summed(computed_once(tapeless(found or linked)))
     assert isinstance(found, Func)

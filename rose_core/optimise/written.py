@@ -35,7 +35,7 @@ def written_out(f: Func, short: Collection[int]) -> Func:
     The terms are in the same order as before, so that sums are the same to the bit.
     """
     sums = sums_of(f, short)
-    return copied(f, lambda b, args: _WrittenOut(f, b, args, short, sums)) if short else f
+    return copied(f, _WrittenOut, short, sums) if short else f
 
 
 def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: int) -> set[int]:

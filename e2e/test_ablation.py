@@ -22,7 +22,7 @@ from rose_core.derivatives.expand import Expansion
 from rose_core.language.interp import call
 from rose_core.language.ir import CALL, Func
 from rose_core.language.ops import OPS
-from rose_core.optimise.inline import stays
+from rose_core.optimise.copies import stays
 from rose_core.tracing.values import flatten_args
 
 SEEDS = range(40)

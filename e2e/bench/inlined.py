@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from rose_core.language.ir import Func
-from rose_core.optimise.inline import Copies, stays
+from rose_core.optimise.copies import stays
+from rose_core.optimise.inline import InLine
 from rose_core.recording import body, record
 from rose_core.recording.share import Entry, Instance, share
 
@@ -30,4 +31,4 @@ def as_written() -> Iterator[None]:
 
 def inlined(f: Func) -> Func:
     """``f`` without calls, but for functions that stay functions."""
-    return Copies(lambda g: not stays(g)).of(f)
+    return InLine(lambda g: not stays(g)).of(f)

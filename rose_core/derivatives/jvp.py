@@ -30,9 +30,8 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
-from rose_core.language.replay import Replay, copied
+from rose_core.language.replay import Replay, Verbatim, copied
 from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
-from rose_core.optimise.inline import Verbatim
 
 _SELECT = code("select")
 

@@ -187,6 +187,17 @@ class Replay:
         raise AssertionError("derivatives are expanded before any other pass")
 
 
+class Verbatim(Replay):
+    """Copies a function whose derivatives are still to be made."""
+
+    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
+        operands = [self.env[x] for x in ins[2:]]
+        if ins[0] == VJP:
+            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
+        else:
+            self.env[v] = self.b.pull(self.env[ins[1]], operands)
+
+
 class Replacing(Replay):
     """A replay in which other values take the place of some."""
 

@@ -17,7 +17,7 @@ from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, 
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
-from rose_core.optimise.inline import stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Same
 from rose_core.optimise.ranges import Assuming, Range, Term, range_of, starts_from_zero

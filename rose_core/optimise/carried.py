@@ -34,7 +34,7 @@ from rose_core.language.ir import places as places_of
 from rose_core.language.ops import code
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Array, Fin
-from rose_core.optimise.inline import stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Knowing, given_values
 from rose_core.optimise.unchanged import Path, element_path, updates

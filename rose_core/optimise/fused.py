@@ -31,9 +31,9 @@ from rose_core.language.ir import (
     remembered,
 )
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END
-from rose_core.language.replay import copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Ref
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.numbering import numbered, numbers
 from rose_core.optimise.written import short_sums, written_out
 

@@ -28,10 +28,10 @@ from rose_core.language.ir import (
     remembered,
 )
 from rose_core.language.ops import code
-from rose_core.language.replay import copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, UNIT, Ref
 from rose_core.optimise.bounded import over_range
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.ranges import COMPARISONS, LONGEST, Range, range_of, starts_from_zero
 
 _ADD = code("add")

@@ -36,9 +36,9 @@ from rose_core.language.ir import (
     users_of_accumulators,
 )
 from rose_core.language.ops import FAILS, TABLE_END
-from rose_core.language.replay import copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Array, Fin, Ref
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.invariants import MOST, Invariants, invariants
 from rose_core.optimise.numbering import numbered
 

@@ -20,9 +20,7 @@ again, and in rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Mapping, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -31,7 +29,6 @@ from rose_core.language.ir import (
     COND,
     INDEX,
     LOOP,
-    VJP,
     Func,
     LoopSite,
     among,
@@ -41,9 +38,10 @@ from rose_core.language.ir import (
     places,
 )
 from rose_core.language.ops import TABLE_END
-from rose_core.language.replay import Replay, copied
+from rose_core.language.replay import Replay
 from rose_core.language.types import array, is_memory, leaves
 from rose_core.language.window import Window, element, window_of
+from rose_core.optimise.copies import Copies, Copying, stays
 
 SHORTEST = 8
 """The most instructions of a function that is in line wherever it is called: as many as a call takes."""
@@ -74,7 +72,6 @@ FEWEST_SAVED = 0.05
 """The least part of the operations that must be shared where functions are in line that are not short."""
 
 _CALLING, _OPERATIONS = among(CALLEES), among(range(TABLE_END))
-_versions = count(1)
 
 
 def in_line(root: Func) -> Func:
@@ -83,12 +80,12 @@ def in_line(root: Func) -> Func:
     calls.put_chains_in_line()
     more = calls.called_once()
     if more:
-        found = Copies((calls.short | more).__contains__, "more in line", calls.small).of(root)
+        found = InLine((calls.short | more).__contains__, "more in line", calls.small).of(root)
         after = set(callees_first(found))
         copies = sum(map(_operations, after.difference(calls.order)))
         if copies <= (1 - FEWEST_SAVED) * calls.operations_besides(after):
             return found
-    return Copies(calls.short.__contains__, small=calls.small).of(root)
+    return InLine(calls.short.__contains__, small=calls.small).of(root)
 
 
 def in_loops(root: Func) -> Func:
@@ -98,16 +95,11 @@ def in_loops(root: Func) -> Func:
     by side. What calls in a loop have in common is found before (`optimise.common`), while they are calls.
     """
     chosen = _Calls(root).called_in_loops()
-    return Copies(chosen.__contains__, "in loops").of(root) if chosen else root
+    return InLine(chosen.__contains__, "in loops").of(root) if chosen else root
 
 
 def _operations(f: Func) -> int:
     return len(places(f, _OPERATIONS))
-
-
-def stays(f: Func) -> bool:
-    """Whether it is the host's, has a derivative of its own or none, is not made yet, or is run again."""
-    return bool(f.host or f.jvp or f.fault or f.opaque or f.origin or f.instance or f.remat)
 
 
 class _Calls:
@@ -294,109 +286,11 @@ def _takes_arrays(f: Func) -> bool:
     return any(is_memory(leaf) for t in f.param_types for leaf in leaves(t))
 
 
-class Copies:
-    """Functions with others in line: those that are ``chosen``, none of which `stays`.
-
-    A copy is remembered until others are chosen under the same name, so that what is known of it stays
-    known.
-    """
-
-    def __init__(
-        self, chosen: Callable[[Func], object], name: str = "in line", small: Container[Func] = ()
-    ) -> None:
-        self.chosen = chosen
-        self.name = name
-        self.small = small
-        """The bodies of loops that are written out."""
-        self.versions: dict[Func, _Version] = {}
-
-    def of(self, f: Func) -> Func:
-        """``f``, or a copy of it if anything in it changes."""
-        if not self._version(f):
-            return f
-        made = f.memo[self.name]
-        assert isinstance(made, _Copy)
-        if made.copy is None:
-            made.copy = self._derived(f) if f.origin else copied(f, self.replay)
-            if f.jvp:
-                made.copy.jvp = self.of(f.jvp)
-        return made.copy
+class InLine(Copies):
+    """Functions with others in line."""
 
     def replay(self, f: Func, b: Builder, args: Sequence[int]) -> Replay:
-        """What makes a copy of ``f``."""
         return _InLine(f, b, args, self)
-
-    def _derived(self, f: Func) -> Func:
-        """The place-holder ``f`` as that of the derivative of a copy."""
-        assert f.origin
-        by, of = f.origin
-        copy = Func(f.name, f.param_types, f.ret)
-        copy.param_names = f.param_names
-        if by == "jvp":
-            copy.derive_jvp(self.of(of))
-        else:
-            copy.derive_jet(self.of(of), f.order)
-        return copy
-
-    def _version(self, f: Func) -> _Version:
-        """A number for what is in line in ``f``; 0 if nothing is. Until it has one, what is in it."""
-        found = self.versions.get(f)
-        if found is None:
-            inside: list[_Inside] = []
-            if not (f.host or f.fault or f.opaque or f.instance):
-                self.versions[f] = 0
-                inside += [(self.chosen(g), g in self.small, self._version(g)) for g in f.callees]
-                # a rule that calls what it is the derivative of calls the copy of that
-                self.versions[f] = tuple(inside) if any(map(any, inside)) else 0
-                inside += [(False, False, self._version(g)) for g in derived(f)]
-            made = f.memo.get(self.name)
-            if not any(map(any, inside)):
-                found = 0
-            elif isinstance(made, _Copy) and made.inside == inside and made.rule is f.jvp:
-                found = made.version
-            else:
-                found = next(_versions)
-                f.memo[self.name] = _Copy(inside, f.jvp, found)
-            self.versions[f] = found
-        return found
-
-
-_Version = int | tuple["_Inside", ...]
-_Inside = tuple[object, bool, _Version]
-
-
-@dataclass(slots=True)
-class _Copy:
-    """A function with others in line."""
-
-    inside: list[_Inside]
-    """Which of its callees are, which are bodies of loops that are written out, and their versions."""
-    rule: Func | None
-    """The derivative that its author gave it, who may give it another one."""
-    version: int
-    copy: Func | None = None
-
-
-class Verbatim(Replay):
-    """Copies a function whose derivatives are still to be made."""
-
-    def derivative(self, v: int, ins: tuple[int, ...]) -> None:
-        operands = [self.env[x] for x in ins[2:]]
-        if ins[0] == VJP:
-            self.env[v] = self.b.vjp(self.function(self.func.callees[ins[1]]), operands)
-        else:
-            self.env[v] = self.b.pull(self.env[ins[1]], operands)
-
-
-class Copying(Verbatim):
-    """Copies a function with copies of what it calls."""
-
-    def __init__(self, func: Func, b: Builder, args: Sequence[int], copies: Copies) -> None:
-        super().__init__(func, b, args)
-        self.copies = copies
-
-    def function(self, f: Func) -> Func:
-        return self.copies.of(f)
 
 
 class _InLine(Copying):

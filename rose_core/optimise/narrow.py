@@ -22,9 +22,9 @@ from rose_core.language.ir import (
     remembered,
     remembered_for,
 )
-from rose_core.language.replay import copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import is_memory
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
 
 _MOST = 4

@@ -25,8 +25,8 @@ from rose_core.language.ir import (
     users_of_accumulators,
 )
 from rose_core.language.ops import TABLE_END, computation
-from rose_core.language.replay import copied
-from rose_core.optimise.inline import Verbatim, stays
+from rose_core.language.replay import Verbatim, copied
+from rose_core.optimise.copies import stays
 
 _GIVEN = among((GET, RESOLVE))
 

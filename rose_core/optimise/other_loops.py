@@ -7,7 +7,7 @@ from typing import Any
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func, LoopSite
-from rose_core.optimise.inline import Verbatim
+from rose_core.language.replay import Verbatim
 
 
 class OtherLoops(Verbatim):

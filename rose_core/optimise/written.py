@@ -21,9 +21,8 @@ from rose_core.language.ir import (
     places,
 )
 from rose_core.language.ops import code
-from rose_core.language.replay import copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, array
-from rose_core.optimise.inline import Verbatim
 
 _ADD = code("add")
 _ACCUMULATORS = among([ACCUM])

@@ -33,8 +33,8 @@ from rose_core.language.ir import (
 )
 from rose_core.language.replay import Replay
 from rose_core.language.types import Ref
-from rose_core.optimise.hoist import Loop
 from rose_core.optimise.inline import LONGEST_IN_LOOP
+from rose_core.optimise.movable import Loop
 from rose_core.optimise.outside import all_regular
 
 _RUN = frozenset((FOR, CALL, COND, LOOP))

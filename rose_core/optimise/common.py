@@ -21,7 +21,7 @@ from rose_core.language.replay import Replay
 from rose_core.language.types import BOOL, REAL, TAN, Fin, fin, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.copies import Copies, Copying, stays
-from rose_core.optimise.hoist import cannot_fail
+from rose_core.optimise.movable import cannot_fail
 from rose_core.optimise.outside import given_values
 from rose_core.optimise.reads import SAME, Reads, indices
 

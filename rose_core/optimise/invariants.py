@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 from rose_core.language.ir import IDX, INDEX, PARAM, Func, users_of
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
 from rose_core.language.types import REAL, Fin
 from rose_core.optimise.cases import chosen_by_indices
-
-if TYPE_CHECKING:
-    from rose_core.optimise.hoist import Loop
+from rose_core.optimise.movable import Loop
 
 _FEWEST_TURNS = 5
 """The fewest turns of the loop in which such a value is the same; those of coordinates are written out. Of a

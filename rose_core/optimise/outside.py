@@ -42,7 +42,8 @@ from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices
 from rose_core.optimise.copies import stays
-from rose_core.optimise.hoist import Loop, cannot_fail, hoisted
+from rose_core.optimise.hoist import hoisted
+from rose_core.optimise.movable import Loop, cannot_fail
 from rose_core.optimise.other_loops import OtherLoops
 
 _NEG = code("neg")

@@ -12,7 +12,7 @@ from rose_core.language.ir import PARAM, CondSite, Func, takes_accumulators
 from rose_core.language.ops import code
 from rose_core.language.types import BOOL, REAL, UNIT, Fin
 from rose_core.optimise.copies import stays
-from rose_core.optimise.hoist import cannot_fail
+from rose_core.optimise.movable import cannot_fail
 from rose_core.optimise.outside import Knowing
 
 _MOST_CONDITIONS = 4

@@ -31,7 +31,7 @@ from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computatio
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
 from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
-from rose_core.optimise.hoist import only_adds
+from rose_core.optimise.movable import only_adds
 
 _NEXT = 4
 """How many loops after it are tried with one."""

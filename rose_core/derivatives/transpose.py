@@ -18,7 +18,7 @@ Either way a backward loop gets a forward loop's values as arrays, or computes a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heappop
 from typing import TYPE_CHECKING
 
@@ -52,10 +52,10 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.replay import Replay
-from rose_core.language.types import REAL, Array, Ref, replace_scalar
+from rose_core.language.types import REAL, Array, Ref, Type, replace_scalar
 
 if TYPE_CHECKING:
-    from rose_core.derivatives.tape import Transposed
+    from rose_core.derivatives.tape import Backward, Transposed
 
 _ADD, _MUL, _SELECT = map(code, ("add", "mul", "select"))
 
@@ -275,12 +275,7 @@ class Reverse(Cotangents):
         if call is None:
             return
         args = ins[2:]
-        given: dict[int, int] = {}
-        for k, t in enumerate(call.func.params):
-            if isinstance(t, Ref):
-                behind = self.ref_cotangent(args[k])
-                if behind is not None:
-                    given[k] = behind
+        given = self.given(args, call.func.params)
         if not cotangents and not given:
             return
         results, refs, limits = tuple(sorted(cotangents)), tuple(sorted(given)), self.limits(args)
@@ -293,21 +288,14 @@ class Reverse(Cotangents):
                 back = call.backward(results, refs, limits)
             taken = [self.value(x) for x, is_taken in zip(args, call.takes, strict=True) if is_taken]
             again = self.b.call(call.fwd, taken)
-        passed = []
-        for kind, k in back.sources:
-            if kind == "cotangent":
-                passed.append(cotangents[k])
-            elif kind == "given":
-                passed.append(given[k])
-            elif kind == "after":
-                passed.append(self.versions.after(self.lin.result(v, call.result_at[k]), k in back.demanded))
-            elif kind == "tape":
-                taped = self.fetch(self.lin.result(v, k)) if again is None else self.b.get(again, k)
-                passed.append(taped)
-            elif kind == "arg":
-                passed.append(self.value(args[k]))
-            else:
-                passed.append(self.ref(args[k]))
+
+        def tape(k: int) -> int:
+            return self.fetch(self.lin.result(v, k)) if again is None else self.b.get(again, k)
+
+        def after(k: int) -> int:
+            return self.versions.after(self.lin.result(v, call.result_at[k]), k in back.demanded)
+
+        passed = self.passed(back, args, cotangents, given, tape, after)
         if call.in_line and back.is_short:
             found = Replay(back.func, self.b, passed).run()
         else:
@@ -317,6 +305,42 @@ class Reverse(Cotangents):
             self.contribute(args[k], 1, c)
         for x, before in zip(restored.values(), found[len(back.outputs) :], strict=True):
             self.versions.give_back(x, before)
+
+    def given(self, args: Sequence[int], params: Sequence[Type]) -> dict[int, int]:
+        """The cotangents behind the accumulators among arguments, by number of the parameter."""
+        found = {}
+        for k, (a, t) in enumerate(zip(args, params, strict=True)):
+            if isinstance(t, Ref):
+                behind = self.ref_cotangent(a)
+                if behind is not None:
+                    found[k] = behind
+        return found
+
+    def passed(
+        self,
+        back: Backward,
+        args: Sequence[int],
+        cotangents: Mapping[int, int],
+        given: Mapping[int, int],
+        tape: Callable[[int], int],
+        after: Callable[[int], int],
+    ) -> list[int]:
+        """What a backward function gets, where its function got ``args``: see its ``sources``."""
+        passed = []
+        for kind, k in back.sources:
+            if kind == "cotangent":
+                passed.append(cotangents[k])
+            elif kind == "given":
+                passed.append(given[k])
+            elif kind == "after":
+                passed.append(after(k))
+            elif kind == "tape":
+                passed.append(tape(k))
+            elif kind == "arg":
+                passed.append(self.value(args[k]))
+            else:
+                passed.append(self.ref(args[k]))
+        return passed
 
     def _updated(self, v: int, call: Transposed, args: Sequence[int]) -> dict[int, int]:
         """The results of a call whose updates it is to take back, each with the array that they update."""

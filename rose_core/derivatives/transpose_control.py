@@ -38,24 +38,13 @@ _MOST_LEVELS, _SHORT_TAPE = 16, 64
 """What so many choices in each other keep may be handed on from each to the next, and in any case so much."""
 
 
-def _given(reverse: Reverse, args: Sequence[int], params: Sequence[Type]) -> dict[int, int]:
-    """The cotangents behind the accumulators among arguments, by number of the parameter."""
-    found = {}
-    for k, (a, t) in enumerate(zip(args, params, strict=True)):
-        if isinstance(t, Ref):
-            behind = reverse.ref_cotangent(a)
-            if behind is not None:
-                found[k] = behind
-    return found
-
-
 # -- choices ------------------------------------------------------------------------------------------------
 
 
 def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
     """The transpose of a ``COND``."""
     cotangents = reverse.outputs.pop(v, {})
-    given = [_given(reverse, args, f.params) for f, args in zip(site.functions, site.args, strict=True)]
+    given = [reverse.given(args, f.params) for f, args in zip(site.functions, site.args, strict=True)]
     if not cotangents and not any(given):
         return
     f, g = taken.sides
@@ -79,8 +68,12 @@ def cond(reverse: Reverse, v: int, site: CondSite, taken: TakenSide) -> None:
         placed = taken.placed.get(key)
         functions.append(placed or taken.placed.setdefault(key, _placed(*key)))
     again = None if restored else _again(reverse, site, taken, backward)
+
+    def tape(k: int) -> int:
+        return reverse.fetch(_result(reverse, v, k)) if again is None else reverse.b.get(again, k)
+
     passed = [
-        _passed(reverse, v, back, args, cotangents, behind, after, again)
+        reverse.passed(back, args, cotangents, behind, tape, after.__getitem__)
         for back, args, behind in zip(backward, site.args, given, strict=True)
     ]
     result = reverse.b.cond(reverse.value(site.p), functions[0], passed[0], functions[1], passed[1])
@@ -136,36 +129,6 @@ def _placed(f: Func, before: int, after: int, first: bool) -> Func:
     return f if not (after if first else before) else adapted(f, f.params, results=results)
 
 
-def _passed(
-    reverse: Reverse,
-    v: int,
-    back: Backward,
-    args: Sequence[int],
-    cotangents: dict[int, int],
-    given: dict[int, int],
-    after: dict[int, int],
-    again: int | None,
-) -> Ids:
-    """What a backward function gets; ``again`` is the forward pass where that is run once more."""
-    passed = []
-    for kind, k in back.sources:
-        if kind == "cotangent":
-            passed.append(cotangents[k])
-        elif kind == "given":
-            passed.append(given[k])
-        elif kind == "after":
-            passed.append(after[k])
-        elif kind == "tape" and again is not None:
-            passed.append(reverse.b.get(again, k))
-        elif kind == "tape":
-            passed.append(reverse.fetch(_result(reverse, v, k)))
-        elif kind == "arg":
-            passed.append(reverse.value(args[k]))
-        else:
-            passed.append(reverse.ref(args[k]))
-    return passed
-
-
 # -- loops --------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +137,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
     cotangents = reverse.outputs.pop(v, {})
     spec, body = site.spec, turns.body
     args = [0, *site.state, *site.args]
-    given = _given(reverse, args[1:], site.body.params[1:])
+    given = reverse.given(args[1:], site.body.params[1:])
     if not cotangents and not given:
         return
     b = reverse.b

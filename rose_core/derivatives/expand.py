@@ -38,6 +38,7 @@ from rose_core.language.ir import (
     among,
     callees_first,
     is_real,
+    param_ids,
     places,
     remembered,
 )
@@ -393,7 +394,7 @@ class _Expander(Replay):
                 given[k] = c
             reverse = Reverse(lin, b, None)
             reverse.run(given)
-            ids = {ins[1]: p for p, ins in enumerate(lin.func.code) if ins[0] == PARAM}
+            ids = param_ids(lin.func)
             totals = {k: reverse.total(ids[k]) for k in reals if lin.varying[k]}
         else:
             totals = self._call_backward(vjp, dict(zip(results, cotangents, strict=True)))

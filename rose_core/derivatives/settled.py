@@ -30,6 +30,7 @@ from rose_core.language.ir import (
     Func,
     among,
     operands,
+    param_ids,
     places,
 )
 from rose_core.language.ops import BINARY_END, TABLE_END
@@ -154,22 +155,18 @@ def _given(f: Func, k: int) -> dict[int, _Start]:
     """What the accumulator that is parameter ``k`` of a function may start from, by its id."""
     found = f.memo.get("given")
     if not isinstance(found, dict):
-        params = _params(f)
+        params = param_ids(f)
         given = [r for r in params.values() if isinstance(f.types[r], Ref) and _is_array(f, r)]
         starts = _starts(f, given)
         found = f.memo["given"] = {j: {r: starts[r]} for j, r in params.items() if r in starts}
     return found.get(k, {})
 
 
-def _params(f: Func) -> dict[int, int]:
-    return {ins[1]: v for v, ins in enumerate(f.code) if ins[0] == PARAM}
-
-
 def _settled(f: Func, starts: dict[int, _Start], given: Sequence[int]) -> Func:
     """A copy of ``f`` whose accumulators start so; those that are its parameters ``given`` are results."""
     copy = Func(f.name, [], UNIT)
     b = Builder(copy)
-    left_out, params = {*given}, _params(f)
+    left_out, params = {*given}, param_ids(f)
     args = [-1 if k in left_out else b.param(t) for k, t in enumerate(f.params)]
     copy.param_names = [name for k, name in enumerate(f.param_names) if k not in left_out]
     replay = _Settling(f, b, args, starts)

@@ -24,6 +24,7 @@ from rose_core.language.ir import (
     Func,
     callees,
     is_real,
+    param_ids,
     takes_accumulators,
     zero_of,
 )
@@ -331,9 +332,9 @@ class Transposed(Chained):
         reverse = Reverse(self._lin, b, boundary, restored)
         reverse.run(cotangents)
         outputs = []
-        param_ids = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
+        ids = param_ids(body)
         for k, (tangent, _) in enumerate(self._params):
-            v = param_ids[tangent] if tangent >= 0 else -1
+            v = ids[tangent] if tangent >= 0 else -1
             if v >= 0 and self.varying[k] and not isinstance(body.types[v], Ref):
                 c = reverse.total_of_param(v)
                 if c is not None:

@@ -341,6 +341,17 @@ def users_of_accumulators(f: Func) -> dict[int, list[int]]:
     return users
 
 
+def param_ids(f: Func) -> dict[int, int]:
+    """The number of a parameter → its id."""
+    found: dict[int, int] = {}
+    for v, ins in enumerate(f.code):
+        if len(found) == len(f.params):
+            break
+        if ins[0] == PARAM:
+            found[ins[1]] = v
+    return found
+
+
 def path_of(f: Func, r: int) -> tuple[list[int], int]:
     """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that accumulator."""
     indices = []

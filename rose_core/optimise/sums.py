@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite, opcodes
+from rose_core.language.ir import (
+    ADD_TO,
+    ALL,
+    INDEX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    Func,
+    LoopSite,
+    opcodes,
+    param_ids,
+)
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL
@@ -58,10 +69,10 @@ def _terms(site: LoopSite) -> list[_Terms] | None:
         users.setdefault(r, []).append(_RESULT)
     if effort < _LEAST_EFFORT or not all(body.type_of(r) is REAL for r in body.results):
         return None
-    numbers = {ins[1]: v for v, ins in enumerate(body.code) if ins[0] == PARAM}
+    ids = param_ids(body)
     found = []
     for k, r in enumerate(body.results[: spec.carries]):
-        terms = _added(body, numbers[k + 1], r, users)
+        terms = _added(body, ids[k + 1], r, users)
         if terms is None:
             return None
         found.append(terms)

@@ -34,7 +34,6 @@ from rose_core.language.ir import (
     GET,
     INDEX,
     LOOP,
-    PARAM,
     REF_INDEX,
     RESOLVE,
     SET,
@@ -45,6 +44,7 @@ from rose_core.language.ir import (
     is_unwritten,
     opcodes,
     operands,
+    param_ids,
     places,
     takes_accumulators,
 )
@@ -146,20 +146,11 @@ class Body(Calls):
                 found.update(x for x in given if x >= 0 and isinstance(func.types[x], Ref))
         return found
 
-    def _param_ids(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for v, ins in enumerate(self.func.code):
-            if ins[0] == PARAM:
-                found[ins[1]] = v
-            if len(found) == len(self.func.params):
-                break
-        return found
-
     def _bind_params(self) -> tuple[str, str]:
         """Take parameters as the convention says; its WebAssembly signature."""
         _, convention = self.callees[self.func]
         assert isinstance(convention, Convention)
-        ids = self._param_ids()
+        ids = param_ids(self.func)
         self.local_count = len(convention.params)
         for n, k in enumerate((*convention.scalars, *convention.pointers)):
             self.expr[ids[k]] = get_local(n)
@@ -182,7 +173,7 @@ class Body(Calls):
 
     def _bind_around(self, around: Around) -> None:
         """Take parameters from where it is written, whose local variables it goes on with."""
-        ids = self._param_ids()
+        ids = param_ids(self.func)
         for k, given in enumerate(around.args):
             if isinstance(given, Place):
                 self.put(ids[k], given)
@@ -210,7 +201,7 @@ class Body(Calls):
     def _bind_entry(self, params: list[int], results: list[int]) -> tuple[str, str]:
         """Take parameters from the host, at these addresses; -1 for WebAssembly's own parameters."""
         types = self.func.params
-        ids = self._param_ids()
+        ids = param_ids(self.func)
         letters = ""
         for k, (t, address) in enumerate(zip(types, params, strict=True)):
             if is_memory(t):

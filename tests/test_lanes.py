@@ -48,7 +48,7 @@ from rose_core import (
     xor,
 )
 from rose_core import sum as total
-from rose_core.wasm import lane_code, lanes
+from rose_core.wasm import lane_code, lane_order, lanes
 
 SIZES = [1, 2, 3, 4, 5, 8, 9, 33]
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
@@ -683,7 +683,7 @@ def test_elements_too_far_apart_for_sums_that_move_along(turns: int, written, mo
     singly = []
     add = lane_code.FlatWriter._add_singly
     monkeypatch.setattr(lane_code.FlatWriter, "_add_singly", lambda *a: singly.append(a[1]) or add(*a))
-    far = lanes.WIDEST + 4
+    far = lane_order.WIDEST + 4
     long = turns + far
 
     def term(w, v, i):

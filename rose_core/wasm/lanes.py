@@ -10,21 +10,20 @@ some at the ends, where indices that follow the turns by pieces are others than 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import combinations, pairwise, starmap
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
     IN_LANES,
     SIDE_IN_LANES,
 )
-from rose_core.language.ir import ACCUM, ADD_TO, INDEX, REF_INDEX, VEC, Func, path_of
+from rose_core.language.ir import ADD_TO, INDEX, REF_INDEX, VEC, Func
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
-from rose_core.wasm.apart import beside, differ, is_beyond
+from rose_core.wasm.apart import beside
+from rose_core.wasm.lane_order import add_in_turn, keeps_order
 from rose_core.wasm.layout import size_of
 from rose_core.wasm.pieces import Known, Piece, at, pieces
 from rose_core.wasm.strides import STEP
@@ -49,23 +48,14 @@ _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
-_MOST_OWN = 16
-"""The most numbers in memory that are added to in local variables instead."""
-
 _COMPARED = 5
 """How many operations it takes to put the numbers of two turns into lanes, to compare them with others."""
-
-_MOST_UNSURE = 3
-"""The most rows of an accumulator that are told apart while the program runs."""
 
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
 
 _EFFORT_IN_TURN = 3
 """How much is to be computed for each addition that is done turn by turn."""
-
-WIDEST = 8
-"""The most neighbours that are added to at once."""
 
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
 """The most turns that run alone at the ends, and about how many operations that may be."""
@@ -178,58 +168,14 @@ class Lanes:
 
 
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
-    """How a loop runs in lanes, if it can; ``columns``: its used results, by number."""
-    func, needed = body.func, body.demand.uses
-    block = func.blocks[number]
-    lanes, known = Lanes(number), Known()
+    """How a loop runs in lanes, if it can, and gains by it; ``columns``: its used results, by number."""
+    func, block = body.func, body.func.blocks[number]
     if not LEAST_TURNS <= block.turns <= MOST_TURNS:
         return None
+    lanes = Lanes(number)
     results = {block.results[k] for k in columns}
-    anchors = body.demand.anchors[number]
-    added = set(anchors)
-    for v in anchors:
-        if func.code[v][0] != ADD_TO or not is_number(func.type_of(func.code[v][2])):
-            return None
-        is_site = func.code[func.code[v][1]][0] == REF_INDEX and func.home[func.code[v][1]] == number
-        (lanes.sites if is_site else lanes.sums).append(v)
-    for v in block.order:
-        if needed[v] and v not in added:
-            t = func.types[v]
-            op, inner = func.code[v][0], t.inner if isinstance(t, Ref) else t
-            if op in (INDEX, REF_INDEX) and is_number(inner):
-                found = element(body, number, func.code[v], known)
-                if found is None:
-                    return None
-                lanes.elements[v] = found
-            elif isinstance(inner, Array):
-                if op not in (INDEX, REF_INDEX) and not (v in results and _is_row(func, number, v)):
-                    return None
-                lanes.rows.append(v)
-            elif t is BOOL and (answer := pieces(func, number, v, known)):
-                lanes.answers[v] = answer
-                continue
-            elif op in COMPARISONS:
-                operands = [(x, pieces(func, number, x, known)) for x in func.code[v][1:]]
-                if any(of is None and func.home[x] == number for x, of in operands):
-                    return None
-                lanes.compared[v] = [of for _, of in operands]
-            elif op == _REAL:
-                index = pieces(func, number, func.code[v][1], known)
-                if index is None:
-                    return None
-                lanes.numbers[v] = index
-            elif is_number(t) or t is BOOL:
-                if op == INDEX or not in_lanes_of(body, v):
-                    return None
-            elif isinstance(t, Ref):
-                return None
-            elif body.affine(v) is None and pieces(func, number, v, known) is None:
-                if beside(body, number, v) is None:
-                    return None
-                lanes.shifted.append(v)
-            if is_number(t) or t is BOOL:
-                lanes.values.append(v)
-    if not _begin(lanes, block.turns):
+    can_run = _take_additions(body, lanes) and _take_values(body, lanes, results)
+    if not can_run or not _begin(lanes, block.turns):
         return None
     if not block.is_whole and (lanes.first or lanes.last < block.turns):
         return None
@@ -238,33 +184,91 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None
     operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
     operations -= _COMPARED * len(lanes.compared)
-    apart = sum(found.step != STEP for found in lanes.elements.values())
-    apart += sum(len(func.code[r]) - 1 for r in made)
-    if apart and block.parent:
-        given = {x for v in lanes.values for x in func.code[v][1:] if x < 0 or func.home[x] != number}
-        apart = 2 * apart + _SPREAD * len(given) // block.turns
+    apart = _taken_apart(body, lanes, made)
     if operations < apart:
-        return None  # to put lanes together and take them apart takes as long
+        return None
     if _choices(func, lanes.values) > _MOST_CHOICES:
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway
-    if not _in_any_order(body, lanes):
-        lanes.in_turn = _in_turn(body, anchors)
-        lanes.flows, lanes.repeated, lanes.unsure = {}, {}, []
-        for of in (lanes.shared, lanes.single, lanes.own):
-            of.clear()
+    if not keeps_order(body, lanes):
+        add_in_turn(body, lanes)
         if operations < _EFFORT_IN_TURN * len(lanes.in_turn) + apart:
             return None
     return lanes
 
 
-def _in_turn(body: Body, sites: Sequence[int]) -> list[int]:
-    """Of what is added in a turn, all but what goes to numbers by themselves, and only there."""
+def _take_additions(body: Body, lanes: Lanes) -> bool:
+    """Find what the loop adds to; False if it does more than to add numbers."""
     code = body.func.code
-    parts = [v for v in sites if code[code[v][1]][0] != ACCUM]
-    shared = {root for v in parts for root in body.demand.accumulators(code[v][1])}
-    return [v for v in sites if code[code[v][1]][0] != ACCUM or code[v][1] in shared]
+    for v in body.demand.anchors[lanes.number]:
+        if code[v][0] != ADD_TO or not is_number(body.func.type_of(code[v][2])):
+            return False
+        r = code[v][1]
+        is_site = code[r][0] == REF_INDEX and body.func.home[r] == lanes.number
+        (lanes.sites if is_site else lanes.sums).append(v)
+    return True
+
+
+def _take_values(body: Body, lanes: Lanes, results: Collection[int]) -> bool:
+    """Find what the loop computes; False if some of it cannot be computed in lanes."""
+    added, known = {*lanes.sites, *lanes.sums}, Known()
+    for v in body.func.blocks[lanes.number].order:
+        if body.demand.uses[v] and v not in added and not _take(body, lanes, v, v in results, known):
+            return False
+    return True
+
+
+def _take(body: Body, lanes: Lanes, v: int, is_result: bool, known: Known) -> bool:
+    """Take the value ``v``, in the order of the loop; ``known``: what `pieces` has found of its turns."""
+    func, number = body.func, lanes.number
+    ins, t = func.code[v], func.types[v]
+    op, inner = ins[0], t.inner if isinstance(t, Ref) else t
+    if op in (INDEX, REF_INDEX) and is_number(inner):
+        found = element(body, number, ins, known)
+        if found is None:
+            return False
+        lanes.elements[v] = found
+    elif isinstance(inner, Array):
+        if op not in (INDEX, REF_INDEX) and not (is_result and _is_row(func, number, v)):
+            return False
+        lanes.rows.append(v)
+    elif t is BOOL and (answer := pieces(func, number, v, known)):
+        lanes.answers[v] = answer
+        return True
+    elif op in COMPARISONS:
+        operands = [(x, pieces(func, number, x, known)) for x in ins[1:]]
+        if any(of is None and func.home[x] == number for x, of in operands):
+            return False
+        lanes.compared[v] = [of for _, of in operands]
+    elif op == _REAL:
+        index = pieces(func, number, ins[1], known)
+        if index is None:
+            return False
+        lanes.numbers[v] = index
+    elif is_number(t) or t is BOOL:
+        if op == INDEX or not in_lanes_of(body, v):
+            return False
+    elif isinstance(t, Ref):
+        return False
+    elif body.affine(v) is None and pieces(func, number, v, known) is None:
+        if beside(body, number, v) is None:
+            return False
+        lanes.shifted.append(v)
+    if is_number(t) or t is BOOL:
+        lanes.values.append(v)
+    return True
+
+
+def _taken_apart(body: Body, lanes: Lanes, rows: Sequence[int]) -> int:
+    """How many operations it takes to put lanes together and take them apart; ``rows``: those it makes."""
+    code, block = body.func.code, body.func.blocks[lanes.number]
+    apart = sum(found.step != STEP for found in lanes.elements.values())
+    apart += sum(len(code[r]) - 1 for r in rows)
+    if apart and block.parent:
+        given = {x for v in lanes.values for x in code[v][1:] if x < 0 or body.func.home[x] != lanes.number}
+        apart = 2 * apart + _SPREAD * len(given) // block.turns
+    return apart
 
 
 def _begin(lanes: Lanes, turns: int) -> bool:
@@ -353,172 +357,3 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
         if ins[0] not in (INDEX, REF_INDEX):
             return None
     return Element(of, unit, start, moving, tuple(others)) if moving else None
-
-
-def _in_any_order(body: Body, lanes: Lanes) -> bool:
-    """Whether each element gets the same additions in the same order if turns run side by side.
-
-    What is added to elements of several turns, lane by lane, comes first where its element is farthest: what
-    a turn adds to an element has been done then before a later turn adds to it. Elements that are the same
-    one in one turn only get what they get in the order of that.
-    """
-    func, accumulators = body.func, body.demand.accumulators
-    alone = func.blocks[lanes.number].turns - (lanes.last - lanes.first)
-    offsets: dict[int, set[_Steps]] = {}
-    for v in lanes.sites:
-        r = func.code[v][1]
-        site = lanes.elements[r]
-        for root in accumulators(r):
-            offsets.setdefault(root, set()).add((site.step, site.ahead, site.beside))
-    may_meet = partial(body.given.may_meet, func)
-    sites_of = {root: [v for v in lanes.sites if root in accumulators(func.code[v][1])] for root in offsets}
-    shared = {
-        root
-        for root, at in offsets.items()
-        if len(at) > 1
-        and not _meet_in_one_turn(body, lanes.number, [func.code[v][1] for v in sites_of[root]])
-    }
-    for root in shared:
-        sites = sites_of[root]
-        lanes.shared.update(sites)
-        columns: dict[Column, list[int]] = {}
-        for v in sites:
-            columns.setdefault(lanes.elements[func.code[v][1]].column, []).append(v)
-        are_its_own = all(accumulators(func.code[v][1]) == [root] for v in sites)
-        are_flows = all(_is_flow(lanes, func, column) for column in columns.values())
-        rows = {of for of, *_ in columns}
-        by_lanes = _apart(offsets[root])
-        if (
-            are_its_own
-            and are_flows
-            and (_are_apart(body, rows) or (not by_lanes and _may_be_apart(body, lanes, rows)))
-        ):
-            lanes.flows.update((column, of) for column, of in columns.items() if len(of) > 1)
-        elif not by_lanes:
-            lanes.single.update(sites)
-    for root in offsets.keys() - shared:
-        lanes.repeated |= _repeated(body, root, [func.code[v][1] for v in sites_of[root]])
-    return (
-        (func.blocks[lanes.number].is_whole or not shared)
-        and all(_alike(offsets[root]) for root in shared)
-        and (alone > 0 or not lanes.single)
-        and all(len(offsets[r] | offsets[s]) == 1 for r, s in combinations(offsets, 2) if may_meet([r], [s]))
-        and _sums_are_apart(body, lanes)
-    )
-
-
-def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
-    """Whether what stays is never an element that moves with the turns. Finds those that nothing else is."""
-    code, accumulators = body.func.code, body.demand.accumulators
-    sites, sums = ({code[v][1] for v in of} for of in (lanes.sites, lanes.sums))
-    are_few = len(sums) <= _MOST_OWN
-    of_sites, of_sums = ({root for r in of for root in accumulators(r)} for of in (sites, sums))
-    if body.given.may_meet(body.func, of_sites, of_sums) and not (
-        are_few and not any(_may_be(body, lanes.number, r, site) for r in sums for site in sites)
-    ):
-        return False
-    once = [r for r, count in Counter(code[v][1] for v in lanes.sums).items() if count == 1]
-    for r in once if are_few else ():
-        if code[r][0] == REF_INDEX and not any(_may_be(body, lanes.number, r, other) for other in sums - {r}):
-            lanes.own.add(r)
-    return True
-
-
-def _may_be(body: Body, number: int, r: int, other: int) -> bool:
-    """Whether a number that stays while a loop turns may be another one, or an element that moves."""
-    func, accumulators = body.func, body.demand.accumulators
-    if not body.given.may_meet(func, accumulators(r), accumulators(other)):
-        return False
-    (path, root), (others, other_root) = path_of(func, r), path_of(func, other)
-    return root != other_root or not any(
-        is_beyond(body, number, i, j) if j >= 0 and func.home[j] == number else differ(body, i, j)
-        for i, j in zip(path, others, strict=False)
-    )
-
-
-def _are_apart(body: Body, rows: Collection[int]) -> bool:
-    """Whether these are different rows of one accumulator."""
-    paths = [path_of(body.func, r) for r in rows]
-    return all(
-        root == other_root and any(starmap(partial(differ, body), zip(path, other, strict=False)))
-        for (path, root), (other, other_root) in combinations(paths, 2)
-    )
-
-
-def _may_be_apart(body: Body, lanes: Lanes, rows: Collection[int]) -> bool:
-    """Whether rows of which it is not known, as at clamped indices, are different if their addresses are.
-
-    That the loop has to look at these is noted then.
-    """
-    types = {body.func.types[r] for r in rows}
-    paths = [path_of(body.func, r) for r in rows]
-    if len(types) > 1 or len({(root, len(path)) for path, root in paths}) > 1 or len(rows) > _MOST_UNSURE:
-        return False
-    lanes.unsure += combinations(sorted(rows), 2)
-    return True
-
-
-def _meet_in_one_turn(body: Body, number: int, elements: Collection[int]) -> bool:
-    """Whether no two of these elements of an accumulator are the same one, but in one and the same turn.
-
-    Those of a row and of a column are that where these cross, as ``g[i][j]`` and ``g[j][i]``.
-    """
-    paths = [path_of(body.func, r) for r in elements]
-    return all(
-        root == other_root and _cross(body, number, path, other)
-        for (path, root), (other, other_root) in combinations(paths, 2)
-    )
-
-
-def _cross(body: Body, number: int, path: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether elements at these indices are the same one in the same turn only.
-
-    An index follows the turn in one of them as one does in the other; these are at the same place, or each is
-    compared with one that is the same in both.
-    """
-    turn = body.func.blocks[number].index
-    lines, others = ([_line(body, number, i) for i in of] for of in (path, other))
-    return any(
-        line and line[0] == turn and line[1] > 0 and line == others[j] and lines[j] and lines[j] == others[k]
-        for k, line in enumerate(lines)
-        for j in range(len(others))
-    )
-
-
-def _line(body: Body, number: int, i: int) -> tuple[int, int, int] | None:
-    """An index as `Body.affine` has it, or if it is from outside of a loop, as itself."""
-    if i < 0:
-        return -1, 0, int(body.func.pool[~i][0])
-    return body.affine(i) or ((i, 1, 0) if body.func.home[i] != number else None)
-
-
-def _repeated(body: Body, root: int, sites: Sequence[int]) -> dict[int, int]:
-    """The elements of an accumulator that are added to several times, if all of them are different ones."""
-    often = Counter(sites)
-    fits = len(often) < len(sites) and len(often) <= _MOST_OWN and body.func.code[root][0] == ACCUM
-    if not fits or any(path_of(body.func, r)[1] != root for r in often) or not _are_apart(body, often):
-        return {}
-    return {r: count for r, count in often.items() if count > 1}
-
-
-_Steps = tuple[int, int, Beside]
-"""Of an element, its step, how far it is ahead, and what else goes into where it is."""
-
-
-def _alike(places: Iterable[_Steps]) -> bool:
-    """Whether different elements move alike, and nothing else is in their indices."""
-    return len({step for step, _, _ in places}) == 1 and all(not beside for _, _, beside in places)
-
-
-def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
-    """Whether these sites of a column add to neighbours."""
-    elements = [lanes.elements[func.code[v][1]] for v in sites]
-    steps = {e.step for e in elements}
-    ahead = [e.ahead for e in elements]
-    return steps == {elements[0].size} and max(ahead) - min(ahead) < WIDEST
-
-
-def _apart(places: Iterable[_Steps]) -> bool:
-    """Whether elements, of which there are the steps, are read and written lane by lane in the same way."""
-    (step, *others) = {step for step, _, _ in places}
-    return step != STEP and not others

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rose_core.wasm.lane_code import Writer
+from rose_core.wasm.lane_writer import Writer
 
 
 def noted(monkeypatch: pytest.MonkeyPatch, of: Callable[[Writer], Any]) -> list[Any]:

@@ -48,7 +48,7 @@ from rose_core import (
     xor,
 )
 from rose_core import sum as total
-from rose_core.wasm import lane_code, lane_order, lanes
+from rose_core.wasm import lane_code, lane_order, lane_writer, lanes
 
 SIZES = [1, 2, 3, 4, 5, 8, 9, 33]
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
@@ -507,13 +507,13 @@ def distance(p, i, j):
 def counted(monkeypatch):
     """Of loops in lanes that are counted when they run, whether they begin with the last turn."""
     found = []
-    counted = lane_code.Writer._counted
+    counted = lane_writer.Writer._counted
 
     def noted(self, count):
         found.append(self.block.down)
         return counted(self, count)
 
-    monkeypatch.setattr(lane_code.Writer, "_counted", noted)
+    monkeypatch.setattr(lane_writer.Writer, "_counted", noted)
     return found
 
 

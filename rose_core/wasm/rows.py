@@ -36,7 +36,7 @@ from rose_core.encode import (
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, Func, path_of
 from rose_core.language.types import BOOL, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ
-from rose_core.wasm.lane_code import Writer
+from rose_core.wasm.lane_writer import Writer
 from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write

@@ -1,0 +1,242 @@
+"""Loops whose turns run two at a time, around the code of the turns: pairs of turns, and those left over.
+
+Turns that run side by side are a loop, or written out where they are few; those before and after them, and
+the last of an odd number, run in a lane alone. What the loop needs from outside is there when it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rose_core.encode import (
+    BR_IF_0,
+    END,
+    F64_CONVERT_S,
+    F64X2_SPLAT,
+    I32_ADD,
+    I32_GE_U,
+    I32_LT_U,
+    I32_SHL,
+    I32_SUB,
+    I32X4_SPLAT,
+    IF,
+    LOOP,
+    f64_const,
+    i32_const,
+    local_get,
+    local_set,
+    local_tee,
+)
+from rose_core.language.ops import by_name
+from rose_core.language.types import BOOL, Fin
+from rose_core.wasm.lane_sums import Sums
+from rose_core.wasm.lanes import in_lanes_of, is_number
+from rose_core.wasm.layout import BASE, Place
+from rose_core.wasm.strides import STEP, write
+
+if TYPE_CHECKING:
+    from rose_core.wasm.lower import Body
+
+_SELECT = by_name["select"].code
+
+
+class Writer:
+    """Writes a loop in lanes, behind what the block around it has so far."""
+
+    def __init__(self, body: Body, number: int, places: Mapping[int, Place]) -> None:
+        """``number``: the loop's block; ``places``: where each used result goes, by its number."""
+        self.body = body
+        self.func = body.func
+        self.number = number
+        self.block = self.func.blocks[number]
+        self.home = self.func.home[self.block.owner]
+        self.inside = {number}
+        """The blocks that are written."""
+        self.places = places
+        turns = self.block.turns
+        self.ends = (0, turns)
+        """The turns from the first to the second run side by side."""
+        self.is_short = False
+        """Whether the turns side by side are written out."""
+        self.is_alone = False
+        """Whether the turn that is being written runs before or after those."""
+        self.origin = 0
+        """The turn from which on turns are counted in the code that is being written."""
+        self.taken = 0
+        """How many local variables of lanes are in use."""
+        self.answers: dict[int, bool] = {}
+        """Bools that are the same in all turns that are being written."""
+        self.brought: dict[int, bytes] = {}
+        """Value from outside → code that pushes it."""
+        self.outside: dict[int, bytes] = {}
+        """Value from outside → code that pushes it in both lanes."""
+        self.steps: dict[int, int] = {}
+        """Bytes from one turn to the next → local variable with the bytes to this one."""
+
+    def turn(self, count: int) -> list[bytes]:
+        """The code of ``count`` turns side by side."""
+        raise NotImplementedError
+
+    def begin(self) -> list[bytes]:
+        """Code before turns run side by side."""
+        return []
+
+    def end(self) -> list[bytes]:
+        """Code after that."""
+        return []
+
+    def loop(self, used: Iterable[int], sums: Sequence[int], own: Collection[int] = ()) -> None:
+        """Write the loop, which uses these values, unless they are its own; the sums are those of `Sums`."""
+        body, out = self.body, self.body.out[self.home]
+        first, last = self.ends
+        counted = self.block.count
+        count = i32_const(last - first) if counted is None else body.settle(counted, self.home)
+        out += self._spread()
+        self.sums = Sums(body, sums, self.new_local, self.block.down, own)
+        self.i = body.new_local(True)
+        """The local variable with the turn, counted from the origin, times the bytes of an element."""
+        self.start = self.taken
+        self._alone(range(first))
+        self._beside(count)
+        self._alone(range(last, self.block.turns))
+        body.free[-1][1].append(self.i)
+        results = [self.block.results[k] for k in self.places]
+        if counted is not None:
+            results.append(counted)
+        for x in filter(self.is_outside, [*used, *results]):
+            if x >= 0:
+                body.used(x, self.number)
+        delayed, body.delayed[self.number] = body.delayed[self.number], []
+        for x in delayed:
+            body.used(x, self.home)
+
+    def _beside(self, count: bytes) -> None:
+        """Write the turns that run side by side, of which ``count`` pushes how many there are."""
+        out, (first, last) = self.body.out[self.home], self.ends
+        turns = last - first
+        self.is_alone, self.origin = False, first
+        whole = turns & -2
+        step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
+        out += [*self.begin(), *self.sums.begin(), BASE, local_set(self.i)]
+        if self.is_short:
+            for self.origin in range(first, last, 2):
+                self.taken = self.start
+                out += self.turn(min(2, last - self.origin))
+        elif not self.block.is_whole:
+            out += self._counted(count)
+        else:
+            out += [LOOP, *self.turn(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
+            if turns != whole:
+                self.taken = self.start
+                out += self.turn(1)
+        out += [*self.end(), *self.sums.end()]
+
+    def _counted(self, count: bytes) -> list[bytes]:
+        """The code of as many turns as ``count`` pushes, or of all from the last one on."""
+        body, out, i = self.body, list[bytes](), local_get(self.i)
+        end = body.new_local(True)
+        both, two = self.turn(2), i32_const(2 * STEP)
+        self.taken = self.start
+        one = self.turn(1)
+        size = [count, i32_const(3), I32_SHL]
+        body.free[-1][1].append(end)
+        if self.block.down:
+            out += [*size, local_set(self.i), i, two, I32_GE_U, IF, LOOP]
+            out += [i, two, I32_SUB, local_set(self.i), *both, i, two, I32_GE_U, BR_IF_0, END, END]
+            return [*out, i, IF, BASE, local_set(self.i), *one, END]
+        out += [*size, local_set(end), local_get(end), two, I32_GE_U, IF, LOOP, *both]
+        step = [local_get(end), i, two, I32_ADD, local_tee(self.i), two, I32_ADD]
+        out += [*step, I32_GE_U, BR_IF_0, END, END]
+        return [*out, i, local_get(end), I32_LT_U, IF, *one, END]
+
+    def _alone(self, turns: Iterable[int]) -> None:
+        """Write these turns, each by itself."""
+        out = self.body.out[self.home]
+        for turn in turns:
+            self.is_alone, self.origin, self.taken = True, turn, self.start
+            out += [BASE, local_set(self.i), *self.turn(1)]
+        self.taken = self.start
+
+    def is_outside(self, x: int) -> bool:
+        return x < 0 or self.func.home[x] not in self.inside
+
+    def bring(self, values: Iterable[int]) -> None:
+        """See to it that values from outside are there when the loop begins."""
+        for x in values:
+            if x not in self.brought and self.is_outside(x):
+                if x >= 0:
+                    push = self.body.settle(x, self.home)
+                    if isinstance(self.func.types[x], Fin):
+                        push += F64_CONVERT_S
+                elif self.func.type_of(x) is BOOL:
+                    push = i32_const(int(self.func.pool[~x][0]))
+                else:
+                    push = f64_const(self.func.pool[~x][0])
+                self.brought[x] = push
+
+    def _spread(self) -> list[bytes]:
+        """Code that puts what was brought into both lanes of local variables, a Bool as a mask.
+
+        What is brought may need other loops, with the same local variables: so all of it is there before.
+        """
+        out = []
+        for x, push in self.brought.items():
+            is_mask = self.func.type_of(x) is BOOL
+            n = self.new_local()
+            out += [*([BASE, push, I32_SUB, I32X4_SPLAT] if is_mask else [push, F64X2_SPLAT]), local_set(n)]
+            self.outside[x] = local_get(n)
+        return out
+
+    def new_local(self) -> int:
+        known = self.body.lane_locals
+        if self.taken == len(known):
+            known.append(self.body.unused_local("v"))
+        self.taken += 1
+        return known[self.taken - 1]
+
+    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], got: bytes = b"") -> None:
+        """Compute ``v``, of what is ``known``, or by code that reads it."""
+        ins = self.func.code[v]
+        if v in known:
+            return
+        if v in self.body.mates:
+            mates, _ = self.body.mates[v]
+            places = [self.new_local() for _ in mates]
+            out += [known[ins[1]], in_lanes_of(self.body, v), *map(local_set, reversed(places))]
+            known.update(zip(mates, map(local_get, places), strict=True))
+            return
+        push = got
+        if ins[0] == _SELECT and ins[1] in self.answers:
+            push = known[ins[2] if self.answers[ins[1]] else ins[3]]
+        elif not got:
+            # of three operands the first is on top of the stack
+            first, *others = [known[x] for x in ins[1:]]
+            push = b"".join([first, *others] if len(others) < 2 else [*others, first])
+            push += in_lanes_of(self.body, v)
+        if self.body.demand.uses[v] > 1 or self.body.demand.rooted[v]:
+            n = self.new_local()
+            out += [push, local_set(n)]
+            push = local_get(n)
+        known[v] = push
+
+    def address(self, place: Place, step: int = STEP) -> bytes:
+        """Code that pushes where the turn is that has so many bytes, without the offset."""
+        return place.plus(local_get(self.i if step == STEP else self.steps[step]))
+
+    def results(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
+        """Code that writes the results of ``count`` turns."""
+        out = []
+        for k, place in self.places.items():
+            r = self.block.results[k]
+            if is_number(self.func.type_of(r)):
+                out += self.store(place.at(self.origin * STEP), STEP, known[r], count)
+            else:
+                row = self.func.code[r][1:]
+                for j, x in enumerate(row, self.origin * len(row)):
+                    out += self.store(place.at(j * STEP), len(row) * STEP, known[x], count)
+        return out
+
+    def store(self, place: Place, step: int, value: bytes, count: int) -> list[bytes]:
+        """Code that writes a number of ``count`` turns, each ``step`` bytes from the one before."""
+        return write(self.address(place, step), place.offset, step, value, count, self.new_local)

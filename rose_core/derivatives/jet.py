@@ -30,7 +30,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import OPS, TABLE_END, code
 from rose_core.language.replay import Replay
-from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, has_tape, leaves
+from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
 
 _SELECT = code("select")
 _DIV, _MUL = code("div"), code("mul")
@@ -94,7 +94,7 @@ class CustomJet(Jet):
                 passed += [_scaled(b, x[j + 1], _MUL, j + 1) for j in range(order)] + x[:order]
                 vary += [True, True]
             else:
-                passed += [zero_like(b, x[0]), x[0]]
+                passed += [b.zero_like(x[0]), x[0]]
                 vary += [False, False]
         jet = rule(tuple(vary))
         given = iter(inlined(b, jet.func_jet, passed))
@@ -102,7 +102,7 @@ class CustomJet(Jet):
 
         def series() -> Ids:
             known = [next(given) for _ in range(1 + next(varying_results) * (order - 1))]
-            return known + [zero_like(b, known[0])] * (order - len(known))
+            return known + [b.zero_like(known[0])] * (order - len(known))
 
         for t in func.result_types:
             if is_real(t):
@@ -141,7 +141,7 @@ class _Sweep(Replay):
         """Coefficient ``j`` of ``v``, written out even where it is zero."""
         series = self.series[v]
         found = None if series is None else series[j]
-        return zero_like(self.b, self.env[v]) if found is None else found
+        return self.b.zero_like(self.env[v]) if found is None else found
 
     def keep(self, v: int, series: Series) -> None:
         """Note the series of ``v``, with all its coefficients computed."""
@@ -222,7 +222,7 @@ class _Sweep(Replay):
             pairs = zip(self.further_refs(ins[2]), self.further_refs(ins[3]), strict=True)
             self.refs[r] = [b.ternary(_SELECT, self.env[ins[1]], x, y, b.types[x]) for x, y in pairs]
         else:
-            zero, home = zero_like(b, self.env[ins[1]]), b.home[self.env[r]]
+            zero, home = b.zero_like(self.env[ins[1]]), b.home[self.env[r]]
             self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
         return self.refs[r]
 
@@ -345,7 +345,7 @@ class _Sweep(Replay):
                 if has:
                     given += ids[at : at + 1 + self.order]
                 else:
-                    given += [ids[at], *([zero_like(b, ids[at])] * (varies * self.order))]
+                    given += [ids[at], *([b.zero_like(ids[at])] * (varies * self.order))]
             return given
 
         return adapted(jet.func_jet, jet.func_jet.params, results=results)
@@ -372,7 +372,7 @@ def public_jet(placeholder: Func, func: Func, jet: Jet, order: int) -> Func:
         further = (
             [b.get(call, at + j) for j in range(1, order + 1)]
             if varies
-            else [zero_like(b, first) if is_real(t) else first] * order
+            else [b.zero_like(first) if is_real(t) else first] * order
         )
         f.results.append(b.vec([first, *further], array(size, t)))
         at += 1 + varies * order
@@ -400,9 +400,3 @@ def _scaled(b: Builder, v: int, op: int, factor: int) -> int:
     assert isinstance(t.index, Fin)
     i = b.open_for(t.index)
     return b.get(b.close_for([_scaled(b, b.index(v, i), op, factor)]), 0)
-
-
-def zero_like(b: Builder, primal: int) -> int:
-    """The zero of the type of a value."""
-    t = b.func.type_of(primal)
-    return b.zeros(primal, t) if has_tape(t) and primal >= 0 else b.const(0.0, t)

@@ -16,7 +16,7 @@ from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite
-from rose_core.language.types import TAN, has_tape, replace_scalar, scalar_of
+from rose_core.language.types import TAN, replace_scalar, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.derivatives.jvp import Jvp, Sweep
@@ -111,5 +111,4 @@ def with_tangents(jvp: Jvp, varying: Sequence[bool]) -> Func:
 
 def zero_tangent(b: Builder, primal: int) -> int:
     """The zero tangent of a value."""
-    t = replace_scalar(b.func.type_of(primal), TAN)
-    return b.zeros(primal, t) if has_tape(t) and primal >= 0 else b.const(0.0, t)
+    return b.zero_like(primal, replace_scalar(b.func.type_of(primal), TAN))

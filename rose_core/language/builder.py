@@ -37,7 +37,7 @@ from rose_core.language.ir import (
     takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, ref
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, has_tape, ref
 
 _OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
 _SMALL = 17
@@ -471,6 +471,11 @@ class Builder:
         """Zeros of the shape of ``v``, which is known at run time only."""
         self.func.straight = False
         return self.pure((ZEROS, v), type)
+
+    def zero_like(self, v: int, type: Type | None = None) -> int:
+        """The zero of a type, by default that of ``v``, with as many numbers as ``v`` has."""
+        type = type or self.func.type_of(v)
+        return self.zeros(v, type) if v >= 0 and has_tape(type) else self.const(0.0, type)
 
     def accum(self, init: int, block: int | None = None) -> int:
         """A new accumulator that starts from ``init``."""

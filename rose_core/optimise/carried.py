@@ -37,6 +37,7 @@ from rose_core.language.types import REAL, UNIT, Array, Fin
 from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Knowing, given_values
+from rose_core.optimise.ranges import LARGEST
 from rose_core.optimise.unchanged import Path, element_path, updates
 
 _IADD, _ISUB, _NARROW = map(code, ("iadd", "isub", "narrow"))
@@ -48,9 +49,6 @@ _MOST = 8
 
 _FARTHEST = 4
 """From how many turns ago they are at most."""
-
-_LARGEST = 1 << 24
-"""Indices up to this can be added and subtracted as they come."""
 
 _DEEPEST = 8
 """The most operations in an index."""
@@ -290,14 +288,14 @@ def _line(where: _Where, i: int) -> _Line | None:
             waiting.append((f, given[0], sign))
         elif op == PARAM and f is not where.body:
             waiting.append((where.body, where.args[given[0]], sign))
-        elif op == PARAM and not 0 < given[0] <= where.carries and t.size <= _LARGEST:
+        elif op == PARAM and not 0 < given[0] <= where.carries and t.size <= LARGEST:
             times[given[0]] += sign
         else:
             return None
         if len(waiting) > 2 * _DEEPEST:
             return None
     args = frozenset((p, n) for p, n in times.items() if p and n)
-    return _Line(times[0], args, more) if abs(more) <= _LARGEST else None
+    return _Line(times[0], args, more) if abs(more) <= LARGEST else None
 
 
 def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | None:

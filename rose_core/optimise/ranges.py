@@ -21,7 +21,7 @@ _MOST_CONDITIONS = 4
 LONGEST = 300
 """The most instructions of a body, or of the side of a choice in it, that are tried out."""
 
-_LARGEST = 1 << 24
+LARGEST = 1 << 24
 """Indices up to this can be added and subtracted as they come."""
 
 _DEEPEST = 8
@@ -142,7 +142,7 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
         op, *given = body.code[x]
         if op == PARAM and not given[0]:
             found.has_turn, t = True, body.types[x]
-            return found if isinstance(t, Fin) and t.size <= _LARGEST else None
+            return found if isinstance(t, Fin) and t.size <= LARGEST else None
         if op in (_IADD, _ISUB):
             if op == _IADD and _is_fixed(body, given[0], carries):
                 given.reverse()
@@ -157,7 +157,7 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
 
 def _is_fixed(body: Func, x: int, carries: int) -> bool:
     """Whether ``x`` is an index that is the same in all turns, and can be computed ahead of them."""
-    return _farthest(body, x, carries, _DEEPEST) <= _LARGEST
+    return _farthest(body, x, carries, _DEEPEST) <= LARGEST
 
 
 def _farthest(body: Func, x: int, carries: int, depth: int) -> float:

@@ -89,15 +89,15 @@ def test_too_many_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LOCALS", 100)
     monkeypatch.setattr(inline, "SHORT", 0)
     text = message(written_out(200))
-    assert text.startswith("gradient is too large: as one function of WebAssembly it has ")
-    assert " local variables, of which engines take 100; of its " in text
-    assert re.search(r"\d\d% calls of fwd_square, \d\d% calls of bwd_square\. Loops such as", text)
+    assert text.startswith("gradient is too large: as a WebAssembly function it has ")
+    assert " local variables, and engines allow 100. Of its " in text
+    assert re.search(r"\d\d% are calls of fwd_square, \d\d% are calls of bwd_square\. Write what", text)
     assert Program(Expansion(written_out(3).func).root).bytes
 
 
 def test_too_much_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODY", 2000)
-    assert " bytes, of which engines take 2,000; of its " in message(written_out(200))
+    assert " bytes, and engines allow 2,000. Of its " in message(written_out(200))
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -119,7 +119,7 @@ def test_too_much_code_in_any_part(monkeypatch: pytest.MonkeyPatch, early: bool)
             y = cos(y * x) + k
         return y if early else y * rose_sum(50, lambda i: turn(v, x, i))
 
-    assert " bytes, of which engines take 30,000; of its " in message(f)
+    assert " bytes, and engines allow 30,000. Of its " in message(f)
 
 
 def test_too_many_arguments_of_an_opaque_function() -> None:
@@ -127,7 +127,7 @@ def test_too_many_arguments_of_an_opaque_function() -> None:
     give = opaque([struct], Real, lambda s: 0.0)
     f = fn([Real], Real, lambda x: give(dict.fromkeys(struct, x)))
     assert message(f).startswith(
-        "<lambda> takes too much: an opaque function gets each number and each vector"
+        "<lambda> takes too many arguments: an opaque function gets each number and each vector"
     )
 
 

@@ -40,9 +40,9 @@ def check_function(f: Func, function: Function) -> None:
     ):
         if found > limit:
             raise SizeError(
-                f"{f.name} is too large: as one function of WebAssembly it has {found:,} {what}, of which "
-                f"engines take {limit:,}; {_operations(f)}. Loops such as vec, sum and fori do not grow "
-                "with their turns, and functions for what repeats keep each of them small"
+                f"{f.name} is too large: as a WebAssembly function it has {found:,} {what}, and engines "
+                f"allow {limit:,}. {_operations(f)}. Write what repeats as a loop (vec, sum, fori), which "
+                "does not grow with its turns, or as a function of its own"
             )
 
 
@@ -50,17 +50,17 @@ def check_import(f: Func, params: int) -> None:
     """Raise if engines would refuse to call the opaque function ``f``."""
     if params > PARAMS:
         raise SizeError(
-            f"{f.name} takes too much: an opaque function gets each number and each vector by itself, here "
-            f"{params:,}, of which engines take {PARAMS:,}; in a vector they are one"
+            f"{f.name} takes too many arguments: an opaque function gets each number and each vector by "
+            f"itself, which here makes {params:,}, and engines allow {PARAMS:,}; pass numbers as a vector"
         )
 
 
 def _operations(f: Func) -> str:
-    """How many operations there are, and which ones the most."""
+    """How many operations there are, and of which kinds most of them."""
     names = Counter(_name(f, ins) for ins in f.code if ins[0] not in (PARAM, GET))
     total = names.total()
-    most = ", ".join(f"{n / total:.0%} {name}" for name, n in names.most_common() if n >= _MUCH * total)
-    return f"of its {total:,} operations, {most or 'none is frequent'}"
+    most = ", ".join(f"{n / total:.0%} are {name}" for name, n in names.most_common() if n >= _MUCH * total)
+    return f"Of its {total:,} operations, {most or 'none is frequent'}"
 
 
 def _name(f: Func, ins: tuple[int, ...]) -> str:

@@ -63,3 +63,11 @@ def test_what_is_imported_is_seen() -> None:
     assert ("call/run", "record/functions") in bridge()
     assert ("wasm/lower_sums", "wasm/lower_loops") in core()
     assert ("worker", "draft/draft") in bridge()  # which it hands on
+
+
+@pytest.mark.parametrize("folder", ["language", "optimise", "derivatives", "wasm", "recording"])
+def test_the_page_of_a_folder_names_every_module(folder: str) -> None:
+    source = ROOT / "rose_core" / folder
+    page = ast.get_docstring(ast.parse((source / "__init__.py").read_text()))
+    assert page
+    assert set(re.findall(r"(?<!`)`(\w+)`", page)) == {path.stem for path in source.glob("[a-z]*.py")}

@@ -18,6 +18,11 @@ start, and one hash table finds common subexpressions everywhere. A tuple per in
 is the key of that table as well: in Pyodide that is twice as fast as parallel lists of ints with a
 packed key.
 
+Some words for all passes: a *turn* is an iteration of a loop, and the *state* of a ``LOOP`` what it carries
+from one to the next; a *choice* is a ``COND``, and its *sides* are the two functions; a *row* is an element
+that is an array; *written out* is unrolled, *in line* inlined; what is *kept* of a forward pass is on the
+*tape*.
+
 Functions made by the tracers hold leaf types only: aggregates are bundles of ids on the tracer's side
 and leave no instruction. Programs read from text may hold pairs and structs (`TUPLE`, `MEMBER`,
 `REF_MEMBER`); `language.flatten` takes them apart before anything else happens to them.

@@ -1,1 +1,45 @@
-"""Programs that do the same with less: before they are differentiated, and before they are lowered."""
+"""Passes that make programs do the same with less work; in parentheses, what compilers usually call them.
+
+Each takes a function, and gives back that or a changed copy. They run in the order in which they stand here.
+
+On a whole program, before anything is differentiated (`derivatives.expand`):
+
+- `inline`: short functions stand in place of their calls (inlining);
+- `common`: what several calls compute of the same arguments is computed once, before them;
+- `inline` again: functions that are called once, in a loop, stand in place of that call.
+
+On each function, before it is differentiated:
+
+- `hoist`: a loop that does the same in all turns of one around it moves out (loop-invariant code motion);
+- `fused`: loops side by side that compute much of the same become one (loop fusion);
+- `guarded`: a sum under a condition on the index becomes a loop over the range where that holds;
+- `bounded`: so does a loop with a state that only changes in such a range;
+- `carried`: elements that earlier turns have set become state (scalar replacement);
+- `outside`: what a body computes of its arguments alone moves out of the loop (loop-invariant code motion);
+- `narrow`: the body of a loop gets rows in place of matrices of which it reads no more.
+
+On the whole program, once its derivatives are made:
+
+- `demanded`: results of choices and loops that nobody uses are left out (dead code elimination);
+- `powers`: powers with short exponents become products (strength reduction).
+
+On each function, before it is lowered (`unroll.unrolled`):
+
+- `sunk`: a row that only a side of a choice reads is taken there (code sinking);
+- `elements`: a vector that is made to be added is added number by number (scalar replacement);
+- `interchange`: a loop along rows goes inside of the one over rows (loop interchange);
+- `single`: calls of a function that is one operation become that operation;
+- `unroll`: short inner loops are written out (loop unrolling), by `jam` side by side (unroll and jam);
+- `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
+- `once`: what several loops compute with library functions is computed in one of them;
+- `sums`: a loop whose state is nothing but sums becomes one without a state, which may run in lanes.
+
+What they have in common:
+
+- `copies`, `other_loops`: functions in which calls, or loops, become others;
+- `movable`: what may be done elsewhere; `invariants`: the values that `hoist` computes ahead;
+- `numbering`: which values are the same (value numbering);
+- `ranges`: in which turns a loop does anything; `unchanged`: which numbers of a state no turn changes;
+- `cases`: when a value has a part in a derivative; `reads`: which turns read the same of tables;
+- `written`: loops written out before anything is differentiated.
+"""

@@ -1,9 +1,12 @@
-"""Loops that turn only where something happens, before anything is differentiated.
+"""Loops with a state that turn only where something happens, before anything is differentiated.
 
-A triangle of a matrix is written as a loop over all indices with a choice in it, ``cond(i > k, …, a)``. Where
-the state stays as it is unless the number of the turn is in a range that is known before the loop, the loop
-turns over that range: its count is what is in the range, its number counts from there, and the choice is
-gone. A derivative keeps, and goes back through, that much only.
+A triangle of a matrix is written as a loop over all indices with a choice in it:
+
+    loop k < n, state a:  cond(k < i, step(a, k), a)     →     loop k < i, state a:  step(a, k)
+
+Where the state stays as it is unless the number of the turn is in a range that is known before the loop, the
+loop turns over that range: its count is the length of the range, its number counts from there, and the choice
+is gone. So a derivative keeps no other turns, and goes back through no others.
 """
 
 from __future__ import annotations

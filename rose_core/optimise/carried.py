@@ -1,9 +1,12 @@
-"""Elements that the last turns of a loop have set, as numbers of its state.
+"""Elements that the last turns of a loop have set, as numbers of its state: scalar replacement.
 
-A trajectory is written as a vector of which each element comes of the one before: ``x.set(i + 1, f(x[i]))``.
+A trajectory is written as a vector in which each element is computed of the one before:
+
+    loop i, state x:  x.set(i + 1, f(x[i]))     →     loop i, state x, y:  x.set(i + 1, f(y)), f(y)
+
 A turn would wait for memory until it has what the last one set, and on the way back for its cotangent. So the
-loop carries that beside the vector: scalar replacement (Callahan, Carr and Kennedy, 1990). Where turns have
-to do with one element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
+loop carries that beside the vector (Callahan, Carr and Kennedy, 1990). Where turns read and set one element
+only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
 """
 
 from __future__ import annotations

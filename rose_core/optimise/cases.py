@@ -1,4 +1,4 @@
-"""What may have an infinite derivative and is needed in some cases only, which indices tell.
+"""Which values with an infinite derivative are needed in some cases only, and in which, as indices tell.
 
 ``select(i == j, 0, 1 / x)`` needs the quotient where ``i`` is not ``j``, which is known without a look at any
 number. In the other cases it has no part in a derivative (`derivatives.chosen`), so it is not moved out of

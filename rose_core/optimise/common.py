@@ -1,7 +1,9 @@
 """What the calls of a function have in common, computed before them, before anything is differentiated.
 
-A function of two shapes measures both in every call, forward and in reverse. Called for all pairs of some, it
-measures each of these again and again: there are more pairs of arguments than arguments. So what a function
+    gap(a, b) + gap(a, c)     →     s = size(a);  rest(s, size(b)) + rest(s, size(c))
+
+A function of two shapes measures both in every call, forward and in reverse. Called for all pairs of some
+shapes, it measures each of them again and again, as there are more pairs than shapes. So what a function
 computes of arguments that are the same in several calls is computed by the caller, once for each of these
 arguments, and given to what is left of the function (`_Rest`). It is worth that if it is much, and little has
 to be given (`LEAST`, `FOR_EACH`).

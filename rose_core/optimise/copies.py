@@ -1,4 +1,4 @@
-"""Functions in which calls change, and those that call them, copied once; and which are left as they are."""
+"""Copies of functions in which calls of some become something else, and of all functions that call these."""
 
 from __future__ import annotations
 

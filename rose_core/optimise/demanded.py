@@ -1,9 +1,11 @@
-"""What nobody asks for of a choice or a loop with a state, left out of it, once all derivatives are made.
+"""Results of choices and loops that nobody uses, left out of these once all derivatives are made.
 
-A gradient needs of the forward pass what that keeps, and seldom the value. What a function does not need of
-its own is never computed (`language.demand`); but the side of a choice, or the body of a loop, gives several
-results, of which the function around may use few. So here these give less, and get less: of the numbers in a
-loop's state those that are used after it, and those of which these are computed, turn by turn.
+    value, tape = cond(p, f, g);  use(tape)     →     tape = cond(p, f', g');  use(tape)
+
+A gradient needs what its forward pass keeps, and seldom the value. What a function does not need of its own
+is never computed (`language.demand`); but the side of a choice, or the body of a loop, gives several results,
+of which the function around may use few. So here these give less, and get less: of a loop's state there is
+left what is used after the loop, and what that is computed of, turn by turn.
 """
 
 from __future__ import annotations

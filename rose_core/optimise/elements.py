@@ -1,8 +1,10 @@
 """Vectors that are made to be added to an accumulator: their elements are added instead.
 
+    r += [x, y]     →     r[0] += x;  r[1] += y
+
 Reverse mode collects what the elements of a row get, and adds it to the row's accumulator as one vector. That
 vector would be written to memory number by number, and read from there two numbers at a time, for which
-processors wait until it has been written.
+processors wait until both have been written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Loops that compute the same in each turn, as one loop, before anything is differentiated.
+"""Loops that compute the same in each turn, as one loop, before anything is differentiated: loop fusion.
+
+    for j:  x += a[j] / r(j)
+    for j:  y += b[j] / r(j)     →     for j:  s = r(j);  x += a[j] / s;  y += b[j] / s
 
 The components of a force are sums of their own, in each of which all distances are computed. As one loop,
 they are computed once, and so is their derivative. Every sum and every element gets what it got, in the same
-order, so values are the same to the bit; in a derivative, the order in which cotangents meet may be another.
+order, so values are the same to the bit; in a derivative, cotangents may be added in another order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Sums over indices that a condition chooses, as loops over a range, before anything is differentiated.
 
-A sum over pairs is written ``sum(n, j => select(j < i, …, 0))``, whose loop ``FOR`` runs over all indices.
+A sum over pairs is written ``sum(n, j => select(j < i, x[j], 0))``, whose loop ``FOR`` runs over all indices:
+
+    for j < n:  s += select(j < i, x[j], 0)     →     loop j < i, state s:  s + x[j]
+
 If a loop does nothing but add up numbers that are 0 outside of a range, and the range depends on what is
 around the loop, then it becomes a loop ``LOOP`` over that range (`optimise.bounded`). The sums are the same
 to the bit, and what is not in the range is not computed, so that it need not have a derivative either.

@@ -1,10 +1,14 @@
 """Loops inside of loops that do the same in every turn, moved out of them, before anything is differentiated.
 
-Written as in a book, each share of a softmax has the sum of all in it: a loop in a loop. The builder puts an
-operation where its operands are; this does so with whole loops, and the accumulators that they add to. It
-comes before the derivatives, where each turn would have a share of its own in the cotangent of such a sum.
-So are columns read: a loop around sums of ``a[k][i] * b[k][j]`` runs two turns at a time if one is a vector.
-And so is what a turn computes again and again for turns of a loop around it (`optimise.invariants`).
+A softmax may be written as in a book, where each share has the sum of all in it:
+
+    for i:  y[i] = x[i] / sum(x)     →     s = sum(x);  for i:  y[i] = x[i] / s
+
+The builder puts an operation where its operands are; this does so with whole loops, and the accumulators that
+they add to. It comes before the derivatives, where each turn would have a share of its own in the cotangent
+of such a sum. Columns are read ahead in the same way: a loop around sums of ``a[k][i] * b[k][j]`` runs two
+turns at a time if one of these is a vector. And so is what a turn computes again and again for turns of a
+loop around it (`optimise.invariants`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Loops in each other that change places, so that turns go along rows: two of them can run at a time then.
+"""Loops in each other that change places, so that turns go along rows, and two of them can run at a time.
+
+    for p:  d = f(p);  for r:  g[r][p] += d * w[r]
+        →     d = [for p: f(p)];  for r:  for p:  g[r][p] += d[p] * w[r]
 
 The gradient of a convolution of a picture adds, for each pixel of its result, to rows of the kernel and of
 the picture, row after row. With the loop over rows outside, the one over pixels goes along them. What that

@@ -1,9 +1,12 @@
 """Values in a loop that are the same in all turns of another one around it, though not of all loops.
 
-In a sum over ``k`` and ``r`` of ``a[r] * b[r] * c[k][r]``, the first product is the same for each ``k``. The
-builder leaves it in the loop over ``r``, where its operands are. As a vector it is computed once, before the
-loop over ``k``, and in a derivative its cotangents are added up before they become those of ``a`` and ``b``.
-So are sums: the norms of all ``b[r]``, where each is needed for every ``k``.
+    for k:  for r:  s += a[r] * b[r] * c[k][r]
+        →     p = [for r: a[r] * b[r]];  for k:  for r:  s += p[r] * c[k][r]
+
+The builder leaves the first product in the loop over ``r``, where its operands are. As a vector it is
+computed once, before the loop over ``k``, and in a derivative its cotangents are added up before they become
+those of ``a`` and ``b``. The same goes for sums: the norms of all ``b[r]``, where each is needed for every
+``k``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Loops of very few turns around sums, whose turns run side by side.
+"""Loops of very few turns around sums, whose turns run side by side: unroll and jam.
+
+    for c < 2:  for j:  s[c] += x[j][c]     →     for j:  s[0] += x[j][0];  s[1] += x[j][1]
 
 Each channel of a picture, or each coordinate of a point, has a sum of its own. One after the other, every
 addition of a sum waits for the one before it. So the turns of the loop around the sums are written out, and
 the loops in it run once for all of them: the sums go on in turn, what they have in common is computed once,
-and each still adds up the same numbers in the same order. (Compilers call it unroll and jam.)
+and each still adds up the same numbers in the same order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Rows in place of matrices: what a loop's body gets of an array of which each turn reads the same rows.
 
-The body that adds up ``L[i][k] * L[j][k]`` over ``k`` reads two rows of ``L``, so it gets these. Reverse
-mode keeps what a loop has got: where ``L`` is another one for every such loop, as in a factorisation, that
-would be as many matrices. What a function closes over is narrowed in the same way (`tracing.functional`).
+    body(k, s, L, i, j) = s + L[i][k] * L[j][k]     →     body(k, s, x, y) = s + x[k] * y[k]
+
+Reverse mode keeps what a loop has got: where ``L`` is another one for every such loop, as in a factorisation,
+that would be as many matrices. What a function closes over is narrowed in the same way
+(`tracing.functional`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Value numbering beyond operations: sums of the same, and vectors of the same, are one.
 
-The builder has one value for equal operations. A mean that a program has as a function is a loop wherever it
-is mentioned, as in the square of what a number is more than the mean. So values get numbers, of which those
-in loops are functions of the turns around them, the same for loops side by side: what adds up a value of the
-same number in as many turns, or has it as elements, is the same.
+    mean(x) * mean(x)     →     m = mean(x);  m * m
+
+The builder has one value for equal operations. But a mean that a program has as a function is a loop wherever
+it is mentioned. So values get numbers, of which those in loops are functions of the turns around them, the
+same for loops side by side: what adds up a value of the same number in as many turns, or has it as elements,
+is the same.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Library functions of the same elements in several loops, computed once.
 
-A function like exp costs more than to keep its result. So where a loop computes one of what a loop before
-it has computed it of, the first loop gives its results as a vector. The same goes for what is computed
-together: reverse mode asks for sin in a loop after the one with cos, and both cost little more than one.
+    for i:  y[i] = exp(x[i])
+    for i:  z[i] = a[i] * exp(x[i])     →     for i:  z[i] = a[i] * y[i]
+
+A function like exp costs more than to keep its result. So where a loop computes one of what a loop before it
+has computed it of, the first loop gives its results as a vector. The same goes for what is computed together:
+reverse mode asks for sin in a loop after the one with cos, and both cost little more than one.
 """
 
 from __future__ import annotations

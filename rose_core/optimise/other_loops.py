@@ -1,4 +1,4 @@
-"""Copies of functions whose loops with a state become others, as passes have found that they can."""
+"""Copies of functions in which loops with a state are replaced, as a pass has found that they can be."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""What is the same in all turns of a loop, computed before the loop.
+"""What is the same in all turns of a loop with a state, computed before the loop.
 
-The builder puts an operation into the outermost loop ``FOR`` that has its operands. The body of a loop with a
-state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on the way
-back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It never
-gets more numbers than before: a loop that varies by one number alone is to stay so
+    loop i, state s:  s + x[i] * (a / b)     →     q = a / b;  loop i, state s:  s + x[i] * q
+
+The builder puts an operation into the outermost loop ``FOR`` that has its operands. But the body of a loop
+with a state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on
+the way back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It
+never gets more numbers than before: a loop that varies by one number alone is to stay so
 (`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no turn or
 indices choose it (`optimise.cases`): times the cotangent 0 that would be no number.
 """

@@ -1,10 +1,12 @@
 """Powers that are products: those with a whole or half exponent that is short, and that a program names.
 
-The function takes ten times as long as a product. The products differ from it in the last digits only:
-``x**n`` by n roundings at most, and those below 1e-308. What is not defined stays so. A program that is to
-be precise keeps its powers, but for those that are as near to the exact value as the function is.
+    x ** 2.5     →     x * x * sqrt(x)
 
-This comes after derivatives, since that of a power is another one, also where that of the product were not
+The function takes ten times as long as a product. The products differ from it in the last digits only:
+``x**n`` by n roundings at most, and those below 1e-308. What is not defined stays so. A program that is to be
+precise keeps its powers, but for those that are as near to the exact value as the function is.
+
+This comes after derivatives, since that of a power is another one, also where that of the product is not
 defined: the derivative of ``x**1.5`` at 0 is 0.
 """
 

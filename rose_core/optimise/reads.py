@@ -1,7 +1,7 @@
 """Which turns of a loop read the same, where tables say what each turn reads.
 
-A row of calls is a loop over tables (`recording.roll`): of all pairs of some points, a point is read in many
-turns. So what depends on the index by tables alone is known for every turn.
+A row of calls is a loop over tables (`recording.roll`): if these are for all pairs of some points, a point is
+read in many turns. So what depends on the index by tables alone is known for every turn.
 """
 
 from __future__ import annotations

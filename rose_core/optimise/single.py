@@ -1,8 +1,10 @@
 """Functions that are one operation: a call of one is that operation.
 
+    f(x) = exp(x):  f(y) + 1     →     exp(y) + 1
+
 An author's own function, such as one that has a derivative set by hand, is often no more than a name for a
-built-in one. As long as derivatives are to be taken, it must stay a function. Thereafter its operation
-stands in place of each call, and loops of it run as those of any other operation.
+built-in one. As long as derivatives are to be taken, it must stay a function. Thereafter its operation stands
+in place of each call, and loops of it run as those of any other operation.
 """
 
 from __future__ import annotations

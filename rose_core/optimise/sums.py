@@ -1,5 +1,7 @@
 """Loops with a state that is nothing but sums, as loops ``FOR`` of as many turns: the last step of all.
 
+    loop j < i, state s:  s + f(x[j])     →     for j < i:  s += f(x[j])
+
 A triangle, such as the pairs of points, is a loop with a state, as the number of its turns is not known in
 advance. If all that a turn does to it is to add to numbers, two turns can run at a time (`wasm.lanes`).
 """

@@ -1,9 +1,11 @@
 """Rows that a side of a choice reads: it gets the array and the indices where the choice gets the array, too.
 
-A row is a place in its array. A side that gets both, and changes the array, would have to change a copy,
-as long as the row may still be read. A side that takes the row from the array reads what it needs of it
-before it changes that, and where the choice is not taken, nothing is read. The same goes for places in
-accumulators: what adds to such a place and to the whole is known to add to the one accumulator.
+    cond(p, f, (a, a[i]), …)     →     cond(p, f', (a, i), …)
+
+A row is a place in its array. A side that gets both, and changes the array, would have to change a copy, as
+long as the row may still be read. A side that takes the row from the array reads what it needs of it before
+it changes that, and where the choice is not taken, nothing is read. The same goes for places in accumulators:
+what adds to such a place and to the whole is known to add to the one accumulator.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Loops and their derivatives as one loop, where nothing waits for a whole sum: without a tape.
 
+    for i:  y[i] = exp(x[i]);  s += y[i]
+    for i:  dx[i] += y[i]                    →     for i:  y = exp(x[i]);  s += y;  dx[i] += y
+
 What the terms of a sum have as cotangents is often known before the sum is: of a loss over data, it is the
 same for each. Then a turn of the loop backward needs no more of the loop forward than its own turn has
 computed, and may follow that at once. What would be kept in vectors from one loop to the other is at hand,

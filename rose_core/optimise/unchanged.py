@@ -1,5 +1,7 @@
 """Numbers in a loop's state that no turn changes, read before the loop.
 
+    loop k > j, state x:  x.set(k, x[j] * f(k))     →     y = x[j];  loop k > j, state x:  x.set(k, y * f(k))
+
 What a turn reads of the state, reverse mode adds to the state's cotangent, turn by turn through memory. A
 number that is the same in all turns is an argument, whose cotangent is added up in a local variable.
 """

@@ -1,13 +1,13 @@
-"""Small loops inside others, unrolled: the last step before a function is lowered.
+"""Small loops inside others, written out: the last step before a function is lowered.
 
-A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of
-a vector goes through memory. Written out, its indices are constants, and a short accumulator that is
-only added to at such indices becomes one local variable for each element. Loops that are not
-inside of another are left: they would not run faster for it; nor those that gain more by running two turns
-at a time (`wasm.lanes`). Of a loop around sums that stay loops, the turns run side by side
-(`optimise.jam`); a loop over rows that stays goes around the one along them (`optimise.interchange`). Loops
-forward and backward are one where they can be (`optimise.tapeless`), and what several of the loops that stay
-compute, one does (`optimise.once`).
+    for i:  for k < 2:  s += x[i][k]     →     for i:  s += x[i][0];  s += x[i][1]
+
+A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of a
+vector goes through memory. Written out, its indices are constants, and a short accumulator that is only added
+to at such indices becomes one local variable for each element. Loops that are not inside of another are left:
+they would not run faster for it; nor those that gain more by running two turns at a time (`wasm.lanes`).
+
+`unrolled` also runs the other passes that come at this point; `rose_core.optimise` lists them.
 """
 
 from __future__ import annotations

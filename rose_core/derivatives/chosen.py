@@ -1,9 +1,11 @@
 """Choices that indices make, before they are differentiated in reverse.
 
-Reverse mode multiplies by the derivative of what is not chosen, too, with a cotangent of 0: where that is
-infinite, the product is no number. In a sum over pairs, ``select(i == j, 0, 1 / distance)``, this would be so
-for every ``i``. Which side is chosen is known here without a look at any number, so what only that side needs
-is computed of something harmless wherever it is not chosen.
+    select(i == j, 0, 1 / x)     →     select(i == j, 0, 1 / select(i == j, 1, x))
+
+Reverse mode multiplies by the derivative of what is not chosen, too, with a cotangent of 0: where that
+derivative is infinite, the product is no number. In a sum over pairs, ``select(i == j, 0, 1 / distance)``,
+this would be so for every ``i``. Which side is chosen is known here without a look at any number, so what
+only that side needs is computed of something harmless wherever it is not chosen.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Vectors that are made to find the least or largest of their numbers, in reverse.
 
+    v = [for i: f(i)];  loop i, state m:  min(m, v[i])     →     loop i, state m:  min(m, f(i))
+
 The derivative of the least is that of one number (`derivatives.extremes`, `derivatives.nearest`). Of a
 vector, all numbers would be kept, and all would get a cotangent, 0 but for one. So a loop that compares
 numbers computes them; where these are few, and the comparisons are written out, so are they.

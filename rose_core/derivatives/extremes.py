@@ -1,9 +1,11 @@
 """Loops that find the least or the largest of many, before they are differentiated in reverse.
 
-The derivative of such a loop is that of the one number that is found. So the way forward also finds the turn
-that it is from, keeps nothing else, and the number is computed once more, of that turn. Where it is found in
-several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run.
-Of a state that turns replace as a whole, it is the last of these turns (`derivatives.replaced`).
+    loop i, state m:  min(m, f(i))     →     k = the turn where f(i) is least;  m = f(k)
+
+The derivative of such a loop is that of the one number that is found. So the way forward finds the turn that
+this is from, keeps nothing else, and computes the number once more, of that turn. Where the least is found in
+several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run. Of
+a state that turns replace as a whole, the turn is the last that did (`derivatives.replaced`).
 """
 
 from __future__ import annotations

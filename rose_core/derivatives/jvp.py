@@ -1,8 +1,9 @@
 """Forward mode: a function on numbers becomes a function on duals (Figures 11 and 12).
 
-Each op is followed by its tangent, by the op's forward rule. Tangents that are structurally zero are
-not computed: a derivative is made for a given set of varying parameters, and says which of its
-results vary.
+    y = sin(x)     →     y = sin(x);  dy = dx * cos(x)
+
+Each op is followed by its tangent, by the op's forward rule. Tangents that are structurally zero are not
+computed: a derivative is made for a given set of varying parameters, and says which of its results vary.
 """
 
 from __future__ import annotations

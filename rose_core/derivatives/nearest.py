@@ -1,9 +1,12 @@
 """The least or largest of several numbers that are computed alike, in every turn of a loop, in reverse.
 
-Where an author's own loop has written out the distances to all centres, reverse mode would go back into
-each of them, with a cotangent of 0 into all but one. So a loop before finds in each turn which one it is; in
-the loop itself only that one is computed, of operands that are picked by its number from vectors. Where
-several are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
+    for i:  s += min(f(x[i], a), f(x[i], b))
+        →     k = [for i: which is less];  for i:  s += f(x[i], [a, b][k[i]])
+
+Where an author's own loop has written out the distances to all centres, reverse mode would go back into each
+of them, with a cotangent of 0 into all but one. So a loop before finds in each turn which one it is; in the
+loop itself only that one is computed, of operands that are picked by its number from vectors. Where several
+are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Elements of arrays whose update passes their cotangent on: ``a[i] + x``, put in the place of ``a[i]``.
 
+    backward from a.set(i, a[i] * 2 + x):     da' = da.set(i, da[i] * 2);  dx = da[i]
+
 The cotangent of the old element is that of the new one, by a factor, and stands where it has to be already.
 So the backward pass leaves it there, and need not put 0 in its place and add to that.
 """

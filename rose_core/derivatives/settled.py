@@ -1,10 +1,12 @@
 """Cotangents of arrays that change in few places, as of a backward loop's state: they are updated there.
 
-In general what is added to the cotangent of an array is collected in an accumulator of its own, which
-takes as long as the array is. Where a whole array is added to it but once, the accumulator starts from
-that array, which is made earlier if need be, and where nobody needs that any more, in its place
-(`wasm.reuse`). A function that adds a whole array to an accumulator has a result instead, for the accumulator
-to start from, and so have both sides of a choice.
+    r = accum(zeros);  r[i] += x;  r += a     →     r = accum(a);  r[i] += x
+
+In general what is added to the cotangent of an array is collected in an accumulator of its own, which takes
+as long as the array is. Where a whole array is added to it but once, the accumulator starts from that array,
+which is made earlier if need be, and where nobody needs that any more, in its place (`wasm.reuse`). A
+function that adds a whole array to an accumulator has a result instead, for the accumulator to start from,
+and so have both sides of a choice.
 """
 
 from __future__ import annotations

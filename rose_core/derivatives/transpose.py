@@ -1,5 +1,7 @@
 """Reverse mode: a forward pass, and a backward pass that is its derivative transposed (Figures 13, 14).
 
+    a = sin(x);  y = a * x     and then, from dy:     da = dy * x;  dx = dy * a + da * cos(x)
+
 `Linearization` is the forward pass: it emits the primal program and notes which values carry a
 tangent. `Reverse` is the backward pass: it visits those values last to first, and turns the cotangent
 of each into contributions to its operands, by the transposed template of the op's one forward rule.

@@ -1,5 +1,7 @@
 """Loops whose turns are independent of each other, two turns at a time: the 128-bit lanes of WebAssembly.
 
+    for i:  y[i] = a * x[i]     →     for i in steps of 2:  (y[i], y[i + 1]) = a * (x[i], x[i + 1])
+
 Such a loop reads elements that are a step apart in neighbouring turns, and what it computes of them goes to
 elements of its own, of arrays or accumulators. These are neighbours; or they are the same coordinate of
 neighbouring points, say, and then each lane is read and written by itself. Each lane does to its numbers what

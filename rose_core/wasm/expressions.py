@@ -284,6 +284,10 @@ class Expressions:
         """Code that pushes these scalars, to be put at the end of ``block``.
 
         What they need computed ahead has been written when this returns.
+
+        A work list stands in place of recursion. An id on it asks for a value; with `_WRITE` added, its
+        operands have been written, and its operation is next; with `_FINISH`, that also ends a statement of
+        its own, for which the code around it has been ``suspended``.
         """
         func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.codes.single
         code, home, types, local_of = func.code, func.home, func.types, self.local_of

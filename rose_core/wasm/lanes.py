@@ -27,7 +27,7 @@ from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside
 from rose_core.wasm.lane_order import add_in_turn, keeps_order
 from rose_core.wasm.layout import size_of
-from rose_core.wasm.pieces import Known, Piece, at, pieces
+from rose_core.wasm.pieces import Piece, Pieces, at
 from rose_core.wasm.strides import STEP
 
 if TYPE_CHECKING:
@@ -214,20 +214,20 @@ def _take_additions(body: Body, lanes: Lanes) -> bool:
 
 def _take_values(body: Body, lanes: Lanes, results: Collection[int]) -> bool:
     """Find what the loop computes; False if some of it cannot be computed in lanes."""
-    added, known = {*lanes.sites, *lanes.sums}, Known()
+    added, pieces = {*lanes.sites, *lanes.sums}, Pieces(body.func, lanes.number)
     for v in body.func.blocks[lanes.number].order:
-        if body.demand.uses[v] and v not in added and not _take(body, lanes, v, v in results, known):
+        if body.demand.uses[v] and v not in added and not _take(body, lanes, v, v in results, pieces):
             return False
     return True
 
 
-def _take(body: Body, lanes: Lanes, v: int, is_result: bool, known: Known) -> bool:
-    """Take the value ``v``, in the order of the loop; ``known``: what `pieces` has found of its turns."""
+def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> bool:
+    """Take the value ``v``, in the order of the loop."""
     func, number = body.func, lanes.number
     ins, t = func.code[v], func.types[v]
     op, inner = ins[0], t.inner if isinstance(t, Ref) else t
     if op in (INDEX, REF_INDEX) and is_number(inner):
-        found = element(body, number, ins, known)
+        found = element(body, ins, pieces)
         if found is None:
             return False
         lanes.elements[v] = found
@@ -235,16 +235,16 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, known: Known) -> bo
         if op not in (INDEX, REF_INDEX) and not (is_result and _is_row(func, number, v)):
             return False
         lanes.rows.append(v)
-    elif t is BOOL and (answer := pieces(func, number, v, known)):
+    elif t is BOOL and (answer := pieces.of(v)):
         lanes.answers[v] = answer
         return True
     elif op in COMPARISONS:
-        operands = [(x, pieces(func, number, x, known)) for x in ins[1:]]
+        operands = [(x, pieces.of(x)) for x in ins[1:]]
         if any(of is None and func.home[x] == number for x, of in operands):
             return False
         lanes.compared[v] = [of for _, of in operands]
     elif op == _REAL:
-        index = pieces(func, number, ins[1], known)
+        index = pieces.of(ins[1])
         if index is None:
             return False
         lanes.numbers[v] = index
@@ -253,7 +253,7 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, known: Known) -> bo
             return False
     elif isinstance(t, Ref):
         return False
-    elif body.affine(v) is None and pieces(func, number, v, known) is None:
+    elif body.affine(v) is None and pieces.of(v) is None:
         if beside(body, number, v) is None:
             return False
         lanes.shifted.append(v)
@@ -320,12 +320,9 @@ def in_lanes_of(body: Body, v: int) -> bytes:
     return body.codes.in_lanes.get(code, b"")
 
 
-def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Element | None:
-    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop.
-
-    ``known``: what `pieces` has found of these turns.
-    """
-    func, code = body.func, body.func.code
+def element(body: Body, ins: tuple[int, ...], pieces: Pieces) -> Element | None:
+    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
+    func, code, number = body.func, body.func.code, pieces.number
     start, unit = 0, 0
     others: list[tuple[int, int]] = []
     moving: list[Piece] | None = None
@@ -347,7 +344,7 @@ def element(body: Body, number: int, ins: tuple[int, ...], known: Known) -> Elem
             if line:
                 moving = [(0, *line[1:])] if line[0] == func.blocks[number].index else None
             else:
-                moving = pieces(func, number, index, known)
+                moving = pieces.of(index)
             if not moving and (found := beside(body, number, index)):
                 others.append((found[0], size))
                 moving = [(0, 1, found[1])]

@@ -30,44 +30,44 @@ _NOT, _SELECT = code("not"), code("select")
 _KNOWN = {*_SUMS, *_CHOICES, *_COMPARISONS, *_OF_BOOLS, _IMUL, _IMOD, _NOT, _SELECT}
 
 
-Known = dict[int, list[Piece] | None]
-"""Values of a loop → what `pieces` has found of them."""
+class Pieces:
+    """How indices and Bools follow the turns of a loop, of which there is at least one."""
 
+    def __init__(self, func: Func, number: int) -> None:
+        """``number``: the loop's block."""
+        self.func = func
+        self.number = number
+        self._found: dict[int, list[Piece] | None] = {}
 
-def pieces(func: Func, number: int, v: int, known: Known) -> list[Piece] | None:
-    """How the index or Bool ``v`` follows the turns of loop ``number``, of which it has at least one.
+    def of(self, v: int) -> list[Piece] | None:
+        """The pieces of ``v``; None if it depends on anything else, or is no index and no Bool."""
+        if v < 0:
+            return [(0, 0, int(self.func.pool[~v][0]))]
+        if v not in self._found:
+            self._found[v] = self._of(v) if self.func.home[v] == self.number else None
+        return self._found[v]
 
-    None if it depends on anything else, or is no such thing.
-    """
-    if v < 0:
-        return [(0, 0, int(func.pool[~v][0]))]
-    if v not in known:
-        known[v] = _pieces(func, number, v, known) if func.home[v] == number else None
-    return known[v]
-
-
-def _pieces(func: Func, number: int, v: int, known: Known) -> list[Piece] | None:
-    """The same, of a value in the loop that is not known yet."""
-    op, *given = func.code[v]
-    if op == IDX:
-        return [(0, 1, 0)]
-    if op == _NARROW:
-        return pieces(func, number, given[0], known)
-    if op not in _KNOWN:
-        return None
-    turns: int = func.blocks[number].turns
-    found: list[Piece] = []
-    of = [pieces(func, number, x, known) for x in given]
-    if None in of:
-        return None
-    for start, end, *lines in _together(of, turns):  # type: ignore[arg-type]
-        made = _piece(op, start, end, lines)
-        if made is None or len(found) + len(made) > MOST:
+    def _of(self, v: int) -> list[Piece] | None:
+        """The same, of a value in the loop that is not known yet."""
+        op, *given = self.func.code[v]
+        if op == IDX:
+            return [(0, 1, 0)]
+        if op == _NARROW:
+            return self.of(given[0])
+        if op not in _KNOWN:
             return None
-        for piece in made:
-            if not found or found[-1][1:] != piece[1:]:
-                found.append(piece)
-    return found
+        of = [self.of(x) for x in given]
+        if None in of:
+            return None
+        found: list[Piece] = []
+        for start, end, *lines in _together(of, self.func.blocks[self.number].turns):  # type: ignore[arg-type]
+            made = _piece(op, start, end, lines)
+            if made is None or len(found) + len(made) > MOST:
+                return None
+            for piece in made:
+                if not found or found[-1][1:] != piece[1:]:
+                    found.append(piece)
+        return found
 
 
 def at(found: Sequence[Piece], turn: int) -> Piece:

@@ -215,7 +215,7 @@ def test_what_varies_in_a_loop_is_known_before_its_series_is_made(monkeypatch) -
     n = 20
     made: list[str] = []
     run = Jet.run
-    monkeypatch.setattr(Jet, "run", lambda self: made.append(self.func_jet.name) or run(self))
+    monkeypatch.setattr(Jet, "run", lambda self: made.append(self.func.name) or run(self))
     V = Vec(n, Real)
 
     def turn(_, s):

@@ -6,9 +6,10 @@ keeps them for the next program. For both modes, `rules` makes the formulas of t
 
 Forward mode:
 
-- `jvp`, and for choices and loops `jvp_control`: a value and its tangent, side by side;
+- `jvp`: a value and its tangent, side by side;
 - `directions`: many tangents at one place, for which the primal is computed once;
-- `jet`, with the arithmetic of `series`: the same for Taylor series in place of tangents.
+- `jet`, with the arithmetic of `series`: the same for Taylor series in place of tangents;
+- `pushforward`: what both do with calls, choices and loops.
 
 What is done to a function before reverse mode, so that little is kept of it, in this order:
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rose_core.derivatives.jvp_control import positions
+from rose_core.derivatives.jvp import positions
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,

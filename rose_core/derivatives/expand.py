@@ -15,12 +15,13 @@ from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.compared import compared_in_place
 from rose_core.derivatives.directions import Directions, call_in_turn
 from rose_core.derivatives.extremes import by_extremes
-from rose_core.derivatives.jet import ConstantJet, CustomJet, Jet, public_jet
-from rose_core.derivatives.jvp import ConstantJvp, CustomJvp, Jvp, has_part, public_jvp, still
+from rose_core.derivatives.jet import CustomJet, Jet, public_jet
+from rose_core.derivatives.jvp import CustomJvp, Jvp, has_part, public_jvp, still
 from rose_core.derivatives.known import Key, Known
 from rose_core.derivatives.linearize import Linearization
 from rose_core.derivatives.linearize_control import most_kept
 from rose_core.derivatives.nearest import by_nearest
+from rose_core.derivatives.pushforward import Constant, Pushed
 from rose_core.derivatives.remat import Recomputed, may_run_again, segmented
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.tape import Transposed
@@ -74,9 +75,9 @@ class Expansion:
         self._vjp_sites: dict[Func, int] = {}
         # functions may grow: those of another extent are others
         self._expanded: dict[tuple[Func, Extent], Func] = {}
-        self._jvps: dict[tuple[Func, Extent, tuple[bool, ...]], Jvp] = {}
+        self._jvps: dict[tuple[Func, Extent, tuple[bool, ...]], Pushed] = {}
         self._along: dict[tuple[Func, Extent, tuple[bool, ...]], Func] = {}
-        self._jets: dict[tuple[Func, Extent, tuple[bool, ...], int], Jet] = {}
+        self._jets: dict[tuple[Func, Extent, tuple[bool, ...], int], Pushed] = {}
         self._transposed: dict[Key, Transposed] = {}
         self._in_progress: dict[Func, None] = {}
         self._plain: dict[tuple[Func, Extent], Func] = {}
@@ -158,12 +159,12 @@ class Expansion:
 
     def _public_jvp(self, placeholder: Func, f: Func, varying: tuple[bool, ...]) -> Func:
         jvp = self.jvp(f, varying)
-        forward = jvp.func_jvp if placeholder.takes_tangents else self.plain(jvp.func_jvp)
+        forward = jvp.func if placeholder.takes_tangents else self.plain(jvp.func)
         if isinstance(jvp, CustomJvp):
             return forward
         return public_jvp(f, placeholder, jvp, forward)
 
-    def jvp(self, f: Func, varying: tuple[bool, ...]) -> Jvp:
+    def jvp(self, f: Func, varying: tuple[bool, ...]) -> Pushed:
         """The forward derivative of ``f``, for these varying parameters."""
         key = f, f.extent, varying
         found = self._jvps.get(key)
@@ -172,9 +173,9 @@ class Expansion:
             if rule is not None and has_part(f, varying):
                 found = CustomJvp(f, self.expand(still(rule, f, varying)))
             elif rule is not None:
-                found = ConstantJvp(self.expand(f))
+                found = Constant(self.expand(f))
             elif f.host is not None and not any(varying):
-                found = ConstantJvp(f)
+                found = Constant(f)
             else:
                 self.require_derivative(f)
                 found = Jvp(self.expand(f), varying, self.jvp)
@@ -187,14 +188,14 @@ class Expansion:
         varying = tuple(k < declared and is_real(t) for k, t in enumerate(f.params))
         return public_jet(placeholder, f, self.jet(f, varying, placeholder.order), placeholder.order)
 
-    def jet(self, f: Func, varying: tuple[bool, ...], order: int) -> Jet:
+    def jet(self, f: Func, varying: tuple[bool, ...], order: int) -> Pushed:
         """The Taylor series of ``f``, for these varying parameters, up to an order."""
         key = f, f.extent, varying, order
         found = self._jets.get(key)
         if found is None:
             rule = f.jvp
             if not any(varying) or not order or (rule is not None and not has_part(f, varying)):
-                found = ConstantJet(self.plain(f))
+                found = Constant(self.plain(f))
             elif rule is not None:
                 plain = self.plain(rule)
                 found = CustomJet(f, varying, order, lambda vary: self.jet(plain, vary, order - 1))
@@ -245,7 +246,7 @@ class Expansion:
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
         """The forward derivative of ``f``, with numbers for tangents, and which of its results vary."""
         jvp = self.jvp(f, varying)
-        return self.plain(jvp.func_jvp), jvp.varying_results
+        return self.plain(jvp.func), jvp.varying_results
 
     @staticmethod
     def require_derivative(f: Func) -> None:

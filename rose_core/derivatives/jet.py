@@ -7,10 +7,9 @@ work grows with the square of that. Calls, choices and loops become those of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from rose_core.derivatives.activity import taking_part, varying_state
-from rose_core.derivatives.adapt import Ids, adapted, inlined
+from rose_core.derivatives.adapt import Ids, inlined
+from rose_core.derivatives.pushforward import Pushed, Pushforward
 from rose_core.derivatives.series import Arithmetic, Series
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -22,67 +21,44 @@ from rose_core.language.ir import (
     RESOLVE,
     SET,
     VEC,
-    CondSite,
     Func,
-    LoopSite,
     is_real,
-    operands,
 )
 from rose_core.language.ops import OPS, TABLE_END, code
-from rose_core.language.replay import Replay
 from rose_core.language.types import UNIT, Array, Fin, Ref, Type, array, fin, leaves
 
 _SELECT = code("select")
 _DIV, _MUL = code("div"), code("mul")
 
-Jets = Callable[[Func, tuple[bool, ...], int], "Jet"]
+Jets = Callable[[Func, tuple[bool, ...], int], Pushed]
 """The Taylor series of a function, for these varying parameters, up to an order."""
 
 
-class Jet:
-    """``func`` on series: a varying parameter or result is as many leaves as it has coefficients."""
+class Jet(Pushed):
+    """A function on series: a varying parameter or result is as many leaves as it has coefficients."""
 
     def __init__(self, func: Func, varying: Sequence[bool], order: int, jets: Jets) -> None:
         self.varying = varying
-        self.func_jet = Func(f"jet_{func.name}", [], UNIT)
-        b = Builder(self.func_jet)
+        self.func = Func(f"jet_{func.name}", [], UNIT)
+        b = Builder(self.func)
         args = [
             Series(b, [b.param(t) for _ in range(1 + varies * order)])
             for t, varies in zip(func.params, varying, strict=True)
         ]
-        self._sweep = _Sweep(func, b, args, order, jets)
-
-    def run(self) -> None:
-        """Make it: not inside of the making of the object, see `deep.py`."""
-        sweep, func = self._sweep, self._sweep.func
-        sweep.run()
-        self.varying_results = [sweep.varies(v) for v in func.results]
-        for v, varies in zip(func.results, self.varying_results, strict=True):
-            self.func_jet.results.extend(sweep.coefficients(v) if varies else [sweep.env[v]])
-        self.func_jet.effects = any(f.effects for f in self.func_jet.callees)
-        self.func_jet.remat = func.remat
+        self.sweep = _Sweep(func, b, args, order, jets)
 
 
-class ConstantJet(Jet):
-    """The series of a function of what does not vary."""
-
-    def __init__(self, func: Func) -> None:
-        self.varying = [False] * len(func.params)
-        self.func_jet = func
-        self.varying_results = [False] * len(func.result_types)
-
-
-class CustomJet(Jet):
+class CustomJet(Pushed):
     """By a derivative that the author gave, which is differentiated further: ``y' = rule(x, x')``.
 
     ``rule`` gives its jet of one order less, for parameters and results that are duals of numbers.
     """
 
-    def __init__(self, func: Func, varying: Sequence[bool], order: int, rule: Callable[..., Jet]) -> None:
+    def __init__(self, func: Func, varying: Sequence[bool], order: int, rule: Callable[..., Pushed]) -> None:
         self.varying = varying
         self.varying_results = [is_real(t) for t in func.result_types]
-        self.func_jet = Func(f"jet_{func.name}", [], UNIT)
-        b = Builder(self.func_jet)
+        self.func = Func(f"jet_{func.name}", [], UNIT)
+        b = Builder(self.func)
         passed: list[int] = []
         vary: list[bool] = []
         for t, varies in zip(func.params, varying, strict=True):
@@ -97,7 +73,7 @@ class CustomJet(Jet):
                 passed += [b.zero_like(x[0]), x[0]]
                 vary += [False, False]
         jet = rule(tuple(vary))
-        given = iter(inlined(b, jet.func_jet, passed))
+        given = iter(inlined(b, jet.func, passed))
         varying_results = iter(jet.varying_results)
 
         def series() -> Ids:
@@ -107,14 +83,14 @@ class CustomJet(Jet):
         for t in func.result_types:
             if is_real(t):
                 rate, primal = series(), series()
-                self.func_jet.results.append(primal[0])
-                self.func_jet.results.extend(_scaled(b, x, _DIV, j + 1) for j, x in enumerate(rate))
+                self.func.results.append(primal[0])
+                self.func.results.extend(_scaled(b, x, _DIV, j + 1) for j, x in enumerate(rate))
             else:
-                self.func_jet.results.append(series()[0])
-        self.func_jet.effects = jet.func_jet.effects
+                self.func.results.append(series()[0])
+        self.func.effects = jet.func.effects
 
 
-class _Sweep(Replay):
+class _Sweep(Pushforward):
     """Emits the coefficients of every value: the first, which is the primal, in ``env``."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[Series], order: int, jets: Jets) -> None:
@@ -127,14 +103,23 @@ class _Sweep(Replay):
         """Source id → its series; None where it does not vary."""
         self.refs: dict[int, Ids] = {}
         """Accumulator → those of the further coefficients, once there are any."""
-        self.results: dict[int, list[tuple[int, bool]]] = {}
-        """Loop or call → for each result, where in the copy its coefficients begin, and whether it varies."""
+
+    def types(self, t: Type) -> list[Type]:
+        return [t] * (1 + self.order)
 
     def varies(self, v: int) -> bool:
         return self.series[v] is not None
 
-    def coefficients(self, v: int) -> Ids:
-        """All coefficients of ``v``, written out even where they are zero."""
+    def note(self, v: int, beside: Ids) -> None:
+        self.series[v] = Series(self.b, [self.env[v], *beside])
+
+    def constant(self, b: Builder, primal: int) -> Ids:
+        return [primal, *([b.zero_like(primal)] * self.order)]
+
+    def made(self, f: Func, varying: tuple[bool, ...]) -> Pushed:
+        return self.jets(f, varying, self.order)
+
+    def pushed(self, v: int) -> Ids:
         return [self.env[v], *(self.coefficient(v, j) for j in range(1, self.order + 1))]
 
     def coefficient(self, v: int, j: int) -> int:
@@ -200,7 +185,7 @@ class _Sweep(Replay):
             x, y = ins[1], ins[3]
             self.each(v, (x, y), lambda j: b.set(self.coefficient(x, j), env[ins[2]], self.coefficient(y, j)))
         elif op == ACCUM and self.varies(ins[1]):
-            self.refs[v] = [b.accum(x) for x in self.coefficients(ins[1])[1:]]
+            self.refs[v] = [b.accum(x) for x in self.pushed(ins[1])[1:]]
         elif op == ADD_TO and self.varies(ins[2]):
             series = self.series[ins[2]]
             assert series is not None
@@ -226,132 +211,20 @@ class _Sweep(Replay):
             self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
         return self.refs[r]
 
-    def loop(self, v: int, number: int) -> None:
-        block = self.turn(number)
-        results: Ids = []
-        for r in block.results:
-            results.extend(self.coefficients(r) if self.varies(r) else [self.env[r]])
-        self.results[v] = self.positions([self.varies(r) for r in block.results])
-        self.env[v] = self.b.close_for(results)
-
-    def positions(self, varying: Sequence[bool]) -> list[tuple[int, bool]]:
-        """Where among results with series each begins, and whether it varies."""
-        found, at = [], 0
-        for varies in varying:
-            found.append((at, varies))
-            at += 1 + varies * self.order
-        return found
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of not in self.results:
-            super().get(v, of, k)
-            return
-        at, varies = self.results[of][k]
-        self.env[v] = self.b.get(self.env[of], at)
-        if varies:
-            further = [self.b.get(self.env[of], at + j) for j in range(1, self.order + 1)]
-            self.series[v] = Series(self.b, [self.env[v], *further])
-
-    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        varying = [self.varies(a) for a in args]
-        if not any(varying):
-            super().call(v, callee, args)
-            return
-        jet = self.jet_of(callee, varying)
-        self.env[v] = self.b.call(jet.func_jet, self.passed(jet, args, callee.params))
-        self.results[v] = self.positions(jet.varying_results)
-
-    def jet_of(self, f: Func, varying: Sequence[bool]) -> Jet:
-        """The series of ``f`` for these arguments; an accumulator takes part as soon as any does."""
-        return self.jets(f, taking_part(f, varying), self.order)
-
-    def passed(self, jet: Jet, args: Sequence[int], params: Sequence[Type]) -> Ids:
-        """What to pass for these arguments, which are the last that the function takes."""
+    def passed(self, derivative: Pushed, args: Sequence[int], params: Sequence[Type]) -> Ids:
         passed: Ids = []
-        for a, t, varies in zip(args, params, jet.varying[len(jet.varying) - len(args) :], strict=True):
+        varying = derivative.varying[len(derivative.varying) - len(args) :]
+        for a, t, varies in zip(args, params, varying, strict=True):
             if not varies:
                 passed.append(self.env[a])
             elif isinstance(t, Ref):
                 passed += [self.env[a], *self.further_refs(a)]
             else:
-                passed += self.coefficients(a)
+                passed += self.pushed(a)
         return passed
 
-    def cond(self, v: int, ins: tuple[int, ...]) -> None:
-        if not any(self.varies(x) for x in operands(ins, self.func.blocks)):
-            super().cond(v, ins)
-            return
-        site = CondSite(self.func, ins)
-        sides = [
-            self.jet_of(f, [self.varies(a) for a in args])
-            for f, args in zip(site.functions, site.args, strict=True)
-        ]
-        varying = [x or y for x, y in zip(*(jet.varying_results for jet in sides), strict=True)]
-        f, g = (self.with_series(jet, varying) for jet in sides)
-        f_args, g_args = (
-            self.passed(jet, args, f.params)
-            for jet, args, f in zip(sides, site.args, site.functions, strict=True)
-        )
-        self.env[v] = self.b.cond(self.env[site.p], f, f_args, g, g_args)
-        self.results[v] = self.positions(varying)
 
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if not any(self.varies(x) for x in operands(ins, self.func.blocks)):
-            super().control_loop(v, ins)
-            return
-        site = LoopSite(self.func, ins)
-        spec, env = site.spec, self.env
-        varying = [self.varies(x) for x in site.state]
-        of_args = [self.varies(x) for x in site.args]
-        varying = varying_state(site, varying, of_args)
-        while True:  # what varies after a turn varies before the next
-            jet = self.jet_of(site.body, [False, *varying, *of_args])
-            after = [x or y for x, y in zip(varying, jet.varying_results, strict=False)]
-            if after == varying:
-                break
-            varying = after
-        kept = jet.varying_results[spec.carries :]
-        state: Ids = []
-        for x, varies in zip(site.state, varying, strict=True):
-            state += self.coefficients(x) if varies else [env[x]]
-        new = replace(
-            spec,
-            carries=spec.carries + sum(varying) * self.order,
-            outputs=spec.outputs_after(kept, self.order),
-        )
-        body = self.with_series(jet, varying + kept)
-        test = self.of_primals(site.test, varying) if site.test else None
-        args = self.passed(jet, site.args, site.body.params[1 + spec.carries :])
-        env[v] = self.b.loop(new, env[site.count], body, state, args, test, [env[x] for x in site.test_args])
-        self.results[v] = self.positions([*varying, False, *kept])
-
-    def of_primals(self, test: Func, varying: Sequence[bool]) -> Func:
-        """The test of a loop, for a state of series."""
-        params: list[Type] = []
-        primals = []
-        for k, t in enumerate(test.params):
-            primals.append(len(params))
-            params += [t] * (1 + (k < len(varying) and varying[k]) * self.order)
-        return adapted(test, params, lambda _, ids: [ids[k] for k in primals])
-
-    def with_series(self, jet: Jet, varying: Sequence[bool]) -> Func:
-        """The function of a jet with a series for each of these results, zero where it does not vary."""
-        if list(varying) == jet.varying_results:
-            return jet.func_jet
-
-        def results(b: Builder, ids: Ids) -> Ids:
-            given: Ids = []
-            for (at, has), varies in zip(self.positions(jet.varying_results), varying, strict=True):
-                if has:
-                    given += ids[at : at + 1 + self.order]
-                else:
-                    given += [ids[at], *([b.zero_like(ids[at])] * (varies * self.order))]
-            return given
-
-        return adapted(jet.func_jet, jet.func_jet.params, results=results)
-
-
-def public_jet(placeholder: Func, func: Func, jet: Jet, order: int) -> Func:
+def public_jet(placeholder: Func, func: Func, jet: Pushed, order: int) -> Func:
     """The series as their author sees them: of every value a vector of as many as there are coefficients.
 
     ``placeholder`` is the function that was called, whose signature the result has.
@@ -365,7 +238,7 @@ def public_jet(placeholder: Func, func: Func, jet: Jet, order: int) -> Func:
         x = b.param(t)
         coefficients = 1 + varies * order
         args += [b.index(x, b.const(j, size)) for j in range(coefficients)] if k < declared else [x]
-    call = b.call(jet.func_jet, args)
+    call = b.call(jet.func, args)
     at = 0
     for t, varies in zip(func.result_types, jet.varying_results, strict=True):
         first = b.get(call, at)
@@ -376,7 +249,7 @@ def public_jet(placeholder: Func, func: Func, jet: Jet, order: int) -> Func:
         )
         f.results.append(b.vec([first, *further], array(size, t)))
         at += 1 + varies * order
-    f.effects = jet.func_jet.effects
+    f.effects = jet.func.effects
     return f
 
 

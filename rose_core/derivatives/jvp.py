@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rose_core.derivatives import jvp_control
-from rose_core.derivatives.activity import taking_part
-from rose_core.derivatives.jvp_control import positions, zero_tangent
+from rose_core.derivatives.adapt import Ids
+from rose_core.derivatives.pushforward import Pushed, Pushforward
 from rose_core.derivatives.rules import rule_at
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -24,76 +23,54 @@ from rose_core.language.ir import (
     RESOLVE,
     SET,
     VEC,
-    CondSite,
     Func,
-    LoopSite,
     is_real,
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
-from rose_core.language.replay import Replay, Verbatim, copied
+from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
 
 _SELECT = code("select")
 
+Jvps = Callable[[Func, tuple[bool, ...]], Pushed]
+"""The forward derivative of a function, for these varying parameters."""
 
-class Jvp:
-    """The forward derivative of ``func`` for the parameters that vary.
 
-    ``func_jvp`` takes, for each parameter, its tangent if it varies and then its primal, and gives the
-    same for each result: the order of the leaves of a dual type.
+class Jvp(Pushed):
+    """The forward derivative of a function for the parameters that vary.
+
+    It takes, for each parameter, its tangent if it varies and then its primal, and gives the same for each
+    result: the order of the leaves of a dual type.
     """
 
-    def __init__(self, func: Func, varying: Sequence[bool], jvp: Callable[..., Jvp]) -> None:
+    def __init__(self, func: Func, varying: Sequence[bool], jvp: Jvps) -> None:
         self.varying = varying
-        self.func_jvp = Func(f"jvp_{func.name}", [], UNIT)
-        b = Builder(self.func_jvp)
+        self.func = Func(f"jvp_{func.name}", [], UNIT)
+        b = Builder(self.func)
         args, tangents = [], []
         for t, varies in zip(func.params, varying, strict=True):
             tangents.append(b.param(replace_scalar(t, TAN)) if varies else None)
             args.append(b.param(real(t)))
-        self._sweep = Sweep(func, b, args, tangents, jvp)
-
-    def run(self) -> None:
-        """Make it: not inside of the making of the object, see `deep.py`."""
-        sweep, func = self._sweep, self._sweep.func
-        results = sweep.run()
-        self.varying_results = [sweep.tan[v] is not None for v in func.results]
-        for v, r in zip(func.results, results, strict=True):
-            tangent = sweep.tan[v]
-            self.func_jvp.results.extend([r] if tangent is None else [tangent, r])
-        self.func_jvp.effects = any(f.effects for f in self.func_jvp.callees)
-        self.func_jvp.remat = func.remat
+        self.sweep = _Sweep(func, b, args, tangents, jvp)
 
 
-class CustomJvp(Jvp):
+class CustomJvp(Pushed):
     """A derivative given by the author; it takes and gives every tangent."""
 
     def __init__(self, func: Func, rule: Func) -> None:
+        self.func = rule
         self.varying = [is_real(t) for t in func.params]
-        self.func_jvp = rule
         self.varying_results = [is_real(t) for t in func.result_types]
 
 
-class ConstantJvp(Jvp):
-    """The derivative of a function for constant arguments: the function."""
-
-    def __init__(self, func: Func) -> None:
-        self.varying = [False] * len(func.params)
-        self.func_jvp = func
-        self.varying_results = [False] * len(func.result_types)
-
-
-class Sweep(Replay):
+class _Sweep(Pushforward):
     """Emits primal and tangent of every instruction, side by side."""
 
+    primal_at = 1
+
     def __init__(
-        self,
-        func: Func,
-        b: Builder,
-        args: Sequence[int],
-        tangents: Sequence[int | None],
-        jvp: Callable[..., Jvp],
+        self, func: Func, b: Builder, args: Sequence[int], tangents: Sequence[int | None], jvp: Jvps
     ) -> None:
         super().__init__(func, b, args)
         self.arg_tangents = tangents
@@ -102,11 +79,27 @@ class Sweep(Replay):
         """Source id → its tangent in ``b``; None where that is zero."""
         self.choices: dict[int, int] = {}
         """Choice between accumulators → that between those of the tangents."""
-        self.results: dict[int, list[tuple[int, int]]] = {}
-        """Loop or call → for each result, the numbers of its tangent (-1: zero) and primal in the copy."""
 
     def type(self, t: Type) -> Type:
         return real(t)
+
+    def types(self, t: Type) -> list[Type]:
+        return [replace_scalar(t, TAN), t]
+
+    def varies(self, v: int) -> bool:
+        return self.tan[v] is not None
+
+    def pushed(self, v: int) -> Ids:
+        return [self.tangent(v), self.env[v]]
+
+    def note(self, v: int, beside: Ids) -> None:
+        (self.tan[v],) = beside
+
+    def constant(self, b: Builder, primal: int) -> Ids:
+        return [zero_tangent(b, primal), primal]
+
+    def made(self, f: Func, varying: tuple[bool, ...]) -> Pushed:
+        return self.jvp(f, varying)
 
     def zero(self, t: Type) -> int:
         """The zero tangent of a value of type ``t``."""
@@ -183,71 +176,30 @@ class Sweep(Replay):
             found = self.tan[r] = self.b.accum(zero, self.b.home[self.env[r]])
         return found
 
-    def loop(self, v: int, number: int) -> None:
-        block = self.turn(number)
-        results: list[int] = []
-        self.results[v] = self._interleave([(self.tan[r], self.env[r]) for r in block.results], results)
-        self.env[v] = self.b.close_for(results)
-
-    @staticmethod
-    def _interleave(pairs: list[tuple[int | None, int]], into: list[int]) -> list[tuple[int, int]]:
-        """Append each tangent that is not zero and each primal to ``into``; where they went."""
-        positions = []
-        for tangent, primal in pairs:
-            if tangent is not None:
-                into.append(tangent)
-            into.append(primal)
-            positions.append((-1 if tangent is None else len(into) - 2, len(into) - 1))
-        return positions
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of not in self.results:
-            super().get(v, of, k)
-            return
-        tangent, primal = self.results[of][k]
-        self.env[v] = self.b.get(self.env[of], primal)
-        if tangent >= 0:
-            self.tan[v] = self.b.get(self.env[of], tangent)
-
-    def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        varying = [self.tan[a] is not None for a in args]
-        if not any(varying):
-            super().call(v, callee, args)
-            return
-        jvp = self.derivative_of(callee, varying)
-        self.env[v] = self.b.call(jvp.func_jvp, self.passed(jvp, args, callee.params))
-        self.results[v] = positions(jvp.varying_results)
-
-    def derivative_of(self, f: Func, varying: Sequence[bool]) -> Jvp:
-        """The derivative of ``f`` for these arguments."""
-        return self.jvp(f, taking_part(f, varying))
-
-    def passed(self, jvp: Jvp, args: Sequence[int], params: Sequence[Type]) -> list[int]:
-        """What to pass to a derivative for these arguments, which are the last that the function takes."""
-        passed = []
-        varying = jvp.varying[len(jvp.varying) - len(args) :]
+    def passed(self, derivative: Pushed, args: Sequence[int], params: Sequence[Type]) -> Ids:
+        passed: Ids = []
+        varying = derivative.varying[len(derivative.varying) - len(args) :]
         for a, t, varies in zip(args, params, varying, strict=True):
             if varies and isinstance(t, Ref):
                 passed.append(self.tangent_ref(a))
-            elif varies or (isinstance(jvp, CustomJvp) and is_real(t)):
+            elif varies or (isinstance(derivative, CustomJvp) and is_real(t)):
                 passed.append(self.tangent(a))
             passed.append(self.env[a])
         return passed
 
-    def cond(self, v: int, ins: tuple[int, ...]) -> None:
-        if self._varies(ins):
-            jvp_control.cond(self, v, CondSite(self.func, ins))
-        else:
-            super().cond(v, ins)
 
-    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        if self._varies(ins):
-            jvp_control.loop(self, v, LoopSite(self.func, ins))
-        else:
-            super().control_loop(v, ins)
+def zero_tangent(b: Builder, primal: int) -> int:
+    """The zero tangent of a value."""
+    return b.zero_like(primal, replace_scalar(b.func.type_of(primal), TAN))
 
-    def _varies(self, ins: tuple[int, ...]) -> bool:
-        return any(self.tan[x] is not None for x in operands(ins, self.func.blocks))
+
+def positions(varying: Sequence[bool]) -> list[tuple[int, int]]:
+    """Where among values with tangents each tangent (-1: there is none) and primal is."""
+    found, at = [], 0
+    for varies in varying:
+        found.append((at, at + 1) if varies else (-1, at))
+        at += 1 + varies
+    return found
 
 
 def has_part(f: Func, varying: Sequence[bool]) -> bool:
@@ -283,11 +235,11 @@ def _still(rule: Func, b: Builder, args: list[int], func: Func, varying: Sequenc
     return Verbatim(rule, b, args)
 
 
-def public_jvp(func: Func, origin: Func, jvp: Jvp, forward: Func) -> Func:
+def public_jvp(func: Func, origin: Func, jvp: Pushed, forward: Func) -> Func:
     """The derivative as its author sees it: every real parameter and result is a dual.
 
     ``origin`` is the place-holder that was called, whose signature the result has; ``forward`` is
-    ``jvp.func_jvp``, or where that signature has numbers for tangents, the same on numbers.
+    ``jvp.func``, or where that signature has numbers for tangents, the same on numbers.
     """
     f = Func(origin.name, origin.param_types, origin.ret)
     b = Builder(f)

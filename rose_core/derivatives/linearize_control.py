@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
-from rose_core.derivatives.jvp_control import positions
+from rose_core.derivatives.jvp import positions
 from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real, remembered

@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence, Set
 from itertools import count
 
 from rose_core.deep import Chained
+from rose_core.derivatives.jvp import positions
 from rose_core.derivatives.known import Limits, Record, Request
 from rose_core.derivatives.linearize import Derivatives, Linearization
 from rose_core.derivatives.linearize_control import TakenSide, is_dual
@@ -360,8 +361,4 @@ def _leaf_positions(func: Func, body: Func, types: Sequence[Type]) -> list[tuple
     if body is func:
         dual = is_dual(func)
         return [(k, -1 if dual and scalar_of(t) is TAN else k) for k, t in enumerate(types)]
-    positions, at = [], 0
-    for t in types:
-        positions.append((at, at + 1) if is_real(t) else (-1, at))
-        at += 1 + is_real(t)
-    return positions
+    return positions([is_real(t) for t in types])

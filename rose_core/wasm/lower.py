@@ -53,7 +53,6 @@ from rose_core.language.types import Array, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.context import Context
 from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lanes import in_lanes
 from rose_core.wasm.layout import (
@@ -68,6 +67,7 @@ from rose_core.wasm.layout import (
 from rose_core.wasm.lower_calls import Calls
 from rose_core.wasm.lower_control import Operand, takes_memory
 from rose_core.wasm.rows import RowsWriter, in_rows
+from rose_core.wasm.values import get_local, set_local
 from rose_core.wasm.windows import windows
 
 _TAKE_ADDRESSES = among((*range(BINARY_END, TABLE_END), CALL, COND, LOOP))

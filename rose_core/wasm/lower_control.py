@@ -21,10 +21,11 @@ from rose_core.language.ir import FOR, GET, INDEX, LOOP, ZEROS, CondSite, Func, 
 from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.context import Callees
-from rose_core.wasm.expressions import Expressions, get_local, set_local
+from rose_core.wasm.expressions import Expressions
 from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, passed_kind, size_of
 from rose_core.wasm.reuse import Overwriting, Updates
 from rose_core.wasm.runtime import DATA, STRIDE, Runtime
+from rose_core.wasm.values import get_local, set_local
 
 if TYPE_CHECKING:
     from rose_core.wasm.enclosed import Enclosed

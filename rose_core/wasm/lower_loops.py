@@ -39,10 +39,10 @@ from rose_core.language.ir import ALL, Func, LoopSite
 from rose_core.language.types import Type, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.enclosed import Enclosed
-from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.layout import BASE, Place, aligned, is_i32, kind_of, size_of
 from rose_core.wasm.lower_control import ControlFlow, Operand
 from rose_core.wasm.runtime import COUNT, DATA, DESCRIPTOR, F64_CONVERT_U, STRIDE, TOP
+from rose_core.wasm.values import get_local, set_local
 
 _CHUNK = 1024
 """The bytes, at least, that are taken at once for records."""

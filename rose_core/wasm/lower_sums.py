@@ -12,9 +12,9 @@ from rose_core.language.ir import ACCUM
 from rose_core.language.ops import code
 from rose_core.language.types import Array, has_tape, is_memory
 from rose_core.wasm.bulk import add_arrays, zeroed
-from rose_core.wasm.expressions import get_local, set_local
 from rose_core.wasm.layout import Place, is_i32, kind_of, size_of
 from rose_core.wasm.lower_loops import Loops
+from rose_core.wasm.values import get_local, set_local
 from rose_core.wasm.windows import Window
 
 _NEG = code("neg")

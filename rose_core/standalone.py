@@ -18,8 +18,9 @@ from typing import Any, TypeGuard
 from rose_core import encode, errors
 from rose_core.deep import deep_recursion
 from rose_core.host import instantiate
-from rose_core.language.ir import Func, callees_first
+from rose_core.language.ir import Func
 from rose_core.language.ops import FAILS
+from rose_core.language.queries import callees_first
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Struct, Type, array, fin, leaves
 from rose_core.recording.rebuild import expanded
 from rose_core.tracing.values import build, flatten_args, names_of, ordered

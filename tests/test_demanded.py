@@ -31,8 +31,9 @@ from rose_core import (
 )
 from rose_core import sum as total
 from rose_core.derivatives import expand
-from rose_core.language.ir import LOOP, callees_first
+from rose_core.language.ir import LOOP
 from rose_core.language.ops import code
+from rose_core.language.queries import callees_first
 from rose_core.recording.rebuild import expanded
 
 N = 5

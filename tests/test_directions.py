@@ -32,7 +32,8 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.ir import CALL, LOOP, callees_first
+from rose_core.language.ir import CALL, LOOP
+from rose_core.language.queries import callees_first
 
 V3 = Vec(3, Real)
 

@@ -7,7 +7,8 @@ from differences import differences
 
 from rose_core import Real, Vec, compile, cos, fn, fori, grad, iadd, imod, imul, sin, vec
 from rose_core import sum as total
-from rose_core.language.ir import ADD_TO, REF_INDEX, VEC, Func, callees_first
+from rose_core.language.ir import ADD_TO, REF_INDEX, VEC, Func
+from rose_core.language.queries import callees_first
 from tests.test_unroll import root, same, wave
 
 N, K = 30, 20

@@ -9,8 +9,9 @@ from test_growth import functions
 
 from rose_core import Dual, Real, Vec, checkpoint, compile, fn, fori, grad, interp, opaque, sin, sum, vec, vjp
 from rose_core.derivatives.expand import DerivativeError, Expansion
-from rose_core.language.ir import LOOP, opcodes
+from rose_core.language.ir import LOOP
 from rose_core.language.ops import code
+from rose_core.language.queries import opcodes
 from rose_core.optimise.inline import (
     LONGEST_CHAIN,
     LONGEST_IN_LOOP,

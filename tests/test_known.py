@@ -18,7 +18,8 @@ from rose_core import min as lowest
 from rose_core import sum as total
 from rose_core.derivatives.expand import DerivativeError
 from rose_core.derivatives.known import Known
-from rose_core.language.ir import CALL, COND, FOR, INDEX, LOOP, VEC, callees_first, opcodes
+from rose_core.language.ir import CALL, COND, FOR, INDEX, LOOP, VEC
+from rose_core.language.queries import callees_first, opcodes
 from rose_core.recording.serialize import serialize
 from rose_core.wasm import lowered
 from rose_core.wasm.program import Program

@@ -32,8 +32,9 @@ from rose_core import (
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.ir import LOOP, Func, LoopSite, opcodes
+from rose_core.language.ir import LOOP, Func, LoopSite
 from rose_core.language.ops import code
+from rose_core.language.queries import opcodes
 from rose_core.tracing.functions import Function
 from tests.random_programs import flat
 from tests.test_unroll import wave

@@ -13,7 +13,8 @@ from test_known import function, piece, softened
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.interp import call
-from rose_core.language.ir import CALL, FOR, LOOP, Func, callees_first
+from rose_core.language.ir import CALL, FOR, LOOP, Func
+from rose_core.language.queries import callees_first
 from rose_core.recording.overlap import FEWEST
 from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.wasm.program import Program

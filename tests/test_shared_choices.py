@@ -10,7 +10,8 @@ from rose_core.derivatives import linearize
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language.check import check
-from rose_core.language.ir import Func, callees_first
+from rose_core.language.ir import Func
+from rose_core.language.queries import callees_first
 from rose_core.wasm.program import Program
 
 GRADIENT, RESULTS = len(TYPES), len(TYPES) + 1

@@ -16,7 +16,8 @@ from rose_core.derivatives.known import Known
 from rose_core.host import instantiate
 from rose_core.language.check import check
 from rose_core.language.interp import call
-from rose_core.language.ir import FOR, INDEX, Func, callees_first
+from rose_core.language.ir import FOR, INDEX, Func
+from rose_core.language.queries import callees_first
 from rose_core.optimise.inline import SHORT
 from rose_core.recording import share
 from rose_core.recording.roll import FEWEST

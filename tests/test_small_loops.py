@@ -34,7 +34,8 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives.expand import Expansion
-from rose_core.language.ir import LOOP, opcodes
+from rose_core.language.ir import LOOP
+from rose_core.language.queries import opcodes
 from rose_core.optimise.inline import MOST_ROWS, MOST_TURNS
 from rose_core.recording.rebuild import expanded
 

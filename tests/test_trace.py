@@ -40,7 +40,8 @@ from rose_core import (
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.builder import Builder
 from rose_core.language.check import check
-from rose_core.language.ir import ACCUM, ADD_TO, PARAM, RESOLVE, Func, among, opcodes, places
+from rose_core.language.ir import ACCUM, ADD_TO, PARAM, RESOLVE, Func
+from rose_core.language.queries import among, opcodes, places
 from rose_core.language.types import REAL
 
 Point = struct(x=Real, y=Real)

@@ -26,12 +26,12 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
-    containing,
     is_real,
     operands,
     result_count,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
+from rose_core.language.queries import containing
 from rose_core.language.types import Ref, Type
 
 VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is not None for op in OPS]

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 
 from rose_core.derivatives.turns import stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import IDX, PARAM, Func, remembered
+from rose_core.language.ir import IDX, PARAM, Func
 from rose_core.language.ops import REGULAR, code
+from rose_core.language.queries import remembered
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL
 from rose_core.optimise.cases import Cases, chosen_by_indices

@@ -30,13 +30,10 @@ from rose_core.language.ir import (
     VEC,
     Func,
     LoopSite,
-    contents,
     operands,
-    path_of,
-    remembered,
-    users_of,
 )
 from rose_core.language.ops import FAILS, LIBRARY, TABLE_END
+from rose_core.language.queries import contents, path_of, remembered, users_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Array
 

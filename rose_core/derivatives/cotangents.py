@@ -17,8 +17,9 @@ from rose_core.derivatives.linearize_control import Column
 from rose_core.derivatives.sweep import LoopSums, Sums
 from rose_core.derivatives.versions import Versions
 from rose_core.language.builder import Builder
-from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS, Func, remembered
+from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS, Func
 from rose_core.language.ops import LIBRARY, TABLE_END, code
+from rose_core.language.queries import remembered
 from rose_core.language.types import REAL, Array, Ref, has_tape, replace_scalar
 from rose_core.optimise.powers import is_product
 

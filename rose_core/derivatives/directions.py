@@ -24,13 +24,10 @@ from rose_core.language.ir import (
     PARAM,
     Func,
     callees,
-    callees_first,
-    contents,
     is_real,
     operands,
-    remembered_for,
-    users_of_accumulators,
 )
+from rose_core.language.queries import callees_first, contents, remembered_for, users_of_accumulators
 from rose_core.language.replay import Replay
 from rose_core.language.types import Ref
 from rose_core.optimise.inline import LONGEST_IN_LOOP

@@ -28,21 +28,8 @@ from rose_core.derivatives.tape import Transposed
 from rose_core.derivatives.transpose import Reverse
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import (
-    ENDLESS,
-    PARAM,
-    PULL,
-    VJP,
-    Extent,
-    Func,
-    LoopSite,
-    among,
-    callees_first,
-    is_real,
-    param_ids,
-    places,
-    remembered,
-)
+from rose_core.language.ir import ENDLESS, PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
+from rose_core.language.queries import among, callees_first, param_ids, places, remembered
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
 from rose_core.optimise.bounded import bounded

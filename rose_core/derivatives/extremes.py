@@ -17,8 +17,9 @@ from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
 from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands, remembered
+from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
+from rose_core.language.queries import remembered
 from rose_core.language.replay import Replacing, Replay, copied
 from rose_core.language.types import BOOL, REAL, Type
 

@@ -18,7 +18,8 @@ from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.jvp import positions
 from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real, remembered
+from rose_core.language.ir import ALL, LOOP, CondSite, Func, LoopSite, is_real
+from rose_core.language.queries import remembered
 from rose_core.language.types import REAL, RUN, TAN, UNIT, Array, Ref, Type, scalar_of
 
 if TYPE_CHECKING:

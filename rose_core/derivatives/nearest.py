@@ -17,20 +17,9 @@ from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
 from rose_core.derivatives.turns import part, stays_as_it_is
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ADD_TO,
-    CALL,
-    COND,
-    FOR,
-    INDEX,
-    LOOP,
-    RESOLVE,
-    Func,
-    opcodes,
-    operands,
-    remembered,
-)
+from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END, code
+from rose_core.language.queries import opcodes, remembered
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
 from rose_core.optimise.written import short_sums, written_out

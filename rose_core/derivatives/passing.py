@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, SET, Func, operands, remembered
+from rose_core.language.ir import INDEX, SET, Func, operands
 from rose_core.language.ops import code
+from rose_core.language.queries import remembered
 
 _ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
 

@@ -16,7 +16,8 @@ from rose_core.derivatives.linearize_control import is_dual
 from rose_core.derivatives.tape import Asked, Backward, Transposed
 from rose_core.language import ops
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import Func, LoopSite, Spec, takes_accumulators
+from rose_core.language.ir import Func, LoopSite, Spec
+from rose_core.language.queries import takes_accumulators
 from rose_core.language.types import UNIT, Type
 
 _REAL, _CEIL, _DIV, _INDEX, _MUL, _ADD, _SUB, _MIN, _NARROW = map(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from rose_core.derivatives.turns import AsItIs, leave, of_turn, part
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, path_of, zero_of
+from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
+from rose_core.language.queries import path_of
 from rose_core.language.types import BOOL
 
 _OR, _NOT, _SELECT = map(code, ("or", "not", "select"))

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from rose_core.language.formula import ZERO, Linear, Primal
-from rose_core.language.ir import Func, among, places, remembered
+from rose_core.language.ir import Func
 from rose_core.language.ops import LIBRARY, OPS, by_name
+from rose_core.language.queries import among, places, remembered
 
 _NAMES = "select or mul add sub neg div sqrt".split()
 _SELECT, _OR, _MUL, _ADD, _SUB, _NEG, _DIV, _SQRT = (by_name[n].code for n in _NAMES)

@@ -30,12 +30,10 @@ from rose_core.language.ir import (
     VEC,
     CondSite,
     Func,
-    among,
     operands,
-    param_ids,
-    places,
 )
 from rose_core.language.ops import BINARY_END, TABLE_END
+from rose_core.language.queries import among, param_ids, places
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Array, Ref, is_tape
 from rose_core.optimise.sunk import sunk

@@ -25,11 +25,10 @@ from rose_core.language.ir import (
     Func,
     callees,
     is_real,
-    param_ids,
-    takes_accumulators,
     zero_of,
 )
 from rose_core.language.ops import TABLE_END
+from rose_core.language.queries import param_ids, takes_accumulators
 from rose_core.language.types import (
     REAL,
     TAN,

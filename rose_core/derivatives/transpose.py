@@ -34,7 +34,6 @@ from rose_core.derivatives.updates import chains
 from rose_core.language.ir import (
     ACCUM,
     ADD_TO,
-    BEYOND_BINARY,
     CALL,
     COND,
     FOR,
@@ -48,11 +47,10 @@ from rose_core.language.ir import (
     VEC,
     CondSite,
     LoopSite,
-    accumulators,
     operands,
-    places,
 )
 from rose_core.language.ops import TABLE_END, code
+from rose_core.language.queries import BEYOND_BINARY, accumulators, places
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, Array, Ref, Type, replace_scalar
 

@@ -20,8 +20,9 @@ from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real, takes_accumulators
+from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
 from rose_core.language.ops import code
+from rose_core.language.queries import takes_accumulators
 from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import Func, remembered, zero_of
+from rose_core.language.ir import Func, zero_of
+from rose_core.language.queries import remembered
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Type
 

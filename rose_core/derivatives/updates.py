@@ -24,9 +24,8 @@ from rose_core.language.ir import (
     callees,
     is_real,
     operands,
-    remembered,
-    remembered_for,
 )
+from rose_core.language.queries import remembered, remembered_for
 from rose_core.language.types import Array, Fin, has_tape
 
 _FEW = 16

@@ -1,6 +1,7 @@
 """What programs are: types, operations, the intermediate representation, its semantics and its text.
 
-- `ir`: functions, blocks and instructions: read this first; `types`: what a value can be;
+- `ir`: functions, blocks and instructions: read this first; `queries`: what passes ask about these; `types`:
+  what a value can be;
 - `ops`: the table of operations; `formula`: the algebra of their derivatives; `reals`, `indices`, `defined`:
   how they compute;
 - `builder`: appends instructions; `simplify`: what it rewrites meanwhile; `tables`, `window`: vectors that it

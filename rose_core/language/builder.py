@@ -34,9 +34,9 @@ from rose_core.language.ir import (
     Spec,
     fields_of,
     result_type,
-    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
+from rose_core.language.queries import takes_accumulators
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, has_tape, ref
 
 _OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]

@@ -20,14 +20,11 @@ from rose_core.language.ir import (
     PARAM,
     RESOLVE,
     Func,
-    accumulators,
-    among,
     callees,
     operands,
-    places,
-    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, UNARY_END
+from rose_core.language.queries import accumulators, among, places, takes_accumulators
 from rose_core.language.types import Ref
 
 _TOUCHING = among((ADD_TO, CALL, COND, LOOP))

@@ -34,10 +34,10 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
-    remembered,
     zero_of,
 )
 from rose_core.language.ops import OPS, TABLE_END
+from rose_core.language.queries import remembered
 from rose_core.language.tables import nested, table_of
 from rose_core.language.types import Array, Type, is_tape
 

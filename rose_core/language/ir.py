@@ -30,16 +30,13 @@ and leave no instruction. Programs read from text may hold pairs and structs (`T
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, wraps
-from itertools import compress
-from operator import itemgetter
+from functools import cache
 from typing import Any
 
 from rose_core.deep import Chained
-from rose_core.language.ops import BINARY_END, OPS, TABLE_END
+from rose_core.language.ops import OPS
 from rose_core.language.types import (
     BOOL,
     REAL,
@@ -325,69 +322,6 @@ for _at, _ops in (
         _OPERANDS[_op] = _at
 
 
-def users_of(f: Func) -> dict[int, list[int]]:
-    """Value → the instructions that use it."""
-    found: dict[int, list[int]] = {}
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
-            found.setdefault(x, []).append(v)
-    return found
-
-
-def users_of_accumulators(f: Func) -> dict[int, list[int]]:
-    """By accumulator, the instructions that add to it or read it."""
-    users: dict[int, list[int]] = {}
-    if ACCUM not in opcodes(f):
-        return users
-    for v in places(f, BEYOND_BINARY):
-        for x in operands(f.code[v], f.blocks):
-            if x >= 0 and f.code[x][0] == ACCUM:
-                users.setdefault(x, []).append(v)
-    return users
-
-
-def param_ids(f: Func) -> dict[int, int]:
-    """The number of a parameter → its id."""
-    found: dict[int, int] = {}
-    for v, ins in enumerate(f.code):
-        if len(found) == len(f.params):
-            break
-        if ins[0] == PARAM:
-            found[ins[1]] = v
-    return found
-
-
-def path_of(f: Func, r: int) -> tuple[list[int], int]:
-    """The indices by which ``r`` is a part of an accumulator, from the outermost in, and that accumulator."""
-    indices = []
-    while f.code[r][0] == REF_INDEX:
-        _, r, i = f.code[r]
-        indices.append(i)
-    return indices[::-1], r
-
-
-def containing(f: Func, r: int) -> list[int]:
-    """``r`` and every accumulator that it may be a part of, each once: of a choice both sides."""
-    found, seen = [r], {r}
-    for x in found:
-        ins = f.code[x]
-        for y in ins[1:2] if ins[0] == REF_INDEX else ins[2:] if ins[0] < TABLE_END else ():
-            if y not in seen:
-                seen.add(y)
-                found.append(y)
-    return found
-
-
-def takes_accumulators(f: Func) -> bool:
-    """Whether it adds to accumulators of its callers."""
-    return Ref in map(type, f.params)
-
-
-def accumulators(f: Func, r: int) -> list[int]:
-    """The whole accumulators that ``r`` may be a part of."""
-    return [x for x in containing(f, r) if f.code[x][0] in (ACCUM, PARAM)]
-
-
 CALLEES = {CALL: slice(1, 2), VJP: slice(1, 2), COND: slice(1, 3), LOOP: slice(2, 4)}
 """Where instructions have the numbers of functions; -1 for none."""
 
@@ -396,105 +330,6 @@ def callees(ins: tuple[int, ...]) -> Sequence[int]:
     """The numbers of the functions that an instruction calls, or may call."""
     at = CALLEES.get(ins[0])
     return [k for k in ins[at] if k >= 0] if at else ()
-
-
-def derived(f: Func) -> list[Func]:
-    """The derivative that its author gave a function, and what it is the derivative of."""
-    return [g for g in (f.jvp, f.origin and f.origin[1]) if g]
-
-
-def callees_first(
-    root: Func, needs: Callable[[Func], Iterable[Func]] = lambda f: [*f.callees, *derived(f)]
-) -> list[Func]:
-    """``root`` and all that it needs, each after what it needs itself, but for derivatives that call it."""
-    order: list[Func] = []
-    seen: set[Func] = set()
-    stack = [(root, False)]
-    while stack:
-        f, finished = stack.pop()
-        if finished:
-            order.append(f)
-        elif f not in seen:
-            seen.add(f)
-            stack.append((f, True))
-            stack += [(g, False) for g in needs(f)]
-    return order
-
-
-def contents(f: Func, number: int) -> list[int]:
-    """The instructions of a block and of those in it, in order."""
-    found: list[int] = []
-    blocks = [number]
-    while blocks:
-        order = f.blocks[blocks.pop()].order
-        found += order
-        blocks += [f.code[v][1] for v in order if f.code[v][0] == FOR]
-    return sorted(found)
-
-
-Found = typing.TypeVar("Found")
-Given = typing.TypeVar("Given")
-
-
-def remembered(find: Callable[[Func], Found]) -> Callable[[Func], Found]:
-    """``find``, but looking at a function only once, unless that has grown since."""
-
-    @wraps(find)
-    def found(f: Func) -> Found:
-        key = find, f.extent
-        known = f.memo.get(key)
-        if known is None:
-            known = f.memo[key] = find(f)
-        return known  # type: ignore[return-value]
-
-    return found
-
-
-def remembered_for(find: Callable[[Func, Given], Found]) -> Callable[[Func, Given], Found]:
-    """As `remembered`, but looking at a function once for each thing that it is looked at for."""
-
-    @wraps(find)
-    def found(f: Func, given: Given) -> Found:
-        key = find, f.extent, given
-        if key not in f.memo:
-            f.memo[key] = find(f, given)
-        return f.memo[key]  # type: ignore[return-value]
-
-    return found
-
-
-def among(ops: Iterable[int]) -> bytes:
-    """For `places`: by opcode, whether it is one of these."""
-    chosen = {*ops}
-    return bytes(op in chosen for op in range(256))
-
-
-BEYOND_BINARY = among(range(BINARY_END, 256))
-"""All but operations on one or two numbers: what takes arrays or accumulators is among these."""
-
-
-def places(f: Func, chosen: bytes) -> list[int]:
-    """The instructions whose opcodes are `among` some, in order: what most passes look at are few of all."""
-    found = _codes(f).translate(chosen)
-    first = found.find(1)
-    return [*compress(range(first, len(found)), found[first:])] if first >= 0 else []
-
-
-def _codes(f: Func) -> bytes:
-    """The opcodes of a function, in order; more may have been added to it."""
-    found = f.memo.get("codes")
-    if not isinstance(found, bytes) or len(found) != len(f.code):
-        found = f.memo["codes"] = bytes(map(itemgetter(0), f.code))
-    return found
-
-
-def opcodes(f: Func) -> set[int]:
-    """The opcodes in a function that is finished."""
-    found = f.memo.get("opcodes")
-    if found is None:
-        found = f.memo["opcodes"] = set(_codes(f))
-    assert isinstance(found, set)
-    return found
 
 
 class CondSite:

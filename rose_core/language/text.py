@@ -44,9 +44,9 @@ from rose_core.language.ir import (
     fields_of,
     result_count,
     result_type,
-    users_of,
 )
 from rose_core.language.ops import OPS, TABLE_END, UNARY_END
+from rose_core.language.queries import users_of
 from rose_core.language.tables import nested, table_of
 from rose_core.language.types import (
     BOOL,

@@ -16,8 +16,9 @@ from dataclasses import replace
 
 from rose_core.language import simplify
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec, opcodes, remembered
+from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec
 from rose_core.language.ops import code
+from rose_core.language.queries import opcodes, remembered
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, Type, fin
 from rose_core.optimise.copies import stays

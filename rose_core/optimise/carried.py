@@ -17,24 +17,10 @@ from dataclasses import dataclass, replace
 
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import (
-    COND,
-    INDEX,
-    LOOP,
-    PARAM,
-    SET,
-    VEC,
-    CondSite,
-    Func,
-    LoopSite,
-    among,
-    opcodes,
-    operands,
-    remembered,
-    remembered_for,
-)
-from rose_core.language.ir import places as places_of
+from rose_core.language.ir import COND, INDEX, LOOP, PARAM, SET, VEC, CondSite, Func, LoopSite, operands
 from rose_core.language.ops import code
+from rose_core.language.queries import among, opcodes, remembered, remembered_for
+from rose_core.language.queries import places as places_of
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, UNIT, Array, Fin
 from rose_core.optimise.copies import stays

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, among, opcodes, operands, places, remembered
+from rose_core.language.ir import IDX, INDEX, PARAM, VEC, Func, operands
 from rose_core.language.ops import FAILS, OPS, REGULAR, TABLE_END, code
+from rose_core.language.queries import among, opcodes, places, remembered
 from rose_core.language.types import BOOL, Fin
 
 _SELECT = code("select")

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, among, callees_first, operands, places
+from rose_core.language.ir import CALL, GET, INDEX, PARAM, VEC, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END, code
+from rose_core.language.queries import among, callees_first, places
 from rose_core.language.replay import Replay
 from rose_core.language.types import BOOL, REAL, TAN, Fin, fin, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices

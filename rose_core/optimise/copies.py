@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import Func, derived
+from rose_core.language.ir import Func
+from rose_core.language.queries import derived
 from rose_core.language.replay import Replay, Verbatim, copied
 
 _versions = count(1)

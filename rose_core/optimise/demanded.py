@@ -27,10 +27,9 @@ from rose_core.language.ir import (
     LoopSite,
     Spec,
     callees,
-    opcodes,
-    remembered,
     result_count,
 )
+from rose_core.language.queries import opcodes, remembered
 from rose_core.language.replay import Replay
 from rose_core.language.types import UNIT
 

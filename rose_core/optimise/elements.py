@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from math import copysign
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, VEC, Func, among, path_of, places
+from rose_core.language.ir import ACCUM, ADD_TO, VEC, Func
+from rose_core.language.queries import among, path_of, places
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Array
 

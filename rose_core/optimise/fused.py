@@ -15,25 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    BEYOND_BINARY,
-    FOR,
-    GET,
-    IDX,
-    INDEX,
-    REF_INDEX,
-    RESOLVE,
-    VEC,
-    Func,
-    contents,
-    operands,
-    path_of,
-    places,
-    remembered,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, IDX, INDEX, REF_INDEX, RESOLVE, VEC, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END
+from rose_core.language.queries import BEYOND_BINARY, contents, path_of, places, remembered
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Ref
 from rose_core.optimise.copies import stays

@@ -15,22 +15,9 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    BEYOND_BINARY,
-    FOR,
-    GET,
-    RESOLVE,
-    Func,
-    Spec,
-    contents,
-    opcodes,
-    operands,
-    places,
-    remembered,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, RESOLVE, Func, Spec, operands
 from rose_core.language.ops import code
+from rose_core.language.queries import BEYOND_BINARY, contents, opcodes, places, remembered
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, UNIT, Ref
 from rose_core.optimise.bounded import over_range

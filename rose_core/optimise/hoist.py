@@ -16,18 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    FOR,
-    GET,
-    IDX,
-    INDEX,
-    RESOLVE,
-    Func,
-    operands,
-    remembered,
-    users_of_accumulators,
-)
+from rose_core.language.ir import FOR, GET, IDX, INDEX, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END
+from rose_core.language.queries import remembered, users_of_accumulators
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Array
 from rose_core.optimise.copies import stays

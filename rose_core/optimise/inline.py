@@ -23,21 +23,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    CALL,
-    CALLEES,
-    COND,
-    INDEX,
-    LOOP,
-    Func,
-    LoopSite,
-    among,
-    callees,
-    callees_first,
-    derived,
-    places,
-)
+from rose_core.language.ir import CALL, CALLEES, COND, INDEX, LOOP, Func, LoopSite, callees
 from rose_core.language.ops import TABLE_END
+from rose_core.language.queries import among, callees_first, derived, places
 from rose_core.language.replay import Replay
 from rose_core.language.types import array, is_memory, leaves
 from rose_core.language.window import Window, element, window_of

@@ -15,20 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    FOR,
-    IDX,
-    INDEX,
-    PARAM,
-    REF_INDEX,
-    Func,
-    contents,
-    operands,
-    path_of,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, IDX, INDEX, PARAM, REF_INDEX, Func, operands
 from rose_core.language.ops import FAILS, TABLE_END, by_name
+from rose_core.language.queries import contents, path_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import BOOL, REAL, TAN
 

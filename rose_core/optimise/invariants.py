@@ -15,8 +15,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from math import prod
 
-from rose_core.language.ir import IDX, INDEX, PARAM, Func, users_of
+from rose_core.language.ir import IDX, INDEX, PARAM, Func
 from rose_core.language.ops import FAILS, OPS, TABLE_END, code
+from rose_core.language.queries import users_of
 from rose_core.language.types import REAL, Fin
 from rose_core.optimise.cases import chosen_by_indices
 from rose_core.optimise.movable import Loop

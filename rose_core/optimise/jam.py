@@ -26,9 +26,9 @@ from rose_core.language.ir import (
     ZEROS,
     Func,
     operands,
-    path_of,
 )
 from rose_core.language.ops import FAILS
+from rose_core.language.queries import path_of
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, TAN
 

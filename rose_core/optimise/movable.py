@@ -23,10 +23,9 @@ from rose_core.language.ir import (
     Func,
     callees,
     operands,
-    remembered,
-    takes_accumulators,
 )
 from rose_core.language.ops import FAILS, TABLE_END
+from rose_core.language.queries import remembered, takes_accumulators
 from rose_core.language.types import Fin, Ref
 
 PURE = frozenset((INDEX, VEC, REF_INDEX, SET, ZEROS, CALL))

@@ -13,17 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    INDEX,
-    LOOP,
-    PARAM,
-    Func,
-    LoopSite,
-    opcodes,
-    operands,
-    remembered,
-    remembered_for,
-)
+from rose_core.language.ir import INDEX, LOOP, PARAM, Func, LoopSite, operands
+from rose_core.language.queries import opcodes, remembered, remembered_for
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import is_memory
 from rose_core.optimise.copies import stays

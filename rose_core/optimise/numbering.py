@@ -11,22 +11,9 @@ is the same.
 from __future__ import annotations
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    FOR,
-    GET,
-    IDX,
-    INDEX,
-    RESOLVE,
-    VEC,
-    Func,
-    among,
-    places,
-    remembered,
-    users_of_accumulators,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, IDX, INDEX, RESOLVE, VEC, Func
 from rose_core.language.ops import TABLE_END, computation
+from rose_core.language.queries import among, places, remembered, users_of_accumulators
 from rose_core.language.replay import Verbatim, copied
 from rose_core.optimise.copies import stays
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
 from rose_core.language.demand import Demand
-from rose_core.language.ir import Func, opcodes
+from rose_core.language.ir import Func
 from rose_core.language.ops import LIBRARY, TOGETHER, computation
+from rose_core.language.queries import opcodes
 from rose_core.language.replay import Replacing, copied
 from rose_core.optimise.numbering import numbers
 

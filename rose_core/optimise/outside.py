@@ -33,13 +33,10 @@ from rose_core.language.ir import (
     LoopSite,
     callees,
     is_real,
-    opcodes,
     operands,
-    remembered,
-    remembered_for,
-    users_of_accumulators,
 )
 from rose_core.language.ops import REGULAR, TABLE_END, code
+from rose_core.language.queries import opcodes, remembered, remembered_for, users_of_accumulators
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Type, scalar_of
 from rose_core.optimise.cases import chosen_by_indices, of_indices

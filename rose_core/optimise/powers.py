@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import Func, among, callees_first, places
+from rose_core.language.ir import Func
 from rose_core.language.ops import by_name
+from rose_core.language.queries import among, callees_first, places
 from rose_core.language.replay import Replacing, copied
 from rose_core.language.types import BOOL, REAL
 from rose_core.optimise.single import calling

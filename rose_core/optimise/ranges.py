@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import PARAM, CondSite, Func, takes_accumulators
+from rose_core.language.ir import PARAM, CondSite, Func
 from rose_core.language.ops import code
+from rose_core.language.queries import takes_accumulators
 from rose_core.language.types import BOOL, REAL, UNIT, Fin
 from rose_core.optimise.copies import stays
 from rose_core.optimise.movable import cannot_fail

@@ -9,8 +9,9 @@ in place of each call, and loops of it run as those of any other operation.
 
 from __future__ import annotations
 
-from rose_core.language.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, among, callees, opcodes, places
+from rose_core.language.ir import CALL, CALLEES, GET, INDEX, PARAM, VEC, Func, callees
 from rose_core.language.ops import TABLE_END
+from rose_core.language.queries import among, opcodes, places
 from rose_core.language.types import Type, is_memory
 
 _STRAIGHT = frozenset((*range(TABLE_END), PARAM, INDEX, VEC))

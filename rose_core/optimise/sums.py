@@ -10,19 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.language.ir import (
-    ADD_TO,
-    ALL,
-    INDEX,
-    LOOP,
-    PARAM,
-    REF_INDEX,
-    Func,
-    LoopSite,
-    opcodes,
-    param_ids,
-)
+from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
+from rose_core.language.queries import opcodes, param_ids
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL
 from rose_core.optimise.other_loops import OtherLoops

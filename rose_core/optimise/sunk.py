@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func, opcodes
+from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func
+from rose_core.language.queries import opcodes
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref, Type, has_tape, is_memory
 

@@ -15,22 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    COND,
-    FOR,
-    GET,
-    INDEX,
-    REF_INDEX,
-    CondSite,
-    Func,
-    containing,
-    contents,
-    operands,
-    path_of,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, COND, FOR, GET, INDEX, REF_INDEX, CondSite, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computation
+from rose_core.language.queries import containing, contents, path_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
 from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable

@@ -26,13 +26,11 @@ from rose_core.language.ir import (
     REF_INDEX,
     RESOLVE,
     Func,
-    among,
     callees,
     operands,
-    path_of,
-    places,
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
+from rose_core.language.queries import among, path_of, places
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory
 from rose_core.optimise import jam

@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import (
-    ACCUM,
-    ADD_TO,
-    BEYOND_BINARY,
-    REF_INDEX,
-    RESOLVE,
-    Func,
-    among,
-    operands,
-    places,
-)
+from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
 from rose_core.language.ops import code
+from rose_core.language.queries import BEYOND_BINARY, among, places
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, array
 

@@ -5,8 +5,9 @@ It may fail, go on for long, or have an infinite derivative, which times 0 is no
 
 from __future__ import annotations
 
-from rose_core.language.ir import LOOP, Func, callees_first
+from rose_core.language.ir import LOOP, Func
 from rose_core.language.ops import FAILS, REGULAR
+from rose_core.language.queries import callees_first
 
 HARMFUL = FAILS.union(REGULAR)
 """Operations that may."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.encode import MEMORY_FILL, i32_const, memory_init
-from rose_core.language.ir import ACCUM, BEYOND_BINARY, VEC, Func, among, is_unwritten, operands, places
+from rose_core.language.ir import ACCUM, VEC, Func, is_unwritten, operands
+from rose_core.language.queries import BEYOND_BINARY, among, places
 from rose_core.language.tables import numbers_of
 from rose_core.language.types import Array, Type, has_tape, is_memory
 from rose_core.wasm.layout import aligned, placed, size_of

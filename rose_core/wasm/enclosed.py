@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import CALL, COND, INDEX, LOOP, PARAM, Func, callees, opcodes
+from rose_core.language.ir import CALL, COND, INDEX, LOOP, PARAM, Func, callees
 from rose_core.language.ops import TABLE_END
+from rose_core.language.queries import opcodes
 from rose_core.language.types import has_tape, is_memory
 from rose_core.wasm.layout import has_tapes
 from rose_core.wasm.lower_control import takes_memory

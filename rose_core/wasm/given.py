@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rose_core.language.ir import (
-    CALL,
-    COND,
-    LOOP,
-    PARAM,
-    CondSite,
-    Func,
-    LoopSite,
-    accumulators,
-    takes_accumulators,
-)
+from rose_core.language.ir import CALL, COND, LOOP, PARAM, CondSite, Func, LoopSite
+from rose_core.language.queries import accumulators, takes_accumulators
 from rose_core.language.types import Ref
 
 

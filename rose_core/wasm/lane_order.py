@@ -12,7 +12,8 @@ from functools import partial
 from itertools import combinations, starmap
 from typing import TYPE_CHECKING
 
-from rose_core.language.ir import ACCUM, REF_INDEX, Func, path_of
+from rose_core.language.ir import ACCUM, REF_INDEX, Func
+from rose_core.language.queries import path_of
 from rose_core.wasm.apart import differ, is_beyond
 from rose_core.wasm.strides import STEP
 

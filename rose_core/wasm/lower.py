@@ -40,15 +40,11 @@ from rose_core.language.ir import (
     VEC,
     ZEROS,
     Func,
-    among,
     is_unwritten,
-    opcodes,
     operands,
-    param_ids,
-    places,
-    takes_accumulators,
 )
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END
+from rose_core.language.queries import among, opcodes, param_ids, places, takes_accumulators
 from rose_core.language.types import Array, Ref, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.context import Context

@@ -17,7 +17,8 @@ from rose_core.encode import (
     load,
     store,
 )
-from rose_core.language.ir import FOR, GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite, opcodes, remembered
+from rose_core.language.ir import FOR, GET, INDEX, LOOP, ZEROS, CondSite, Func, LoopSite
+from rose_core.language.queries import opcodes, remembered
 from rose_core.language.types import Array, Type, has_tape, is_memory, is_tape
 from rose_core.wasm.bulk import copied, zeroed
 from rose_core.wasm.context import Callees

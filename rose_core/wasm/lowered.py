@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from rose_core.encode import Function
 from rose_core.language.demand import Demand
-from rose_core.language.ir import COND, ZEROS, Func, opcodes, remembered
+from rose_core.language.ir import COND, ZEROS, Func
+from rose_core.language.queries import opcodes, remembered
 from rose_core.wasm.context import Context
 from rose_core.wasm.layout import has_tapes
 from rose_core.wasm.lower import Body

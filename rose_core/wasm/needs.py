@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import Func, among, opcodes, places
+from rose_core.language.ir import Func
 from rose_core.language.ops import OPS, TOGETHER
+from rose_core.language.queries import among, opcodes, places
 
 _NAMES = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm)}
 _PAIRS = {code: (f.__name__, codes) for f, codes in TOGETHER.items() for code in codes}

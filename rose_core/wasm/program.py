@@ -8,8 +8,9 @@ from __future__ import annotations
 from rose_core import encode
 from rose_core.encode import call, global_set, i32_const, load, store
 from rose_core.errors import FAIL, Notes, notes
-from rose_core.language.ir import LOOP, ZEROS, Func, callees_first, opcodes
+from rose_core.language.ir import LOOP, ZEROS, Func
 from rose_core.language.ops import OPS, Op
+from rose_core.language.queries import callees_first, opcodes
 from rose_core.language.types import is_memory
 from rose_core.libm.link import Library
 from rose_core.optimise.unroll import unrolled

@@ -33,14 +33,11 @@ from rose_core.language.ir import (
     CondSite,
     Func,
     LoopSite,
-    among,
     callees,
-    contents,
-    opcodes,
     operands,
-    places,
 )
 from rose_core.language.ops import BINARY_END, FAILS, TABLE_END
+from rose_core.language.queries import among, contents, opcodes, places
 from rose_core.language.types import is_memory
 
 _ACCUMULATORS = among([ACCUM])

@@ -33,7 +33,8 @@ from rose_core.encode import (
     local_tee,
     store,
 )
-from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, Func, path_of
+from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, RESOLVE, Func
+from rose_core.language.queries import path_of
 from rose_core.language.types import BOOL, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ
 from rose_core.wasm.lane_writer import Writer

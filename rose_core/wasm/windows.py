@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from rose_core.encode import I32_MUL, f64_const, i32_const, load, local_get, local_set, store
 from rose_core.language.demand import Demand
-from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands, path_of
+from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
+from rose_core.language.queries import path_of
 from rose_core.language.types import REAL, Fin, Ref, is_tape
 from rose_core.wasm.given import Given
 from rose_core.wasm.layout import Place, size_of

@@ -52,9 +52,9 @@ class _Vector:
 
     id: int
     number: int
-    """The block of the loop that makes it,"""
+    """The block of the loop that makes it."""
     result: int
-    """and the number that a turn of that gives."""
+    """What a turn of that loop gives: a number of the vector."""
     outside: list[int]
     """What that needs from outside."""
     at: int

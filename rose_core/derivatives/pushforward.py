@@ -26,9 +26,9 @@ class Pushed:
     func: Func
     """The derivative itself."""
     varying: Sequence[bool]
-    """Which parameters of the original vary,"""
+    """Which parameters of the original vary."""
     varying_results: list[bool]
-    """and which of its results do."""
+    """Which of its results do."""
     sweep: Pushforward
 
     def run(self) -> None:

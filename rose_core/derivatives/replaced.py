@@ -23,13 +23,13 @@ class Replacement:
     """What the body of such a loop does."""
 
     choice: int
-    """The Bool that says whether the state is replaced,"""
+    """The Bool that says whether the state is replaced."""
     if_true: bool
-    """where it is this,"""
+    """What that Bool is where the state is replaced."""
     by: list[int]
-    """and what by."""
+    """What takes the place of the state."""
     needed: list[int]
-    """What of the state the choice depends on, by number."""
+    """The leaves of the state that the choice depends on, by number."""
 
 
 def replaced(body: Func) -> Replacement | None:

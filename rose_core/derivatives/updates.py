@@ -92,7 +92,7 @@ def restorable(site: LoopSite) -> Mapping[int, Chain]:
 def replaced(f: Func, v: int) -> list[int]:
     """The updates that make the new element of the update ``v`` from the old one, last to first.
 
-    None if the new element is another one, which replaces the old one as a whole.
+    There are none if the new element replaces the old one as a whole.
     """
     _, whole, at, x = f.code[v]
     found = []

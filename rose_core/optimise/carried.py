@@ -91,13 +91,13 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Carrying:
-    """The body of a loop that takes the elements which the last turns have set as state, after the other."""
+    """The body of a loop that gets elements which the last turns have set, after the rest of the state."""
 
     body: Func
     starts: list[tuple[int, list[_Line]]]
-    """Of each the leaf of the state, and where it is there in the first turn."""
+    """For each element the leaf of the state, and where in that the element is before the first turn."""
     instead: dict[int, int]
-    """Leaf of the state that the body does not take → which of these elements is all that changes in it."""
+    """Leaf of the state that the body does not get → which of these elements is all that changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +107,19 @@ class _Where:
     body: Func
     carries: int
     func: Func
-    """The body, or the side of a choice in it,"""
+    """The body, or the side of a choice in it."""
     args: Sequence[int]
-    """which gets these values of the body."""
+    """The values of the body that this gets as arguments."""
 
 
 _TURN = (-1, 0)
-"""In place of a choice and the number of its side: what is in none."""
+"""In place of a choice and the number of its side, for what is in the body itself."""
 
 _Read = tuple[int, int, int]
-"""An element that is read: in which side of which choice, and there the value."""
+"""An element that is read: the choice and the number of its side where that is done, and the value there."""
 
 _Set = tuple[int, int, int]
-"""The leaf of the state, which of the places there it was set in, and how many turns ago."""
+"""An element that was set: the leaf of the state, the number of the place in it, and how many turns ago."""
 
 
 def carried(f: Func) -> Func:

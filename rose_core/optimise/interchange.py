@@ -37,9 +37,9 @@ class Nest:
     inner: int
     """The loop ``FOR`` over rows."""
     kept: list[int]
-    """The numbers of a turn along a row that the loop over rows needs,"""
+    """The numbers of a turn along a row that the loop over rows needs, to be kept in vectors."""
     again: list[int]
-    """and the places, rows and indices, in order."""
+    """The places, rows and indices that it needs, to be found again, in order."""
 
 
 def interchanged(f: Func, most_rows: int) -> Func:

@@ -44,7 +44,7 @@ def is_short(exponent: float) -> bool:
 
 
 def is_precise(exponent: float) -> bool:
-    """The same where the program is to be precise."""
+    """Whether they are even where the program is to be precise."""
     return exponent in _PRECISE
 
 

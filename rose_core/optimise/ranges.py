@@ -1,4 +1,4 @@
-"""In which turns of a loop anything happens: those of numbers in a range that is known before the loop."""
+"""In which turns of a loop anything happens: those in a range that is known before the loop."""
 
 from __future__ import annotations
 

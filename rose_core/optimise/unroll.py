@@ -48,12 +48,13 @@ _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow")
 _LOOPS, _WITH_PARTS, _PLACES = among([LOOP]), among((LOOP, COND)), among([REF_INDEX])
 
 MOST_TURNS = 16
+"""The most turns of a loop that is written out."""
 
 MOST_TURNS_IN_STATE = 4
-"""The same in the body of a loop with a state."""
+"""The same for the outermost loops in the body of a loop with a state."""
 
 USUAL_TURNS = 16
-"""How often such a body turns, for all that is known."""
+"""How often such a body is taken to turn, as that is not known."""
 
 MOST_ROWS = 128
 """The most instructions that a loop may be written out to."""

@@ -37,9 +37,9 @@ class Flow:
         self.most = max(ahead.values())
         self.new_local = new_local
         self.now = {v: new_local() for v in ahead}
-        """The local variables with what two turns add;"""
+        """Site → the local variable with what the two turns of now add."""
         self.before = {v: [new_local() for _ in range((ahead[v] + 1) // 2)] for v in ahead}
-        """and with what the turns before did, the last ones first."""
+        """Site → those with what the turns before did, the last ones first."""
 
     def begin(self) -> list[bytes]:
         """Code before the first turn."""

@@ -152,9 +152,9 @@ class Lanes:
     answers: dict[int, list[Piece]] = field(default_factory=dict)
     """Bools that depend on nothing but the turn."""
     first: int = 0
-    """The turns from this one on run side by side,"""
+    """The first of the turns that run side by side."""
     last: int = 0
-    """up to this one."""
+    """The first of those after them."""
     shared: set[int] = field(default_factory=set)
     """The sites whose elements others add to in other turns."""
     repeated: dict[int, int] = field(default_factory=dict)

@@ -32,7 +32,7 @@ class Needs:
 
 
 def needs(functions: Iterable[Func]) -> Needs:
-    """What these functions may call; all that they do call is among it."""
+    """What these functions call, and perhaps more that they might."""
     found = Needs()
     for f in functions:
         codes = opcodes(f) & _NAMES.keys()

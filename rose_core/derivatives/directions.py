@@ -44,7 +44,7 @@ MOST_IRREGULAR = 4096
 
 
 class Directions:
-    """By what the forward derivatives that a function calls are derivatives; 0 is no direction."""
+    """Which parameters vary in the forward derivatives that a function calls: not those with tangent 0."""
 
     def __init__(self, func: Func) -> None:
         self._func = func
@@ -66,7 +66,7 @@ class Directions:
         return tuple([any(column) for column in zip(*known, strict=True)])
 
     def _are_needed(self, placeholder: Func, count: int) -> bool:
-        """Whether it matters by what so many derivatives are, and they are not too long."""
+        """Whether so many are made: others would meet infinite derivatives, and these are not too long."""
         found = self._needed.get(placeholder)
         if found is None:
             assert placeholder.origin

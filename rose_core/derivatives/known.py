@@ -91,11 +91,11 @@ class Known:
     def transposed(
         self, f: Func, varying: tuple[bool, ...], room: int = ENDLESS, is_part: bool = False
     ) -> Transposed:
-        """A reverse derivative of the program of now."""
+        """A reverse derivative of the current program."""
         return self._derivatives.transposed(f, varying, room, is_part)
 
     def forward(self, f: Func, varying: tuple[bool, ...]) -> tuple[Func, list[bool]]:
-        """A forward derivative of the program of now."""
+        """A forward derivative of the current program."""
         return self._derivatives.forward(f, varying)
 
     def derivative(self, key: Key, make: Callable[[], Transposed]) -> Transposed:
@@ -189,7 +189,7 @@ class Known:
         self._age()
 
     def _age(self) -> None:
-        """Forget what no program of late had."""
+        """Forget what none of the last programs had."""
         self.programs += 1
         oldest = self.programs - PROGRAMS
         self._forget(r for r in self._records.values() if r.program < oldest)

@@ -45,7 +45,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An index: the number of the turn and arguments of the body, so many times each, and a number."""
+    """A linear index: the number of the turn and arguments, so many times each, and a constant."""
 
     turns: int
     args: frozenset[tuple[int, int]]
@@ -56,7 +56,7 @@ class _Line:
         return replace(self, more=self.more - self.turns * lag)
 
     def is_like(self, other: _Line) -> bool:
-        """Whether they are a number apart."""
+        """Whether the two differ by a constant."""
         return (self.turns, self.args) == (other.turns, other.args)
 
 
@@ -172,7 +172,7 @@ def _made(body: Func, carries: int) -> _Carrying | None:
 
 
 def _is_alone(body: Func, k: int) -> bool:
-    """Whether nothing but what becomes of it depends on parameter ``k``, a leaf of the state."""
+    """Whether parameter ``k``, a leaf of the state, has a part in no result but its own."""
     demand = Demand(body, [x for n, x in enumerate(body.results) if n != k - 1])
     return body.code[k] == (PARAM, k) and not demand.uses[k]
 
@@ -235,11 +235,11 @@ def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Rea
 
 
 def _places(where: _Where, result: int, array: int) -> list[_Place]:
-    """Where a turn makes ``array`` what is ``result``, the last first."""
+    """The places that a turn sets to make ``result`` of ``array``, the last first."""
     body = where.body
 
     def changes(x: int, place: tuple[int, ...], path: tuple[_Line | None, ...]) -> Iterator[_Place]:
-        """What is other in ``x`` than in what it takes the place of."""
+        """Where ``x`` differs from what it takes the place of."""
         chain = list(updates(body, x))
         first = body.code[chain[-1]][1] if chain else x
         if first >= 0 and (first == array if not path else body.code[first] == place):
@@ -260,7 +260,7 @@ def _lines(where: _Where, path: Path) -> tuple[_Line | None, ...]:
 
 
 def _line(where: _Where, i: int) -> _Line | None:
-    """The index ``i`` of the body of a loop, if it is such a sum, of no large numbers."""
+    """The index ``i`` in the body of a loop as a linear one, if it is that, with no large constant."""
     times: Counter[int] = Counter()
     more = 0
     waiting = [(where.func, i, 1)]
@@ -300,7 +300,7 @@ def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | Non
 
 
 def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
-    """Where what the last turns set is before the first one; nothing if that may not be in the array."""
+    """Where the elements of the last turns are before the first one; none if that may be beyond the array."""
     found = []
     for lag in range(1, 1 + lags):
         t = body.params[1 + k]

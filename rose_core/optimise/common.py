@@ -113,7 +113,7 @@ class _Calls:
 
 
 def _all_calls(root: Func) -> dict[Func, _Calls]:
-    """Those of functions that are long enough and are called more than once."""
+    """The calls of each function that is long enough and is called more than once."""
     found: dict[Func, _Calls] = {}
     for f in callees_first(root):
         long = [len(g.code) > LEAST and not stays(g) for g in f.callees]
@@ -313,7 +313,7 @@ class _Caller(Copying):
     def _ahead(
         self, reads: Reads, callee: Func, rest: _Rest, args: Sequence[int]
     ) -> dict[int, tuple[int, int]]:
-        """What turns have in common, made in loops before over what they read that is not the same."""
+        """What turns have in common, computed once in loops before: value of the callee → as in `before`."""
         b = self.b
         found: dict[int, tuple[int, int]] = {}
         alike: dict[tuple[int, ...], list[int]] = {}

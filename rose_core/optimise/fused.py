@@ -79,7 +79,7 @@ def _written(f: Func) -> Func:
 
 
 def _around(f: Func) -> set[int]:
-    """The loops of few turns that are written out, as loops in them do much of the same in each of these."""
+    """The short loops to be written out, since loops inside of them do much of the same in every turn."""
     found: set[int] = set()
     rows = [len(block.order) for block in f.blocks]
     # a loop's block has a higher number than the blocks around it
@@ -95,7 +95,7 @@ def _around(f: Func) -> set[int]:
 
 
 def _is_around(f: Func, number: int) -> bool:
-    """Whether there are loops in a loop that do much of the same in each of its turns."""
+    """Whether loops inside of a loop do much of the same in each of its turns."""
     block = f.blocks[number]
     loops = [v for v in block.order if f.code[v][0] == FOR]
     if not loops:
@@ -168,7 +168,7 @@ def _groups(f: Func) -> Iterator[_Group]:
 
 
 def _loop(f: Func, owner: int, known: Mapping[int, int]) -> _Loop | None:
-    """A loop, if all in it can be together with another's; ``known``: the numbers of what is in it."""
+    """What is in a loop, if it can be one with another; ``known``: the numbers of values (`numbering`)."""
     content = contents(f, f.code[owner][1])
     if len(content) > MOST_ROWS:
         return None
@@ -258,7 +258,7 @@ class _Fusing(Verbatim):
             at += len(block.results)
 
     def _begin(self, group: _Group) -> None:
-        """Compute what the others need."""
+        """Compute what loops of the group need that stands behind the first."""
         for v in sorted(group.early - self.done):
             self.instruction(v)
             if self.func.code[v][0] == ACCUM:

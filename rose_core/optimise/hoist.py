@@ -55,7 +55,7 @@ def _inner_loops(f: Func) -> list[int]:
 
 
 def _once(f: Func, left: int) -> tuple[Func, int]:
-    """``f``, or a copy, and how many elements of so many `Invariants` leave."""
+    """One round: ``f`` or a copy, and how many of so many elements `Invariants` have left."""
     loops = _inner_loops(f)
     nested = [Loop(f, v, f.home) for v in loops]
     moving = {f.code[loop.id][1] for loop in nested if loop.fits()}
@@ -85,7 +85,7 @@ def _moved(f: Func, ahead: Invariants, columns: bool) -> Func:
 
 
 def _sums(f: Func, loops: Sequence[Loop]) -> dict[int, Loop]:
-    """What reads a number → the loop that adds that up, if this does nothing else, and nothing else does."""
+    """``RESOLVE`` of a sum → the loop that alone adds it up, and does nothing else."""
     users, found = users_of_accumulators(f), {}
     for loop in loops:
         reading = loop.others(users)

@@ -59,7 +59,7 @@ def interchanged(f: Func, most_rows: int) -> Func:
 
 
 def _goes_along(f: Func, number: int, inner: int) -> bool:
-    """Whether the loop of a block may go along rows: all that it does around the other one is to compute."""
+    """Whether the loop of a block may go along rows: besides the loop ``inner``, it only computes."""
     block = f.blocks[number]
     return (
         not block.results
@@ -128,7 +128,7 @@ def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
 
 
 def _moves(f: Func, i: int, number: int, around: int) -> bool:
-    """Whether an index is another one in every turn of a block, and the same in all of one around it."""
+    """Whether an index differs in all turns of a block, and does not depend on those of one around it."""
     while i >= 0 and f.code[i][0] in (_ADD, _SUB, _NARROW):
         op, *given = f.code[i]
         moving = given[:1] if op == _NARROW else [x for x in given if f.home_of(x) >= around]

@@ -35,7 +35,7 @@ _PLAIN = PURE | {PARAM, FOR, GET, IDX, ACCUM, ADD_TO, RESOLVE, COND, LOOP}
 
 
 class Loop:
-    """A loop, and where it may be."""
+    """A loop ``FOR``, and where it may move."""
 
     def __init__(self, f: Func, v: int, home: list[int]) -> None:
         """``v``: the loop; ``home``: where the instructions before it are."""
@@ -65,7 +65,7 @@ class Loop:
         """The outermost block in which there is all that it needs."""
 
     def fits(self) -> bool:
-        """Whether it could do the same there, once."""
+        """Whether it could run there, once, and do the same."""
         f = self.f
         if self.target == self.here or not self.may_move():
             return False

@@ -47,7 +47,7 @@ _FIXED = frozenset(map(code, ("iadd", "isub", "imul", "imin", "imax", "imod", "i
 
 @dataclass(slots=True)
 class Term:
-    """What an index is: the number of the turn or nothing, what is added, and what is taken away."""
+    """An index as a sum: perhaps the number of the turn, values that are added, and values subtracted."""
 
     has_turn: bool = False
     plus: list[int] = field(default_factory=list)
@@ -220,6 +220,6 @@ class Assuming(Knowing):
 
 
 class _Trying(Assuming):
-    """To find out whether anything is left: not if a side is long."""
+    """Finds out whether a turn does anything, but does not copy long sides for that."""
 
     longest = LONGEST

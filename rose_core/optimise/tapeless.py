@@ -216,7 +216,7 @@ class _Joining(Replay):
         self.rest(self.func.blocks[number].order)
 
     def rest(self, ids: Sequence[int]) -> None:
-        """Emit those of these instructions that are not there."""
+        """Emit those of these instructions that have not been emitted."""
         for v in ids:
             if v in self.same:
                 self.env[v] = self.env[self.same[v]]

@@ -80,7 +80,7 @@ def _written(body: Func, result: int, array: int) -> list[Path]:
         return [()]
 
     def changes(x: int, path: Path) -> Iterator[Path]:
-        """What is other in ``x``, which is put where ``path`` leads."""
+        """Where ``x`` differs, which is put where ``path`` leads."""
         later = list(updates(body, x))
         base = body.code[later[-1]][1] if later else x
         if element_path(body, base) not in {(v, path) for v in versions}:

@@ -245,7 +245,7 @@ class _Unrolling(jam.SideBySide):
         """Accumulator → those of its elements, or what these come to so far."""
 
     def _split(self, together: set[int]) -> set[int]:
-        """The accumulators of which each element becomes one."""
+        """The accumulators that become one for each of their elements."""
         func = self.func
         constant: set[int] = {func.blocks[number].index for number in self.small}
         split = set()

@@ -35,7 +35,7 @@ def lowered(
     demand: Demand | None,
     entry: tuple[list[int], list[int]] | None,
 ) -> Lowered:
-    """``func`` in its place, which is told as to `Body`."""
+    """``func`` as it is in its place; the parameters are those of `Body`."""
 
     def make() -> Lowered:
         body = Body(func, context, frame, data, demand, entry)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rose_core.derivatives.alike import MAX, MIN
 from rose_core.derivatives.extremes import is_search
-from rose_core.derivatives.turns import part, stays_as_it_is
+from rose_core.derivatives.turns import new_function, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -197,7 +197,7 @@ def _with(f: Func, site: LoopSite, vector: _Vector) -> Func:
     body = site.body
     k = 1 + site.spec.carries + vector.at
     types = [*body.params[:k], *body.params[k + 1 :]]
-    b, params = part(body.name, [*types, *map(f.type_of, vector.outside)])
+    b, params = new_function(body.name, [*types, *map(f.type_of, vector.outside)])
     given = params[: len(types)]
     given.insert(k, 0)  # which nothing reads
     numbers = Replay(f, b, [])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
-from rose_core.derivatives.turns import AsItIs, as_it_is, leave, of_turn, part, stays_as_it_is
+from rose_core.derivatives.turns import AsItIs, as_it_is, leave, new_function, of_turn, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
@@ -181,7 +181,7 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
     """A turn with a state of three for each number: it, the turn that it is from, and the next to it."""
     types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
     rest = body.params[1 + len(candidates) :]
-    b, (turn, *params) = part("search", [*types, *rest])
+    b, (turn, *params) = new_function("search", [*types, *rest])
     leave(b.func)
     state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
     replay = AsItIs(body, b, [turn, *state[::3], *args])
@@ -202,7 +202,7 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
 def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
     """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
     body, carries = as_it_is(site.body), site.spec.carries
-    b, params = part("every_turn", [*counts, *body.params[1:]])
+    b, params = new_function("every_turn", [*counts, *body.params[1:]])
     leave(b.func)
     b.func.remat = True  # it is rare, and there would be memory for all that it keeps in any case
     given = params[0] if counts else b.const(count, REAL)
@@ -214,6 +214,6 @@ def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) ->
 def _one_turn(body: Func, candidate: int, index: Type) -> Func:
     """What is found: the candidate of a turn, or the number that there was before, if none is better."""
     types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
-    b, (is_found, before, turn, *args) = part("one_turn", types)
+    b, (is_found, before, turn, *args) = new_function("one_turn", types)
     b.func.blocks[0].results = of_turn(b, body, [candidate], is_found, [before], turn, args)
     return b.func

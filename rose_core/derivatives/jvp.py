@@ -28,6 +28,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
+from rose_core.language.queries import remembered
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, TAN, UNIT, Array, Ref, Type, leaves, real, replace_scalar
 
@@ -207,16 +208,16 @@ def has_part(f: Func, varying: Sequence[bool]) -> bool:
 
     That of a root has nothing to do with the place that the search starts from.
     """
-    rule = f.jvp
-    assert rule
-    key = "used", rule.extent
-    used = rule.memo.get(key)
-    if used is None:
-        ids = {*rule.results}.union(*[operands(ins, rule.blocks) for ins in rule.code])
-        used = rule.memo[key] = {rule.code[v][1] for v in ids if v >= 0 and rule.code[v][0] == PARAM}
-    assert isinstance(used, set)
-    places = positions([is_real(t) for t in f.params])
+    assert f.jvp
+    used, places = _used_params(f.jvp), positions([is_real(t) for t in f.params])
     return any(varies and place[0] in used for place, varies in zip(places, varying, strict=True))
+
+
+@remembered
+def _used_params(f: Func) -> set[int]:
+    """The parameters that ``f`` does anything with."""
+    ids = {*f.results}.union(*[operands(ins, f.blocks) for ins in f.code])
+    return {f.code[v][1] for v in ids if v >= 0 and f.code[v][0] == PARAM}
 
 
 def still(rule: Func, func: Func, varying: Sequence[bool]) -> Func:

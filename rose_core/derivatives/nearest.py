@@ -15,7 +15,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
-from rose_core.derivatives.turns import part, stays_as_it_is
+from rose_core.derivatives.turns import new_function, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END, code
@@ -155,14 +155,14 @@ def _searched(b: Builder, members: Sequence[int], is_least: bool) -> int:
 
 def _one(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
     """The member of a number that is given before what all of them are computed of."""
-    b, (number, *given) = part("nearest", [fin(len(alike.members) + 1), *types])
+    b, (number, *given) = new_function("nearest", [fin(len(alike.members) + 1), *types])
     b.func.blocks[0].results = [_member(b, f, alike, given, number)]
     return b.func
 
 
 def _every(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
     """The least or largest as it was."""
-    b, given = part("every", types)
+    b, given = new_function("every", types)
     count = len(alike.members)
     made = {v: _member(b, f, alike, given, b.const(k, fin(count + 1))) for k, v in enumerate(alike.members)}
     for v in sorted(alike.inner):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rose_core.derivatives.turns import AsItIs, leave, of_turn, part
+from rose_core.derivatives.turns import AsItIs, leave, new_function, of_turn
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
@@ -76,7 +76,7 @@ def _search(body: Func, way: Replacement) -> Func:
     """A turn that says which was the last one that replaced the state, and if there was one."""
     carries = len(body.results)
     types = [body.params[0], body.params[0], BOOL, *[body.params[1 + k] for k in way.needed]]
-    b, (turn, last, is_found, *rest) = part("search", [*types, *body.params[1 + carries :]])
+    b, (turn, last, is_found, *rest) = new_function("search", [*types, *body.params[1 + carries :]])
     state = [b.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
     for k, s in zip(way.needed, rest, strict=False):
         state[k] = s

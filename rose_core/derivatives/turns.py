@@ -14,8 +14,8 @@ _LEFT = "left as it is"
 """In the memo of a function in whose loops no turn is looked for."""
 
 
-def part(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
-    """A function without a body, and its parameters."""
+def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
+    """What builds a function, which has no body yet, and its parameters."""
     b = Builder(Func(name, types, UNIT))
     return b, [b.param(t) for t in types]
 
@@ -31,12 +31,12 @@ def of_turn(
 ) -> list[int]:
     """The ``values`` that a body computes, none of the state, in a turn if it is found; else those before."""
     carries = len(body.results)
-    inner, (at, *given) = part("candidate", [body.params[0], *body.params[1 + carries :]])
+    inner, (at, *given) = new_function("candidate", [body.params[0], *body.params[1 + carries :]])
     unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
     replay = Replay(body, inner, [at, *unknown, *given])
     replay.run()
     inner.func.blocks[0].results = [replay.env[v] for v in values]
-    same, kept = part("before", [b.func.type_of(x) for x in before])
+    same, kept = new_function("before", [b.func.type_of(x) for x in before])
     same.func.blocks[0].results = kept
     choice = b.cond(is_found, inner.func, [turn, *args], same.func, before)
     return [b.get(choice, k) for k in range(len(values))]

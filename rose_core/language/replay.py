@@ -1,8 +1,14 @@
 """Running a function's instructions again into another builder: the forward sweep of every pass.
 
 A `Replay` keeps, for each id of the source, the id it became (``env``; constants sit at the end of
-the list, so that their negative ids index them). Passes that do more than copy override a method per
-kind of instruction; unchanged, it inlines the function it is given.
+the list, so that their negative ids index them). Unchanged, it inlines the function it is given. A pass
+first finds out what is to change, and then makes a copy with a kind of replay that overrides a method for
+some instructions:
+
+    return copied(f, _Summing, found) if found else f
+
+A `Verbatim` is for functions whose derivatives are still to be made, and a `Replacing` for passes that put
+other values in the place of some.
 """
 
 from __future__ import annotations

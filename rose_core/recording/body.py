@@ -1,4 +1,4 @@
-"""The body of a function, from the rows of its recording: what is repeated becomes loops."""
+"""The body of a function, built from the rows of its recording, in which what is repeated becomes loops."""
 
 from __future__ import annotations
 

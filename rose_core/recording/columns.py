@@ -1,4 +1,4 @@
-"""Columns: what one row of copies has as operand in each of them."""
+"""Columns: the operand that one row has in all copies of it, as a range where it goes up in equal steps."""
 
 from __future__ import annotations
 

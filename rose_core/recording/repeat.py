@@ -1,4 +1,4 @@
-"""A loop that copies of rows are found to be."""
+"""A loop that was found in copies of rows: what a turn does, and what differs from turn to turn."""
 
 from __future__ import annotations
 

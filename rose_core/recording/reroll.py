@@ -1,5 +1,7 @@
 """Loops that an author's language has unrolled: found again in the rows of a recording.
 
+    s + 2 * sin(v[0]) + 7 * sin(v[1]) + …     →     for k:  s += [2, 7, …][k] * sin(v[k])
+
 A page's own ``for`` loop around symbolic operations leaves the same rows over and over, which differ in
 literals, in elements of vectors, and in results of earlier rows. A long run of such copies becomes a
 loop: what differs stands in tables, and a sum that goes on from copy to copy is an accumulator, which

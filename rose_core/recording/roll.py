@@ -1,5 +1,7 @@
 """Rows of calls: many calls of one function, none of which needs another's result, are one loop.
 
+    f(a, 2); f(b, 7); f(c, 5)     →     for k:  f([a, b, c][k], [2, 7, 5][k])
+
 What differs from call to call stands in tables that the loop reads. The rows of a recording are put
 into levels for that: a call is one level above its arguments, so calls on one level cannot need each
 other.

@@ -1,5 +1,7 @@
 """Sharing: functions of a recording that differ only in literals are one function.
 
+    f1(v) = 2 * v[0];  f2(v) = 7 * v[3]     →     f(c, x) = c * x, called as f(2, v[0]) and f(7, v[3])
+
 Programs are full of repetition: a page calls a helper that defines a function, over and over, each
 time with other numbers or other elements of the same vector. The bridge keeps literals apart from
 rows, so functions of the same structure are found by comparing bytes. What differs among them becomes

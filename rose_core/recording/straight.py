@@ -1,4 +1,4 @@
-"""The rows of a recorded function, one after the other."""
+"""The body of a function, built from the rows of its recording one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A turn of a loop that is being written, and what is in it."""
+"""A turn of a loop while that is being built from copies of rows or calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of the rows of a recorded function, as far as their operations tell."""
+"""The types of the values of rows, as far as their operations tell."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from rose_core.language.ir import Func
 from rose_core.language.types import is_memory
 from rose_core.wasm.bulk import copied
 from rose_core.wasm.layout import Convention, HostConvention, Place, is_i32, kind_of, size_of
-from rose_core.wasm.lower_sums import Sums
+from rose_core.wasm.lower_sums import Accumulators
 
 
-class Calls(Sums):
+class Calls(Accumulators):
     """The statements of calls."""
 
     def call(self, v: int, ins: tuple[int, ...]) -> None:

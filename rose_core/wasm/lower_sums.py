@@ -20,7 +20,7 @@ from rose_core.wasm.windows import Window
 _NEG = code("neg")
 
 
-class Sums(Loops):
+class Accumulators(Loops):
     """The statements of accumulators."""
 
     addressed: set[int]

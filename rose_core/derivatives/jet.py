@@ -110,8 +110,8 @@ class _Sweep(Pushforward):
     def varies(self, v: int) -> bool:
         return self.series[v] is not None
 
-    def note(self, v: int, beside: Ids) -> None:
-        self.series[v] = Series(self.b, [self.env[v], *beside])
+    def put_beside(self, v: int, others: Ids) -> None:
+        self.series[v] = Series(self.b, [self.env[v], *others])
 
     def constant(self, b: Builder, primal: int) -> Ids:
         return [primal, *([b.zero_like(primal)] * self.order)]

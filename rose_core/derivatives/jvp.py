@@ -93,8 +93,8 @@ class _Sweep(Pushforward):
     def pushed(self, v: int) -> Ids:
         return [self.tangent(v), self.env[v]]
 
-    def note(self, v: int, beside: Ids) -> None:
-        (self.tan[v],) = beside
+    def put_beside(self, v: int, others: Ids) -> None:
+        (self.tan[v],) = others
 
     def constant(self, b: Builder, primal: int) -> Ids:
         return [zero_tangent(b, primal), primal]

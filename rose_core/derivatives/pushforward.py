@@ -70,8 +70,8 @@ class Pushforward(Replay):
         """A value, and what is beside it, in their order, even where that is zero."""
         raise NotImplementedError
 
-    def note(self, v: int, beside: Ids) -> None:
-        """Note what is beside a value that varies."""
+    def put_beside(self, v: int, others: Ids) -> None:
+        """Have these beside a value, which varies."""
         raise NotImplementedError
 
     def constant(self, b: Builder, primal: int) -> Ids:
@@ -124,7 +124,7 @@ class Pushforward(Replay):
         self.env[v] = self.b.get(self.env[of], at + primal)
         if varies:
             beside = [j for j in range(1 + self.order) if j != primal]
-            self.note(v, [self.b.get(self.env[of], at + j) for j in beside])
+            self.put_beside(v, [self.b.get(self.env[of], at + j) for j in beside])
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         varying = [self.varies(a) for a in args]

@@ -84,7 +84,7 @@ def keeps_order(body: Body, lanes: Lanes) -> bool:
 
 
 def add_in_turn(body: Body, lanes: Lanes) -> None:
-    """Have the loop add turn by turn, where the order of additions would be another."""
+    """Have the loop add what each turn adds by itself, and one turn after the other."""
     lanes.in_turn = _in_turn(body, body.demand.anchors[lanes.number])
     lanes.flows, lanes.repeated, lanes.unsure = {}, {}, []
     for of in (lanes.shared, lanes.single, lanes.own):

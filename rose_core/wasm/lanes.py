@@ -188,7 +188,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
     operations -= _COMPARED * len(lanes.compared)
     apart = _taken_apart(body, lanes, made)
     if operations < apart:
-        return None
+        return None  # to put lanes together and take them apart takes as long
     if _choices(func, lanes.values) > _MOST_CHOICES:
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
@@ -222,7 +222,7 @@ def _take_values(body: Body, lanes: Lanes, results: Collection[int]) -> bool:
 
 
 def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> bool:
-    """Take the value ``v``, in the order of the loop."""
+    """Note what the value ``v`` is in lanes, after all before it; False if it is nothing."""
     func, number = body.func, lanes.number
     ins, t = func.code[v], func.types[v]
     op, inner = ins[0], t.inner if isinstance(t, Ref) else t

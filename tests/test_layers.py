@@ -71,3 +71,26 @@ def test_the_page_of_a_folder_names_every_module(folder: str) -> None:
     page = ast.get_docstring(ast.parse((source / "__init__.py").read_text()))
     assert page
     assert set(re.findall(r"(?<!`)`(\w+)`", page)) == {path.stem for path in source.glob("[a-z]*.py")}
+
+
+def chains(module: str) -> list[list[str]]:
+    """The passes that a module runs, on each other's results, in order; those of one line together."""
+    tree = ast.parse((ROOT / "rose_core" / module).read_text())
+    of: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and ".optimise." in node.module:
+            of |= {alias.name: node.module.rpartition(".")[2] for alias in node.names}
+    lines: dict[int, list[tuple[int, str]]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in of:
+            lines.setdefault(node.lineno, []).append((-node.col_offset, of[node.func.id]))
+    return [[name for _, name in sorted(lines[line])] for line in sorted(lines)]
+
+
+def test_passes_run_in_the_order_of_their_page() -> None:
+    page = (ROOT / "rose_core" / "optimise" / "__init__.py").read_text()
+    parts = [re.findall(r"^- `(\w+)`", part, re.MULTILINE) for part in page.split("\n\n")]
+    before, each, after, lowered = [part for part in parts if part][:4]
+    assert sorted(chains("derivatives/expand.py")) == sorted([before, each, after])
+    run = dict.fromkeys(name for chain in chains("optimise/unroll.py") for name in chain)
+    assert [name for name in run if name in lowered] == [name for name in lowered if name != "unroll"]

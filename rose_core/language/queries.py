@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from itertools import compress
 from operator import itemgetter
 from typing import TypeVar
 
-from rose_core.language.ir import ACCUM, FOR, PARAM, REF_INDEX, Func, operands
+from rose_core.language.ir import ACCUM, FOR, PARAM, REF_INDEX, Block, Func, operands
 from rose_core.language.ops import BINARY_END, TABLE_END
 from rose_core.language.types import Ref
 
@@ -118,6 +118,12 @@ def contents(f: Func, number: int) -> list[int]:
         found += order
         blocks += [f.code[v][1] for v in order if f.code[v][0] == FOR]
     return sorted(found)
+
+
+def inner_first(f: Func) -> Iterator[tuple[int, Block]]:
+    """The blocks of loops, each before the one that it is in, which has a lower number."""
+    for number in range(len(f.blocks) - 1, 0, -1):
+        yield number, f.blocks[number]
 
 
 def path_of(f: Func, r: int) -> tuple[list[int], int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, IDX, INDEX, REF_INDEX, RESOLVE, VEC, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END
-from rose_core.language.queries import BEYOND_BINARY, contents, path_of, places, remembered
+from rose_core.language.queries import BEYOND_BINARY, contents, inner_first, path_of, places, remembered
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Ref
 from rose_core.optimise.copies import stays
@@ -82,9 +82,7 @@ def _around(f: Func) -> set[int]:
     """The short loops to be written out, since loops inside of them do much of the same in every turn."""
     found: set[int] = set()
     rows = [len(block.order) for block in f.blocks]
-    # a loop's block has a higher number than the blocks around it
-    for number in range(len(f.blocks) - 1, 0, -1):
-        block = f.blocks[number]
+    for number, block in inner_first(f):
         written = block.turns * rows[number]
         if block.turns <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
             found.add(number)

@@ -30,7 +30,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
-from rose_core.language.queries import among, path_of, places
+from rose_core.language.queries import among, inner_first, path_of, places
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory
 from rose_core.optimise import jam
@@ -117,9 +117,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     parts = Counter(f.code[v][1] for v in places(f, _PLACES))
     often = USUAL_TURNS if in_loop else 1
     saved = 0
-    # a loop's block has a higher number than the blocks around it
-    for number in range(len(f.blocks) - 1, 0, -1):
-        block = f.blocks[number]
+    for number, block in inner_first(f):
         turns = block.turns
         written = turns * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func, operands
 from rose_core.language.ops import code
-from rose_core.language.queries import BEYOND_BINARY, among, places
+from rose_core.language.queries import BEYOND_BINARY, among, inner_first, places
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, array
 
@@ -32,9 +32,7 @@ def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: in
     """The loops of few turns in these blocks that have no results, and those that are in them."""
     short: set[int] = set()
     rows = [len(block.order) for block in f.blocks]
-    # a loop's block has a higher number than the blocks around it
-    for number in range(len(f.blocks) - 1, 0, -1):
-        block = f.blocks[number]
+    for number, block in inner_first(f):
         written = block.turns * rows[number]
         is_short = block.turns <= most_turns and written <= most_rows and not block.results
         if is_short and number not in numbers:

@@ -5,7 +5,7 @@
 - `needs`: which functions of `rose_core.libm` they call;
 - `enclosed`: which bodies and sides are written where they run, in place of a call;
 - `reuse`: which arrays are overwritten by their updates; `given`: which accumulators may be parts of one;
-- `constants`: what is in memory from the start; `layout`: where values are, and how functions are called.
+- `constants`: what is in memory from the start; `layout`: how values lie there, and how functions are called.
 
 A function gets all this as its `context`. `lowered` keeps its code for as long as its place is the same, and
 `lower` writes that, in a class on top of others, each for some instructions:

@@ -101,11 +101,13 @@ def users_of_accumulators(f: Func) -> dict[int, list[int]]:
 def param_ids(f: Func) -> dict[int, int]:
     """The number of a parameter → its id."""
     found: dict[int, int] = {}
+    missing = len(f.params)
     for v, ins in enumerate(f.code):
-        if len(found) == len(f.params):
+        if not missing:
             break
         if ins[0] == PARAM:
             found[ins[1]] = v
+            missing -= 1
     return found
 
 

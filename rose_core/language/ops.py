@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from rose_core import libm
-from rose_core.encode import DROP, SELECT, SIDE, Helper, InPlace, f64_const, local_get
+from rose_core.encode import SELECT, SIDE, Helper, InPlace, f64_const, local_get
 from rose_core.language import defined, indices, reals
 from rose_core.language.formula import ZERO, Linear, Primal, choose, function, preferred, select
 
@@ -166,7 +166,7 @@ BINARY = [
     # of what is not negative, by a literal that is not 0
     Op("imod", "mod", "II>I", operator.mod, 0x70, sized=True),
     Op("idiv", "÷", "II>I", operator.floordiv, 0x6E),
-    Op("narrow", "narrow", "II>I", lambda i, size: i, DROP, sized=True),
+    Op("narrow", "narrow", "II>I", lambda i, size: i, b"", sized=True),
     # a number that must be one, or else the note with this number is the error
     Op("defined", "defined", "RI>R", defined.defined, defined.DEFINED, lambda y, x, d: d[0]),
     Op("ineq", "≠", "II>B", operator.ne, 0x47, commutes=True),

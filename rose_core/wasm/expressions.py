@@ -196,7 +196,7 @@ class Expressions(Values):
             elif op >= BINARY_END and _stands_here(ins):
                 write(self._check(op, ins[2], ins[3]))
             else:
-                write(suffixes[op] or self._in_place(ins))
+                write(suffixes[op] or self._in_place(ins, cur))
             if finish:
                 out = self.out[block]
                 out += cur
@@ -222,8 +222,10 @@ class Expressions(Values):
         self.all_used(used, block)
         return cur
 
-    def _in_place(self, ins: tuple[int, ...]) -> bytes:
-        """The end of an operation that needs its two operands, indices, more than once."""
+    def _in_place(self, ins: tuple[int, ...], before: list[bytes]) -> bytes:
+        """The end of an operation that needs both operands, indices, more than once, or only the first."""
+        if ins[0] == _NARROW:
+            before.pop()  # the size, which nothing checks here
         form = _IN_PLACE.get(ins[0])
         if form is None:
             return b""

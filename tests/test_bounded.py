@@ -40,7 +40,10 @@ from rose_core import (
     while_loop,
 )
 from rose_core.derivatives import expand
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
 from rose_core.optimise import inline
+from rose_core.tracing.functions import Function
 
 N, WIDE = 5, 12
 V = Vec(N, Real)
@@ -398,3 +401,23 @@ def test_a_factor() -> None:
             product = math.fsum(spd[i][k] * by_parts[k][j] for k in range(N))
             assert product == pytest.approx(2.0 * (i == j), abs=1e-9)
     assert not choices(f)
+
+
+@pytest.mark.parametrize("sides", ["more(s, y) else same(s)", "same(s) else more(s, y)"])
+def test_how_often_a_loop_turns(sides) -> None:
+    """As a program in the text form may ask: turns in which nothing happens count, too."""
+    source = f"""
+def more(s: Real, y: Real): Real = s + y
+def same(s: Real): Real = s
+def turn(i: 5, s: Real, k: 5, x: [5]Real): Real =
+  let p: Bool = i < k in
+  let y: Real = x[i] in
+  if p then {sides}
+def f(x: [5]Real, k: 5): Real =
+  let all: (Real, 2147483648) = loop 5 to 5 from (0.0) do turn(k, x) in
+  let (s, turns) = all in
+  s * real(turns)
+"""
+    f = Function(flatten(parse(source)["f"]))
+    chosen = X[:2] if sides.startswith("more") else X[2:]
+    assert same(f, X, 2) == pytest.approx(5 * math.fsum(chosen))

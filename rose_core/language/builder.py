@@ -409,10 +409,16 @@ class Builder:
         return self.pure((PULL, vjp, *cotangents), UNIT)
 
     def all_of(self, loop: int, spec: Spec, count: int) -> list[int]:
-        """All results of a loop whose body has so many; 0 for the number of turns where that is not kept."""
-        uncounted = {spec.carries} if spec.checkpoint else ()
-        of_count = self.func.type_of(self.code[loop][4])
-        return [self.const(0, of_count) if k in uncounted else self.get(loop, k) for k in range(count + 1)]
+        """All results of a loop whose body has so many; 0 for the number of turns where that is not kept.
+
+        Without a test it is how many were asked for: of these, passes may leave some out.
+        """
+        _, _, _, test, turns, *_ = self.code[loop]
+        if test >= 0:
+            t = self.func.type_of(turns)
+            turns = self.const(0, t) if spec.checkpoint else self.get(loop, spec.carries)
+        state = [self.get(loop, k) for k in range(spec.carries)]
+        return [*state, turns, *(self.get(loop, k) for k in range(spec.carries + 1, count + 1))]
 
     def cond(self, p: int, f: Func, f_args: Sequence[int], g: Func, g_args: Sequence[int]) -> int:
         """Call ``f`` where ``p`` holds, else ``g``, on arguments of its own; results are got with `get`."""

@@ -7,6 +7,7 @@ import math
 import random
 
 import pytest
+from random_turns import Turns
 from test_growth import functions
 
 from rose_core import (
@@ -16,7 +17,9 @@ from rose_core import (
     cond,
     fn,
     fori,
+    grad,
     hessian,
+    igt,
     imod,
     index,
     interp,
@@ -26,9 +29,11 @@ from rose_core import (
     not_,
     select,
     sin,
+    struct,
     sum,
     vjp,
 )
+from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.extremes import FEWEST_TURNS
 
@@ -350,3 +355,48 @@ def test_loops_in_loops() -> None:
     f = fn([v], Real, lambda x: least(2, x, x[0]))
     x = [p for p, _ in points(M, 14)]
     assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-15)
+
+
+NEARLY = {
+    "a least that another one is made of": lambda x, i, s: {
+        "s": select(igt(M, i, 2), min(s.s, x[i]), s.s),
+        "t": max(s.t, min(s.s, x[i])),
+    },
+    "a least of largest": lambda x, i, s: {"s": min(s.s, s.t), "t": max(s.t, x[i])},
+    "a least of two others": lambda x, i, s: {"s": min(x[i], s.t), "t": max(s.t, x[i])},
+    "replaced in different turns": lambda x, i, s: {
+        "s": select(x[i] > 0.2, x[i] * x[i], s.s),
+        "t": select(x[i] < 0.4, x[i], s.t),
+    },
+}
+"""Turns whose state is nearly that of a search."""
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_nearly_a_search(monkeypatch, name) -> None:
+    state = struct(s=Real, t=Real)
+
+    def body(x):
+        last = fori(M, state, {"s": x[1], "t": x[2]}, lambda i, s: NEARLY[name](x, i, s))
+        return last.s * 2.0 + last.t * last.s
+
+    gradient = grad(fn([Vec(M, Real)], Real, body))
+    compiled = compile(gradient)
+    monkeypatch.setattr(expand, "by_extremes", lambda f: f)
+    expected = compile(gradient)
+    draw = random.Random(name)
+    for _ in range(20):
+        x = [draw.choice([draw.uniform(-1, 1), 0.3, -0.5]) for _ in range(M)]
+        assert compiled(x) == pytest.approx(expected(x), rel=1e-13)
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in range(0, 160, 20)], ids=str)
+def test_random_turns(monkeypatch, seeds) -> None:
+    """Gradients are those of loops as they are, where several are the least, too."""
+    found = {seed: Turns(seed) for seed in seeds}
+    compiled = {seed: compile(grad(made.function, (0, 1, 2))) for seed, made in found.items()}
+    monkeypatch.setattr(expand, "by_extremes", lambda f: f)
+    for seed, made in found.items():
+        expected = compile(grad(Turns(seed).function, (0, 1, 2)))
+        for args in map(made.args, range(4)):
+            assert flat(compiled[seed](*args)) == pytest.approx(flat(expected(*args)), rel=1e-12, abs=1e-14)

@@ -13,13 +13,14 @@ from rose_core import Real, Vec, fn, fori, iadd, imod, imul, isub, real, sum, ve
 class RandomRows:
     """A matrix ``m`` whose rows are set to what is in others of it, and of another one ``o``.
 
-    Its elements are numbers or points. A row is set to numbers made of elements, or to elements as they are.
+    Its elements are numbers, points, or as long as the row. A row is set to numbers made of elements, or to
+    elements as they are.
     """
 
     def __init__(self, seed: int) -> None:
         self.draw = draw = Random(seed)
         self.rows, self.columns = draw.choice([3, 4, 20]), draw.choice([2, 4, 5, 8, 9])
-        self.size = draw.choice([0, 0, 2, 3])
+        self.size = draw.choice([0, 0, 0, 2, 3, self.columns])
         self.elem = Vec(self.size, Real) if self.size else Real
         self.matrix = Vec(self.rows, Vec(self.columns, self.elem))
         self.are_whole = self.size > 0 and draw.random() < 0.5
@@ -41,13 +42,21 @@ class RandomRows:
                 lambda j: 1,
             ]
         )
+        if draw.random() < 0.2:
+            return lambda at, j: self.changed(at[of][at.get(row, row)], j)[column(j)]
         return lambda at, j: at[of][at.get(row, row)][column(j)]
+
+    def changed(self, row, j):
+        """A row with its last element at the place of the one that is made, too."""
+        return row.set(j, row[self.columns - 1])
 
     def number(self, depth: int):
         draw, size = self.draw, self.size
         kind = draw.random()
         if depth == 0 or kind < 0.4:
             element = self.element()
+            if size == self.columns and draw.random() < 0.5:
+                return lambda at, j, d: element(at, d)[j]
             return lambda at, j, d: element(at, j)[d] if size else element(at, j)
         if kind < 0.5:
             return lambda at, j, d: real(j)

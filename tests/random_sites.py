@@ -5,6 +5,7 @@ They are in the notation of the IR, where accumulators may be given to functions
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 ANY = 1 << 31
@@ -29,7 +30,7 @@ class Sites:
         args: arguments, whose sums are other ones in every other order.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, kinds: Sequence[str] = ()) -> None:
         self.draw = draw = Random(seed)
         self.turns = draw.choice([4, 5, 6, 7, 9, 12])
         self.size = self.turns + 10
@@ -41,7 +42,7 @@ class Sites:
         self.given = f"x: [{self.size}]Real, y: [{self.size}]Real, k: 3, l: 3, s: Real"
         vectors = "x, y, k, l, s"
         params = ", ".join(f"{name}: &{t}" for name, t in zip(self.shapes, types, strict=True))
-        self.kinds = ["near"] * 4 + draw.choice(KINDS)
+        self.kinds = ["near"] * 4 + draw.choice(KINDS) + [*kinds]
         """How indices follow the turns."""
         loops = " ".join(self.loop() for _ in range(draw.choice([1, 1, 2])))
         if draw.random() < 0.5:

@@ -16,16 +16,26 @@ from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.program import Program
 
 
+def assert_sums(program: Sites) -> None:
+    f = flatten(parse(program.source)["f"])
+    last = unrolled(f)
+    check(last)
+    expected = repr(flat(interp.call(f, program.args)))
+    assert repr(flat(interp.call(last, program.args))) == expected
+    run = instantiate(Program(f))
+    assert [repr(flat(run(program.args))) for _ in range(2)] == [expected] * 2
+
+
 @pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 300, 50)], ids=str)
 def test_sums(seeds, monkeypatch) -> None:
     written = lane_loops.noted(monkeypatch, lambda writer: writer)
     for seed in seeds:
-        program = Sites(seed)
-        f = flatten(parse(program.source)["f"])
-        last = unrolled(f)
-        check(last)
-        expected = repr(flat(interp.call(f, program.args)))
-        assert repr(flat(interp.call(last, program.args))) == expected
-        run = instantiate(Program(f))
-        assert [repr(flat(run(program.args))) for _ in range(2)] == [expected] * 2
+        assert_sums(Sites(seed))
     assert len(written) > len(seeds) // 4
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(300, 500, 50)], ids=str)
+def test_sums_that_stay_and_may_be_one(seeds) -> None:
+    """Elements by indices that are the same in all turns, and may be the same as each other."""
+    for seed in seeds:
+        assert_sums(Sites(seed, ["fixed"] * 6))

@@ -169,6 +169,22 @@ def test_a_sum_over_several_loops() -> None:
     assert same(f, x) == pytest.approx(math.fsum(products), rel=1e-14)
 
 
+STARTS = {
+    "a number": "def f(x: [4]Real, i: 4): Real = fst (accum s from 2.0 in {loop})",
+    "an argument": "def f(x: [4]Real, i: 4): Real = fst (accum s from x[i] in {loop})",
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_sum_that_starts_elsewhere(name) -> None:
+    """As text may have it: what it starts from is a part of it."""
+    source = STARTS[name].format(loop="[for j: 4, s += j < i ? x[j] : 0.0]")
+    f = Function(flatten(parse(source)["f"]))
+    check(f.func)
+    start = X[2] if name == "an argument" else 2.0
+    assert same(f, X[:4], 2) == pytest.approx(start + X[0] + X[1], rel=1e-15)
+
+
 def test_what_fails_still_fails() -> None:
     """Where a term is 0, its index may be wrong all the same."""
     far = fn(

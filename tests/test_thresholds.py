@@ -85,7 +85,7 @@ def ruled(seed: int):
 
 
 @pytest.mark.parametrize("make", [nests, updated, ruled])
-@pytest.mark.parametrize("seeds", [range(k, k + 10) for k in range(0, 20, 10)], ids=str)
+@pytest.mark.parametrize("seeds", [range(k, k + 6) for k in range(0, 12, 6)], ids=str)
 def test_what_is_long_or_large(monkeypatch, make, seeds) -> None:
     for seed in seeds:
         functions, args = make(seed)

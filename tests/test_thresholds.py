@@ -29,7 +29,7 @@ from rose_core.derivatives import (
     updates,
 )
 from rose_core.optimise import carried, demanded, fused, inline, interchange, invariants, jam, unroll
-from rose_core.wasm import enclosed, lane_code, lanes, layout, lower_loops, parts, pieces, reuse
+from rose_core.wasm import enclosed, lane_code, lane_order, lanes, layout, lower_loops, parts, pieces, reuse
 
 THRESHOLDS = [
     (compared, "_MOST_TURNS", [2, 64]),
@@ -55,7 +55,7 @@ THRESHOLDS = [
     (unroll, "MOST_TURNS", [0, 2]),
     (enclosed, "_SHORTEST", [1]),
     (lane_code, "_MOST_TURNS", [2]),
-    (lanes, "_MOST_OWN", [0, 1]),
+    (lane_order, "_MOST_OWN", [0, 1]),
     (lanes, "_EFFORT_IN_TURN", [0]),
     (layout, "MOST_SCALARS", [1, 3]),
     (layout, "MOST_POINTERS", [1, 4]),

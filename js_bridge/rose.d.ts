@@ -1036,9 +1036,9 @@ export declare const fixedPoint: Solve;
 /**
  * The integral of `f` from `a` to `b`, each finite, or the number `Infinity` or `-Infinity`; of a function made
  * with `fn`, which may give any type of Reals, or of a plain one. Far from the other bound, or from 0, a narrow
- * peak may be missed: integrate to it and from it on. The derivative is that of the integral, with respect to `a`, `b` and all that
- * `f` uses from around it; but for the part of a jump of `f` at a place that depends on these, which an
- * integral for each side has.
+ * peak may be missed: integrate to it and from it on. The derivative is that of the integral, with respect to
+ * `a`, `b` and all that `f` uses from around it; but for the part of a jump of `f` at a place that depends on
+ * these, which an integral for each side has.
  */
 export declare const quad: {
   <R>(

@@ -96,10 +96,10 @@ export const minimize = (
 };
 
 /**
- * The integral of `f` from `a` to `b`, finite or numbers that are not. `f` gives a Real, or any type of Reals if it was made
- * with `fn`. The error is about `tolerance` at most, relative to the integral of |f|. The derivative is
- * that of the integral, with respect to `a`, `b` and all that `f` uses from around it; but for the part of
- * a jump of `f` at a place that depends on these.
+ * The integral of `f` from `a` to `b`, each finite, or an infinite number. `f` gives a Real, or any type of Reals
+ * if it was made with `fn`. The error is about `tolerance` at most, relative to the integral of |f|. The derivative
+ * is that of the integral, with respect to `a`, `b` and all that `f` uses from around it; but for the part of a
+ * jump of `f` at a place that depends on these.
  */
 export const quad = (
   f: unknown,
@@ -112,7 +112,7 @@ export const quad = (
   tangentTy(ret, "quad");
   const data = functionOn("quad", f, [REAL], ret);
   const bounds = [a, b];
-  // which a function of them would not know when it is compiled
+  // passed as arguments, infinite ones would not be known to be that when it is compiled
   const signs = bounds.map((x) => +(x === Infinity) - +(x === -Infinity));
   const all = signs.some(Boolean) ? { ...options, signs } : options;
   return solved("quad", data, [REAL, REAL], ret, bounds, all);

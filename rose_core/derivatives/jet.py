@@ -110,6 +110,9 @@ class _Sweep(Pushforward):
     def varies(self, v: int) -> bool:
         return self.series[v] is not None
 
+    def pushed_ref(self, r: int) -> Ids:
+        return [self.env[r], *self.further_refs(r)]
+
     def put_beside(self, v: int, others: Ids) -> None:
         self.series[v] = Series(self.b, [self.env[v], *others])
 
@@ -210,18 +213,6 @@ class _Sweep(Pushforward):
             zero, home = b.zero_like(self.env[ins[1]]), b.home[self.env[r]]
             self.refs[r] = [b.accum(zero, home) for _ in range(self.order)]
         return self.refs[r]
-
-    def passed(self, derivative: Pushed, args: Sequence[int], params: Sequence[Type]) -> Ids:
-        passed: Ids = []
-        varying = derivative.varying[len(derivative.varying) - len(args) :]
-        for a, t, varies in zip(args, params, varying, strict=True):
-            if not varies:
-                passed.append(self.env[a])
-            elif isinstance(t, Ref):
-                passed += [self.env[a], *self.further_refs(a)]
-            else:
-                passed += self.pushed(a)
-        return passed
 
 
 def public_jet(placeholder: Func, func: Func, jet: Pushed, order: int) -> Func:

@@ -93,6 +93,9 @@ class _Sweep(Pushforward):
     def pushed(self, v: int) -> Ids:
         return [self.tangent(v), self.env[v]]
 
+    def pushed_ref(self, r: int) -> Ids:
+        return [self.tangent_ref(r), self.env[r]]
+
     def put_beside(self, v: int, others: Ids) -> None:
         (self.tan[v],) = others
 
@@ -176,17 +179,6 @@ class _Sweep(Pushforward):
             zero = zero_tangent(self.b, self.env[ins[1]])
             found = self.tan[r] = self.b.accum(zero, self.b.home[self.env[r]])
         return found
-
-    def passed(self, derivative: Pushed, args: Sequence[int], params: Sequence[Type]) -> Ids:
-        passed: Ids = []
-        varying = derivative.varying[len(derivative.varying) - len(args) :]
-        for a, t, varies in zip(args, params, varying, strict=True):
-            if varies and isinstance(t, Ref):
-                passed.append(self.tangent_ref(a))
-            elif varies or (isinstance(derivative, CustomJvp) and is_real(t)):
-                passed.append(self.tangent(a))
-            passed.append(self.env[a])
-        return passed
 
 
 def zero_tangent(b: Builder, primal: int) -> int:

@@ -17,7 +17,7 @@ from rose_core.derivatives.adapt import Ids, adapted
 from rose_core.language.builder import Builder
 from rose_core.language.ir import CondSite, Func, LoopSite, operands
 from rose_core.language.replay import Replay
-from rose_core.language.types import TAN, Type, scalar_of
+from rose_core.language.types import TAN, Ref, Type, scalar_of
 
 
 class Pushed:
@@ -70,6 +70,10 @@ class Pushforward(Replay):
         """A value, and what is beside it, in their order, even where that is zero."""
         raise NotImplementedError
 
+    def pushed_ref(self, r: int) -> Ids:
+        """An accumulator, and what is beside it, in their order, which are there from now on."""
+        raise NotImplementedError
+
     def put_beside(self, v: int, others: Ids) -> None:
         """Have these beside a value, which varies."""
         raise NotImplementedError
@@ -88,7 +92,14 @@ class Pushforward(Replay):
 
     def passed(self, derivative: Pushed, args: Sequence[int], params: Sequence[Type]) -> Ids:
         """What to pass to a derivative for these arguments, which are the last that the function takes."""
-        raise NotImplementedError
+        found: Ids = []
+        varying = derivative.varying[len(derivative.varying) - len(args) :]
+        for a, t, varies in zip(args, params, varying, strict=True):
+            if not varies:
+                found.append(self.env[a])
+            else:
+                found += self.pushed_ref(a) if isinstance(t, Ref) else self.pushed(a)
+        return found
 
     def derivative_of(self, f: Func, args: Sequence[bool]) -> Pushed:
         """The derivative of ``f`` for arguments of which these vary."""

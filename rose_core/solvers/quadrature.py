@@ -103,19 +103,19 @@ def quad(f: object, a: object, b: object, *, tolerance: float = 1e-10, limit: in
     trace = current()
     bounds = [lift(trace, x, REAL, f"argument {k} of quad")[0] for k, x in enumerate((a, b), 2)]
     fixed = [trace.builder.pool[~v][0] if v < 0 else None for v in bounds]
-    if any(number is not None and math.isinf(number) for number in fixed):
-        function, fixed = _squeezed(function, t, (a, b), fixed), [0.0, 1.0]
+    signs = [math.copysign(1.0, x) if x is not None and math.isinf(x) else 0.0 for x in fixed]
+    if any(signs):
+        function, fixed = _squeezed(function, t, (a, b), signs), [0.0, 1.0]
     moving = [x for x, number in zip((a, b), fixed, strict=True) if number is None]
     integral = _Integral(here, t, fixed, tolerance, limit)
     return functional([function], [REAL] * len(moving), t, integral.value, integral.rule)(*moving)
 
 
-def _squeezed(f: Function, t: Type, bounds: Sequence[Any], fixed: Sequence[float | None]) -> Any:
-    """What has from 0 to 1 the integral of ``f`` between these bounds, of which one at least is infinite.
+def _squeezed(f: Function, t: Type, bounds: Sequence[Any], signs: Sequence[float]) -> Any:
+    """What has from 0 to 1 the integral of ``f`` between these bounds; of those that are infinite, the sign.
 
     With x = c ± (1 - s) / s, where c is the other bound, or 0, as QUADPACK's QAGI.
     """
-    signs = [math.copysign(1.0, x) if x is not None and math.isinf(x) else 0.0 for x in fixed]
     center = next((x for x, sign in zip(bounds, signs, strict=True) if not sign), 0.0)
 
     def body(s: Any) -> Any:

@@ -399,11 +399,12 @@ def build_core() -> None:
     step("wheel", [ROOT / "rose_core", ROOT / "pyproject.toml"], [wheel], make_wheel)
     runtime, memory = SCRIPTS / "runtime.mjs", SCRIPTS / "memory.mjs"
     leaner = [SCRIPTS / "leaner.mjs", SCRIPTS / "reachable.mjs"]
-    made = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
+    names = ("pyodide.asm.wasm", "pyodide.asm.js", "pyodide.js", "pyodide-lock.json", "python_stdlib.zip")
+    made = [RUNTIME / name for name in names]
     inputs: list[Input] = [BRIDGE / "package-lock.json", runtime, memory, *leaner, SCRIPTS / "stdlib.txt"]
-    step("runtime", inputs, [RUNTIME / n for n in made], lambda: script("runtime.mjs", "runtime", RUNTIME))
+    step("runtime", inputs, made, lambda: script("runtime.mjs", "runtime", RUNTIME))
     packing = ("core/snapshot", "core/objects", "known/joined", "known/leb")
-    inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", *(RUNTIME / name for name in made)]
+    inputs = [wheel, runtime, memory, SCRIPTS / "source.mjs", *made]
     inputs += [BRIDGE / "src" / f"{name}.ts" for name in packing]
     outputs = [RUNTIME / "rose_core.zip", RUNTIME / "rose_core.snapshot.wasm"]
     step("core", inputs, outputs, lambda: script("runtime.mjs", "core", RUNTIME, wheel))

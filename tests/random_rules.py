@@ -176,10 +176,8 @@ class Rule:
 
                 return self.inside(made, indices=[i], numbers=[s.s], vectors=[s.v] * 3)
 
-            turns, kept = (
-                draw.choice([self.n, 4, 3, self.any("indices")]),
-                draw.choice(["none", "none", 1, 2]),
-            )
+            turns = draw.choice([self.n, 4, 3, self.any("indices")])
+            kept = draw.choice(["none", "none", 1, 2])
             last = fori(turns, state, {"v": v, "s": self.element()}, turn, checkpoint=kept)
             known["vectors"] += [last.v] * 3
             known["numbers"].append(last.s)

@@ -145,7 +145,7 @@
     ];
   },
 
-  /** Come to a place in an element with the mouse, click there, and drag what is there to others: with a finger, too. */
+  /** Come to a place in an element with the mouse, click there, and drag what is there to others; then by finger. */
   async drag(present, start, places = this.near(start)) {
     const { clientX: x, clientY: y } = start;
     const top = present().getRootNode().elementFromPoint?.(x, y);

@@ -18,7 +18,9 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from build import BROWSER, PYTHON, BuildError, apt_get, run
+from js_bridge.build.paths import BROWSER, PYTHON
+from js_bridge.build.steps import BuildError, run
+from js_bridge.build.tools import apt_get
 
 FLAGS = ["--disable-dev-shm-usage", "--no-sandbox"]
 """Containers have a small /dev/shm. And Chromium's sandbox refuses to work for root and where

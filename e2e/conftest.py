@@ -26,14 +26,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Response, expect, sync_playwright
 
-import build
-from build import BROWSER, DIST, ROOT, UNDISTURBED
+from build import UNDISTURBED
 from e2e import engines, webkit
 from e2e import node as nodejs
 from e2e.browser import FLAGS
 from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import PlaywrightTab, Tab
+from js_bridge.build.paths import BROWSER, DIST, ROOT
+from js_bridge.build.site import freeze
 from rose_core.cli.visit import FINGERS
 
 SHOTS = ROOT / "e2e" / "shots"
@@ -127,7 +128,7 @@ def host() -> Iterator[Callable[..., str]]:
         def start(prefix: str = "/", headers: Mapping[str, str] | None = None, frozen: bool = False) -> str:
             mounts = {prefix: DIST, f"{prefix}pages/": PAGES}
             if frozen:
-                build.freeze()
+                freeze()
             else:
                 mounts[f"{prefix}site/rose.frozen.json"] = DIST / "rose.frozen.json"
             server = stack.enter_context(Server(mounts, headers=headers, quiet=True))

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserType, Playwright, sync_playwright
 
-from build import PYTHON, BuildError, apt_get, run
 from e2e import webkit
+from js_bridge.build.paths import PYTHON
+from js_bridge.build.steps import BuildError, run
+from js_bridge.build.tools import apt_get
 
 PACKAGES = {"firefox": ["firefox-esr"], "webkit": ["webkit2gtk-driver", "xvfb"]}
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from playwright.sync_api import Browser, Page, expect
 
-from build import DIST, ROOT
+from js_bridge.build.paths import DIST, ROOT
 from rose_core.cli import freeze, main, several
 
 PAGE = """<!doctype html>

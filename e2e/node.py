@@ -10,7 +10,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from build import DIST, node
+from js_bridge.build.paths import DIST
+from js_bridge.build.tools import node
 
 PATIENCE = 120
 """Seconds for one module."""

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page
 
-from build import BENCH, DIST, PENROSE, PYTHON, STATE
 from e2e.bench import elsewhere, frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import RECORD, fingerprint
 from e2e.bench.run import ISOLATED, SIMULATIONS, WORKLOADS
 from e2e.bench.tables import table
 from e2e.server import Server
+from js_bridge.build.paths import BENCH, DIST, PENROSE, PYTHON, STATE
 from rose_core.language.ops import OPS
 
 FROM_REGISTRIES = ["rose 0.4.10", "TensorFlow.js", "jax-js"]

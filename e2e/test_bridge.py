@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-import build
 from e2e.server import Server
+from js_bridge.build.paths import BRIDGE, DIST, ROOT, STATE
 
 LN2 = math.log(2)
 
@@ -216,15 +216,15 @@ def test_content_security_policy_without_wasm(
 
 
 def test_python_in_a_stock_pyodide_page(new_page: Callable[..., Page], tmp_path: Path) -> None:
-    micropip = next((build.STATE / "wheels").glob("micropip-*.whl"))
+    micropip = next((STATE / "wheels").glob("micropip-*.whl"))
     (tmp_path / micropip.name).write_bytes(micropip.read_bytes())
-    wheel = next(build.DIST.glob("rose_core-*.whl"))
-    for file in (build.BRIDGE / "node_modules" / "pyodide").iterdir():
+    wheel = next(DIST.glob("rose_core-*.whl"))
+    for file in (BRIDGE / "node_modules" / "pyodide").iterdir():
         if file.is_file():
             (tmp_path / file.name).symlink_to(file)
     (tmp_path / "wheels.json").write_text(json.dumps({"wheel": wheel.name, "micropip": micropip.name}))
-    pages = build.ROOT / "e2e" / "pages"
-    with Server({"/": build.DIST, "/pages/": pages, "/stock/": tmp_path}, quiet=True) as server:
+    pages = ROOT / "e2e" / "pages"
+    with Server({"/": DIST, "/pages/": pages, "/stock/": tmp_path}, quiet=True) as server:
         page = new_page()
         page.goto(f"{server.origin}/pages/stock.html")
         page.wait_for_function("document.title === 'done'", timeout=60_000)

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-import build
-from build import BRIDGE, CLIENTS, PYTHON, ROOT
 from e2e.node import returned, run
 from e2e.server import Server
+from js_bridge.build.paths import BRIDGE, CLIENTS, PYTHON, ROOT
+from js_bridge.build.tools import node
 from rose_core import RunError, __version__, load
 
 MODEL = """
@@ -350,7 +350,7 @@ def test_the_calling_code_is_small(folder: Path, rose: Run) -> None:
     compiled(rose, name, "--grad", "--hessian")
     file = folder / "out" / f"{name}.js"
     size = f'require("zlib").brotliCompressSync(require("fs").readFileSync({str(file)!r})).length'
-    done = subprocess.run([build.node(), "-p", size], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([node(), "-p", size], capture_output=True, text=True, timeout=60, check=True)
     assert int(done.stdout) <= 1500
 
 
@@ -374,7 +374,7 @@ def test_the_calling_code_is_typed(folder: Path, rose: Run) -> None:
         export { value, slope, second, product };
         """
     )
-    tsc = [build.node(), BRIDGE / "node_modules" / "typescript" / "bin" / "tsc", "--noEmit", "--strict"]
+    tsc = [node(), BRIDGE / "node_modules" / "typescript" / "bin" / "tsc", "--noEmit", "--strict"]
     options = ["--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "--types", ""]
     words = [*tsc, *options, folder / "out" / "use.ts"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
@@ -487,7 +487,7 @@ def test_a_classic_script_finds_the_files_next_to_it(folder: Path, rose: Run, pa
         subprocess.run([*words, f"--outfile={inner / name}"], timeout=60, check=True)
     text = "require('./made.cjs').load(__dirname + '/').then(({ none }) => console.log(none()))"
     (inner / "node.cjs").write_text(text)
-    done = subprocess.run([build.node(), inner / "node.cjs"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([node(), inner / "node.cjs"], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("7\n", "")
     source = (inner / "made.js").read_text()
     (inner / "worker.js").write_text(
@@ -518,7 +518,7 @@ def test_a_bundler_finds_the_files(folder: Path, rose: Run, page: Page) -> None:
         "globalThis.found = [power([3, 2]), gradient([3, 2])];\n"
     )
     vite = CLIENTS / "vite" / "node_modules" / "vite" / "bin" / "vite.js"
-    words = [build.node(), vite, "build", "--target=esnext", "--logLevel=warn", "--assetsInlineLimit=0"]
+    words = [node(), vite, "build", "--target=esnext", "--logLevel=warn", "--assetsInlineLimit=0"]
     done = subprocess.run(words, cwd=site, capture_output=True, text=True, timeout=120, check=True)
     assert not done.stdout + done.stderr
     assert len(list((site / "dist" / "assets").glob("*.wasm"))) == 2

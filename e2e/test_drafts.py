@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route
 
-import build
 from e2e.node import returned
 from e2e.noted import listen
 from e2e.test_abort import in_page
 from e2e.test_original import ORIGINAL, shown
+from js_bridge.build.tools import node
 
 HEAD = """
     import * as rose from "./rose.js";
@@ -42,7 +42,7 @@ def evaluate(node: Callable[[str], str], body: str) -> Any:
 
 def test_random_programs() -> None:
     """What the original can say, its derivatives and loops, nested in all ways."""
-    words = [str(build.node()), "drafts.mjs", "0", "400"]
+    words = [str(node()), "drafts.mjs", "0", "400"]
     done = subprocess.run(words, cwd=ORIGINAL, capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr[-4000:]
     report = json.loads(done.stdout)

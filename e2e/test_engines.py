@@ -22,13 +22,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from build import DIST, ENDED, ROOT
+from build import ENDED
 from e2e.conftest import OTHERS, PAGES
 from e2e.explorables import EVALUATES, STRICT, USES, text
 from e2e.frozen import Frozen
 from e2e.server import Server
 from e2e.tab import KEPT, Tab
 from e2e.webkit import prepare
+from js_bridge.build.paths import DIST, ROOT
 from rose_core import compile
 from rose_core.language.ops import OPS
 

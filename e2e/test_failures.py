@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Playwright, Route, expect
 
-from build import BROWSER, DIST
 from e2e.browser import FLAGS
 from e2e.conftest import PAGES, watch
 from e2e.noted import asked_names, listen
 from e2e.server import Handler, Server
 from e2e.test_start import BODY, PROGRESS, PYODIDE, altered, run
+from js_bridge.build.paths import BROWSER, DIST
 
 TOLD = "return gives().catch((error) => error.message);"
 """What `run` is to do: give the message of what goes wrong."""

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from build import BROWSER
 from e2e.frozen import ENVIRONMENT, PAGE, SCRIPT, Frozen
 from e2e.server import Server
+from js_bridge.build.paths import BROWSER
 from rose_core.cli import freeze
 from rose_core.cli.artifact import Artifact
 from rose_core.cli.serve import serve

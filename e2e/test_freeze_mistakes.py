@@ -13,9 +13,9 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
-from build import BROWSER, DIST, PYTHON
 from e2e.frozen import ENVIRONMENT, PAGE, PYTHON_PAGE, SCRIPT, WARM_UP, Frozen
 from e2e.server import Server
+from js_bridge.build.paths import BROWSER, DIST, PYTHON
 from rose_core.cli import visit
 
 

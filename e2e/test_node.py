@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import build
-from build import DIST
 from e2e.node import Run, evaluate
+from js_bridge.build.paths import DIST
+from js_bridge.build.tools import node
 from rose_core.language.ops import OPS
 
 NAMES = (
@@ -312,7 +312,7 @@ def test_any_folder_will_do(tmp_path: Path) -> None:
         shutil.copy(DIST / name, folder)
     code = """import { Real, compile, fn, mul } from "./rose.js";
         console.log((await compile(fn([Real], Real, (x) => mul(x, x))))(3));"""
-    words = [build.node(), "--input-type=module", "--eval", code]
+    words = [node(), "--input-type=module", "--eval", code]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("9\n", "")
 

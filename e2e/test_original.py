@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import build
-from build import ROOT
+from js_bridge.build.paths import ROOT
+from js_bridge.build.tools import node
 
 ORIGINAL = ROOT / "e2e" / "clients" / "original"
 
@@ -25,7 +25,7 @@ the same. All of its own tests pass as they are, messages included.
 def vitest(report: Path, rose: str) -> dict[str, str]:
     """Run the tests of the original on the module ``rose``; each test's name and status."""
     program = ORIGINAL / "node_modules" / "vitest" / "vitest.mjs"
-    words = [build.node(), program, "run", "--reporter=json", f"--outputFile={report}"]
+    words = [node(), program, "run", "--reporter=json", f"--outputFile={report}"]
     done = subprocess.run(
         words, cwd=ORIGINAL, env={**os.environ, "ROSE": rose}, capture_output=True, text=True, timeout=300
     )
@@ -49,7 +49,7 @@ def test_its_own_tests_run_on_ours(tmp_path: Path) -> None:
 
 
 def differ(first: int, count: int, kind: str) -> dict[str, Any]:
-    words = [str(build.node()), "differ.mjs", str(first), str(count), kind]
+    words = [str(node()), "differ.mjs", str(first), str(count), kind]
     done = subprocess.run(words, cwd=ORIGINAL, capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr[-4000:]
     report: dict[str, Any] = json.loads(done.stdout)

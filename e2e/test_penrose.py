@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from build import DIST, PENROSE, STATE
 from e2e.conftest import watch
 from e2e.server import Server
+from js_bridge.build.paths import DIST, PENROSE, STATE
 
 DIAGRAMS = PENROSE / "diagrams"
 NAMES = sorted(path.name for path in DIAGRAMS.iterdir())

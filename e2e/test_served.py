@@ -6,9 +6,9 @@ from zipfile import ZipFile
 
 import pytest
 
-import build
-from build import BRIDGE, DIST
 from e2e.server import Server
+from js_bridge.build.paths import BRIDGE, DIST
+from js_bridge.build.tools import node
 
 HEAD = "<!doctype html><meta charset=utf-8><link rel=icon href=data:,>"
 
@@ -37,7 +37,7 @@ def bundle(folder, *options):
     (folder / "main.js").write_text(main.replace("ROSE", (DIST / "rose.js").as_posix()))
     esbuild = BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild"
     words = [esbuild, folder / "main.js", "--bundle", f"--outfile={folder / 'out' / 'app.js'}", *options]
-    subprocess.run([build.node(), *words, "--log-level=error"], check=True)
+    subprocess.run([node(), *words, "--log-level=error"], check=True)
     (folder / "page.html").write_text(f"{HEAD}<script src='out/app.js'></script>")
 
 

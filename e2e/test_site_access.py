@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from build import BRIDGE
 from e2e.explorables import EVALUATES, STRICT, USES
 from e2e.tab import PlaywrightTab
 from e2e.workbench import be_drawn
+from js_bridge.build.paths import BRIDGE
 
 AXE = BRIDGE / "node_modules" / "axe-core" / "axe.min.js"
 

@@ -9,9 +9,9 @@ from statistics import median
 import pytest
 from playwright.sync_api import Page, expect
 
-from build import BENCH, DIST, ROOT
 from e2e.explorables import STRICT
 from e2e.gestures import PHONE
+from js_bridge.build.paths import BENCH, DIST, ROOT
 
 RESULTS = json.loads((ROOT / "site" / "benchmark.json").read_text())
 NO_WASM = {"Content-Security-Policy": "default-src 'self'"}

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from build import DIST
 from e2e.gestures import PHONE, Gate, drag, swipe
 from e2e.workbench import Opened, be_drawn, handle, opening
+from js_bridge.build.paths import DIST
 
 GIVEN_UP = "Given up. “Go on” takes it up again."
 

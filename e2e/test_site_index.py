@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from build import DIST
 from e2e.gestures import PHONE
 from e2e.server import Server
+from js_bridge.build.paths import DIST
 
 RECORDED = (
     "index",

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from build import ROOT
 from e2e.explorables import USES
 from e2e.node import returned
+from js_bridge.build.paths import ROOT
 
 Run = Callable[[str], object]
 

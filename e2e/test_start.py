@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from build import DIST, script
 from e2e.noted import asked_names, listen
+from js_bridge.build.dist import script
+from js_bridge.build.paths import DIST
 
 NewPage = Callable[..., Page]
 

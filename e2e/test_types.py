@@ -13,8 +13,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import build
-from build import BRIDGE, DIST, PENROSE
+from js_bridge.build.paths import BRIDGE, DIST, PENROSE, ROOT
+from js_bridge.build.steps import run
+from js_bridge.build.tools import node
 
 Run = Callable[[str], str]
 
@@ -22,8 +23,8 @@ Run = Callable[[str], str]
 def bundle(name: str, folder: Path) -> str:
     """The address of js_bridge/types/NAME.ts as JavaScript, on dist/rose.js."""
     file, rose = folder / f"{name}.mjs", DIST / "rose.js"
-    build.run(
-        build.node(),
+    run(
+        node(),
         BRIDGE / "node_modules" / "esbuild" / "bin" / "esbuild",
         BRIDGE / "types" / f"{name}.ts",
         *("--bundle", "--format=esm", "--platform=node", f"--outfile={file}"),
@@ -63,7 +64,7 @@ def compiler(folder: Path, *libraries: str, **programs: str) -> list[str]:
     for name, program in programs.items():
         (folder / f"{name}.ts").write_text(program)
     tsc = BRIDGE / "node_modules" / "typescript" / "bin" / "tsc"
-    words = [build.node(), tsc, "-p", folder, "--pretty", "false"]
+    words = [node(), tsc, "-p", folder, "--pretty", "false"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=folder)
     return [line for line in done.stdout.splitlines() if not line.startswith(" ")]
 
@@ -125,7 +126,7 @@ def test_types_of_a_browser_are_not_needed(tmp_path: Path) -> None:
 
 
 def test_programs_of_the_readme_compile(tmp_path: Path) -> None:
-    text = (build.ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text()
     modules = re.findall(r'<script type="module">(.*?)</script>', text, flags=re.DOTALL)
     programs = {f"program{i}": code.replace('"./rose.js"', '"rose"') for i, code in enumerate(modules)}
     assert len(programs) > 1

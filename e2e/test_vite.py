@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-import build
-from build import BRIDGE, BROWSER, CLIENTS, DIST, PYTHON, ROOT
 from e2e.noted import asked
 from e2e.server import Server
+from js_bridge.build import tools
+from js_bridge.build.paths import BRIDGE, BROWSER, CLIENTS, DIST, PYTHON, ROOT
 
 CLIENT = CLIENTS / "vite"
 
@@ -26,7 +26,7 @@ CLIENT = CLIENTS / "vite"
 def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Pack dist/, and unpack it into the client's node_modules; its files."""
     folder = tmp_path_factory.mktemp("pack")
-    name = build.npm("pack", DIST, "--pack-destination", folder).split()[-1]
+    name = tools.npm("pack", DIST, "--pack-destination", folder).split()[-1]
     modules = CLIENT / "node_modules"
     place = modules / "rose-web"
     # With what Vite's server keeps of a package, as long as the version is the same.
@@ -43,7 +43,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def node(*words: str | Path) -> str:
-    done = subprocess.run([build.node(), *words], cwd=CLIENT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([tools.node(), *words], cwd=CLIENT, capture_output=True, text=True, timeout=120)
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -124,7 +124,7 @@ def test_frozen(page: Page, tmp_path: Path) -> None:
 def dev_server() -> Iterator[str]:
     script = "import { createServer } from 'vite'; const s = await createServer(); await s.listen(0);"
     script += " console.log(s.resolvedUrls.local[0])"
-    words = [build.node(), "--input-type=module", "-e", script]
+    words = [tools.node(), "--input-type=module", "-e", script]
     with subprocess.Popen(words, cwd=CLIENT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         yield server.stdout.readline().strip()

@@ -12,10 +12,12 @@ import pytest
 import build
 import rose_core
 from e2e.server import Server
+from js_bridge.build import steps
+from js_bridge.build.dist import version
 
 
 def test_the_version_has_one_source() -> None:
-    assert rose_core.__version__ == build.version()
+    assert rose_core.__version__ == version()
 
 
 @pytest.mark.parametrize(
@@ -89,14 +91,14 @@ def test_a_port_is_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, given: int
     ],
 )
 def test_where_nothing_can_be_served_is_told(host: str, port: int | None, cause: str) -> None:
-    with pytest.raises(build.BuildError, match=cause):
+    with pytest.raises(steps.BuildError, match=cause):
         build.serve(host, port)
 
 
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(build, "ROOT", tmp_path)
-    monkeypatch.setattr(build, "STATE", tmp_path)
+    monkeypatch.setattr(steps, "ROOT", tmp_path)
+    monkeypatch.setattr(steps, "STATE", tmp_path)
     return tmp_path
 
 
@@ -109,7 +111,7 @@ def test_a_step_runs_again_when_its_input_or_its_output_changes(workshop: Path) 
         return "note"
 
     def go() -> int:
-        build.step("name", [source, "a setting"], [output], action)
+        steps.step("name", [source, "a setting"], [output], action)
         return len(runs)
 
     source.write_text("one")
@@ -126,14 +128,14 @@ def test_a_step_that_failed_is_not_done_even_when_its_input_is_put_back(workshop
     def action() -> None:
         runs.append(source.read_text())
         if runs[-1] == "bad":
-            raise build.BuildError("cause", "advice")
+            raise steps.BuildError("cause", "advice")
 
     def go(text: str) -> None:
         source.write_text(text)
-        build.step("name", [source], [], action)
+        steps.step("name", [source], [], action)
 
     go("good")
-    with pytest.raises(build.BuildError, match="name: cause"):
+    with pytest.raises(steps.BuildError, match="name: cause"):
         go("bad")
     go("good")
     assert runs == ["good", "bad", "good"]
@@ -143,7 +145,7 @@ def test_a_ledger_that_was_cut_off_is_begun_anew(workshop: Path) -> None:
     (workshop / "steps.json").write_text('{"name": "0f3')
     runs: list[str] = []
     for _ in range(2):
-        build.step("name", ["a setting"], [], lambda: runs.append("run"))
+        steps.step("name", ["a setting"], [], lambda: runs.append("run"))
     assert runs == ["run"]
 
 
@@ -151,9 +153,9 @@ def test_a_step_does_not_undo_what_another_process_does_meanwhile(workshop: Path
     runs: list[str] = []
 
     def other() -> None:
-        build.step("other", [], [], lambda: runs.append("other"))
+        steps.step("other", [], [], lambda: runs.append("other"))
 
-    build.step("name", [], [], other)
+    steps.step("name", [], [], other)
     other()
     assert runs == ["other"]
     assert {path.name for path in workshop.iterdir()} == {"steps.json"}
@@ -163,18 +165,18 @@ def test_a_fingerprint_tells_names_from_contents(workshop: Path) -> None:
     folder = workshop / "folder"
     folder.mkdir()
     (folder / "a").write_text("bc")
-    before = build.fingerprint([folder])
+    before = steps.fingerprint([folder])
     (folder / "a").rename(folder / "ab")
     (folder / "ab").write_text("c")
-    assert build.fingerprint([folder]) != before
+    assert steps.fingerprint([folder]) != before
 
 
 def test_a_failed_command_is_reported_with_the_end_of_its_output() -> None:
-    with pytest.raises(build.BuildError, match="the cause") as caught:
-        build.run("sh", "-c", "echo the cause; exit 3", advice="what to do")
+    with pytest.raises(steps.BuildError, match="the cause") as caught:
+        steps.run("sh", "-c", "echo the cause; exit 3", advice="what to do")
     assert caught.value.advice == "what to do"
-    with pytest.raises(build.BuildError, match="not on this machine"):
-        build.run("no-such-program")
+    with pytest.raises(steps.BuildError, match="not on this machine"):
+        steps.run("no-such-program")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import twin_rose
 from random_programs import flat
 from twin_programs import TwinProgram, result_of
 
-from build import CPYTHON, ROOT
+from js_bridge.build.paths import CPYTHON, ROOT
 
 COUNT = int(os.environ.get("ROSE_PROGRAMS", "12"))
 AT_ONCE = 6

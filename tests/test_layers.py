@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from build import ROOT
+from js_bridge.build.paths import ROOT
 
 Arrow = tuple[str, str]
 """A file, and one that it imports from, as paths without endings."""
@@ -19,6 +19,9 @@ BRIDGE += ["inspect", "sparse", "page", "worker", "index"]
 CORE = ["errors", "deep", "encode", "libm", "language", "optimise", "derivatives", "wasm"]
 CORE += ["tracing", "operators", "host", "export", "solvers", "recording", "practice", "api", "inspection"]
 CORE += ["standalone", "bridge", "__init__", "cli"]
+
+BUILD = ROOT / "js_bridge" / "build"
+STEPS = ["paths", "steps", "tools", "site", "dist", "check"]
 
 
 def bridge() -> Iterator[Arrow]:
@@ -45,12 +48,19 @@ def core() -> Iterator[Arrow]:
                     yield place, "/".join(parts or [name if is_own else "__init__"])
 
 
+def steps() -> Iterator[Arrow]:
+    """Of what build.py consists of."""
+    for path in BUILD.glob("[a-z]*.py"):
+        for name in re.findall(r"^from js_bridge\.build\.(\w+) import", path.read_text(), re.MULTILINE):
+            yield path.stem, name
+
+
 def upwards(arrows: Iterator[Arrow], order: Sequence[str]) -> list[str]:
     tops = [(path, to, *(order.index(name.partition("/")[0]) for name in (path, to))) for path, to in arrows]
     return [f"{path} imports from {to}" for path, to, own, other in tops if other > own]
 
 
-@pytest.mark.parametrize(("arrows", "order"), [(bridge, BRIDGE), (core, CORE)])
+@pytest.mark.parametrize(("arrows", "order"), [(bridge, BRIDGE), (core, CORE), (steps, STEPS)])
 def test_all_is_imported_from_what_comes_before(
     arrows: Callable[[], Iterator[Arrow]], order: Sequence[str]
 ) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from build import CPYTHON, ROOT
+from js_bridge.build.paths import CPYTHON, ROOT
 
 JAX, TAICHI, ONE_KERNEL = "JAX", "Taichi", "Taichi, 1 kernel"
 NAMES = [JAX, TAICHI, ONE_KERNEL]

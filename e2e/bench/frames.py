@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from playwright.sync_api import Browser, CDPSession, Page
 
-import build
-from build import DIST
 from e2e.server import Server
+from js_bridge.build.paths import DIST
+from js_bridge.build.site import freeze
 
 SLOWER = 6
 
@@ -64,7 +64,7 @@ def measure(
     browser: Browser, names: Sequence[str] = tuple(SLIDERS), duration: float = 3000
 ) -> dict[str, dict[str, float]]:
     """Of each page the frames per second, and what a frame takes of the thread's own time."""
-    build.freeze()
+    freeze()
     found = {}
     with Server({"/": DIST}, quiet=True) as server:
         for name in names:

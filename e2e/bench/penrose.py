@@ -8,8 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from build import PENROSE
 from e2e.bench.tables import aligned, digits
+from js_bridge.build.paths import PENROSE
 
 MEASURES = ("callable", "compile", "record", "engine", "gradient", "body", "bytes")
 RATIOS = ("callable", "compile", "gradient", "body", "bytes")

@@ -15,8 +15,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from build import CPYTHON, ROOT
 from e2e.bench.tables import aligned, digits
+from js_bridge.build.paths import CPYTHON, ROOT
 
 Published = Mapping[int, tuple[float, float]]
 """For each size the milliseconds of a gradient, and how many times longer it took than the value."""

@@ -22,12 +22,12 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from build import BROWSER, DIST, PENROSE, ROOT, STATE
 from e2e.bench import ablation, elsewhere, frames, functions, penrose, ratios, startup, targets
 from e2e.bench.c.build import build_libm
 from e2e.bench.tables import start_table, table
 from e2e.browser import FLAGS
 from e2e.server import Server
+from js_bridge.build.paths import BROWSER, DIST, PENROSE, ROOT, STATE
 
 HERE = Path(__file__).resolve().parent
 KEPT = ROOT / "site" / "benchmark.json"

@@ -15,8 +15,9 @@ from statistics import median
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from build import BRIDGE, BROWSER, DIST, PYTHON, ROOT, STATE, node
 from e2e.server import Line, Server
+from js_bridge.build.paths import BRIDGE, BROWSER, DIST, PYTHON, ROOT, STATE
+from js_bridge.build.tools import node
 
 HERE = Path(__file__).resolve().parent
 HEAD, _, _ = (HERE / "page.html").read_text().partition('<script type="module"')

@@ -387,8 +387,8 @@ def test_what_goes_wrong_in_a_run(own_node: Run) -> None:
     told = [
         ("iadd: 7 is out of range, expected a whole number from 0 to 4", 4),
         ("index: 2.5 cannot be an index, expected a whole number from 0 to 4", 2),
-        ("fori: it cannot turn NaN times, expected a whole number from 0 to 2147483647", 6),
-        ("whileLoop: it did not end within its limit of 9 turns", -1),
+        ("fori: it cannot run NaN times, expected a whole number from 0 to 2147483647", 6),
+        ("whileLoop: it did not end within its limit of 9 iterations", -1),
     ]
     for k, (text, value) in enumerate(told):
         interpreted, first, compiled, second = messages[4 * k : 4 * k + 4]
@@ -399,7 +399,7 @@ def test_what_goes_wrong_in_a_run(own_node: Run) -> None:
         "RangeError: the result of f: iadd: 7 to 11 is out of range, expected an index from 0 to 4",
         "TypeError: the state that the body of fori gives: invalid value: expected Real, got true",
         "TypeError: fori: expected a size, got true",
-        'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of turns, got 0',
+        'RangeError: fori: expected checkpoint to be "none", "revolve" or a number of iterations, got 0',
         "TypeError: the test of whileLoop: variable type mismatch: expected Bool, got Real",
         "TypeError: cond: expected a function, got 1",
         "TypeError: the condition of cond: variable type mismatch: expected Bool, got Real",

@@ -301,7 +301,7 @@ def test_failures_name_the_construct_and_the_line(node: Run) -> None:
             "0",
             "root: no root was found in 100 steps",
             "3",
-            "fixedPoint: it did not converge in 7 turns",
+            "fixedPoint: it did not converge in 7 iterations",
             "1",
             "root: the derivative is singular, so the result has none",
             "quad: the integral does not converge, or not in 300 parts of the interval",
@@ -355,7 +355,7 @@ def test_lines_of_a_page(new_page: Callable[..., Page], site_url: str) -> None:
     lines = (PAGES / "failure.js").read_text().splitlines()
     loop = 1 + next(k for k, line in enumerate(lines) if line.startswith("  whileLoop("))
     solve = 1 + next(k for k, line in enumerate(lines) if "=> root(" in line)
-    endless = f"whileLoop: it did not end within its limit of 9 turns (failure.js, line {loop})"
+    endless = f"whileLoop: it did not end within its limit of 9 iterations (failure.js, line {loop})"
     singular = (
         f"root: the derivative is singular, so there is no step towards a root (failure.js, line {solve})"
     )

@@ -692,7 +692,8 @@ export interface Compiled<A extends readonly unknown[], B> {
   /**
    * The arguments in memory, to be filled for `run`; a scalar is an array of one. When memory grows, older views
    * become empty: memory that was given to `compile` may grow, and so may, in a first call, that of a function with
-   * a loop whose number of turns is not known before. Any call of a function with the same memory overwrites them.
+   * a loop whose number of iterations is not known before. Any call of a function with the same memory overwrites
+   * them.
    */
   readonly args: { readonly [K in keyof A]: ViewOf<A[K]> };
   /** The result in memory. */
@@ -900,14 +901,14 @@ export declare const cond: <
 
 export interface LoopOptions {
   /**
-   * With a number k, reverse mode keeps the state of every k-th turn and computes the others again. "revolve" takes
-   * as many turns between two states as there are states; "none", the default, keeps every turn.
+   * With a number k, reverse mode keeps the state of every k-th iteration and computes the others again. "revolve"
+   * takes as many iterations between two states as there are states; "none", the default, keeps every iteration.
    */
   checkpoint?: "none" | "revolve" | number;
 }
 
 export interface WhileOptions extends LoopOptions {
-  /** More turns than this are an error. */
+  /** More iterations than this are an error. */
   limit?: number;
 }
 
@@ -923,8 +924,8 @@ export declare const whileLoop: <
   options?: WhileOptions,
 ) => Symbolic<T>;
 
-/** A number of turns: a size, or a number that is known only at run time. */
-type Turns = Size | Nat | Real;
+/** A number of iterations: a size, or a number that is known only at run time. */
+type TripCount = Size | Nat | Real;
 
 /**
  * From the state `init`, `body(i, state)` for `i` from 0 up. `n` is a size, and `i` an index below it;
@@ -932,7 +933,7 @@ type Turns = Size | Nat | Real;
  * size, too; or a symbolic Real, and `i` an index of any size.
  */
 export declare const fori: <const T extends Type, const B extends Value<T>>(
-  n: Turns,
+  n: TripCount,
   type: T,
   init: Value<T>,
   body: (i: Nat, state: Symbolic<T>) => B,
@@ -940,7 +941,7 @@ export declare const fori: <const T extends Type, const B extends Value<T>>(
 ) => Symbolic<T>;
 
 /**
- * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
+ * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every iteration's `y`. With
  * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
  */
 export declare const scan: <

@@ -93,7 +93,7 @@ def tidy() -> None:
 
 
 def practise(turn: int) -> None:
-    """Compile something that nobody asks for, each turn something else: see `practice`."""
+    """Compile something that nobody asks for, each iteration something else: see `practice`."""
     tidy()
     gc.disable()
     try:

@@ -21,7 +21,7 @@ class RunError(RuntimeError):
 ENDLESS, MEMORY = range(2)
 
 TEXTS = [
-    "a loop did not end within its limit of {x} turns",
+    "a loop did not end within its limit of {x} iterations",
     "there is no memory for what a loop keeps: {x} bytes more are needed",
 ]
 """By code; ``{x}`` and ``{y}`` are the numbers."""
@@ -31,7 +31,7 @@ NOTED = len(TEXTS)
 
 OUT_OF_RANGE = "{x} is out of range, expected a whole number from 0 to {y}"
 NO_INDEX = "{x} cannot be an index, expected a whole number from 0 to {y}"
-NO_COUNT = "it cannot turn {x} times, expected a whole number from 0 to {y}"
+NO_COUNT = "it cannot run {x} times, expected a whole number from 0 to {y}"
 
 Notes = Sequence[str] | Mapping[int, str]
 """What a program says of values that are not defined, by number; ``{x}`` and ``{y}`` as in `TEXTS`."""

@@ -30,7 +30,7 @@ _STEPS = [k * log(2) / 128 for k in range(300)]
 _CENTERS = [1.0, 177 / 256, 177 / 128, *(1 + k / 128 for k in range(-45, 130))]
 _ANGLES = [0.78, 2.0**18, 6381956970095103 * 2.0**797, *(k * pi / 4 for k in range(1, 40))]
 _ANGLES += [k * 2.0**j * pi / 2 for k in (1, 3, 5, 7) for j in range(0, 1020, 9)]
-TURNS = {
+TRIPS = {
     "sin": _ANGLES,
     "cos": _ANGLES,
     "sinh": [22.0, 710.4758600739439, *_STEPS],
@@ -69,7 +69,7 @@ def points(name: str, count: int) -> list[float]:
     xs += (rng.choice((-1, 1)) * 2 ** rng.uniform(-60, 11) for _ in range(count))
     xs += (1 + rng.choice((-1, 1)) * 2 ** rng.uniform(-53, -3) for _ in range(count))
     xs += (rng.uniform(low, high) for _ in range(count))
-    xs += near(rng, TURNS[name])
+    xs += near(rng, TRIPS[name])
     return xs + [-x for x in xs[::3]]
 
 

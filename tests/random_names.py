@@ -162,7 +162,7 @@ class Names:
     def loop(self, known, loops: int) -> None:
         draw, seed = self.draw, self.draw.random()
 
-        def turn(i, s):
+        def iteration(i, s):
             before, self.draw = self.draw, Random(seed)
             inside = {
                 "matrices": [s.m, s.n, known["matrices"][-1]],
@@ -189,7 +189,7 @@ class Names:
             "v": self.row(known),
             "x": self.number(known),
         }
-        last = fori(draw.choice([2, 5, ROWS, known["indices"][-1]]), STATE, start, turn)
+        last = fori(draw.choice([2, 5, ROWS, known["indices"][-1]]), STATE, start, iteration)
         known["matrices"] += [last.m, last.n]
         known["vectors"].append(last.v)
         known["numbers"].append(last.x)

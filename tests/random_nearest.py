@@ -1,4 +1,4 @@
-"""Random loops whose turns take the least or largest of numbers that are computed alike, or almost."""
+"""Random loops whose iterations take the least or largest of numbers that are computed alike, or almost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from random import Random
 
 from rose_core import Real, Vec, abs, exp, fn, iadd, max, min, real, select, sin, sqrt, sum, vec
 
-TURNS, MEMBERS, WIDTH = 9, 5, 3
-Centres, Points, Weights = Vec(MEMBERS, Vec(WIDTH, Real)), Vec(TURNS, Vec(WIDTH, Real)), Vec(MEMBERS, Real)
+TRIPS, MEMBERS, WIDTH = 9, 5, 3
+Centres, Points, Weights = Vec(MEMBERS, Vec(WIDTH, Real)), Vec(TRIPS, Vec(WIDTH, Real)), Vec(MEMBERS, Real)
 
 
 class Member:
@@ -85,7 +85,7 @@ def program(seed: int):
     ways = [draw.random() for _ in some]
     rest = draw.randrange(4)
 
-    def turn(i, *data):
+    def iteration(i, *data):
         total = 0.0
         for member, way in zip(some, ways, strict=True):
             members = [member(k, i, *data) for k in range(MEMBERS)]
@@ -100,8 +100,8 @@ def program(seed: int):
 
     def body(*data):
         if draw.random() < 0.3:
-            x = vec(TURNS, Real, lambda i: turn(i, *data))
-            return sum(TURNS, lambda i: x[i] * x[i])
-        return sum(TURNS, lambda i: turn(i, *data))
+            x = vec(TRIPS, Real, lambda i: iteration(i, *data))
+            return sum(TRIPS, lambda i: x[i] * x[i])
+        return sum(TRIPS, lambda i: iteration(i, *data))
 
     return fn([Centres, Points, Weights], Real, body)

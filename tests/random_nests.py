@@ -13,8 +13,8 @@ from tests.test_unroll import wave
 SIZES = (1, 2, 3, 4, 5, 7, 18)
 
 MOST_PARTS = 40
-MOST_TURNS = 300
-"""In so many turns there is no further loop."""
+MOST_TRIPS = 300
+"""In so many iterations there is no further loop."""
 
 
 def array(shape):
@@ -90,7 +90,7 @@ class RandomNest:
 
     def number(self, known, indices):
         self.left -= 1
-        if self.left < 0 or math.prod(i.type.size for i in indices) > MOST_TURNS:
+        if self.left < 0 or math.prod(i.type.size for i in indices) > MOST_TRIPS:
             return self.element(known, indices)
         kinds = (
             [self.sum] * 7
@@ -138,17 +138,17 @@ class RandomNest:
         return self.number([*known, (shape, x), (shape, x)], indices)
 
     def state(self, known, indices):
-        start, turns = self.element(known, indices), self.rng.choice(self.sizes)
-        return fori(turns, Real, start, lambda i, x: x * 0.5 + self.number(known, [*indices, i]))
+        start, trips = self.element(known, indices), self.rng.choice(self.sizes)
+        return fori(trips, Real, start, lambda i, x: x * 0.5 + self.number(known, [*indices, i]))
 
     def states(self, known, indices):
         shape, start = self.rng.choice([(shape, x) for shape, x in known if len(shape) == 1])
 
-        def turn(i, x):
+        def iteration(i, x):
             inside = [*known, (shape, x), (shape, x)]
             return vec(shape[0], Real, lambda k: x[k] * 0.5 + self.number(inside, [*indices, i, k]))
 
-        x = fori(self.rng.choice(self.sizes), array(shape), start, turn)
+        x = fori(self.rng.choice(self.sizes), array(shape), start, iteration)
         return self.number([*known, (shape, x), (shape, x)], indices)
 
     def call(self, known, indices):

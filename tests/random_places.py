@@ -10,7 +10,7 @@ from rose_core import sum as total
 
 N = 14
 WIDEST = 60
-"""More than any sum of turns."""
+"""More than any sum of iterations."""
 
 SHAPES = [(N,), (N, N), (N, N), (N, 3)]
 FUNCTIONS = [lambda y: y, lambda y: y * y, sin, lambda y: max(y, 0.0), lambda y: 1 / (y * y + 1)]
@@ -46,35 +46,35 @@ class RandomPlaces:
         """Which array it is an element of, and its indices."""
         k = self.rng.randrange(len(shapes))
         last = self.rng.randrange(3)
-        return k, [self.index() if size == N else lambda turns: last for size in shapes[k]]
+        return k, [self.index() if size == N else lambda trips: last for size in shapes[k]]
 
     def index(self):
-        """A sum of turns, or that from the end, or round it."""
+        """A sum of iterations, or that from the end, or round it."""
         rng = self.rng
         parts = rng.sample(range(len(self.sizes)), rng.choice((0, 1, 1, 1, 2)))
         more = rng.choice((0, 0, 0, 1, 2))
         way = rng.choices(("sum", "from the end", "round"), (8, 1, 1))[0]
 
-        def at(turns):
+        def at(trips):
             found = more
             for part in parts:
-                found = iadd(WIDEST, found, turns[part])
+                found = iadd(WIDEST, found, trips[part])
             if way == "round":
                 return imod(N, iadd(WIDEST, found, 5))
             return isub(N, N - 1, found) if way == "from the end" else iadd(N, found, 0)
 
         return at
 
-    def sum_of(self, arrays, turns):
-        """What is added up over the loop after these turns."""
-        depth = len(turns)
+    def sum_of(self, arrays, trips):
+        """What is added up over the loop after these iterations."""
+        depth = len(trips)
         if depth < len(self.sizes):
             f = self.functions[depth]
-            return total(self.sizes[depth], lambda i: f(self.sum_of(arrays, [*turns, i])))
+            return total(self.sizes[depth], lambda i: f(self.sum_of(arrays, [*trips, i])))
         product = 1.0
         for k, places in self.factors:
             element = arrays[k]
             for place in places:
-                element = element[place(turns)]
+                element = element[place(trips)]
             product = product * element
         return product

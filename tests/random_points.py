@@ -1,4 +1,4 @@
-"""Random programs of points: what neighbouring turns read of points that are near each other."""
+"""Random programs of points: what neighbouring iterations read of points that are near each other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def points(seed: int):
     n, k = draw.choice([5, 6, 7, 9, 12, 13]), draw.choice([1, 2, 2, 3, 3, 4])
     parts = [n, k, draw.choice([1, 2])] if draw.random() < 0.25 else [n, k]
     offsets = [draw.randrange(4) for _ in range(draw.randrange(1, 4))]
-    turns = n - max(offsets)
+    trips = n - max(offsets)
     if draw.random() < 0.2:
-        turns = max(1, turns - draw.randrange(3))
+        trips = max(1, trips - draw.randrange(3))
     reads = [
         (draw.choice(offsets), [draw.randrange(m) for m in parts[1:]]) for _ in range(draw.randrange(1, 6))
     ]
@@ -37,13 +37,13 @@ def points(seed: int):
 
     def body(x, y):
         if nested:
-            s = total(3, lambda j: total(turns, lambda i: term(x, y, i)) * y[iadd(n, j, 0)])
+            s = total(3, lambda j: total(trips, lambda i: term(x, y, i)) * y[iadd(n, j, 0)])
         elif carried:
-            s = fori(turns, Real, 0.5, lambda i, s: 0.5 * s + term(x, y, i))
+            s = fori(trips, Real, 0.5, lambda i, s: 0.5 * s + term(x, y, i))
         else:
-            s = total(turns, lambda i: term(x, y, i))
+            s = total(trips, lambda i: term(x, y, i))
         if again:
-            s = s + total(turns, lambda i: term(x, y, i) * y[iadd(n, i, 0)])
+            s = s + total(trips, lambda i: term(x, y, i) * y[iadd(n, i, 0)])
         return s * part(x, [2, *(0 for _ in parts[1:])]) if fixed else s
 
     t = Real

@@ -158,7 +158,9 @@ class RandomProgram:
             return self.counted(values, depth)
         if kind == 14 and depth:
             t = self.type(1)
-            last, ys = scan(rng.choice(SIZES), t, self.value(t, values, depth), self.turn(t, values, depth))
+            last, ys = scan(
+                rng.choice(SIZES), t, self.value(t, values, depth), self.iteration(t, values, depth)
+            )
             return rng.choice([last, ys])
         if kind == 15 and depth:
             return self.repeated(values, depth)
@@ -224,7 +226,7 @@ class RandomProgram:
         return odeint(f, y, [0.0, 0.25, 0.5 + 0.25 * y], rtol=1e-11, atol=1e-12, checkpoint=self.kept())[2]
 
     def kept(self) -> int | str:
-        """What reverse mode keeps of the turns of a loop."""
+        """What reverse mode keeps of the iterations of a loop."""
         return self.rng.choice(("none", "none", "revolve", 1, 2, 3))
 
     def side(self, t: Type, values: list[object], depth: int) -> Callable[[], object]:
@@ -238,7 +240,7 @@ class RandomProgram:
 
         return body
 
-    def turn(self, t: Type, values: list[object], depth: int) -> Callable[[object, object], object]:
+    def iteration(self, t: Type, values: list[object], depth: int) -> Callable[[object, object], object]:
         """The body of a `scan`: a state that stays moderate, and what it keeps."""
 
         def body(state: object, i: object) -> object:
@@ -254,25 +256,25 @@ class RandomProgram:
         return body
 
     def counted(self, values: list[object], depth: int) -> object:
-        """A `fori` of a number of turns that is known now or when it runs."""
+        """A `fori` of a number of iterations that is known now or when it runs."""
         t = self.type(1)
-        turn = self.turn(t, values, depth)
+        iteration = self.iteration(t, values, depth)
         n: object = self.rng.choice(SIZES)
         if self.rng.random() < 0.5:
             x, y = self.real(values), self.real(values)
             n = select(_less(x, y), Real, 1.0, float(self.rng.choice(SIZES)))
             n = index(9, n) if self.rng.random() < 0.5 else n
         init = self.value(t, values, depth)
-        return fori(n, t, init, lambda i, s: turn(s, i)[0], checkpoint=self.kept())
+        return fori(n, t, init, lambda i, s: iteration(s, i)[0], checkpoint=self.kept())
 
     def repeated(self, values: list[object], depth: int) -> object:
-        """A `while_loop` of a few turns."""
+        """A `while_loop` of a few iterations."""
         t = self.type(1)
-        turn = self.turn(t, values, depth)
+        iteration = self.iteration(t, values, depth)
         most = self.rng.choice((0, 1, 2, 4))
         state = struct({"n": 9, "x": t})
         start = {"n": 0, "x": self.value(t, values, depth)}
-        body = lambda s: {"n": s.n + 1, "x": turn(s.x, s.n)[0]}  # noqa: E731
+        body = lambda s: {"n": s.n + 1, "x": iteration(s.x, s.n)[0]}  # noqa: E731
         return while_loop(state, start, lambda s: s.n < most, body, checkpoint=self.kept()).x
 
     def updated(self, values: list[object], depth: int) -> object:
@@ -280,7 +282,7 @@ class RandomProgram:
         n = self.rng.choice(SIZES)
         t = Vec(n, self.type(1))
 
-        def turn(i: object, j: object, s: object) -> object:
+        def iteration(i: object, j: object, s: object) -> object:
             inner = [*values, s, s[imod(n, i)], s[imod(n, j)]]
             for _ in range(self.rng.randint(0, 2)):
                 inner.append(self.step(inner, depth - 1))
@@ -289,7 +291,9 @@ class RandomProgram:
             return place.set(new) if self.rng.random() < 0.5 else place.add(new)
 
         def outer(i: object, s: object) -> object:
-            return fori(self.rng.choice((1, 2)), t, s, lambda j, u: turn(i, j, u), checkpoint=self.kept())
+            return fori(
+                self.rng.choice((1, 2)), t, s, lambda j, u: iteration(i, j, u), checkpoint=self.kept()
+            )
 
         start = tame(self.value(t, values, depth))
         return fori(self.rng.choice((1, 2, 3)), t, start, outer, checkpoint=self.kept())
@@ -315,7 +319,9 @@ class RandomProgram:
         return self.rng.choice((last.x, last.r.y))
 
     def best(self, values: list[object]) -> object:
-        """A loop that keeps the least or the largest of its turns, or what is in the one with the least."""
+        """A loop that keeps the least or the largest of its iterations, or what is in the one with the
+        least.
+        """
         n, candidate = self.rng.choice((4, 5)), self.loop_body(Real, values, 1)
         start, how = self.real(values), self.rng.randrange(4)
         if how < 2:
@@ -325,12 +331,12 @@ class RandomProgram:
         t = self.type(1)
         state, other = struct({"x": Real, "y": t, "k": n}), self.loop_body(t, values, 1)
 
-        def turn(i: object, s: object) -> object:
+        def iteration(i: object, s: object) -> object:
             x = candidate(i)
             new = {"x": x, "y": other(i), "k": i}
             return select(_less(x, s.x), state, *((new, s) if how == 2 else (s, new)))
 
-        last = fori(n, state, {"x": start, "y": self.value(t, values, 1), "k": 0}, turn)
+        last = fori(n, state, {"x": start, "y": self.value(t, values, 1), "k": 0}, iteration)
         return tame(self.rng.choice((last.x, last.y)))
 
     def loop_body(self, t: Type, values: list[object], depth: int) -> Callable[[object], object]:

@@ -60,14 +60,14 @@ class Ranges:
         seed, start = self.draw.random(), self.draw.choice([0.0, 0.0, s, -0.0, 1.0])
         self.y, self.others = y, [k, j]
 
-        def turn(i, state):
+        def iteration(i, state):
             self.draw = Random(seed)
-            return self.turn(i, state)
+            return self.iteration(i, state)
 
-        return fori(k if self.is_counted else N, STATE, {"x": x, "m": m, "s": start}, turn)
+        return fori(k if self.is_counted else N, STATE, {"x": x, "m": m, "s": start}, iteration)
 
-    def of_turn(self, i):
-        """An index that goes with the turn, or against it."""
+    def of_iteration(self, i):
+        """An index that goes with the iteration, or against it."""
         other = self.draw.choice(self.others)
         kinds = [
             *[lambda: i] * 3,
@@ -79,7 +79,7 @@ class Ranges:
         return self.draw.choice(kinds)()
 
     def bound(self):
-        """An index that is the same in all turns."""
+        """An index that is the same in all iterations."""
         draw, (k, j) = self.draw, self.others
         one, number = draw.choice([k, j]), draw.randrange(N)
         kinds = [
@@ -95,7 +95,7 @@ class Ranges:
 
     def comparison(self, i):
         draw = self.draw
-        given = [self.of_turn(i) if draw.random() < 0.9 else draw.choice(self.others), self.bound()]
+        given = [self.of_iteration(i) if draw.random() < 0.9 else draw.choice(self.others), self.bound()]
         if draw.random() < 0.2:
             given.reverse()
         return draw.choice(COMPARISONS)(99, *given)
@@ -136,7 +136,7 @@ class Ranges:
             after["s"] = state.s + x if self.changes == "a sum" else x * 0.5 + state.s * 0.3
         return after
 
-    def turn(self, i, state):
+    def iteration(self, i, state):
         draw, p = self.draw, self.condition(i)
         same = {"x": state.x, "m": state.m, "s": state.s}
         if self.changes == "a sum" and draw.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Random programs whose turns set elements of arrays, and read what turns before have set."""
+"""Random programs whose iterations set elements of arrays, and read what iterations before have set."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ S = 14
 """How many elements there are."""
 
 ROWS = {0: Real, 2: Vec(2, Real), S: Vec(S, Real)}
-MOST_TURNS = 5
+MOST_TRIPS = 5
 
 
 class Recurrence:
-    """A function of two arrays, a number, an index and how many turns there are; the same for a seed."""
+    """A function of two arrays, a number, an index and how many iterations there are; the same for a seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -27,34 +27,36 @@ class Recurrence:
         self.nested = self.draw.random() < 0.3
         self.counted = self.draw.random() < 0.4
         self.state = struct({"x": self.type, "y": self.type, "s": Real})
-        types = [self.type, self.type, Real, 4, MOST_TURNS + 1]
+        types = [self.type, self.type, Real, 4, MOST_TRIPS + 1]
         self.function = fn(types, self.state, self.body)
 
     def body(self, x, y, s, k, n):
         self.draw = Random(self.seed + 1)
         start = {"x": x.set(1, y[2]), "y": y, "s": s}
 
-        def turns(state, k):
+        def trips(state, k):
             seed = self.draw.random()
 
-            def turn(i, state):
+            def iteration(i, state):
                 self.draw = Random(seed)
-                return self.turn(i, state, k)
+                return self.iteration(i, state, k)
 
-            return fori(n if self.counted else self.draw.randrange(MOST_TURNS + 1), self.state, state, turn)
+            return fori(
+                n if self.counted else self.draw.randrange(MOST_TRIPS + 1), self.state, state, iteration
+            )
 
         if not self.nested:
-            return turns(start, k)
+            return trips(start, k)
         seed = self.draw.random()
 
         def around(i, state):
             self.draw = Random(seed)
-            return turns(state, i)
+            return trips(state, i)
 
         return fori(4, self.state, start, around)
 
     def index(self, i, k):
-        """Mostly of one kind: the turn, or what is away from it by a number or an index."""
+        """Mostly of one kind: the iteration, or what is away from it by a number or an index."""
         c = self.draw.choice([0, 1, 1, 2, 2, 3, 4])
         kinds = [
             lambda: iadd(S, i, c),
@@ -106,7 +108,7 @@ class Recurrence:
             return a.at[at][j].set(self.number(i, k, arrays, s))
         return a.set(at, a[at].set(j, self.number(i, k, arrays, s)).set(1, self.number(i, k, arrays, s)))
 
-    def turn(self, i, state, k):
+    def iteration(self, i, state, k):
         draw = self.draw
         x, y, s = state.x, state.y, state.s
         arrays = [x, x, y]
@@ -133,4 +135,4 @@ class Recurrence:
             return [draw.choice([draw.uniform(-1, 1), 0.0, -0.0, 0.5]) for _ in range(width)]
 
         x, y = ([numbers(self.width) for _ in range(S)] if self.width else numbers(S) for _ in range(2))
-        return x, y, draw.uniform(-1, 1), draw.randrange(4), draw.randrange(MOST_TURNS + 1)
+        return x, y, draw.uniform(-1, 1), draw.randrange(4), draw.randrange(MOST_TRIPS + 1)

@@ -133,12 +133,12 @@ class Rule:
             return self.loop(self.element(), lambda _, x: kind.sin(x), depth)
         return self.element()
 
-    def loop(self, start, turn, depth: int):
+    def loop(self, start, iteration, depth: int):
         def body(i, s):
-            return turn(s, self.inside(lambda: self.number(depth - 1), indices=[i], numbers=[s, s]))
+            return iteration(s, self.inside(lambda: self.number(depth - 1), indices=[i], numbers=[s, s]))
 
-        turns, kept = self.draw.choice([self.n, self.m, 4]), self.draw.choice(["none", "none", 1, 2])
-        return fori(turns, self.kind.type, start, body, checkpoint=kept)
+        trips, kept = self.draw.choice([self.n, self.m, 4]), self.draw.choice(["none", "none", 1, 2])
+        return fori(trips, self.kind.type, start, body, checkpoint=kept)
 
     def bounded(self, depth: int):
         return self.kind.sin(self.number(depth))
@@ -167,7 +167,7 @@ class Rule:
         elif which in (2, 3):
             state = struct({"v": self.vector, "s": self.kind.type})
 
-            def turn(i, s):
+            def iteration(i, s):
                 def made():
                     w = s.v
                     for _ in range(draw.choice([1, 2])):
@@ -176,9 +176,9 @@ class Rule:
 
                 return self.inside(made, indices=[i], numbers=[s.s], vectors=[s.v] * 3)
 
-            turns = draw.choice([self.n, 4, 3, self.any("indices")])
+            trips = draw.choice([self.n, 4, 3, self.any("indices")])
             kept = draw.choice(["none", "none", 1, 2])
-            last = fori(turns, state, {"v": v, "s": self.element()}, turn, checkpoint=kept)
+            last = fori(trips, state, {"v": v, "s": self.element()}, iteration, checkpoint=kept)
             known["vectors"] += [last.v] * 3
             known["numbers"].append(last.s)
         elif which == 4:
@@ -192,11 +192,11 @@ class Rule:
             known["matrices"] += [fori(draw.choice([self.n, 4]), self.matrix, a, rows)] * 3
         else:
 
-            def kept_turn(s, i):
+            def kept_iteration(s, i):
                 after = self.inside(lambda: self.bounded(depth - 1), indices=[i], numbers=[s, s])
                 return after, self.inside(lambda: self.number(depth - 2), indices=[i], numbers=[after])
 
-            last, ys = scan(self.n, self.kind.type, self.element(), kept_turn)
+            last, ys = scan(self.n, self.kind.type, self.element(), kept_iteration)
             known["numbers"].append(last)
             known["vectors"] += [ys] * 2
 

@@ -1,4 +1,5 @@
-"""Random loops that add to elements of few accumulators, in neighbouring turns, in rows, or in all turns.
+"""Random loops that add to elements of few accumulators, in neighbouring iterations, in rows, or in all
+iterations.
 
 They are in the notation of the IR, where accumulators may be given to functions, and two of them be one.
 """
@@ -18,7 +19,7 @@ KINDS = [
     ["fixed"],
     ["backward", "beside", "fixed"],
 ]
-"""What an index may be besides near the turn."""
+"""What an index may be besides near the iteration."""
 SHAPES = ["[{w}]", "[{w}]", "[{w}][2]", "[3][{w}]", "[{w}][{w}]", "[2]"]
 
 
@@ -32,8 +33,8 @@ class Sites:
 
     def __init__(self, seed: int, kinds: Sequence[str] = ()) -> None:
         self.draw = draw = Random(seed)
-        self.turns = draw.choice([4, 5, 6, 7, 9, 12])
-        self.size = self.turns + 10
+        self.trips = draw.choice([4, 5, 6, 7, 9, 12])
+        self.size = self.trips + 10
         self.count = 0
         some = SHAPES if draw.random() < 0.5 else draw.sample(SHAPES, 1)
         shapes = [draw.choice(some).format(w=self.size) for _ in range(draw.randrange(1, 4))]
@@ -43,7 +44,7 @@ class Sites:
         vectors = "x, y, k, l, s"
         params = ", ".join(f"{name}: &{t}" for name, t in zip(self.shapes, types, strict=True))
         self.kinds = ["near"] * 4 + draw.choice(KINDS) + [*kinds]
-        """How indices follow the turns."""
+        """How indices follow the iterations."""
         loops = " ".join(self.loop() for _ in range(draw.choice([1, 1, 2])))
         if draw.random() < 0.5:
             body, functions = f"({loops} ())", ""
@@ -73,28 +74,28 @@ class Sites:
     def loop(self) -> str:
         """A loop, perhaps in another one."""
         draw = self.draw
-        turn = self.name()
+        iteration = self.name()
         fixed = ["k", "l"]
         around = draw.random() < 0.3
         if around:
             fixed.append(self.name())
-        code = self.body(turn, fixed)
-        code = f"let {self.name()}: [{self.turns}]() = [for {turn}: {self.turns}, {code} ()] in"
+        code = self.body(iteration, fixed)
+        code = f"let {self.name()}: [{self.trips}]() = [for {iteration}: {self.trips}, {code} ()] in"
         if around:
             code = f"let {self.name()}: [3]() = [for {fixed[-1]}: 3, {code} ()] in"
         return code
 
-    def body(self, turn: str, fixed: list[str]) -> str:
+    def body(self, iteration: str, fixed: list[str]) -> str:
         draw = self.draw
         code, values = [], ["s"]
         for vector in "xyx":
-            at = self.index(code, turn, self.size, fixed)
+            at = self.index(code, iteration, self.size, fixed)
             values.append(self.let(code, "Real", f"{vector}[{at}]"))
         for _ in range(draw.choice([5, 10, 20])):
             operands = draw.choice(values), draw.choice(values[-3:])
             values.append(self.let(code, "Real", f" {draw.choice('+-×')} ".join(operands)))
         for _ in range(draw.randrange(1, 6)):
-            place = self.place(code, turn, fixed)
+            place = self.place(code, iteration, fixed)
             self.let(code, "()", f"{place} += {draw.choice(values)}")
         return " ".join(code)
 
@@ -103,18 +104,18 @@ class Sites:
         code.append(f"let {name}: {t} = {value} in")
         return name
 
-    def place(self, code: list[str], turn: str, fixed: list[str]) -> str:
+    def place(self, code: list[str], iteration: str, fixed: list[str]) -> str:
         """A number of an accumulator."""
         place, shape = self.draw.choice([*self.shapes.items()])
         sizes = [int(n) for n in shape[1:-1].split("][")]
         for k, n in enumerate(sizes, 1):
-            at = self.index(code, turn, n, fixed)
+            at = self.index(code, iteration, n, fixed)
             rest = "".join(f"[{m}]" for m in sizes[k:])
             place = self.let(code, f"&{rest}Real", f"&{place}[{at}]")
         return place
 
-    def index(self, code: list[str], turn: str, size: int, fixed: list[str]) -> str:
-        """Below a size: near the turn, or the same in all turns."""
+    def index(self, code: list[str], iteration: str, size: int, fixed: list[str]) -> str:
+        """Below a size: near the iteration, or the same in all iterations."""
         draw = self.draw
         if size < self.size:
             return draw.choice(fixed) if size == 3 and draw.random() < 0.5 else str(draw.randrange(size))
@@ -123,16 +124,16 @@ class Sites:
             at = draw.choice([*fixed, "2", "3"])
             return self.narrow(code, f"1 + {at}") if at in fixed else at
         if kind == "backward":
-            return self.narrow(code, f"{size - 1} - {turn}")
+            return self.narrow(code, f"{size - 1} - {iteration}")
         if kind == "beside":
-            return self.narrow(code, f"{draw.choice(fixed)} + {turn}")
-        near = f"{draw.choice([1, 1, 2, 3])} + {turn}"
+            return self.narrow(code, f"{draw.choice(fixed)} + {iteration}")
+        near = f"{draw.choice([1, 1, 2, 3])} + {iteration}"
         if kind == "far":
-            return self.narrow(code, f"10 + {turn}")
+            return self.narrow(code, f"10 + {iteration}")
         if kind == "up to":
-            return self.narrow(code, f"min({self.turns}, {self.let(code, str(ANY), near)})")
+            return self.narrow(code, f"min({self.trips}, {self.let(code, str(ANY), near)})")
         if kind == "from":
-            return self.narrow(code, f"max({draw.randrange(1, 3)}, {turn})")
+            return self.narrow(code, f"max({draw.randrange(1, 3)}, {iteration})")
         return self.narrow(code, near)
 
     def narrow(self, code: list[str], value: str) -> str:

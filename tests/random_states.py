@@ -10,7 +10,7 @@ SIZES = (3, 4)
 
 
 class States:
-    """A state of vectors, and what a turn makes of it: the same each time that it is asked."""
+    """A state of vectors, and what an iteration makes of it: the same each time that it is asked."""
 
     def __init__(self, seed: int, loops: int = 2) -> None:
         self.draw = Random(seed)
@@ -26,23 +26,27 @@ class States:
     def state(self, vectors, x):
         return {**dict(zip(self.names, vectors, strict=True)), "x": x}
 
-    def element(self, turn, vectors, x):
+    def element(self, iteration, vectors, x):
         v = self.draw.choice(vectors)
-        return sin(v[imod(len(v), turn)] + x) if self.draw.random() < 0.7 else 0.5 * v[self.draw.randrange(3)]
+        return (
+            sin(v[imod(len(v), iteration)] + x)
+            if self.draw.random() < 0.7
+            else 0.5 * v[self.draw.randrange(3)]
+        )
 
-    def changed(self, turn, v, vectors, x):
+    def changed(self, iteration, v, vectors, x):
         """A vector of the size of ``v``, from it or new."""
         kind = self.draw.randrange(6)
         if kind < 2:
-            return v.set(imod(len(v), turn), self.element(turn, vectors, x))
+            return v.set(imod(len(v), iteration), self.element(iteration, vectors, x))
         if kind == 2:
-            return v.at[self.draw.randrange(3)].add(self.element(turn, vectors, x))
+            return v.at[self.draw.randrange(3)].add(self.element(iteration, vectors, x))
         if kind == 3:
-            e = self.element(turn, vectors, x)
+            e = self.element(iteration, vectors, x)
             return vec(len(v), Real, lambda i: 0.8 * v[i] + 0.1 * e)
         return v
 
-    def turn(self, turn, s, around):
+    def iteration(self, iteration, s, around):
         """Vectors change places with others of their size, mostly; some come from around the loop."""
         draw, vectors, x = self.draw, self.vectors(s), s["x"]
         after = list(vectors)
@@ -52,10 +56,10 @@ class States:
             if places and draw.random() < 0.2:
                 froms[0] = draw.choice(places)  # one of them twice
             for k, j in zip(places, froms, strict=True):
-                after[k] = self.changed(turn, vectors[j], vectors, x)
+                after[k] = self.changed(iteration, vectors[j], vectors, x)
                 if draw.random() < 0.1:
-                    after[k] = self.changed(turn, around[j], vectors, x)
-        x = 0.5 * x + 0.2 * self.element(turn, vectors, x)
+                    after[k] = self.changed(iteration, around[j], vectors, x)
+        x = 0.5 * x + 0.2 * self.element(iteration, vectors, x)
         kind, seed = draw.randrange(6), draw.random()
         if kind < 2 and self.loops:
             return self.loop(self.state(after, x), vectors if kind else around, seed)
@@ -70,11 +74,11 @@ class States:
         return self.state(after, x)
 
     def loop(self, start, around, seed):
-        draw, kind, turns = self.draw, self.draw.randrange(4), self.draw.randrange(5)
+        draw, kind, trips = self.draw, self.draw.randrange(4), self.draw.randrange(5)
 
         def body(i, s):
             self.draw, self.loops = Random(seed), self.loops - 1
-            found = self.turn(i, s, around)
+            found = self.iteration(i, s, around)
             self.draw, self.loops = draw, self.loops + 1
             return found
 
@@ -90,13 +94,13 @@ class States:
             counted = struct({"s": self.type, "left": Real})
             made = while_loop(
                 counted,
-                {"s": start, "left": float(turns)},
+                {"s": start, "left": float(trips)},
                 lambda c: c.left > 0.5,
                 lambda c: {"s": body(0, c.s), "left": c.left - 1.0},
                 limit=10,
             )
             return made.s
-        return fori(turns, self.type, start, body)
+        return fori(trips, self.type, start, body)
 
 
 def program(seed: int):

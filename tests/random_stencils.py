@@ -31,14 +31,14 @@ from rose_core import (
 
 
 class Stencil:
-    """What a turn reads of its neighbours: the same each time that it is asked, by the draws."""
+    """What an iteration reads of its neighbours: the same each time that it is asked, by the draws."""
 
     def __init__(self, draw: Random, n: int) -> None:
         self.draw = draw
         self.n = n
 
     def neighbour(self, i):
-        """A cell near the turn's."""
+        """A cell near the iteration's."""
         draw, n = self.draw, self.n
         by = draw.randrange(1, 4)
         kind = draw.randrange(7)

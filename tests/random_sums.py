@@ -11,12 +11,14 @@ from rose_core import max as greatest
 from rose_core import sum as total
 
 SIZES = (1, 2, 3, 5, 6, 7)
-MOST_TURNS = 2000
+MOST_TRIPS = 2000
 DEEPEST = 5
 
 
 class NestedSums:
-    """A function of matrices: sums in sums, which are the same in all turns of some loops around them."""
+    """A function of matrices: sums in sums, which are the same in all iterations of some loops around
+    them.
+    """
 
     def __init__(self, seed: int) -> None:
         self.draw = draw = Random(seed)
@@ -29,15 +31,15 @@ class NestedSums:
     def arguments(self):
         return [numbers(self.draw, shape) for shape in self.shapes]
 
-    def planned(self, turns: int, around: list[int]):
+    def planned(self, trips: int, around: list[int]):
         """What is computed in loops of these sizes: a number of elements at their indices, and of sums."""
         draw = self.draw
         made = [self.read(around) for _ in range(draw.choice([1, 1, 2, 3]))]
         for _ in range(draw.choice([1, 1, 2]) if len(around) < DEEPEST else 0):
             size = draw.choice(self.sizes)
-            if turns * size <= MOST_TURNS:
+            if trips * size <= MOST_TRIPS:
                 kind = draw.choice(["sum", "sum", "sum", "element"])
-                made.append((kind, size, self.planned(turns * size, [*around, size])))
+                made.append((kind, size, self.planned(trips * size, [*around, size])))
                 if draw.random() < 0.4:
                     made.append(made[-1])
         draw.shuffle(made)
@@ -104,7 +106,7 @@ def of_greatest(values, at, p, q):
     return greatest(values[0], values[-1]) * values[len(values) // 2]
 
 
-def by_turn(values, at, p, q):
+def by_iteration(values, at, p, q):
     return product(values, at, p, q) * (real(at[p % len(at)]) + 0.5 if at else 1.0)
 
 
@@ -113,5 +115,16 @@ def less(values, at, p, q):
     return -values[-1] + values[0] * values[-1] if values[1:] else -values[-1]
 
 
-OPERATIONS = [product, product, product, added, of_first, root, chosen, on_one_side, of_greatest, by_turn]
+OPERATIONS = [
+    product,
+    product,
+    product,
+    added,
+    of_first,
+    root,
+    chosen,
+    on_one_side,
+    of_greatest,
+    by_iteration,
+]
 OPERATIONS += [less] * 4

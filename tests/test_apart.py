@@ -1,4 +1,4 @@
-"""What is said of two indices holds of their numbers, in every turn of the loops that they are of."""
+"""What is said of two indices holds of their numbers, in every iteration of the loops that they are of."""
 
 from __future__ import annotations
 
@@ -57,29 +57,29 @@ class Indices:
 
 
 class Known:
-    """The numbers of a function's indices in every turn of its loops."""
+    """The numbers of a function's indices in every iteration of its loops."""
 
     def __init__(self, func) -> None:
         self.func = func
         loops = [v for v, ins in enumerate(func.code) if ins[0] == IDX]
         self.settings = [
-            dict(zip(loops, turns, strict=True))
-            for turns in product(*[range(func.type_of(v).size) for v in loops])
+            dict(zip(loops, trips, strict=True))
+            for trips in product(*[range(func.type_of(v).size) for v in loops])
         ]
         constants = [~k for k, (_, t) in enumerate(func.pool) if isinstance(t, Fin)]
         computed = [v for v, t in enumerate(func.types) if isinstance(t, Fin)]
         self.numbers = {
-            v: [self.number(v, turns) for turns in self.settings] for v in [*constants, *computed]
+            v: [self.number(v, trips) for trips in self.settings] for v in [*constants, *computed]
         }
 
-    def number(self, v: int, turns) -> int:
+    def number(self, v: int, trips) -> int:
         if v < 0:
             return int(self.func.pool[~v][0])
-        if v in turns:
-            return turns[v]
+        if v in trips:
+            return trips[v]
         op, *given = self.func.code[v]
         assert op < TABLE_END
-        return OPS[op].evaluate(*[self.number(x, turns) for x in given])
+        return OPS[op].evaluate(*[self.number(x, trips) for x in given])
 
     def are_apart(self, i: int, j: int) -> bool:
         return all(a != b for a, b in zip(self.numbers[i], self.numbers[j], strict=True))
@@ -102,7 +102,7 @@ def loops(monkeypatch):
 def check(body, number: int) -> list[str]:
     """Check all that is said of indices in a loop; what was."""
     func, known = body.func, Known(body.func)
-    turn = func.blocks[number].index
+    iteration = func.blocks[number].index
     said = []
     within = [v for v in known.numbers if v >= 0 and func.home[v] == number]
     outside = [v for v in known.numbers if v < 0 or func.home[v] < number]
@@ -118,7 +118,7 @@ def check(body, number: int) -> list[str]:
         if found := beside(body, number, v):
             said.append("beside")
             x, more = found
-            sums = [a + b + more for a, b in zip(known.numbers[turn], known.numbers[x], strict=True)]
+            sums = [a + b + more for a, b in zip(known.numbers[iteration], known.numbers[x], strict=True)]
             assert known.numbers[v] == sums
     return said
 

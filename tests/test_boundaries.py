@@ -85,7 +85,7 @@ def test_what_is_not_chosen() -> None:
 
 @pytest.mark.parametrize("n", [3, 9])
 def test_data_that_are_missing(n: int) -> None:
-    """Of a fit by absolute differences, in turns one by one and side by side."""
+    """Of a fit by absolute differences, in iterations one by one and side by side."""
     data = [math.nan, -math.nan, -math.inf, math.inf, -0.0, 5.0, math.nan, -5e-324, 0.0][:n]
 
     def distance(x: object, d: object) -> object:

@@ -1,4 +1,4 @@
-"""Loops turn over the range in which they do something: the same numbers, and no choice left in them."""
+"""Loops iteration over the range in which they do something: the same numbers, and no choice left in them."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ ROWS = [[math.sin(3 * i + 2 * j) + 3.0 * (i == j) for j in range(N)] for i in ra
 @pytest.fixture(autouse=True)
 def loops_stay(monkeypatch):
     """Small ones are not written out."""
-    monkeypatch.setattr(inline, "MOST_TURNS", 0)
+    monkeypatch.setattr(inline, "MOST_TRIPS", 0)
 
 
 @pytest.fixture
 def plainly(monkeypatch):
-    """What a function gives where loops turn as they are written."""
+    """What a function gives where loops run as they are written."""
 
     def given(f, *args):
         with monkeypatch.context() as m:
@@ -116,13 +116,13 @@ def of_a_vector(guard):
     """With a choice, a choice of an element, and a sum."""
 
     def f(x):
-        def turn(k, s):
+        def iteration(k, s):
             t = fori(N, V, s, lambda i, s: cond(guard(i, k), V, lambda: s.at[i].add(0.3 * s[k]), lambda: s))
             u = fori(N, V, t, lambda i, s: s.set(i, select(guard(i, k), sin(s[i] * x[k]), s[i])))
             y = fori(N, Real, 0.0, lambda i, y: y + select(guard(i, k), u[i] * x[i], 0.0))
             return u.at[k].add(0.1 * y)
 
-        s = fori(N, V, x, turn)
+        s = fori(N, V, x, iteration)
         return sum(N, lambda i: (1.5 + i) * s[i] if isinstance(i, int) else (1.5 + real(i)) * s[i])
 
     return fn([V], Real, f)
@@ -148,11 +148,11 @@ def test_choices_that_are_no_ranges_stay(guard) -> None:
 
 
 def test_choices_in_choices() -> None:
-    def turn(i, k, s, x):
+    def iteration(i, k, s, x):
         inner = lambda: cond(i < 4, Real, lambda: s * x[i], lambda: s)  # noqa: E731
         return cond(i > k, Real, inner, lambda: s)
 
-    f = fn([V, N], Real, lambda x, k: fori(N, Real, 2.0, lambda i, s: turn(i, k, s, x)))
+    f = fn([V, N], Real, lambda x, k: fori(N, Real, 2.0, lambda i, s: iteration(i, k, s, x)))
     assert not choices(f)
     assert same(f, X, 1) == 2.0 * X[2] * X[3]
 
@@ -165,7 +165,7 @@ def test_long_sides() -> None:
             s = sin(s) + k
         return s
 
-    for guard, turns in ((lambda i: i < 2, 2), (lambda i: ~(i < 2), 3)):
+    for guard, trips in ((lambda i: i < 2, 2), (lambda i: ~(i < 2), 3)):
         for sides in ((long, lambda s: s), (lambda s: s, long)):
             f = fn(
                 [Real],
@@ -175,7 +175,7 @@ def test_long_sides() -> None:
                 ),
             )
             expected = 0.3
-            for _ in range(turns if sides[0] is long else N - turns):
+            for _ in range(trips if sides[0] is long else N - trips):
                 expected = numbers(long, expected)
             assert same(f, 0.3) == expected
 
@@ -185,7 +185,7 @@ def numbers(f, x):
 
 
 def determinant(a):
-    """Its logarithm, by elimination, with every turn guarded."""
+    """Its logarithm, by elimination, with every iteration guarded."""
 
     def column(k, a):
         def row(i, a):
@@ -215,7 +215,7 @@ def test_a_triangle() -> None:
 
 
 def test_what_costs_nothing_is_not_done() -> None:
-    """An opaque function is not called by turns that do nothing."""
+    """An opaque function is not called by iterations that do nothing."""
     called = []
 
     def note(x):
@@ -232,7 +232,7 @@ def test_what_costs_nothing_is_not_done() -> None:
     assert called == X[:2]
 
 
-def test_what_else_a_turn_does_is_done() -> None:
+def test_what_else_an_iteration_does_is_done() -> None:
     """Though its state stays: an opaque function is called, and a failure is one."""
     called = []
 
@@ -242,11 +242,11 @@ def test_what_else_a_turn_does_is_done() -> None:
 
     noted = opaque([Real], Real, note)
 
-    def turn(i, s, x):
+    def iteration(i, s, x):
         y = noted(x[i])
         return cond(i < 2, Real, lambda: s + y, lambda: s)
 
-    compile(fn([V], Real, lambda x: fori(N, Real, 0.0, lambda i, s: turn(i, s, x))))(X)
+    compile(fn([V], Real, lambda x: fori(N, Real, 0.0, lambda i, s: iteration(i, s, x))))(X)
     assert called == X
 
     def failing(i, s, x):
@@ -280,8 +280,8 @@ def test_other_loops_stay_as_they_are(plainly) -> None:
     def until(x, k):
         s = struct({"i": Real, "y": Real})
         more = lambda i, y: select(i < 3, y * y, 0.0)  # noqa: E731
-        turn = lambda s: {"i": s.i + 1, "y": s.y + more(s.i, x[k])}  # noqa: E731
-        return while_loop(s, {"i": 0.0, "y": 0.0}, lambda s: s.i < 5, turn).y
+        iteration = lambda s: {"i": s.i + 1, "y": s.y + more(s.i, x[k])}  # noqa: E731
+        return while_loop(s, {"i": 0.0, "y": 0.0}, lambda s: s.i < 5, iteration).y
 
     for body in (scanned, until):
         f = fn([V, N], Real, body)
@@ -289,7 +289,7 @@ def test_other_loops_stay_as_they_are(plainly) -> None:
         assert_derivatives(fn([V], Real, lambda x, body=body: body(x, 2)), X, rel=1e-6)
 
 
-def test_what_a_scan_gives_is_given_of_every_turn(plainly) -> None:
+def test_what_a_scan_gives_is_given_of_every_iteration(plainly) -> None:
     """Also if it is the same in all of them."""
 
     def scanned(x):
@@ -300,7 +300,7 @@ def test_what_a_scan_gives_is_given_of_every_turn(plainly) -> None:
     assert repr(same(f, X)) == repr(plainly(f, X))
 
 
-def test_a_number_of_turns_that_is_given() -> None:
+def test_a_number_of_iterations_that_is_given() -> None:
     """It bounds the range, too, and is what the loop says."""
     f = fn([V, N, N], Real, lambda x, n, k: fori(n, Real, 0.0, lambda i, s: s + select(i >= k, x[i], 0.0)))
     for n in range(N):
@@ -319,7 +319,7 @@ def solved(a, b):
     return fori(N, V, b, column)
 
 
-def test_what_no_turn_changes_is_read_before_the_loop() -> None:
+def test_what_no_iteration_changes_is_read_before_the_loop() -> None:
     f = fn([M, V], Real, lambda a, b: sum(N, lambda i: solved(a, b)[i]))
     loops = [line for line in inspect(f).ir.split("\n\n") if "set(" in line and " × " in line]
     assert loops and all("Real): [5]Real" in loop for loop in loops)
@@ -344,7 +344,7 @@ ALIASES = {
 
 
 @pytest.mark.parametrize("change", ALIASES.values(), ids=ALIASES)
-def test_what_a_turn_may_change_is_read_in_it(change, plainly) -> None:
+def test_what_an_iteration_may_change_is_read_in_it(change, plainly) -> None:
     State = struct({"m": M, "w": M})
 
     def body(x):
@@ -364,10 +364,10 @@ def test_what_a_turn_may_change_is_read_in_it(change, plainly) -> None:
 
 def test_a_checkpointed_loop() -> None:
     def f(x, checkpoint):
-        def turn(i, s):
+        def iteration(i, s):
             return cond(igt(N, i, 1), Real, lambda: sin(s) + x[i], lambda: s)
 
-        return fori(N, Real, x[0], turn, checkpoint=checkpoint)
+        return fori(N, Real, x[0], iteration, checkpoint=checkpoint)
 
     one, other = (fn([V], Real, lambda x, c=c: f(x, c)) for c in ("none", 2))
     assert same(one, X) == same(other, X)
@@ -404,19 +404,19 @@ def test_a_factor() -> None:
 
 
 @pytest.mark.parametrize("sides", ["more(s, y) else same(s)", "same(s) else more(s, y)"])
-def test_how_often_a_loop_turns(sides) -> None:
-    """As a program in the text form may ask: turns in which nothing happens count, too."""
+def test_how_often_a_loop_runs(sides) -> None:
+    """As a program in the text form may ask: iterations in which nothing happens count, too."""
     source = f"""
 def more(s: Real, y: Real): Real = s + y
 def same(s: Real): Real = s
-def turn(i: 5, s: Real, k: 5, x: [5]Real): Real =
+def iteration(i: 5, s: Real, k: 5, x: [5]Real): Real =
   let p: Bool = i < k in
   let y: Real = x[i] in
   if p then {sides}
 def f(x: [5]Real, k: 5): Real =
-  let all: (Real, 2147483648) = loop 5 to 5 from (0.0) do turn(k, x) in
-  let (s, turns) = all in
-  s * real(turns)
+  let all: (Real, 2147483648) = loop 5 to 5 from (0.0) do iteration(k, x) in
+  let (s, iterations) = all in
+  s * real(iterations)
 """
     f = Function(flatten(parse(source)["f"]))
     chosen = X[:2] if sides.startswith("more") else X[2:]

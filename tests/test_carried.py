@@ -1,4 +1,4 @@
-"""What turns set is carried to those that read it: the same numbers, through no memory."""
+"""What iterations set is carried to those that read it: the same numbers, through no memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import sin as sin_of
 import pytest
 from engines import outcome, same, same_outcome
 from random_programs import flat
-from random_recurrences import MOST_TURNS, Recurrence, S
+from random_recurrences import MOST_TRIPS, Recurrence, S
 
 from rose_core import (
     Real,
@@ -38,7 +38,7 @@ X = [0.3, -1.2, 0.0, 0.7, -0.0, 2.0, 0.4, -0.6, 1.1]
 @pytest.fixture(autouse=True)
 def loops_stay(monkeypatch):
     """Small ones are not written out."""
-    monkeypatch.setattr(inline, "MOST_TURNS", 0)
+    monkeypatch.setattr(inline, "MOST_TRIPS", 0)
 
 
 def gradient_of(r: Recurrence):
@@ -54,7 +54,7 @@ def gradient_of(r: Recurrence):
         after = r.function(x, y, s, k, n)
         return 1.25 * spread(after.x) + spread(after.y) + after.s
 
-    types = [r.type, r.type, Real, 4, MOST_TURNS + 1]
+    types = [r.type, r.type, Real, 4, MOST_TRIPS + 1]
     f = fn(types, Real, loss)
     return fn(types, r.state, lambda *at: dict(zip("xys", vjp(f)(*at).grad(1.0), strict=False)))
 
@@ -78,7 +78,7 @@ def test_random_recurrences(seeds, monkeypatch) -> None:
 
 
 def numbers(f) -> int:
-    """How many numbers the turns of the only loop of a program take."""
+    """How many numbers the iterations of the only loop of a program take."""
     return inspect(f).ir.partition("def body(")[2].partition(")")[0].count(": Real")
 
 
@@ -101,16 +101,16 @@ STEPS = {
 
 
 @pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("turns", [0, 1, 2, 3, 7])
-def test_steps(name, turns, monkeypatch) -> None:
+@pytest.mark.parametrize("trips", [0, 1, 2, 3, 7])
+def test_steps(name, trips, monkeypatch) -> None:
     step, carried = STEPS[name]
 
     def made():
-        return fn([V], V, lambda x: fori(turns, V, x, step))
+        return fn([V], V, lambda x: fori(trips, V, x, step))
 
     f = made()
     after = same(f, X)
-    if turns > 1:
+    if trips > 1:
         assert numbers(f) == carried
     with monkeypatch.context() as m:
         m.setattr(expand, "carried", lambda f: f)
@@ -152,7 +152,7 @@ def test_in_one_place() -> None:
 
 
 def test_what_else_is_read_stays() -> None:
-    """The array goes through the loop where its turns read more of it than the element that they set."""
+    """The array goes through the loop where its iterations read more of it than the element that they set."""
     f = fn([V, N], V, lambda x, k: fori(N, V, x, lambda i, x: x.set(k, 0.5 * x[k] + x[i])))
     for k in range(N):
         x = [*X]

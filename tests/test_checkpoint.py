@@ -92,7 +92,7 @@ def memory(f, *args):
     return value, instance._memory.data_len(instance._store)
 
 
-def test_a_number_of_turns_that_is_an_index():
+def test_a_number_of_iterations_that_is_an_index():
     """Of a type of its own, which is that of the number in the loop of loops."""
     f = fn([Real, 9], Real, lambda x, n: fori(n, Real, x, lambda i, s: s * x + real(i), checkpoint=2))
     check(f.func)
@@ -229,8 +229,8 @@ def test_what_it_refuses():
 
 
 @pytest.mark.parametrize("n", [0, 1])
-@pytest.mark.parametrize("turns", [0, 1])
-def test_a_state_with_no_elements(n, turns):
+@pytest.mark.parametrize("trips", [0, 1])
+def test_a_state_with_no_elements(n, trips):
     """What is kept of a loop is of its own size, be it of nothing."""
     V = Vec(n, Real)
     Counted = struct(n=9, v=V)
@@ -247,10 +247,10 @@ def test_a_state_with_no_elements(n, turns):
         return end.v
 
     def f(x):
-        v = fori(turns, V, vec(n, Real, lambda i: x), lambda _, v: vec(n, Real, lambda i: count(v)[i]))
+        v = fori(trips, V, vec(n, Real, lambda i: x), lambda _, v: vec(n, Real, lambda i: count(v)[i]))
         return x * x + sum(n, lambda i: v[i] * x)
 
     g = fn([Real], Real, f)
     second = jacobian(fn([Real], Real, lambda x: vjp(g)(x).grad(1)), 0, mode="reverse")
-    inner = {(1, 0): 2.0, (1, 1): 2 * math.cos(0.4) - 0.4 * math.sin(0.4)}.get((n, turns), 0.0)
+    inner = {(1, 0): 2.0, (1, 1): 2 * math.cos(0.4) - 0.4 * math.sin(0.4)}.get((n, trips), 0.0)
     assert same(second, 0.4) == pytest.approx(2 + inner)

@@ -75,8 +75,9 @@ def test_two_indices_from_outside(written) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("effort", [0, 4])
-def test_what_is_added_in_other_turns(effort: int, written) -> None:  # noqa: F811
-    """A column meets the next row's elements in the turn before; that is worth lanes if much is computed."""
+def test_what_is_added_in_other_iterations(effort: int, written) -> None:  # noqa: F811
+    """A column meets the next row's elements in the iteration before; that is worth lanes if much is
+    computed."""
     M = Vec(N, Vec(N, Real))
 
     def term(a, i, j):
@@ -91,7 +92,8 @@ def test_what_is_added_in_other_turns(effort: int, written) -> None:  # noqa: F8
 
 
 def test_bodies_that_pull_each_other(written) -> None:  # noqa: F811
-    """The cotangents of all are added to in each turn, by their places, and that of one by the turn."""
+    """The cotangents of all are added to in each iteration, by their places, and that of one by the
+    iteration."""
     n = 4
     P = Vec(n, Vec(3, Real))
     State = struct(x=P, v=P)
@@ -121,7 +123,7 @@ def test_bodies_that_pull_each_other(written) -> None:  # noqa: F811
 
 @pytest.mark.parametrize("seed", range(120))
 def test_random_elements(seed: int) -> None:
-    """Elements of a matrix at the turns of two loops, and beside them, in any order."""
+    """Elements of a matrix at the iterations of two loops, and beside them, in any order."""
     draw = random.Random(seed)
     n = draw.choice([4, 5, 8])
     M, V = Vec(n, Vec(n, Real)), Vec(n, Real)
@@ -157,7 +159,7 @@ def test_random_elements(seed: int) -> None:
     same(grad(f, [0, 1]), matrix(n, n, seed), matrix(1, n, seed)[0])
 
 
-def test_elements_that_a_turn_adds_to_several_times_are_read_and_written_once(written) -> None:  # noqa: F811
+def test_elements_that_an_iteration_adds_to_several_times_are_read_and_written_once(written) -> None:  # noqa: F811
     """A bilinear form of coordinates: three products of each coordinate."""
     n = 12
     P, B, M = Vec(n, Vec(3, Real)), Vec(3, Vec(3, Real)), Vec(n, Vec(n, Real))

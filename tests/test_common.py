@@ -131,7 +131,7 @@ def test_calls_of_other_arguments_have_nothing_in_common() -> None:
     assert optimised(f) is f.func
 
 
-def test_a_loop_without_turns_measures_nothing() -> None:
+def test_a_loop_without_iterations_measures_nothing() -> None:
     """Though the slope would be infinite."""
 
     @fn
@@ -229,12 +229,12 @@ POINTS = 12
 ALL_PAIRS = list(combinations(range(POINTS), 2))
 
 
-def turns_of_sines(root: Func) -> int:
+def trips_of_sines(root: Func) -> int:
     """How often ``root`` takes one while it runs, with what it calls; its loops are in no others."""
     found = 0
     for v, ins in enumerate(root.code):
         size = root.blocks[root.home[v]].size
-        once = 1 if ins[0] == SINE else turns_of_sines(root.callees[ins[1]]) if ins[0] == CALL else 0
+        once = 1 if ins[0] == SINE else trips_of_sines(root.callees[ins[1]]) if ins[0] == CALL else 0
         found += once * (size.size if root.home[v] else 1)
     return found
 
@@ -260,13 +260,13 @@ def over_tables(between, element=lambda x, i: x[i]) -> Function:
 )
 def test_a_loop_over_tables_of_pairs(element) -> None:
     f = over_tables(gap, element)
-    assert turns_of_sines(f.func) == 2 * SHORT * len(ALL_PAIRS)
-    assert turns_of_sines(optimised(f)) == 2 * SHORT * (POINTS - 1)
+    assert trips_of_sines(f.func) == 2 * SHORT * len(ALL_PAIRS)
+    assert trips_of_sines(optimised(f)) == 2 * SHORT * (POINTS - 1)
     check(f, [0.1 * k - 0.5 for k in range(POINTS)])
 
 
 def test_vectors_that_tables_make() -> None:
-    """Each of three cameras is measured once; points are not, as each turn has another."""
+    """Each of three cameras is measured once; points are not, as each iteration has another."""
     number = vec_of([k % 3 for k in range(POINTS)])
 
     @fn
@@ -277,5 +277,5 @@ def test_vectors_that_tables_make() -> None:
         return total(POINTS, lambda k: seen([x[number(k)], x[number(k)] * 3.0], x[k]))
 
     f = fn([Vec(POINTS, Real)], Real, body)
-    assert turns_of_sines(optimised(f)) == SHORT * (3 + POINTS)
+    assert trips_of_sines(optimised(f)) == SHORT * (3 + POINTS)
     check(f, [0.1 * k - 0.5 for k in range(POINTS)])

@@ -96,7 +96,12 @@ def test_numbers_that_are_none(special: float, m: int) -> None:
         lambda v: fori(MANY, Real, 9.0, lambda j, s: min(s, v[j] + v[MANY - 1])),
         lambda v: sum(MANY, lambda j: fori(MANY, Real, 9.0, lambda k, s: min(s, v[k] + real(j)))),
     ],
-    ids=["a sum, too", "the largest, too", "one of its numbers in every turn", "in every turn around"],
+    ids=[
+        "a sum, too",
+        "the largest, too",
+        "one of its numbers in every iteration",
+        "in every iteration around",
+    ],
 )
 def test_what_is_used_more_than_once_is_a_vector(use) -> None:
     V = Vec(MANY, Real)
@@ -130,7 +135,7 @@ def test_functions_are_computed_two_at_a_time_before() -> None:
 
 
 @pytest.mark.parametrize("m", [MANY, FEW])
-def test_in_a_loop_that_never_turns(m: int) -> None:
+def test_in_a_loop_that_never_runs(m: int) -> None:
     V = Vec(m, Real)
     f = fn([V], Real, lambda x: x[0] + sum(0, lambda i: min(vec(m, Real, lambda j: x[j] * x[i]))))
     assert slopes(f, [[2.0] * m]) == [1.0] + [0.0] * (m - 1)

@@ -60,8 +60,8 @@ V5 = Vec(5, Real)
 
 @pytest.mark.parametrize("options", [{}, {"checkpoint": "revolve"}, {"checkpoint": 1}])
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_a_loop_turns_up_to_an_index_and_with_it(size, options) -> None:
-    """So it turns as often as there are indices, once."""
+def test_a_loop_runs_up_to_an_index_and_with_it(size, options) -> None:
+    """So it runs as often as there are indices, once."""
     V = Vec(size, Real)
 
     def upto(v, i):
@@ -227,12 +227,12 @@ def test_what_cond_refuses():
         fn([Real], Real, lambda x: cond(x > 0, Real, lambda: kept.append(x * x) or x, lambda: x) + kept[0])
 
 
-# -- loops with a number of turns ----------------------------------------------------------------------
+# -- loops with a number of iterations ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7])
 def test_powers(n):
-    """xⁿ by a loop whose number of turns is known, and by those that learn it as an index or a Real."""
+    """xⁿ by a loop whose number of iterations is known, and by those that learn it as an index or a Real."""
     times = lambda x: lambda i, s: s * x  # noqa: E731
     known = fn([Real], Real, lambda x: fori(n, Real, 1.0, times(x)))
     told = fn([Real, 9], Real, lambda x, n: fori(n, Real, 1.0, times(x)))
@@ -248,8 +248,8 @@ def test_powers(n):
         assert same(grad(grad(grad(f))), 1.5) == pytest.approx(third)
 
 
-def test_a_triangle_of_turns():
-    """The inner number of turns is the outer index: prefix sums."""
+def test_a_triangle_of_iterations():
+    """The inner number of iterations is the outer index: prefix sums."""
 
     @fn
     def f(v: V5) -> V5:
@@ -298,7 +298,7 @@ def test_against_the_unrolled_program():
         assert a == pytest.approx(b, rel=1e-12, abs=1e-15)
 
 
-def test_scan_gives_every_turn():
+def test_scan_gives_every_iteration():
     @fn
     def f(v: V5) -> struct({"last": Real, "all": Vec(5, struct({"sum": Real, "odd": Bool}))}):
         last, rows = scan(5, Real, 0.0, lambda s, i: (s + v[i], {"sum": s * v[i], "odd": imod(2, i) > 0}))
@@ -319,7 +319,7 @@ def test_scan_gives_every_turn():
     ]
 
 
-def test_scan_of_fewer_turns():
+def test_scan_of_fewer_iterations():
     @fn
     def f(x: Real, n: 5) -> V5:
         return scan(n, Real, x, lambda s, i: (s * x, s))[1]
@@ -444,7 +444,7 @@ def test_rules_with_control_flow():
 # -- cost ----------------------------------------------------------------------------------------------
 
 
-def test_code_does_not_grow_with_the_number_of_turns():
+def test_code_does_not_grow_with_the_number_of_iterations():
     def sizes(n):
         f = fn([Real], Real, lambda x: fori(n, Real, x, lambda i, s: sin(s) * x + real(i)))
         return [len(Program(Expansion(g.func).root).bytes) for g in (f, jvp(f), grad(f), grad(grad(f)))]
@@ -462,11 +462,11 @@ def pages(f, *args):
 
 
 def test_the_tape_is_given_back():
-    """By every turn of a loop over gradients, by a function that returns, and by every call."""
+    """By every iteration of a loop over gradients, by a function that returns, and by every call."""
 
-    def descend(turns):
+    def descend(trips):
         step = lambda i, x: x - 1e-5 * vjp(root)(x).grad(1)  # noqa: E731
-        return fn([Real], Real, lambda x: fori(turns, Real, x, step))
+        return fn([Real], Real, lambda x: fori(trips, Real, x, step))
 
     few, many = pages(descend(10), 5.0), pages(descend(20_000), 5.0)
     assert many == few
@@ -479,7 +479,7 @@ def test_the_tape_is_given_back():
 
 
 def test_the_tape_grows_as_it_must():
-    """Of a loop whose number of turns is known when it starts, and of one that finds out."""
+    """Of a loop whose number of iterations is known when it starts, and of one that finds out."""
     shrink = lambda s: s - 0.001 * s * s * s  # noqa: E731
     State = struct({"s": Real, "n": Real})
 
@@ -502,7 +502,9 @@ def test_the_tape_grows_as_it_must():
 
 
 def test_short_records_of_a_tape_have_room_for_many_at_once():
-    """And what is left of it is given back: many loops of a turn or two have their records side by side."""
+    """And what is left of it is given back: many loops of an iteration or two have their records side by
+    side.
+    """
 
     def halved(s):
         return while_loop(V2, s, lambda s: s[0] > 1.0, lambda s: [s[0] * s[1], sin(s[0]) * s[1]])
@@ -540,13 +542,13 @@ def test_what_loops_refuse():
         (lambda x: scan(3, Real, x, lambda s, i: s), "the body of scan: expected a state and a value"),
         (
             lambda x: scan(x, Real, x, lambda s, i: (s, s)),
-            "expected a size or an index as the number of turns",
+            "expected a size or an index as the number of iterations",
         ),
         (lambda x: fori("3", Real, x, lambda i, s: s), "expected a size, an index or a Real"),
         (lambda x: fori(x > 0, Real, x, lambda i, s: s), "expected a size, an index or a Real"),
-        (lambda x: fori(2.5, Real, x, lambda i, s: s), "fori: it cannot turn 2.5 times"),
-        (lambda x: fori(-1, Real, x, lambda i, s: s), "fori: it cannot turn -1 times"),
-        (lambda x: fori(math.nan, Real, x, lambda i, s: s), "fori: it cannot turn nan times"),
+        (lambda x: fori(2.5, Real, x, lambda i, s: s), "fori: it cannot run 2.5 times"),
+        (lambda x: fori(-1, Real, x, lambda i, s: s), "fori: it cannot run -1 times"),
+        (lambda x: fori(math.nan, Real, x, lambda i, s: s), "fori: it cannot run nan times"),
         (lambda x: fori(True, Real, x, lambda i, s: s), "expected a size, an index or a Real"),
         (lambda x: fori(3, x, Real, lambda i, s: s), "fori: expected a type .*, got a symbolic Real"),
         (lambda x: fori(3, Real, lambda i, s: s, x), "fori: the body: expected a function, got a symbolic"),
@@ -557,7 +559,7 @@ def test_what_loops_refuse():
         (lambda x: while_loop(Real, x, lambda s: s > 0, lambda s: s, limit=-1), "whole number as the limit"),
         (lambda x: cond(x > 0, lambda: x, lambda: -x, x), "cond: expected a type .*, got function"),
         (lambda x: real(imul(3, x, 1)), "imul: expected an index, got a symbolic Real"),
-        (lambda x: scan(-1.0, Real, x, lambda s, i: (s, s)), "scan: it cannot turn -1 times"),
+        (lambda x: scan(-1.0, Real, x, lambda s, i: (s, s)), "scan: it cannot run -1 times"),
     ]
     for body, message in cases:
         with pytest.raises((TypeError, ValueError), match=message):
@@ -569,12 +571,12 @@ def test_what_loops_refuse():
 
 
 @pytest.mark.parametrize("n", [-1.0, 0.5, math.nan, math.inf, -math.inf, 1e300])
-def test_numbers_of_turns_that_are_none(n):
+def test_numbers_of_iterations_that_are_none(n):
     f = fn([Real], Real, lambda n: fori(n, Real, 0.0, lambda i, s: s + 1))
     compiled = compile(f)
     messages = set()
     for run in (interp(f), compiled):
-        with pytest.raises(RunError, match=r"fori: it cannot turn .* times, .*test_control.py") as caught:
+        with pytest.raises(RunError, match=r"fori: it cannot run .* times, .*test_control.py") as caught:
             run(n)
         messages.add(str(caught.value))
     assert len(messages) == 1
@@ -590,7 +592,7 @@ def test_a_loop_without_end():
 
         f = fn([Real], Real, lambda x, body=body: body(x))
         line = body.__code__.co_firstlineno + 1
-        text = f"while_loop: it did not end within its limit of 50 turns (test_control.py, line {line})"
+        text = f"while_loop: it did not end within its limit of 50 iterations (test_control.py, line {line})"
         for g, value in ((f, 0), (grad(f), 1)):
             for run in (interp(g), compile(g)):
                 with pytest.raises(RunError, match=re.escape(text)):
@@ -615,7 +617,12 @@ def test_the_checker():
 
 @pytest.mark.parametrize("derive", [lambda f: f, grad, lambda f: grad(grad(f))], ids=["f", "grad", "grad²"])
 def test_round_trip(derive):
-    for f in (root, collatz_of_x(), guarded(sqrt), fn([Real], Real, lambda x: fori(3, V5, [x] * 5, turn)[2])):
+    for f in (
+        root,
+        collatz_of_x(),
+        guarded(sqrt),
+        fn([Real], Real, lambda x: fori(3, V5, [x] * 5, iteration)[2]),
+    ):
         whole = Expansion(derive(f).func).root
         again = list(parse(show_program(whole)).values())[-1]
         check(again)
@@ -629,7 +636,7 @@ def collatz_of_x():
     return fn([Real], Real, lambda x: f(x).x)
 
 
-def turn(i, v):
+def iteration(i, v):
     return v.set(index(5, i), sin(v[isub(5, 4, i)]) * real(i))
 
 
@@ -677,10 +684,10 @@ def test_rows_of_one_argument_before_another_argument():
     m, v = [[0.1, 0.2, 0.3]], [0.4]
     body = fn([Vec(1, Vec(3, Real)), Vec(1, Real)], Real, lambda m, v: sin(m[0][2]) * v[0])
 
-    def turns(m, v):
+    def trips(m, v):
         return fori(4, Real, m[0][1], lambda i, s: sin(m[0][2]) * v[0])
 
-    for f in (body, fn([Vec(1, Vec(3, Real)), Vec(1, Real)], Real, turns)):
+    for f in (body, fn([Vec(1, Vec(3, Real)), Vec(1, Real)], Real, trips)):
         g = fn(
             [Vec(1, Vec(3, Real)), Vec(1, Real)],
             Vec(1, Vec(3, Real)),

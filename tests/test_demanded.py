@@ -41,14 +41,14 @@ V = Vec(N, Real)
 X = [0.25, -1.5, 0.75, 2.0, -0.5]
 
 
-def turns(x, by=log):
+def trips(x, by=log):
     """A loop of whose state one number is only looked at in the end."""
 
-    def turn(i, s):
+    def iteration(i, s):
         a = s["a"] * x[i] + 1.0
         return {"a": a, "total": s["total"] + by(3.0 + a)}
 
-    return fori(N, {"a": Real, "total": Real}, {"a": x[0], "total": 0.0}, turn)
+    return fori(N, {"a": Real, "total": Real}, {"a": x[0], "total": 0.0}, iteration)
 
 
 def soft(z):
@@ -56,13 +56,13 @@ def soft(z):
 
 
 def nested(x):
-    def turn(i, s):
+    def iteration(i, s):
         def inner(j, s):
             return {"a": sin(s["a"] * x[j]) + x[i], "total": s["total"] + log(2.0 + sin(s["a"]))}
 
         return fori(N, {"a": Real, "total": Real}, s, inner)
 
-    return fori(3, {"a": Real, "total": Real}, {"a": x[0], "total": 0.0}, turn)["total"]
+    return fori(3, {"a": Real, "total": Real}, {"a": x[0], "total": 0.0}, iteration)["total"]
 
 
 def until(x):
@@ -74,7 +74,7 @@ def until(x):
 
 
 FORWARD_ONLY = {
-    "a sum in a loop": (log, lambda x: turns(x)["total"]),
+    "a sum in a loop": (log, lambda x: trips(x)["total"]),
     "sides of a choice": (log1p, lambda x: total(N, lambda i: soft(x[i]))),
     "a loop in a loop": (log, nested),
     "a loop with a test": (log, until),
@@ -101,14 +101,14 @@ def test_gradients_do_not_compute_values(by, body) -> None:
 
 
 def test_a_state_is_what_is_used_of_it() -> None:
-    """And what that is computed of, turn by turn."""
+    """And what that is computed of, iteration by iteration."""
     names = ["a", "b", "c", "d", "e"]
 
     def shifted(x):
-        def turn(i, s):
+        def iteration(i, s):
             return {"a": s["b"] + x[i], "b": sin(s["c"]), "c": s["a"], "d": s["e"] * s["a"], "e": s["d"]}
 
-        return fori(N, dict.fromkeys(names, Real), dict.fromkeys(names, x[0]), turn)["a"]
+        return fori(N, dict.fromkeys(names, Real), dict.fromkeys(names, x[0]), iteration)["a"]
 
     f = fn([V], Real, shifted)
     same(f, X)
@@ -119,7 +119,7 @@ def test_a_state_is_what_is_used_of_it() -> None:
 def test_opaque_functions_are_called_all_the_same() -> None:
     seen = []
     look = opaque([Real], Real, lambda x: seen.append(x) or x)
-    f = fn([V], Real, lambda x: turns(x, look)["a"])
+    f = fn([V], Real, lambda x: trips(x, look)["a"])
     same(f, X)
     assert len(seen) == 3 * N
 

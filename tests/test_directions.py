@@ -142,7 +142,7 @@ def test_what_is_opaque_is_called_as_often_as_the_program_says():
 
 
 def test_where_there_is_no_direction():
-    """A root that there is none of is not looked for in a loop without turns."""
+    """A root that there is none of is not looked for in a loop without iterations."""
     f = fn([Real, Vec(0, Real)], Real, lambda a, q: root(lambda x: x * x + a, 1.0) + sum(0, lambda i: q[i]))
     along = linearize(f)
     none = fn(

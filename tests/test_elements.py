@@ -53,15 +53,15 @@ def test_rows(used: int) -> None:
 
 
 def test_state() -> None:
-    """What a turn gives to the numbers of a matrix in its state."""
+    """What an iteration gives to the numbers of a matrix in its state."""
     S = Vec(2, Vec(2, Real))
 
-    def turn(i, s, v):
+    def iteration(i, s, v):
         (a, b), (c, d) = s
         k = a / (a + v[i])
         return [[(1 - k) * a, b + d], [k * c - b, 0.9 * d]]
 
-    f = fn([V, S], Real, lambda v, s: fori(N, S, s, lambda i, s: turn(i, s, v))[0][0])
+    f = fn([V, S], Real, lambda v, s: fori(N, S, s, lambda i, s: iteration(i, s, v))[0][0])
     g = grad(f, [0, 1])
     same(g, [1 + x * x for x in wave(N)], [[1.0, 0.2], [0.3, 0.4]])
     assert vectors(g) == 0

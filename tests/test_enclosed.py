@@ -33,7 +33,7 @@ from rose_core.errors import RunError
 from rose_core.wasm.enclosed import _DEEPEST, _LARGEST
 
 N = 40
-"""Turns, more than are written out."""
+"""Iterations, more than are written out."""
 
 V = Vec(N, Real)
 X = [0.1 * k - 1.5 for k in range(N)]
@@ -126,10 +126,10 @@ def test_sides_of_a_choice() -> None:
 
 def test_state_of_arrays_that_take_turns() -> None:
     def smooth(v):
-        def turn(i, s):
+        def iteration(i, s):
             return vec(N, Real, lambda j: s[j] * 0.5 + s[N - 1] * 0.25 + v[i])
 
-        return fori(N, V, v, turn)
+        return fori(N, V, v, iteration)
 
     f = fn([V], V, smooth)
     assert calls(f) == 0
@@ -153,7 +153,7 @@ def test_scalars_that_change_places() -> None:
     same(g, 1.0, 2.0)
 
 
-def test_what_is_kept_of_the_turns() -> None:
+def test_what_is_kept_of_the_iterations() -> None:
     f = fn([V], V, lambda v: scan(N, Real, 0.0, lambda s, i: (s * 0.9 + v[i], s * s))[1])
     same(f, X)
     g = fn([V], V, lambda v: vjp(fn([V], Real, lambda v: sum(N, lambda i: f(v)[i])))(v).grad(1.0))

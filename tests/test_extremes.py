@@ -1,4 +1,4 @@
-"""Loops that find the least or the largest: their gradients are those of the loop, and take one turn."""
+"""Loops that find the least or the largest: their gradients are those of the loop, and take one iteration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from random_turns import Turns
+from random_iterations import Iterations
 from test_growth import functions
 
 from rose_core import (
@@ -35,7 +35,7 @@ from rose_core import (
 )
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
-from rose_core.derivatives.extremes import FEWEST_TURNS
+from rose_core.derivatives.extremes import FEWEST_TRIPS
 
 N, M = 3, 20
 A, B = Vec(N, Vec(2, Real)), Vec(M, Vec(2, Real))
@@ -47,7 +47,7 @@ def points(n: int, seed: int) -> list[list[float]]:
 
 
 def is_searched(f) -> bool:
-    """Whether the gradient of ``f`` finds turns."""
+    """Whether the gradient of ``f`` finds iterations."""
     return any("search" in g.name for g in functions(Expansion(gradient(f).func).root))
 
 
@@ -189,9 +189,9 @@ def by_number(x, n):
     return fori(n, Real, x[0] + 9.0, lambda k, s: min(s, x[index(M, k)] * 2.0))
 
 
-@pytest.mark.parametrize("turns", [0, 1, 7, M])
+@pytest.mark.parametrize("trips", [0, 1, 7, M])
 @pytest.mark.parametrize(("f", "count"), [(by_index, M + 1), (by_number, Real)])
-def test_turns_that_are_known_when_it_runs(turns, f, count) -> None:
+def test_iterations_that_are_known_when_it_runs(trips, f, count) -> None:
     v = Vec(M, Real)
 
     def along(x, n, dx):
@@ -199,10 +199,10 @@ def test_turns_that_are_known_when_it_runs(turns, f, count) -> None:
 
     x = [p for p, _ in points(M, 5)]
     g = fn([v, count], v, lambda x, n: vjp(fn([v], Real, lambda x: f(x, n)))(x).grad(1))
-    found, slope = compile(g)(x, turns), compile(fn([v, count, v], Real, along))
-    assert found == interp(g)(x, turns)
+    found, slope = compile(g)(x, trips), compile(fn([v, count, v], Real, along))
+    assert found == interp(g)(x, trips)
     for k in range(M):
-        expected = slope(x, turns, [float(j == k) for j in range(M)])
+        expected = slope(x, trips, [float(j == k) for j in range(M)])
         assert found[k] == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
@@ -213,10 +213,10 @@ def test_in_a_choice_and_in_a_loop() -> None:
         return fori(M, Real, math.inf, lambda k, s: min(s, (x[k] - c) * (x[k] - c)))
 
     def body(x):
-        def turn(_, c):
+        def iteration(_, c):
             return cond(c > 0.3, Real, lambda: c + least(x, c), lambda: c + 0.1 + least(x, c * x[0]))
 
-        return fori(30, Real, 0.1, turn)
+        return fori(30, Real, 0.1, iteration)
 
     f = fn([v], Real, body)
     x = [p for p, _ in points(M, 6)]
@@ -254,13 +254,13 @@ def test_the_nearest_and_where_it_is(choose, start) -> None:
 
     def body(a, b):
         def near(i):
-            def turn(j, s):
+            def iteration(j, s):
                 d = distance(a[i], b[j])
                 new = {"square": d, "x": b[j][0] * a[i][1], "of": j, "point": b[j]}
                 return choose(d < s.square, new, s)
 
             first = {"square": start, "x": a[i][0], "of": 0, "point": a[i]}
-            s = fori(M, NEAREST, first, turn)
+            s = fori(M, NEAREST, first, iteration)
             return sin(s.square) * s.x + s.point[1] * s.point[0] * b[s.of][0]
 
         return sum(N, near)
@@ -331,10 +331,10 @@ def test_other_loops_stay(step) -> None:
     assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-14)
 
 
-@pytest.mark.parametrize(("turns", "searched"), [(FEWEST_TURNS - 1, False), (FEWEST_TURNS, True)])
-def test_short_loops_stay(turns, searched) -> None:
-    v = Vec(turns, Real)
-    f = fn([v], Real, lambda x: fori(turns, Real, math.inf, lambda k, s: min(s, x[k] * x[k])))
+@pytest.mark.parametrize(("trips", "searched"), [(FEWEST_TRIPS - 1, False), (FEWEST_TRIPS, True)])
+def test_short_loops_stay(trips, searched) -> None:
+    v = Vec(trips, Real)
+    f = fn([v], Real, lambda x: fori(trips, Real, math.inf, lambda k, s: min(s, x[k] * x[k])))
     assert is_searched(f) == searched
 
 
@@ -364,12 +364,12 @@ NEARLY = {
     },
     "a least of largest": lambda x, i, s: {"s": min(s.s, s.t), "t": max(s.t, x[i])},
     "a least of two others": lambda x, i, s: {"s": min(x[i], s.t), "t": max(s.t, x[i])},
-    "replaced in different turns": lambda x, i, s: {
+    "replaced in different iterations": lambda x, i, s: {
         "s": select(x[i] > 0.2, x[i] * x[i], s.s),
         "t": select(x[i] < 0.4, x[i], s.t),
     },
 }
-"""Turns whose state is nearly that of a search."""
+"""Iterations whose state is nearly that of a search."""
 
 
 @pytest.mark.parametrize("name", NEARLY)
@@ -391,12 +391,12 @@ def test_nearly_a_search(monkeypatch, name) -> None:
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 20) for k in range(0, 100, 20)], ids=str)
-def test_random_turns(monkeypatch, seeds) -> None:
+def test_random_iterations(monkeypatch, seeds) -> None:
     """Gradients are those of loops as they are, where several are the least, too."""
-    found = {seed: Turns(seed) for seed in seeds}
+    found = {seed: Iterations(seed) for seed in seeds}
     compiled = {seed: compile(grad(made.function, (0, 1, 2))) for seed, made in found.items()}
     monkeypatch.setattr(expand, "by_extremes", lambda f: f)
     for seed, made in found.items():
-        expected = compile(grad(Turns(seed).function, (0, 1, 2)))
+        expected = compile(grad(Iterations(seed).function, (0, 1, 2)))
         for args in map(made.args, range(4)):
             assert flat(compiled[seed](*args)) == pytest.approx(flat(expected(*args)), rel=1e-12, abs=1e-14)

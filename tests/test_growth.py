@@ -149,19 +149,19 @@ def descent(height: int):
 
 
 def small_loops(height: int):
-    """Loops of few turns, each of them in a side of a choice in the turns of the one before."""
+    """Loops of few iterations, each of them in a side of a choice in the iterations of the one before."""
 
-    def turns(height, s, x):
+    def trips(height, s, x):
         if not height:
             return sin(s * x[0]) + x[1]
         return fori(
             12,
             Real,
             s,
-            lambda i, s: cond(s > 0.1, Real, lambda: turns(height - 1, s, x), lambda: s * x[1]),
+            lambda i, s: cond(s > 0.1, Real, lambda: trips(height - 1, s, x), lambda: s * x[1]),
         )
 
-    return fn([Real, Real], Real, lambda *x: turns(height, x[0], x))
+    return fn([Real, Real], Real, lambda *x: trips(height, x[0], x))
 
 
 def slope(f):
@@ -216,11 +216,11 @@ def test_loops_find_out_once_which_arrays_go_along(monkeypatch) -> None:
         if not depth:
             return sin(x)
 
-        def turn(i, s):
+        def iteration(i, s):
             means = rose_sum(20, lambda j: s.v[j] * 0.05)
             return {"v": s.v.set(index(20, 2), means + s.x), "x": nest(depth - 1, v, s.x)}
 
-        last = fori(50, state, {"v": v, "x": x}, turn)
+        last = fori(50, state, {"v": v, "x": x}, iteration)
         return last.x + last.v[2]
 
     made = []
@@ -307,7 +307,7 @@ def done_with_little_stack(run) -> None:
     assert done
 
 
-def test_what_a_turn_calls_needs_no_stack() -> None:
+def test_what_an_iteration_calls_needs_no_stack() -> None:
     def longer(g, k: int):
         def body(x):
             y = g(x) + g(x + k)

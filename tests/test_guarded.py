@@ -90,7 +90,7 @@ def test_pairs(term) -> None:
     assert all(map(math.isfinite, (x for row in twice for x in row)))
 
 
-def test_such_a_sum_turns_as_often_as_it_has_terms() -> None:
+def test_such_a_sum_runs_as_often_as_it_has_terms() -> None:
     for name in ("select", "other side", "cond"):
         assert "loop 6 to i from (0.0)" in inspect(pairs(PAIRS[name])).ir
     for name in ("all but itself",):
@@ -161,7 +161,7 @@ def test_each_of_many_sums_has_its_own_constants() -> None:
 
 
 def test_a_sum_over_several_loops() -> None:
-    """As a program in the text form may have it: each turn of the outer loop adds to what there is."""
+    """As a program in the text form may have it: each iteration of the outer loop adds to what there is."""
     f = Function(flatten(parse(NESTED)["f"]))
     check(f.func)
     x = X[:4]

@@ -76,7 +76,7 @@ def test_a_guarded_neighbour_that_is_never_there(size) -> None:
 
 @pytest.mark.parametrize("size", range(4))
 def test_sizes_at_which_nothing_is_left(size) -> None:
-    """A loop without turns asks for indices that are not there."""
+    """A loop without iterations asks for indices that are not there."""
     n = Size("n")
     turned = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[imod(n, i + 1)] * v[i]))
     clamped = fn([Vec(n, Real)], Real, lambda v: sum(n, lambda i: v[imin(n, i + 1, n - 1)] * v[i]))
@@ -130,8 +130,8 @@ def test_what_a_side_cannot_compute_does_not_hinder_the_other() -> None:
 
 
 @pytest.mark.parametrize("what", ["call", "cond", "while", "root"])
-def test_what_would_fail_stays_in_a_loop_without_turns(what) -> None:
-    """Though it is the same in every turn, so that it could come before the loop."""
+def test_what_would_fail_stays_in_a_loop_without_iterations(what) -> None:
+    """Though it is the same in every iteration, so that it could come before the loop."""
     inverse = fn([Real, Vec(3, Real)], Real, lambda x, v: v[index(3, x)])
     kinds = {
         "call": inverse,

@@ -1,4 +1,6 @@
-"""Loops that do the same in every turn of a loop around them stand before that; the numbers are the same."""
+"""Loops that do the same in every iteration of a loop around them stand before that; the numbers are the
+same.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ def test_its_derivatives_have_no_loops_in_loops(derivative) -> None:
 
 
 def test_as_far_as_it_goes(monkeypatch) -> None:
-    """Of three loops in each other, the innermost one depends on the turn of the outermost."""
+    """Of three loops in each other, the innermost one depends on the iteration of the outermost."""
 
     def body(x, y):
         def inner(i, j):
@@ -96,13 +98,13 @@ def test_vectors_and_what_depends_on_them(monkeypatch) -> None:
 
 def test_a_state_and_a_choice(monkeypatch) -> None:
     def body(x):
-        def turns(i):
+        def trips(i):
             s = total(
                 N, lambda j: fori(3, Real, x[j], lambda k, y: cond(y > 0, Real, lambda: y / 2, lambda: y * 3))
             )
             return x[i] * s
 
-        return vec(N, Real, turns)
+        return vec(N, Real, trips)
 
     assert moved(fn([V], V, body), wave(N), monkeypatch=monkeypatch) == [0, 0]
 
@@ -116,7 +118,7 @@ told = opaque([Real], Real, lambda x: x + 1.0)
         lambda x, i, j: x[j] * x[i],
         lambda x, i, j: told(x[j]),
     ],
-    ids=["it depends on the turn", "the host would see"],
+    ids=["it depends on the iteration", "the host would see"],
 )
 def test_what_stays(term, monkeypatch) -> None:
     f = fn([V], V, lambda x: vec(N, Real, lambda i: sin(x[i]) + total(N, lambda j: term(x, i, j))))
@@ -132,19 +134,19 @@ def test_what_may_fail_stays(monkeypatch) -> None:
     assert moved(fn([V], V, body), wave(N), monkeypatch=monkeypatch) == [0, 0, 1]
 
 
-def test_not_out_of_a_loop_that_never_turns(monkeypatch) -> None:
+def test_not_out_of_a_loop_that_never_runs(monkeypatch) -> None:
     f = fn([V], Vec(0, Real), lambda x: vec(0, Real, lambda i: total(N, lambda j: exp(x[j]))))
     assert moved(f, wave(N), monkeypatch=monkeypatch) == [0, 1]
 
 
 def test_not_what_is_added_to_from_outside(monkeypatch) -> None:
-    """The gradient's inner loop adds in every turn to cotangents that are there around both loops."""
+    """The gradient's inner loop adds in every iteration to cotangents that are there around both loops."""
     f = grad(fn([V], Real, lambda x: total(N, lambda i: total(N, lambda j: x[j] * x[i]))))
     assert moved(f, wave(N), monkeypatch=monkeypatch)[-1] != 0
 
 
-def test_what_the_host_does_it_does_in_every_turn(monkeypatch) -> None:
-    """A call of a function that calls the host stays, though what it takes is the same in every turn."""
+def test_what_the_host_does_it_does_in_every_iteration(monkeypatch) -> None:
+    """A call of a function that calls the host stays, though what it takes is the same in every iteration."""
     seen = []
     shown = opaque([Real], Real, lambda x: seen.append(x) or x)
     twice = fn([Real], Real, lambda x: shown(x) * 2)

@@ -49,7 +49,7 @@ def test_a_function_that_is_not_used_any_more_is_freed() -> None:
     assert there() is None
 
 
-def test_opaque_functions_are_sides_and_turns() -> None:
+def test_opaque_functions_are_sides_and_iterations() -> None:
     """Without a function of the program around them."""
     both = struct({"a": V3, "x": Real})
     scaled = opaque([V3, Real], Real, lambda v, x: v[0] * x + 1)
@@ -64,8 +64,8 @@ def test_opaque_functions_are_sides_and_turns() -> None:
     assert same(f, [1.0, 2.0, 3.0], 0.5) == {"a": [0.5, 1.0, 1.5], "x": 1.5}
     assert same(f, [1.0, 2.0, 3.0], -0.5) == {"a": [1.0, 2.0, 3.0], "x": -1.5}
 
-    turn = opaque([5, both], both, lambda i, s: {"a": [y + i for y in s["a"]], "x": s["x"] * 2})
-    f = fn([both], both, lambda s: fori(5, both, s, turn))
+    iteration = opaque([5, both], both, lambda i, s: {"a": [y + i for y in s["a"]], "x": s["x"] * 2})
+    f = fn([both], both, lambda s: fori(5, both, s, iteration))
     assert same(f, {"a": [1.0, 2.0, 3.0], "x": 0.125}) == {"a": [11.0, 12.0, 13.0], "x": 4.0}
 
     goes, twice = opaque([Real], Bool, lambda x: x < 10), opaque([Real], Real, lambda x: x * 2)
@@ -105,8 +105,8 @@ def test_an_opaque_function_calls_who_has_called_it(has_tape: bool) -> None:
     def f(v):
         w = vec(3, Real, lambda i: v[i] * 10)
         if has_tape:  # memory beyond what is known beforehand
-            turns = while_loop(Real, 0.0, lambda s: s < v[0], lambda s: s + 1, limit=100)
-            _, kept = scan(3, Real, turns, lambda s, i: (s, s * w[i]))
+            trips = while_loop(Real, 0.0, lambda s: s < v[0], lambda s: s + 1, limit=100)
+            _, kept = scan(3, Real, trips, lambda s, i: (s, s * w[i]))
             w = vec(3, Real, lambda i: w[i] + 0 * kept[i])
         x = more(v[0])
         return vec(3, Real, lambda i: w[i] + x)

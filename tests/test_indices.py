@@ -142,7 +142,7 @@ DIFFERENCES = {
 
 @pytest.mark.parametrize("name", DIFFERENCES)
 def test_differences_below_zero(name):
-    """They are what they are in mathematics, alone and in loops, two turns at a time as well."""
+    """They are what they are in mathematics, alone and in loops, two iterations at a time as well."""
     body, exact = DIFFERENCES[name]
     f = fn([7, 7], Real, body)
     expected = [[exact(i, j) for j in range(7)] for i in range(7)]
@@ -311,11 +311,11 @@ WIDER = {
 }
 
 
-@pytest.mark.parametrize("turns, term, plain", WIDER.values(), ids=WIDER)
-def test_an_index_is_one_of_more_elements(turns, term, plain):
+@pytest.mark.parametrize("trips, term, plain", WIDER.values(), ids=WIDER)
+def test_an_index_is_one_of_more_elements(trips, term, plain):
     """What is below a size is below a larger one; a sum is checked against what it indexes."""
-    f = fn([Vec(3, Real)], Real, lambda v: sum(turns, lambda i: term(v, i)))
-    assert same_outcome(f, V) == builtins.sum(map(plain, range(turns)))
+    f = fn([Vec(3, Real)], Real, lambda v: sum(trips, lambda i: term(v, i)))
+    assert same_outcome(f, V) == builtins.sum(map(plain, range(trips)))
     slope = fn([Vec(3, Real)], Vec(3, Real), lambda v: vjp(f)(v).grad(1))
     assert same_outcome(slope, V) == pytest.approx(differences(f, V))
 

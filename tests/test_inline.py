@@ -211,7 +211,7 @@ def test_bodies_of_loops_stay_functions() -> None:
 
 @pytest.mark.parametrize(("length", "stays"), [(LONGEST_IN_LOOP // 2 - 10, False), (LONGEST_IN_LOOP, True)])
 def test_long_ones_are_called_in_loops(length: int, stays: bool) -> None:
-    def turns(x, count: int):
+    def trips(x, count: int):
         y = x[0]
         for _ in range(count):
             y = sin(y) + x[1]
@@ -219,10 +219,10 @@ def test_long_ones_are_called_in_loops(length: int, stays: bool) -> None:
 
     @fn
     def long(x: V) -> Real:
-        return turns(x, length)
+        return trips(x, length)
 
     def twice(x):
-        return long(x) + turns(x, length // 4)
+        return long(x) + trips(x, length // 4)
 
     f = fn([V], Real, lambda x: sum(N, lambda i: twice(vec(N, Real, lambda k: x[k] * x[i]))))
     assert ("long" in names(f)) is stays
@@ -248,7 +248,7 @@ def scaled(x: V, y: Real) -> Real:
 
 
 def test_called_in_one_place_in_a_loop() -> None:
-    """What is the same in all turns is computed before them, on the way back, too."""
+    """What is the same in all iterations is computed before them, on the way back, too."""
     f = fn([V], Real, lambda x: sum(N, lambda i: scaled(x, x[i])))
     assert names(f) == {"inner", "scaled"}
     assert functions(in_loops(f.func)) == [in_loops(f.func)]

@@ -86,13 +86,13 @@ def test_gradients(name: str, nests) -> None:
     assert (True in nests) == (name in CHANGE)
 
 
-def test_few_turns_are_written_out(nests) -> None:
+def test_few_iterations_are_written_out(nests) -> None:
     k = 3
     same(grad(response(TERMS["correlation"], k), [0, 1]), wave(N, N), wave(k, k, phase=1.0))
     assert True not in nests
 
 
-def test_in_a_loop_that_never_turns() -> None:
+def test_in_a_loop_that_never_runs() -> None:
     k, m = 4, N - 6
 
     def square(x, w, i, j):
@@ -136,9 +136,9 @@ def test_several_channels(nests) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random(seed: int) -> None:
-    """Of elements at any sums of the turns."""
+    """Of elements at any sums of the iterations."""
     draw = Random(seed)
-    k, turns = draw.choice((4, 5)), draw.choice((8, 9))
+    k, trips = draw.choice((4, 5)), draw.choice((8, 9))
     others = draw.randrange(2, 5)
 
     def index(size: int):
@@ -166,7 +166,7 @@ def test_random(seed: int) -> None:
         return total(k, lambda p: total(k, lambda q: term(given, {"i": i, "j": j, "p": p, "q": q})))
 
     def f(x, w):
-        return total(others, lambda i: total(turns, lambda j: (lambda y: y * y)(pixel((x, w), i, j))))
+        return total(others, lambda i: total(trips, lambda j: (lambda y: y * y)(pixel((x, w), i, j))))
 
     f = fn([picture(size, size), picture(size, size)], Real, f)
     same(grad(f, [0, 1]), wave(size, size), wave(size, size, phase=seed))

@@ -1,4 +1,6 @@
-"""What is the same in all turns of a loop around another one is computed once: every value to the bit."""
+"""What is the same in all iterations of a loop around another one is computed once: every value to the
+bit.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def numbers(*shape: int, phase: float = 1.0):
 def often(f: Func, name: str) -> int:
     """How many times an operation is computed."""
     found = [f.home[v] for v, ins in enumerate(f.code) if ins[0] == code(name)]
-    return sum(f.turns_of(number) for number in found)
+    return sum(f.trips_of(number) for number in found)
 
 
 def sums(term):
@@ -60,8 +62,12 @@ PROGRAMS = {
             lambda i: total(N, lambda j: total(N, lambda k: exp(x[j] * x[k]) * a[i][j] * a[i][k])) ** 2,
         ),
     ),
-    "both of the turn and not": ("exp", N + M * N, sums(lambda x, y, a, i, j: exp(x[j]) * exp(x[j] * y[i]))),
-    "only of the outer turn": ("exp", M, sums(lambda x, y, a, i, j: exp(y[i]) * a[i][j])),
+    "both of the iteration and not": (
+        "exp",
+        N + M * N,
+        sums(lambda x, y, a, i, j: exp(x[j]) * exp(x[j] * y[i])),
+    ),
+    "only of the outer iteration": ("exp", M, sums(lambda x, y, a, i, j: exp(y[i]) * a[i][j])),
     "a loop that moves as a whole": ("exp", N, sums(lambda x, y, a, i, j: exp(x[j]))),
     "of a sum": ("exp", N, sums(lambda x, y, a, i, j: exp(total(M, lambda k: a[k][j] * y[k])) * y[i])),
     "of a sum of sums": (
@@ -111,7 +117,7 @@ def flat(x):
 
 
 def test_derivatives_where_a_root_is_not_chosen() -> None:
-    """No infinite derivative of what no turn needs comes in."""
+    """No infinite derivative of what no iteration needs comes in."""
     f = fn(
         [V, A],
         Real,
@@ -121,7 +127,7 @@ def test_derivatives_where_a_root_is_not_chosen() -> None:
     assert found[0] == 0 and all(map(math.isfinite, found))
 
 
-def test_few_turns_are_written_out_instead() -> None:
+def test_few_iterations_are_written_out_instead() -> None:
     P = Vec(3, V)
     f = fn([V, P], Real, lambda x, p: total(3, lambda i: total(N, lambda j: exp(x[j]) * p[i][j] ** 2)))
     same(value_and_grad(f, [0, 1]), numbers(N), numbers(3, N))
@@ -167,7 +173,9 @@ def test_random_sums_in_sums(seed: int, monkeypatch) -> None:
 
 
 def chain(n: int, k: int, length: int):
-    """In each of ``k`` times ``n`` turns the sum of a chain of values that are the same for all ``k``."""
+    """In each of ``k`` times ``n`` iterations the sum of a chain of values that are the same for all
+    ``k``.
+    """
 
     def term(x, y, i, j):
         value, found = x[j], 0.0
@@ -180,7 +188,7 @@ def chain(n: int, k: int, length: int):
     return fn([Vec(n, Real), Vec(k, Real)], Real, body)
 
 
-def test_many_values_of_a_turn_are_computed_in_one_loop() -> None:
+def test_many_values_of_an_iteration_are_computed_in_one_loop() -> None:
     """The code grows as the program does, though each of them needs those before it."""
     f = chain(N, M, 12)
     same(value_and_grad(f, [0, 1]), numbers(N), numbers(M))

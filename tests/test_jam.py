@@ -79,7 +79,7 @@ def test_channels_of_a_picture_and_of_its_gradient(reach) -> None:
     same(g, *given)
 
 
-def test_what_each_turn_adds_to_an_element_of_its_own() -> None:
+def test_what_each_iteration_adds_to_an_element_of_its_own() -> None:
     point = Vec(3, Real)
 
     def body(x, w):
@@ -91,13 +91,13 @@ def test_what_each_turn_adds_to_an_element_of_its_own() -> None:
     same(f, wave(N, 3), wave(3))
 
 
-def test_what_all_turns_add_to_one_sum_keeps_its_order() -> None:
+def test_what_all_iterations_add_to_one_sum_keeps_its_order() -> None:
     t = Vec(N, Vec(3, Real))
     f = fn([t], Real, lambda x: total(3, lambda c: sin(total(N, lambda i: x[i][c] * x[i][c]))))
     assert loops(same(f, wave(N, 3))) == 1
 
 
-def test_what_several_turns_add_to_the_same_element_keeps_its_order() -> None:
+def test_what_several_iterations_add_to_the_same_element_keeps_its_order() -> None:
     """The cotangents of x[c] and of x[c + 1] go to the same elements."""
     t = Vec(4, Real)
 
@@ -146,7 +146,7 @@ SIZES = (2, 3, 4, 18)
 
 
 class RandomSums:
-    """Sums in sums in a vector, of few turns and of many, over matrices of all these sizes."""
+    """Sums in sums in a vector, of few iterations and of many, over matrices of all these sizes."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)

@@ -92,7 +92,7 @@ def test_control_flow() -> None:
             return cond(s > x[i], Real, lambda: s * sin(x[i]), lambda: exp(s * x[i]) / 2)
 
         s = fori(3, Real, 0.5, side)
-        turns = while_loop(
+        trips = while_loop(
             {"a": Real, "n": Real},
             {"a": s, "n": 0.0},
             lambda u: u.n < 4,
@@ -101,7 +101,7 @@ def test_control_flow() -> None:
         last, kept = scan(3, Real, x[1], lambda s, i: (s * x[i], s + x[2]))
         updated = select(s > 0.1, V3, kept.set(1, s), x)
         product = fn([V3], Real, lambda y: y[0] * y[1] ** 2 * y[2])
-        return turns.a + sum(3, lambda i: updated[i] * grad(product)(x)[i]) + last
+        return trips.a + sum(3, lambda i: updated[i] * grad(product)(x)[i]) + last
 
     assert_is_nested(fn([Real], Real, f), 0.25)
 
@@ -138,7 +138,7 @@ def test_reverse_mode_inside_and_outside() -> None:
 
 @pytest.mark.parametrize("checkpoint", ["none", 2])
 def test_of_second_derivatives_of_loops(checkpoint: str | int) -> None:
-    """What is summed there is as long as the loop turns, which nobody knows before."""
+    """What is summed there is as long as the loop runs, which nobody knows before."""
 
     @fn
     def f(x: Real) -> Real:
@@ -211,19 +211,19 @@ def test_work_grows_with_the_square_of_the_order() -> None:
 
 
 def test_what_varies_in_a_loop_is_known_before_its_series_is_made(monkeypatch) -> None:
-    """From one leaf of the state to the next one it takes as many turns as there are leaves."""
+    """From one leaf of the state to the next one it takes as many iterations as there are leaves."""
     n = 20
     made: list[str] = []
     run = Jet.run
     monkeypatch.setattr(Jet, "run", lambda self: made.append(self.func.name) or run(self))
     V = Vec(n, Real)
 
-    def turn(_, s):
+    def iteration(_, s):
         return {f"s{k}": s[f"s{k}"] + 0.5 * s[f"s{k - 1}"] if k else s.s0 for k in range(n)}
 
     def f(x):
         start = {f"s{k}": 0.0 if k else x for k in range(n)}
-        end = fori(n, dict.fromkeys(start, Real), start, turn)
+        end = fori(n, dict.fromkeys(start, Real), start, iteration)
         return [end[f"s{k}"] for k in range(n)]
 
     Expansion(jet(fn([Real], V, f), 2).func)

@@ -148,8 +148,8 @@ SIZE = 12
 def loops(kind: int, c: float):
     """A function of a vector with loops in it, of which some are searched and some written out."""
 
-    def of_all(start, turn):
-        return lambda x: fori(SIZE, Real, start, lambda k, s: turn(x, k, s))
+    def of_all(start, iteration):
+        return lambda x: fori(SIZE, Real, start, lambda k, s: iteration(x, k, s))
 
     bodies = [
         of_all(math.inf, lambda x, k, s: lowest(s, (x[k] - c) * (x[k] - c))),
@@ -190,28 +190,28 @@ def test_what_cannot_be_compiled_is_forgotten(core):
         assert len(known.functions) < 40
 
 
-@pytest.mark.parametrize("turn", range(3))
-def test_practice_keeps_nothing(core, monkeypatch, turn):
+@pytest.mark.parametrize("iteration", range(3))
+def test_practice_keeps_nothing(core, monkeypatch, iteration):
     """And what is compiled after it is as if there had been none."""
     known, notes = bridge._known, len(errors.notes)
     given = program([piece(random.Random(4)) for _ in range(3)])
     compiled = []
     made = Program.__init__
     monkeypatch.setattr(Program, "__init__", lambda *args: compiled.append(args) or made(*args))
-    bridge.practise(turn)
+    bridge.practise(iteration)
     assert len(compiled) == 1
     assert (known.programs, known.functions, len(errors.notes)) == (0, {}, notes)
     first = bridge.compile_recording(*given)
-    bridge.practise(turn)
+    bridge.practise(iteration)
     assert gc.isenabled()
     bridge.tidy()
-    bridge.practise(turn)
+    bridge.practise(iteration)
     assert known.programs == 1
     assert bridge.compile_recording(*given) == first
 
 
 def test_practice_has_what_programs_have(monkeypatch):
-    """Choices, calls, loops, and loops with a state; in turns, which begin anew."""
+    """Choices, calls, loops, and loops with a state; in iterations, which begin anew."""
     compiled = []
     made = Program.__init__
 
@@ -220,8 +220,8 @@ def test_practice_has_what_programs_have(monkeypatch):
         made(self, root, *options)
 
     monkeypatch.setattr(Program, "__init__", noted)
-    for turn in range(6):
-        bridge.practise(turn)
+    for iteration in range(6):
+        bridge.practise(iteration)
     assert compiled[:3] == compiled[3:]
     assert set().union(*compiled) >= {CALL, COND, FOR, INDEX, LOOP, VEC}
     assert all(LOOP in ops for ops in compiled[2::3])

@@ -1,4 +1,6 @@
-"""Loops that run two turns at a time: the same bits, and only where turns are independent of each other."""
+"""Loops that run two iterations at a time: the same bits, and only where iterations are independent of each
+other.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
 
 @pytest.fixture
 def written(monkeypatch):
-    """The loops that are written in lanes from then on, by the number of their turns."""
+    """The loops that are written in lanes from then on, by the number of their iterations."""
     return lane_loops.noted(monkeypatch, lambda writer: writer.block.size.size)
 
 
@@ -105,10 +107,10 @@ def test_operation(name: str, written) -> None:
 @pytest.mark.parametrize("n", [9, 10, 33])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
 def test_sums_side_by_side(n: int, count: int, written) -> None:
-    """Numbers that get something in every turn, some of them twice, and of some it is taken away."""
+    """Numbers that get something in every iteration, some of them twice, and of some it is taken away."""
     v, w = Vec(n, Real), Vec(count, Real)
 
-    def turn(x, c, i):
+    def iteration(x, c, i):
         y = x[imod(n, iadd(2 * n, i, 1))]
         terms = [y / (c[k] + x[i] * x[i]) * (1 if k % 3 else -1) for k in range(count)]
         sum = terms[0]
@@ -117,7 +119,9 @@ def test_sums_side_by_side(n: int, count: int, written) -> None:
         return sum + c[count - 1] * x[i]
 
     f = fn(
-        [v, w], w, lambda x, c: vjp(fn([w], Real, lambda c: total(n, lambda i: turn(x, c, i))))(c).grad(1.0)
+        [v, w],
+        w,
+        lambda x, c: vjp(fn([w], Real, lambda c: total(n, lambda i: iteration(x, c, i))))(c).grad(1.0),
     )
     for seed in range(5):
         same(f, numbers(n, seed), numbers(count, seed))
@@ -135,18 +139,18 @@ STENCILS = {
 
 @pytest.mark.parametrize("name", STENCILS)
 def test_neighbours_in_several_rows(name: str, written) -> None:
-    """What a turn adds to neighbours in rows that are others, for sure or as it turns out, goes on beside the
-    next turn's."""
+    """What an iteration adds to neighbours in rows that are others, for sure or as it turns out, goes on
+    beside the next iteration's."""
     row = STENCILS[name]
     m = Vec(14, Vec(13, Real))
 
-    def turn(x, i, j):
+    def iteration(x, i, j):
         p = [[x[row(i, a)][iadd(13, j, b)] for b in range(3)] for a in range(3)]
         least = [min(min(p[a][0] * p[a][1], p[a][2]), p[1][1]) for a in range(3)]
         return max(least[0] * p[2][0], max(least[1], least[2] * p[0][2]))
 
     def f(x):
-        return total(12, lambda i: total(11, lambda j: turn(x, i, j)))
+        return total(12, lambda i: total(11, lambda j: iteration(x, i, j)))
 
     g = fn([m], m, lambda x: vjp(fn([m], Real, f))(x).grad(1.0))
     for seed in range(3):
@@ -177,7 +181,7 @@ def test_what_a_loop_needs_comes_from_another(written) -> None:
 
 @pytest.mark.parametrize("n", SIZES)
 def test_sizes(n: int, written) -> None:
-    """Elements of their own, with a gradient; the last turn of an odd number is alone."""
+    """Elements of their own, with a gradient; the last iteration of an odd number is alone."""
     v = Vec(n, Real)
 
     def loss(x, y):
@@ -188,7 +192,7 @@ def test_sizes(n: int, written) -> None:
     x, y = ([math.sin(k * k + of) for k in range(n)] for of in (1, 2))
     same(f, x, y)
     same(g, x, y)
-    assert (n in written) == (n >= lanes.LEAST_TURNS)
+    assert (n in written) == (n >= lanes.LEAST_TRIPS)
 
 
 def test_rows_of_a_matrix(written) -> None:
@@ -279,17 +283,17 @@ BESIDES = {
 
 
 @pytest.mark.parametrize("name", BESIDES)
-def test_what_a_turn_gives_besides_a_number(name: str, written) -> None:
+def test_what_an_iteration_gives_besides_a_number(name: str, written) -> None:
     """Only numbers and rows of such that it makes are what lanes give."""
     t, besides, goes = BESIDES[name]
     both = struct({"x": Real, "besides": t})
 
-    def turn(x, m, c, i):
+    def iteration(x, m, c, i):
         y = x[i] * x[i] + c
         return {"x": y * y / (2 + y * x[i]) + y * c, "besides": besides(x, m, c, i)}
 
     args = [Vec(9, Real), Vec(9, PAIR), Real]
-    f = fn(args, Vec(9, both), lambda x, m, c: vec(9, both, lambda i: turn(x, m, c, i)))
+    f = fn(args, Vec(9, both), lambda x, m, c: vec(9, both, lambda i: iteration(x, m, c, i)))
     same(f, numbers(9), points(9, 1), 0.75)
     assert written == [9] * goes
 
@@ -297,8 +301,8 @@ def test_what_a_turn_gives_besides_a_number(name: str, written) -> None:
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("apart", [0, 9])
 def test_neighbouring_points_are_added_to_in_order(seed: int, apart: int, written) -> None:
-    """Each gets something from several turns, and from the earlier ones first; also where some are farther
-    ``apart`` than those of which local variables keep what they get."""
+    """Each gets something from several iterations, and from the earlier ones first; also where some are
+    farther ``apart`` than those of which local variables keep what they get."""
     draw = random.Random(seed)
     n, far = draw.randint(9, 12), draw.randint(1, 3)
     ends = [draw.randint(0, far) for _ in range(draw.randint(2, 4))]
@@ -345,7 +349,7 @@ def pair(x, i, size: int):
 
 @pytest.mark.parametrize(("count", "goes"), [(4, True), (49, True), (50, False)])
 def test_choices_that_need_each_other(count, goes, written) -> None:
-    """Of very many minima, one of the other, the turns stay alone."""
+    """Of very many minima, one of the other, the iterations stay alone."""
     n = 9
     v = Vec(n, Real)
 
@@ -389,7 +393,7 @@ def test_a_choice_from_outside(b: bool, written) -> None:
 
 
 @pytest.mark.parametrize("n", [4, 9, 20])
-def test_an_index_from_outside_beside_the_turn(n: int, written) -> None:
+def test_an_index_from_outside_beside_the_iteration(n: int, written) -> None:
     V, W = Vec(n + 7, Real), Vec(n, Real)
     f = fn([V, 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k + 2] * x[i] + x[k + i]))
     for k in (0, 3, 4):
@@ -403,7 +407,7 @@ def test_an_index_from_outside_beside_the_turn(n: int, written) -> None:
     # `real` of it, and sums of two such indices, are not what lanes have
     same(fn([V, 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k] * real(i + k))), numbers(n + 7), 2)
     same(fn([V, 3, 3], W, lambda x, k, j: vec(n, Real, lambda i: x[i + k + j] * x[i])), numbers(n + 7), 2, 1)
-    # nor is twice the turn
+    # nor is twice the iteration
     twice = fn([Vec(2 * n + 7, Real), 5], W, lambda x, k: vec(n, Real, lambda i: x[i + k + i] * x[i]))
     same(twice, numbers(2 * n + 7), 3)
     assert len(written) == 4
@@ -445,7 +449,7 @@ def test_the_gradient_of_a_convolution_by_the_coefficients_of_channels(written) 
     ("term", "found"),
     [
         (lambda x, w, i, j: w[j] * x[i + j], [39, 20]),
-        # a turn adds to elements that others add to, as well
+        # an iteration adds to elements that others add to, as well
         (lambda x, w, i, j: x[j] * x[i + j], [39]),
         (lambda x, w, i, j: w[j] * x[i + j] * x[i + j + 1], [39]),
     ],
@@ -475,7 +479,7 @@ COMPARED = {
 
 @pytest.mark.parametrize("n", [7, 33, 34])
 @pytest.mark.parametrize("term", COMPARED.values(), ids=COMPARED)
-def test_the_turn_is_compared_with_indices_from_outside(term, n: int, written) -> None:
+def test_the_iteration_is_compared_with_indices_from_outside(term, n: int, written) -> None:
     V = Vec(n, Real)
 
     def body(x, k):
@@ -494,7 +498,7 @@ def test_the_turn_is_compared_with_indices_from_outside(term, n: int, written) -
 PAIRS = {
     "one sum": lambda p, m, i, j: m[j] / sqrt(distance(p, i, j) + 0.1),
     "a library function": lambda p, m, i, j: m[i] * exp(-distance(p, i, j)),
-    "the numbers of turns": lambda p, m, i, j: sqrt(distance(p, i, j) + real(j)) * real(i + 1),
+    "the numbers of iterations": lambda p, m, i, j: sqrt(distance(p, i, j) + real(j)) * real(i + 1),
 }
 
 
@@ -505,7 +509,7 @@ def distance(p, i, j):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Of loops in lanes that are counted when they run, whether they begin with the last turn."""
+    """Of loops in lanes that are counted when they run, whether they begin with the last iteration."""
     found = []
     counted = lane_writer.Writer._counted
 
@@ -562,7 +566,7 @@ def test_pairs_by_sums_over_coordinates(meet, is_apart, d: int, n: int, counted)
     assert len(counted) == 1 + is_apart
 
 
-def test_triangles_whose_turns_are_not_independent(counted) -> None:
+def test_triangles_whose_iterations_are_not_independent(counted) -> None:
     V = Vec(9, Real)
 
     def gradient(row):
@@ -574,12 +578,12 @@ def test_triangles_whose_turns_are_not_independent(counted) -> None:
     def root(x, k, i):
         return sqrt((x[k] - x[i]) * (x[k] - x[i]) + 1)
 
-    # two turns add to an element, in the order of the turns
+    # two iterations add to an element, in the order of the iterations
     same(gradient(lambda x, i, j, s: s + root(x, j, i) * root(x, iadd(9, j, 1), i)), numbers(9))
     # what is added depends on the sum
     same(gradient(lambda x, i, j, s: s + s * root(x, j, i) * root(x, i, j)), numbers(9))
     assert counted == [False] * len(counted)
-    # a number of turns that is computed, also where turns run one by one
+    # a number of iterations that is computed, also where iterations run one by one
     for at in (lambda j: j, lambda j: imod(9, imul(100, j, j))):
 
         def some(x, k, at=at):
@@ -596,11 +600,11 @@ def test_triangles_whose_turns_are_not_independent(counted) -> None:
     # two numbers, of which one is added to twice
     T = {"a": Real, "b": Real}
 
-    def turn(x, i, j, s):
+    def iteration(x, i, j, s):
         return {"a": s["a"] + root(x, j, i) - x[j], "b": s["b"] - root(x, j, i)}
 
     def ends(x, i):
-        e = fori(i, T, {"a": x[i], "b": 0.0}, lambda j, s: turn(x, i, j, s))
+        e = fori(i, T, {"a": x[i], "b": 0.0}, lambda j, s: iteration(x, i, j, s))
         return e["a"] * e["b"]
 
     same(fn([V], Real, lambda x: total(9, lambda i: ends(x, i))), numbers(9))
@@ -677,21 +681,21 @@ def test_random_loops_over_points(seed: int) -> None:
     same(g, *args)
 
 
-@pytest.mark.parametrize("turns", [60, 61])
-def test_elements_too_far_apart_for_sums_that_move_along(turns: int, written, monkeypatch) -> None:
-    """Beside turns that run alone, each lane is added after the other."""
+@pytest.mark.parametrize("trips", [60, 61])
+def test_elements_too_far_apart_for_sums_that_move_along(trips: int, written, monkeypatch) -> None:
+    """Beside iterations that run alone, each lane is added after the other."""
     singly = []
     add = lane_code.FlatWriter._add_singly
     monkeypatch.setattr(lane_code.FlatWriter, "_add_singly", lambda *a: singly.append(a[1]) or add(*a))
     far = lane_order.WIDEST + 4
-    long = turns + far
+    long = trips + far
 
     def term(w, v, i):
-        near = imin(turns, iadd(2 * turns, i, 1), turns - 1)
+        near = imin(trips, iadd(2 * trips, i, 1), trips - 1)
         apart = w[iadd(long, i, far)] - w[index(long, i)]
         return sqrt(1 + apart * apart) / (2 + v[i] * v[near])
 
-    f = fn([Vec(long, Real), Vec(turns, Real)], Real, lambda w, v: total(turns, lambda i: term(w, v, i)))
-    same(grad(f, [0, 1]), numbers(long), numbers(turns, 1))
-    assert turns in written
+    f = fn([Vec(long, Real), Vec(trips, Real)], Real, lambda w, v: total(trips, lambda i: term(w, v, i)))
+    same(grad(f, [0, 1]), numbers(long), numbers(trips, 1))
+    assert trips in written
     assert singly

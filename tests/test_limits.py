@@ -58,8 +58,8 @@ def test_the_limits_are_those_of_an_engine(excess: int) -> None:
     assert accepted(function) == (not excess)
 
 
-def written_out(turns: int):
-    """A sum of products, written out turn by turn, and its gradient."""
+def written_out(trips: int):
+    """A sum of products, written out iteration by iteration, and its gradient."""
 
     @fn
     def square(x: Real) -> Real:
@@ -68,7 +68,7 @@ def written_out(turns: int):
     @fn
     def f(v: Vec(4, Real)) -> Real:
         total = square(v[0])
-        for k in range(1, turns):
+        for k in range(1, trips):
             total = total * v[k % 4] + square(total)
         return total
 
@@ -105,7 +105,7 @@ def test_too_much_code_in_any_part(monkeypatch: pytest.MonkeyPatch, early: bool)
     """A function of such a length is written in parts, and a loop is in one of them."""
     monkeypatch.setattr(limits, "BODY", 30_000)
 
-    def turn(v, x, i):
+    def iteration(v, x, i):
         t = total = v[i]
         for k in range(1000):
             t = sin(t * x + k)
@@ -114,10 +114,10 @@ def test_too_much_code_in_any_part(monkeypatch: pytest.MonkeyPatch, early: bool)
 
     @fn
     def f(v: Vec(50, Real), x: Real) -> Real:
-        y = rose_sum(50, lambda i: turn(v, x, i)) if early else x
+        y = rose_sum(50, lambda i: iteration(v, x, i)) if early else x
         for k in range(4000):
             y = cos(y * x) + k
-        return y if early else y * rose_sum(50, lambda i: turn(v, x, i))
+        return y if early else y * rose_sum(50, lambda i: iteration(v, x, i))
 
     assert " bytes, and engines allow 30,000. Of its " in message(f)
 

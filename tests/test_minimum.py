@@ -160,8 +160,8 @@ def test_an_arm_that_reaches_for_a_goal(method):
     reach = compile(fn([angles, V2], angles, found))
     slopes = compile(grad(fn([angles, angles, V2], Real, miss)))
     q0 = [0.3, -0.2, 0.5, 0.1, -0.4, 0.2, 0.6, -0.1]
-    for turn in range(30):
-        goal = [110 * math.cos(0.2 * turn), 110 * math.sin(0.2 * turn)]
+    for iteration in range(30):
+        goal = [110 * math.cos(0.2 * iteration), 110 * math.sin(0.2 * iteration)]
         assert max(map(abs, slopes(reach(q0, goal), q0, goal))) <= 1e-8
 
 

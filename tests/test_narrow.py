@@ -79,7 +79,7 @@ READS = {
     "elements": (lambda a, i, j, k: a[i][j] + real(k) * a[i][i], 0),
     "columns": (lambda a, i, j, k: a[k][j], 1),
     "rows and columns": (lambda a, i, j, k: a[i][k] * a[k][j], 1),
-    "rows of the turn": (lambda a, i, j, k: a[k][k], 1),
+    "rows of the iteration": (lambda a, i, j, k: a[k][k], 1),
     "a row by number": (lambda a, i, j, k: a[3][k] * a[i][k], 1),
 }
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from engines import same
-from random_nearest import MEMBERS, TURNS, WIDTH, program
+from random_nearest import MEMBERS, TRIPS, WIDTH, program
 from test_extremes import forward, gradient, points, slopes
 from test_growth import functions
 from unchanged import assert_unchanged
@@ -114,7 +114,7 @@ def test_each_of_several_has_its_share(name, same) -> None:
 @pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("extreme", [min, max])
 def test_numbers_that_are_none(extreme, special, plain) -> None:
-    """Of a member or of a turn, as where nothing is looked for."""
+    """Of a member or of an iteration, as where nothing is looked for."""
 
     def body(c, p):
         return sum(N, lambda i: least([abs(c[k] - p[i]) * 2.0 + c[k] for k in range(CENTRES)], extreme))
@@ -173,7 +173,7 @@ def test_what_is_not_alike_stays() -> None:
         lambda c, p: sum(3, lambda i: least([squared(p[index(N, i)], c[k]) for k in range(CENTRES)])),
         lambda c, p: least([squared(p[0], c[k]) for k in range(CENTRES)]),
     ],
-    ids=["against a number", "little work", "few turns", "no loop"],
+    ids=["against a number", "little work", "few iterations", "no loop"],
 )
 def test_where_it_is_not_worth_it(body) -> None:
     f = fn([C, P], Real, body)
@@ -184,13 +184,13 @@ def test_what_costs_more_to_compute_twice() -> None:
     """A point of many functions, and three distances."""
 
     def body(c, p):
-        def turn(i):
+        def iteration(i):
             x, y = p[i][0], p[i][1]
             for _ in range(6):
                 x, y = exp(-x * x) + y, exp(-y * y) - x
             return least([squared((x, y), c[k]) for k in range(3)])
 
-        return sum(N, turn)
+        return sum(N, iteration)
 
     f = fn([C, P], Real, body)
     assert not chosen(f)
@@ -220,7 +220,7 @@ def outcomes(seed):
     # with whole numbers, several are often the least
     number = (lambda: float(draw.randrange(-1, 2))) if seed % 3 == 0 else (lambda: draw.uniform(-1.5, 1.5))
     c = [[number() for _ in range(WIDTH)] for _ in range(MEMBERS)]
-    p = [[number() for _ in range(WIDTH)] for _ in range(TURNS)]
+    p = [[number() for _ in range(WIDTH)] for _ in range(TRIPS)]
     w = [number() for _ in range(MEMBERS)]
     g = gradient(f)
     slope = same(g, c, p, w)

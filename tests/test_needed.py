@@ -36,7 +36,7 @@ def added(rows, odd: list[int]):
 
 
 @pytest.mark.parametrize(("odd", "count"), [([], 2), ([N // 3], 6), ([0, N - 1], 6), (list(range(N)), 2)])
-def test_a_loop_has_no_turns_that_fail_in_vain(odd: list[int], count: int) -> None:
+def test_a_loop_has_no_iterations_that_fail_in_vain(odd: list[int], count: int) -> None:
     """Of some copies one of two results is used, and the other is not defined; or of all of them."""
 
     @fn

@@ -164,7 +164,7 @@ def test_three_derivatives_in_any_order(loop, modes):
 
 @pytest.mark.parametrize("loop", [by_fori, by_while])
 def test_a_rule_that_differentiates_a_gradient(loop):
-    """There the tangents of a tape are values of the program, which reverse mode has to turn around."""
+    """There the tangents of a tape are values of the program, which reverse mode has to iteration around."""
 
     def body(a):
         f = fn([Real], Real, lambda x: loop(a, x))

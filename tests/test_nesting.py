@@ -151,7 +151,7 @@ CONSTRUCTS = {
         ).s
     ),
     "fori": lambda x: fori(5, Real, x[0], lambda i, s: sin(s * x[1]) + x[2] * s),
-    "fori of fewer turns": lambda x: fori(
+    "fori of fewer iterations": lambda x: fori(
         index(5, select(x[0] < 0.5, 3.0, 4.0)), Real, x[0], lambda i, s: s * x[1] + tanh(s)
     ),
     "scan": lambda x: sum(4, lambda i: scan(4, Real, x[0], lambda s, i: (s * x[1], s * s + x[2]))[1][i]),

@@ -53,7 +53,7 @@ def of_sums_of_sums(x, a):
 
 
 def of_others(x, a):
-    """Sums of other numbers of turns, other elements, and other functions of them."""
+    """Sums of other numbers of iterations, other elements, and other functions of them."""
     parts = [total(N, lambda i: x[i]), total(N - 1, lambda i: x[i + 0]), total(M, lambda i: a[i][0])]
     parts += [total(N, lambda i: a[0][i]), *(total(k, lambda i: real(i) * 0.1) for k in (M, N))]
     return sum((p * (k + 1) for k, p in enumerate(parts)), 0.0) * x[0]

@@ -1,4 +1,4 @@
-"""What is the same in all turns of a loop with a state stands before it; the numbers are the same."""
+"""What is the same in all iterations of a loop with a state stands before it; the numbers are the same."""
 
 from __future__ import annotations
 
@@ -48,13 +48,17 @@ def bodies(f: Func) -> list[Func]:
     return [LoopSite(f, ins).body for ins in f.code if ins[0] == LOOP]
 
 
-def in_a_turn(f: Function) -> int:
-    """How many instructions there are in a turn of the last loop of ``f``; those before it are moved ones."""
+def in_an_iteration(f: Function) -> int:
+    """How many instructions there are in an iteration of the last loop of ``f``; those before it are moved
+    ones.
+    """
     return len(bodies(Expansion(f.func).root)[-1].code)
 
 
 def agrees(f: Function, *args: object, monkeypatch) -> None:
-    """Values are those that there are where all stays in the turns, to the bit, and derivatives nearly."""
+    """Values are those that there are where all stays in the iterations, to the bit, and derivatives
+    nearly.
+    """
     varying = range(len(args))
     found = [repr(compile(f)(*args)), *(compile(gradient(f, k))(*args) for k in varying)]
     assert found[0] == repr(interp(f)(*args))
@@ -84,8 +88,8 @@ def decay(x, h):
     return vec(N, Real, lambda i: exp(-h * x[i]))
 
 
-def simulation(turn) -> Function:
-    return fn([V, Real], V, lambda x, h: fori(5, V, x, lambda k, s: turn(x, h, k, s)))
+def simulation(iteration) -> Function:
+    return fn([V, Real], V, lambda x, h: fori(5, V, x, lambda k, s: iteration(x, h, k, s)))
 
 
 def mixed(s, k):
@@ -113,18 +117,18 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("turn", SAME.values(), ids=SAME)
-def test_what_is_the_same(turn, monkeypatch) -> None:
-    f = simulation(turn)
+@pytest.mark.parametrize("iteration", SAME.values(), ids=SAME)
+def test_what_is_the_same(iteration, monkeypatch) -> None:
+    f = simulation(iteration)
     with monkeypatch.context() as m:
         m.setattr(expand, "outside", lambda f: f)
-        before = in_a_turn(simulation(turn))
-    assert in_a_turn(f) < before
+        before = in_an_iteration(simulation(iteration))
+    assert in_an_iteration(f) < before
     agrees(f, wave(N), 0.3, monkeypatch=monkeypatch)
 
 
 def in_loops(count, x, h, s):
-    """A turn in so many loops."""
+    """An iteration in so many loops."""
     if not count:
         return mixed(s, vec(N, Real, lambda i: decay(x, h)[i] / norm(x)))
     return fori(20, V, s, lambda k, s: in_loops(count - 1, x, h, s))
@@ -155,28 +159,28 @@ def test_what_is_the_same_leaves_sums_and_loops_with_a_state(monkeypatch) -> Non
 
 STAYS = {
     "with the state": lambda x, h, k, s: mixed(s, decay(s, h)),
-    "with the turn": lambda x, h, k, s: mixed(s, decay(x, h * rose.real(k))),
+    "with the iteration": lambda x, h, k, s: mixed(s, decay(x, h * rose.real(k))),
     "that may have no end": lambda x, h, k, s: vec(
         N, Real, lambda j: s[j] + while_loop(Real, h, lambda y: y < norm(x), lambda y: 2 * y + 1, limit=30)
     ),
 }
 
 
-@pytest.mark.parametrize("turn", STAYS.values(), ids=STAYS)
-def test_what_is_not(turn, monkeypatch) -> None:
-    agrees(simulation(turn), wave(N), 0.3, monkeypatch=monkeypatch)
+@pytest.mark.parametrize("iteration", STAYS.values(), ids=STAYS)
+def test_what_is_not(iteration, monkeypatch) -> None:
+    agrees(simulation(iteration), wave(N), 0.3, monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize(
     "loop",
     [
-        lambda s, x, turn: fori(s, Real, s, lambda k, y: turn(y, x)),
-        lambda s, x, turn: while_loop(Real, s, lambda y: lt(y, x[0] * 3), lambda y: turn(y, x)),
+        lambda s, x, iteration: fori(s, Real, s, lambda k, y: iteration(y, x)),
+        lambda s, x, iteration: while_loop(Real, s, lambda y: lt(y, x[0] * 3), lambda y: iteration(y, x)),
     ],
     ids=["counted", "while"],
 )
 @pytest.mark.parametrize(
-    "turn",
+    "iteration",
     [
         lambda y, x: y + rose.sqrt(x[0]) * rose.sqrt(x[1]),
         lambda y, x: y + total(N, lambda i: rose.sqrt(x[i])),
@@ -184,9 +188,9 @@ def test_what_is_not(turn, monkeypatch) -> None:
     ],
     ids=["number", "sum", "loop"],
 )
-def test_what_no_turn_computes_has_no_part_in_the_derivative(loop, turn) -> None:
+def test_what_no_iteration_computes_has_no_part_in_the_derivative(loop, iteration) -> None:
     """Though it would be infinite."""
-    f = fn([Real, V], Real, lambda s, x: loop(s, x, turn))
+    f = fn([Real, V], Real, lambda s, x: loop(s, x, iteration))
     assert compile(grad(f))(0, [0] * N) == 1
     assert compile(grad(f, 1))(0, [0] * N) == [0] * N
 
@@ -195,18 +199,20 @@ def test_what_no_turn_computes_has_no_part_in_the_derivative(loop, turn) -> None
 @pytest.mark.parametrize(
     "choice",
     [lambda j, k, m: xor(ilt(N, j, k), ilt(N, j, m)), lambda j, k, m: ilt(N, k, m)],
-    ids=["by the turn", "for all turns"],
+    ids=["by the iteration", "for all iterations"],
 )
 def test_what_no_index_chooses_has_no_part_in_the_derivative(op, choice) -> None:
-    def turn(j, s, x, k, m):
+    def iteration(j, s, x, k, m):
         return s.set(j, 0.5 * s[3] + select(choice(j, k, m), Real, op(x) * s[j], s[0]))
 
-    f = fn([Real, V, N, N], Real, lambda x, v, k, m: norm(fori(N, V, v, lambda j, s: turn(j, s, x, k, m))))
+    f = fn(
+        [Real, V, N, N], Real, lambda x, v, k, m: norm(fori(N, V, v, lambda j, s: iteration(j, s, x, k, m)))
+    )
     assert compile(grad(f))(0, wave(N), 4, 4) == 0
     assert compile(grad(f))(0.3, wave(N), 2, 4) != 0
 
 
-def test_what_runs_python_runs_in_every_turn() -> None:
+def test_what_runs_python_runs_in_every_iteration() -> None:
     seen = []
     told = opaque([Real], Real, lambda x: seen.append(x) or x)
     f = simulation(lambda x, h, k, s: vec(N, Real, lambda j: s[j] + told(h)))
@@ -225,8 +231,8 @@ def test_a_loop_of_numbers_still_varies_by_one() -> None:
     assert [ins[0] for g in (root, *root.callees) for ins in g.code].count(LOOP) == 1
 
 
-class Turns:
-    """Random turns of a loop, the same each time that they are asked for."""
+class Iterations:
+    """Random iterations of a loop, the same each time that they are asked for."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -256,14 +262,14 @@ class Turns:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_random_turns(seed: int, monkeypatch) -> None:
-    agrees(simulation(Turns(seed)), wave(N), 0.3, monkeypatch=monkeypatch)
+def test_random_iterations(seed: int, monkeypatch) -> None:
+    agrees(simulation(Iterations(seed)), wave(N), 0.3, monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_their_derivatives_again(seed: int) -> None:
-    turns = Turns(seed)
-    inner = fn([V, Real], Real, lambda x, h: norm(simulation(turns)(x, h)))
+    trips = Iterations(seed)
+    inner = fn([V, Real], Real, lambda x, h: norm(simulation(trips)(x, h)))
     slope = grad(fn([V, Real], Real, lambda x, h: grad(inner, 1)(x, h)), 1)
     found = compile(slope)(wave(N), 0.3)
     near = [compile(grad(inner, 1))(wave(N), 0.3 + e) for e in (1e-5, -1e-5)]

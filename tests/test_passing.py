@@ -42,27 +42,27 @@ OTHERS = {
 
 
 def of_a_vector(body):
-    def turn(t, s, w):
+    def iteration(t, s, w):
         i, j = imod(N, t), imod(N, t + 1)
         return s.set(i, body(s[i], s[j], w))
 
     def f(x):
         w = 1.5 + x[0] * x[0]
-        s = fori(2 * N, V, x, lambda t, s: turn(t, s, w))
+        s = fori(2 * N, V, x, lambda t, s: iteration(t, s, w))
         return sum(N, lambda k: (2 - s[k]) * s[k])
 
     return fn([V], Real, f)
 
 
 def of_a_matrix(body):
-    def turn(t, s, w):
+    def iteration(t, s, w):
         i, j = imod(N, t), imod(N, t + 1)
         return s.at[1, i].set(body(s[1][i], s[0][j], w)).at[imod(2, t), j].add(0.1 * s[1][j])
 
     def f(x):
         w = 1.5 + x[0] * x[0]
         start = [vec(N, Real, lambda k: sin(x[k])), x]
-        s = fori(2 * N, M, start, lambda t, s: turn(t, s, w))
+        s = fori(2 * N, M, start, lambda t, s: iteration(t, s, w))
         return sum(N, lambda k: (2 - s[1][k]) * s[1][k] + s[0][k] * x[k])
 
     return fn([V], Real, f)
@@ -71,7 +71,7 @@ def of_a_matrix(body):
 def of_rows(body):
     """All elements of a row, one after the other, each by that of another row, or the same."""
 
-    def turn(t, s, w):
+    def iteration(t, s, w):
         i, j = imod(2, t), imod(2, t // 2)
         for k in range(N):
             s = s.at[i, k].set(body(s[i][k], s[j][k], w))
@@ -80,7 +80,7 @@ def of_rows(body):
     def f(x):
         w = 1.5 + x[0] * x[0]
         start = [vec(N, Real, lambda k: sin(x[k])), x]
-        s = fori(4, M, start, lambda t, s: turn(t, s, w))
+        s = fori(4, M, start, lambda t, s: iteration(t, s, w))
         return sum(N, lambda k: sin(s[1][k]) + sin(s[0][k]) * x[k])
 
     return fn([V], Real, f)
@@ -111,13 +111,13 @@ def test_what_becomes_of_an_element(name, of) -> None:
 
 
 def test_a_new_element_that_is_used_otherwise_too() -> None:
-    def turn(t, s):
+    def iteration(t, s):
         i = imod(N, t)
         new = s.x[i] + s.y
         return {"x": s.x.set(i, new), "y": 0.5 * new}
 
     def f(x):
-        s = fori(2 * N, struct(x=V, y=Real), {"x": x, "y": x[1]}, turn)
+        s = fori(2 * N, struct(x=V, y=Real), {"x": x, "y": x[1]}, iteration)
         return sum(N, lambda k: s.x[k] * s.x[k]) + s.y
 
     f = fn([V], Real, f)

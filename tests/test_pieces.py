@@ -1,4 +1,4 @@
-"""Stencils: indices that follow the turns by pieces, and loops that run in lanes between their ends."""
+"""Stencils: indices that follow the iterations by pieces, and loops that run in lanes between their ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from tests import random_stencils
 
 @pytest.fixture
 def written(monkeypatch):
-    """Of loops that are written from then on, the turns that run side by side, and how many there are."""
+    """Of loops that are written from then on, the iterations that run side by side, and how many there
+    are.
+    """
     return lane_loops.noted(monkeypatch, lambda writer: (*writer.ends, writer.block.size.size))
 
 
@@ -105,7 +107,7 @@ def test_rows_that_may_be_the_same_are_told_apart_while_it_runs(n: int, written)
     assert inspect(back).wat.count("i32.ne") == 3  # of the row, and those before and after it
 
 
-def test_turns_as_numbers(written) -> None:
+def test_iterations_as_numbers(written) -> None:
     n = 11
 
     def term(h, i):
@@ -116,7 +118,7 @@ def test_turns_as_numbers(written) -> None:
 
 
 def test_too_many_ends_are_left_alone(written) -> None:
-    """Half of the turns would run by themselves."""
+    """Half of the iterations would run by themselves."""
     n = 24
     V = Vec(n, Real)
     f = fn([V], V, lambda u: vec(n, Real, lambda i: u[imod(n, iadd(2 * n, i, n // 2))] * u[i] - u[i]))
@@ -127,7 +129,7 @@ def test_too_many_ends_are_left_alone(written) -> None:
 @pytest.mark.parametrize(
     ("n", "operations", "runs"), [(9, 90, False), (10, 90, True), (9, 60, True), (30, 200, False)]
 )
-def test_long_turns_run_alone_where_many_run_beside_each_other(n, operations, runs, written) -> None:
+def test_long_iterations_run_alone_where_many_run_beside_each_other(n, operations, runs, written) -> None:
     """Two ends of a long stencil are written out if all others are four times as many."""
     V = Vec(n, Real)
 

@@ -49,7 +49,7 @@ def gradient(f):
 
 @pytest.mark.parametrize("seeds", [range(k, k + 40) for k in range(0, 160, 40)], ids=str)
 def test_ranges(monkeypatch, seeds) -> None:
-    monkeypatch.setattr(inline, "MOST_TURNS", 0)  # loops stay
+    monkeypatch.setattr(inline, "MOST_TRIPS", 0)  # loops stay
     found = {}
     for seed in seeds:
         ranges = Ranges(seed)
@@ -82,13 +82,13 @@ BOUNDS = {
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_an_element_by_which_the_range_is_bounded(monkeypatch, name) -> None:
-    """It is read ahead of the loop only if no turn changes it."""
-    monkeypatch.setattr(inline, "MOST_TURNS", 0)
+    """It is read ahead of the loop only if no iteration changes it."""
+    monkeypatch.setattr(inline, "MOST_TRIPS", 0)
 
-    def turn(x, i, k, j):
+    def iteration(x, i, k, j):
         return cond(BOUNDS[name](i, k, j), V, lambda: x.set(i, x[k] * 0.5 + 1.0), lambda: x)
 
-    f = fn([V, N, N], V, lambda x, k, j: fori(N, V, x, lambda i, x: turn(x, i, k, j)))
+    f = fn([V, N, N], V, lambda x, k, j: fori(N, V, x, lambda i, x: iteration(x, i, k, j)))
     compiled = compile(f)
     monkeypatch.setattr(expand, "bounded", lambda f: f)
     plain = compile(f)

@@ -84,14 +84,14 @@ class RandomRows:
                 m = m.set(i, self.made(make, {"m": m, "o": o, "i": i, "k": k}))
             return m
 
-        def turns(m, o, k):
+        def trips(m, o, k):
             return fori(n, matrix, m, lambda i, s: step(s, o, i, k))
 
         around = {
             "nothing": lambda m, o, k: step(m, o, k, 2),
-            "a loop": turns,
-            "two loops": lambda m, o, k: fori(2, matrix, m, lambda _, s: turns(s, o, k)),
-            "what sets another row first": lambda m, o, k: turns(step(m, o, k, 0), m, k),
+            "a loop": trips,
+            "two loops": lambda m, o, k: fori(2, matrix, m, lambda _, s: trips(s, o, k)),
+            "what sets another row first": lambda m, o, k: trips(step(m, o, k, 0), m, k),
         }
         return fn([matrix, matrix, n], matrix, around[self.around])
 

@@ -36,6 +36,6 @@ def test_sums(seeds, monkeypatch) -> None:
 
 @pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(300, 500, 50)], ids=str)
 def test_sums_that_stay_and_may_be_one(seeds) -> None:
-    """Elements by indices that are the same in all turns, and may be the same as each other."""
+    """Elements by indices that are the same in all iterations, and may be the same as each other."""
     for seed in seeds:
         assert_sums(Sites(seed, ["fixed"] * 6))

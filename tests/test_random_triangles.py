@@ -14,7 +14,7 @@ from rose_core.derivatives import expand
 
 @pytest.fixture
 def plain(monkeypatch):
-    """Makes programs from then on whose loops turn as they are written."""
+    """Makes programs from then on whose loops run as they are written."""
 
     def begin():
         for name in ("guarded", "bounded", "outside"):

@@ -120,7 +120,7 @@ def test_second_derivatives_where_updates_are_taken_back(seeds, taking_along) ->
 
 @pytest.mark.parametrize("seed", range(300, 320))
 def test_loops_in_sides_that_have_tapes(seed, monkeypatch) -> None:
-    """As those of many turns have."""
+    """As those of many iterations have."""
     monkeypatch.setattr(linearize_control, "_MOST_IN_SIDE", 1)
     check_values_and_gradients(seed, 0)
     test_second_derivatives(seed)

@@ -64,7 +64,7 @@ PROGRAMS = [rosenbrock, logistic_map, circles, choices]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_modules_do_not_grow_with_turns(program) -> None:
+def test_modules_do_not_grow_with_iterations(program) -> None:
     for derive in (lambda f: f, grad):
         few, many = inspect(derive(program(60))).size, inspect(derive(program(240))).size
         data = struct.calcsize("d") * 4 * (240 - 60)

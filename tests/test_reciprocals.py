@@ -19,13 +19,13 @@ ALONG = [1.0, -2.0, 0.5]
 BODIES = {
     "straight": lambda x: 1 / (x[0] + 1 / (x[1] + 1 / x[2])),
     "loop": lambda x: sum(N, lambda i: 1 / (x[0] + 1 / x[i])),
-    "turns": lambda x: fori(4, Real, x[0], lambda i, y: 1 / (x[1] + y * x[2])),
+    "trips": lambda x: fori(4, Real, x[0], lambda i, y: 1 / (x[1] + y * x[2])),
 }
 
 OF_ROOTS = {
     "times root": lambda x: (x[0] * x[0]) * sqrt(x[0] * x[0]) + sin(x[1]) * sqrt(sin(x[1])),
     "inverted root": lambda x: sum(N, lambda i: (1 / sqrt(x[i] * x[i] + x[0])) ** 3),
-    "root in turns": lambda x: fori(4, Real, x[0], lambda i, y: (y + 1) * sqrt(y + 1) * x[1]),
+    "root in iterations": lambda x: fori(4, Real, x[0], lambda i, y: (y + 1) * sqrt(y + 1) * x[1]),
 }
 """Forward mode has quotients of the roots, which nobody needs where they are multiplied by their squares."""
 

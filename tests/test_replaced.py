@@ -1,4 +1,4 @@
-"""Loops whose turns replace the state or leave it, told by comparisons, flags of the state, or both."""
+"""Loops whose iterations replace the state or leave it, told by comparisons, flags of the state, or both."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def expected(name: str, v: list[float], a: float) -> tuple[float, int]:
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_searches(name) -> None:
-    turn = SEARCHES[name]
+    iteration = SEARCHES[name]
 
     def body(v, a):
-        return fori(N, State, {"x": 0, "found": False, "at": 0}, lambda i, s: turn(i, s, v, a)).x
+        return fori(N, State, {"x": 0, "found": False, "at": 0}, lambda i, s: iteration(i, s, v, a)).x
 
     f = fn([V, Real], Real, body)
     both = value_and_grad(f)
@@ -98,10 +98,10 @@ def test_the_third_derivative_in_reverse() -> None:
     """A loop that goes back through a backward loop leaves or replaces its state, too, and adds to others."""
 
     def body(v):
-        def turn(s, i):
+        def iteration(s, i):
             return select(v[i] > 0.5, Real, 1.5, s), s * v[i] * v[i] * v[i]
 
-        _, ys = scan(N, Real, v[0], turn)
+        _, ys = scan(N, Real, v[0], iteration)
         return sum(N, lambda i: ys[i] * ys[i])
 
     def slope(f):

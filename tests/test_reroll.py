@@ -175,7 +175,7 @@ def two_sums(f: Writer, v: int) -> int:
     return f.row("mul", total, product)
 
 
-def twice_in_a_turn(f: Writer, v: int) -> int:
+def twice_in_an_iteration(f: Writer, v: int) -> int:
     """Each copy adds to one sum twice, between which it takes from the other one."""
     total, rest = f.literal(1, 0), read(f, v, 3)
     for k in range(N):
@@ -190,7 +190,7 @@ def twice_in_a_turn(f: Writer, v: int) -> int:
     ("body", "expected"),
     [
         (rosenbrock, 1),
-        (twice_in_a_turn, 1),
+        (twice_in_an_iteration, 1),
         (from_the_first, 2),
         (chosen, 1),
         (two_sums, 1),
@@ -388,7 +388,7 @@ def added_at_last(f: Writer, x: int, y: int) -> int:
     [(by_a_choice, 4), (by_another_choice, 4), (by_max, 4), (shrinking, 0), (added_at_last, 0)],
 )
 def test_what_is_looked_for_among_few_is_in_a_loop(choose, found, monkeypatch) -> None:
-    """Of such loops, reverse mode keeps nothing, and goes back into one turn only."""
+    """Of such loops, reverse mode keeps nothing, and goes back into one iteration only."""
 
     def body(f: Writer, v: int) -> int:
         terms = []
@@ -415,7 +415,7 @@ def test_what_is_looked_for_among_few_is_in_a_loop(choose, found, monkeypatch) -
 @pytest.mark.parametrize(
     "used", [range(1, N), range(N - 3), range(1, N, 3), [k for k in range(N) if k % 7 > 3], [3, 5]]
 )
-def test_copies_of_which_nothing_is_used_are_no_turns(used, monkeypatch) -> None:
+def test_copies_of_which_nothing_is_used_are_no_iterations(used, monkeypatch) -> None:
     """Their derivative is none, and would make that of the others no number."""
 
     def body(f: Writer, v: int) -> int:

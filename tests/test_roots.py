@@ -344,7 +344,9 @@ def ring(n, limit=10_000):
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.9, -1.5])
 def test_a_fixed_point_of_many_numbers(p):
-    """Tangents that come to rest in a turn, in fewer than there are numbers, in more, and not at all."""
+    """Tangents that come to rest in an iteration, in fewer than there are numbers, in more, and not at
+    all.
+    """
     n = 100
     f = ring(n)
     slope, second = gradient(f), gradient(gradient(f))
@@ -379,7 +381,7 @@ def test_a_fixed_point_of_so_many_numbers_that_no_matrix_has_room():
     n = 20_000
     slope = compile(gradient(ring(n, limit=100)))
     assert slope(0.5) == pytest.approx(n / 0.25)
-    with pytest.raises(RunError, match=r"fixed_point: its derivative did not converge in 200 turns"):
+    with pytest.raises(RunError, match=r"fixed_point: its derivative did not converge in 200 iterations"):
         slope(-1.5)
 
 
@@ -458,7 +460,7 @@ def test_no_root_and_no_rest():
     assert same_outcome(f, 100.0) == text
     assert same_outcome(f, 1.0) == 1
     body = lambda a: fixed_point(lambda x: 2 * x + a, 1.0, limit=7)  # noqa: E731
-    text = f"fixed_point: it did not converge in 7 turns (test_roots.py, line {line_of(body)})"
+    text = f"fixed_point: it did not converge in 7 iterations (test_roots.py, line {line_of(body)})"
     assert same_outcome(fn([Real], Real, body), 1.0) == text
     assert same_outcome(fn([Real], Real, body), -1.0) == 1
 

@@ -127,7 +127,9 @@ PERHAPS_THE_SAME = {
 @pytest.mark.parametrize("n", [18, 19])
 @pytest.mark.parametrize("term", (PRODUCTS | PERHAPS_THE_SAME).values(), ids=PRODUCTS | PERHAPS_THE_SAME)
 def test_several_additions_to_one_accumulator(term, n: int, found) -> None:
-    """They are made to two columns at a time if no element is one of two turns, for all that is known."""
+    """They are made to two columns at a time if no element is one of two iterations, for all that is
+    known.
+    """
     T = Vec(3, Vec(n, Vec(n, Real)))
 
     def row(x, m, j):

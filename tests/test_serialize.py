@@ -132,7 +132,7 @@ def test_notes_say_the_same() -> None:
     rootless = fn([Real], Real, lambda x: rose.root(lambda y: y * y - x, 1.0))
     endless = fn([Real], Real, lambda x: rose.while_loop(Real, x, lambda y: y < 0, lambda y: y, limit=5))
     element = fn([Real], Real, lambda x: rose.fori(2, R3, V, lambda i, v: v)[rose.index(3, x)])
-    turns = fn([Real], Real, lambda x: rose.fori(x, Real, x, lambda i, y: y))
+    trips = fn([Real], Real, lambda x: rose.fori(x, Real, x, lambda i, y: y))
     shifted = fn(
         [Real], Real, lambda x: rose.fori(2, R3, V, lambda i, v: v)[rose.isub(3, rose.index(3, -x), 2)]
     )
@@ -140,7 +140,7 @@ def test_notes_say_the_same() -> None:
         (rootless, "root: "),
         (endless, "while_loop: "),
         (element, "index: "),
-        (turns, "fori: "),
+        (trips, "fori: "),
         (shifted, "isub: "),
     ):
         assert text(f).startswith(what)

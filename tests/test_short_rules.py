@@ -48,7 +48,7 @@ BODIES = {
     "straight": lambda x: square(x[0]) * x[1] + square(square(x[2]) - x[0]),
     "loop": lambda x: sum(N, lambda i: square(x[i]) * square(x[0] + x[i])),
     "nest": lambda x: sum(N, lambda i: square(sum(N, lambda j: square(x[i] - x[j])))),
-    "turns": lambda x: fori(4, Real, x[1], lambda i, s: square(s) * 0.5 + x[2]),
+    "trips": lambda x: fori(4, Real, x[1], lambda i, s: square(s) * 0.5 + x[2]),
     "choice": lambda x: cond(
         lt(x[0], x[1]), Real, lambda: square(x[0]), lambda: exp(square(x[1]) * 0.1) * square(x[2])
     ),

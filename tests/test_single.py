@@ -80,7 +80,7 @@ BODIES = {
     "of two": lambda x: angle(x[0], x[1]) * angle(x[1], x[0]),
     "of a Bool": lambda x: either(x[0], lt(x[1], x[2]), x[3]) + either(x[2], lt(x[0], 0.0), my_sin(x[1])),
     "branches": lambda x: cond(lt(x[0], x[1]), Real, lambda: my_sin(x[2]), lambda: sin(x[3])) * my_sin(x[0]),
-    "turns": lambda x: fori(3, Real, x[0], lambda i, s: my_sin(s) + x[1]),
+    "trips": lambda x: fori(3, Real, x[0], lambda i, s: my_sin(s) + x[1]),
     "body": lambda x: fori(3, Real, x[0], lambda i, s: sin(s)) + my_sin(x[1]),
 }
 

@@ -182,19 +182,19 @@ class Numbers:
 
 
 def test_values_of_other_libraries() -> None:
-    """Where their type is not said: what a solver starts from, and what a loop gives of each turn."""
+    """Where their type is not said: what a solver starts from, and what a loop gives of each iteration."""
     solved = fn([Real], Real, lambda x: odeint(lambda y, t: x * y, Half(), Numbers(0.0, Half()))[1])
     assert compile(solved)(1.0) == pytest.approx(0.5 * math.exp(0.5))
     table = Vec(2, Vec(2, Real))
-    turns = fn([Real], table, lambda x: scan(2, Real, x, lambda s, i: (s, Numbers(s, Half())))[1])
-    assert compile(turns)(3.0) == [[3.0, 0.5]] * 2
+    trips = fn([Real], table, lambda x: scan(2, Real, x, lambda s, i: (s, Numbers(s, Half())))[1])
+    assert compile(trips)(3.0) == [[3.0, 0.5]] * 2
 
 
 def test_a_limit_may_be_a_size() -> None:
     def body(v):
         return while_loop(Real, v[0], lambda x: x > 0, lambda x: x + 1, limit=n, checkpoint="revolve")
 
-    with pytest.raises(RunError, match="within its limit of 3 turns"):
+    with pytest.raises(RunError, match="within its limit of 3 iterations"):
         compile(fn([Vec(n, Real)], Real, body).at(n=3))([1.0, 2.0, 3.0])
 
 

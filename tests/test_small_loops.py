@@ -36,7 +36,7 @@ from rose_core import (
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import LOOP
 from rose_core.language.queries import opcodes
-from rose_core.optimise.inline import MOST_ROWS, MOST_TURNS
+from rose_core.optimise.inline import MOST_ROWS, MOST_TRIPS
 from rose_core.recording.rebuild import expanded
 
 N = 5
@@ -74,14 +74,14 @@ def folded(n: int, start, step):
     return start
 
 
-@pytest.mark.parametrize(("turns", "left"), [(1, 0), (4, 0), (MOST_TURNS, 0), (MOST_TURNS + 1, 1)])
-def test_few_turns(turns, left) -> None:
+@pytest.mark.parametrize(("trips", "left"), [(1, 0), (4, 0), (MOST_TRIPS, 0), (MOST_TRIPS + 1, 1)])
+def test_few_iterations(trips, left) -> None:
     def step(x):
         return lambda k, s: x * s + (real(k) if not isinstance(k, int) else k)
 
     assert left == check(
-        lambda x, i: fori(turns, Real, 1.0, lambda k, s: step(x[i])(k, s)),
-        lambda x, i: folded(turns, 1.0, step(x[i])),
+        lambda x, i: fori(trips, Real, 1.0, lambda k, s: step(x[i])(k, s)),
+        lambda x, i: folded(trips, 1.0, step(x[i])),
     )
 
 
@@ -102,7 +102,9 @@ def test_loops_that_are_not_in_others_stay() -> None:
 
 
 def test_loops_that_are_in_others_too() -> None:
-    """The greatest of all numbers in each turn of a loop, and at last: as recorded, these are of one body."""
+    """The greatest of all numbers in each iteration of a loop, and at last: as recorded, these are of one
+    body.
+    """
     f = fn([V], Real, lambda x: max(fori(9, V, x, lambda _, v: vec(N, Real, lambda i: max(v) - v[i] * x[i]))))
     left = [ins for g in functions(expanded(f.func)) for ins in g.code if ins[0] == LOOP]
     assert len(left) == 1
@@ -110,7 +112,7 @@ def test_loops_that_are_in_others_too() -> None:
 
 
 def test_loops_in_called_functions() -> None:
-    """A function that is called in a loop, and one of a loop of as many turns that is not."""
+    """A function that is called in a loop, and one of a loop of as many iterations that is not."""
     inner = fn([Real], Real, lambda x: fori(3, Real, x, lambda _, s: sin(s) * x + s))
     outer = fn([V], Real, lambda x: sum(N, lambda i: inner(x[i])))
     assert loops(outer) == 0
@@ -166,7 +168,7 @@ def test_vectors_that_change() -> None:
     assert check(body, expected) == 0
 
 
-def test_what_turns_give() -> None:
+def test_what_iterations_give() -> None:
     def body(x, i):
         s, ys = scan(4, Real, x[i], lambda s, k: (s * 0.5 + x[imod(N, k)], [s * s, real(k) * s]))
         return s + sum(4, lambda k: ys[k][0] * ys[k][1])
@@ -195,7 +197,7 @@ def test_the_largest() -> None:
 
 
 def test_around_a_loop_that_is_not_small() -> None:
-    """Its body would be a function that is called in each of the turns."""
+    """Its body would be a function that is called in each of the iterations."""
 
     def body(x, i):
         return fori(4, Real, 1.0, lambda k, s: fori(30, Real, s, lambda _, t: t * 0.5 + x[imod(N, k)] * x[i]))
@@ -207,7 +209,7 @@ def test_around_a_loop_that_is_not_small() -> None:
 
 
 @pytest.mark.parametrize("called", [False, True])
-def test_choices_in_turns(called) -> None:
+def test_choices_in_iterations(called) -> None:
     """So would their sides be."""
 
     def next_of(s, x):
@@ -221,7 +223,7 @@ def test_choices_in_turns(called) -> None:
     assert check(lambda x, i: fori(4, Real, 0.25, lambda _, s: function(s, x[i])), expected) == 1
 
 
-def test_loops_whose_turns_are_not_known_stay() -> None:
+def test_loops_whose_iterations_are_not_known_stay() -> None:
     def body(x, i):
         return fori(i, Real, x[i], lambda _, s: s * 0.5 + 1.0)
 
@@ -256,7 +258,7 @@ def test_one_body_of_several_loops() -> None:
 
 
 def test_rows_of_a_matrix() -> None:
-    """A vector made in each turn of the loop around."""
+    """A vector made in each iteration of the loop around."""
     f = fn(
         [V], V, lambda x: vec(N, Real, lambda i: fori(3, Real, x[i], lambda k, s: s * x[imod(N, k)] + 1.0))
     )

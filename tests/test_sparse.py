@@ -136,30 +136,30 @@ def test_a_pattern_holds_for_all_numbers() -> None:
 
 
 def test_states_and_updates() -> None:
-    def turn(i, s):
+    def iteration(i, s):
         return {"v": s["v"].set(index(6, i), s.last * s["v"][iadd(6, i, 1)]), "last": s["v"][index(6, i)]}
 
     def f(x):
-        end = fori(5, {"v": V6, "last": Real}, {"v": x, "last": 1.0}, turn)
+        end = fori(5, {"v": V6, "last": Real}, {"v": x, "last": 1.0}, iteration)
         picked = select(x[0] > 9, V6, x, end["v"])
         at = index(6, select(x[1] > 0, 5.0, 4.0))
         return picked.set(at, 2.0)
 
     check_jacobian(fn([V6], V6, f), X)
 
-    def unknown_turns(x):
+    def unknown_trips(x):
         v = while_loop(V6, x, lambda v: v[0] < 3, lambda v: v.set(0, v[0] + 1).set(2, v[1] * v[0]))
         return [v[0], v[1], v[2], v[3]]
 
-    s = check_jacobian(fn([V6], Vec(4, Real), unknown_turns), X)
+    s = check_jacobian(fn([V6], Vec(4, Real), unknown_trips), X)
     assert list(zip(s.rows, s.columns, strict=True)) == [(0, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 3)]
     # in reverse the tape is of an unknown length
-    energy = fn([V6], Real, lambda x: sum(4, lambda i: fn([V6], Vec(4, Real), unknown_turns)(x)[i] ** 2))
+    energy = fn([V6], Real, lambda x: sum(4, lambda i: fn([V6], Vec(4, Real), unknown_trips)(x)[i] ** 2))
     check_hessian(energy, X)
 
 
-def test_turns_without_a_number_are_looked_through_once(monkeypatch) -> None:
-    """What diffuses from cell to cell has spread after as many turns as there are cells."""
+def test_iterations_without_a_number_are_looked_through_once(monkeypatch) -> None:
+    """What diffuses from cell to cell has spread after as many iterations as there are cells."""
     looked: list[int] = []
 
     class Counted(list):
@@ -175,10 +175,12 @@ def test_turns_without_a_number_are_looked_through_once(monkeypatch) -> None:
     monkeypatch.setattr(sparse, "Sets", Sets)
 
     def spread(n: int):
-        def turn(u):
+        def iteration(u):
             return vec(n, Real, lambda i: u[isub(n, imax(n, i, 1), 1)] + 0.5 * u[i])
 
-        return fn([Vec(n, Real)], Vec(n, Real), lambda u: while_loop(u.type, u, lambda u: u[0] < 9, turn))
+        return fn(
+            [Vec(n, Real)], Vec(n, Real), lambda u: while_loop(u.type, u, lambda u: u[0] < 9, iteration)
+        )
 
     for n in (20, 40):
         looked.append(0)
@@ -293,9 +295,9 @@ def test_mistakes() -> None:
         sparse_hessian(fn([V6], V6, lambda x: x))
 
 
-@pytest.mark.parametrize("turns", range(3))
+@pytest.mark.parametrize("trips", range(3))
 @pytest.mark.parametrize("others", range(3))
-def test_tapes_of_either_side(turns, others) -> None:
+def test_tapes_of_either_side(trips, others) -> None:
     """Loops in loops on both sides, whose tapes have other lengths, or none at all."""
 
     def side(n, v, k):
@@ -304,7 +306,7 @@ def test_tapes_of_either_side(turns, others) -> None:
 
         return lambda: fori(n, Real, v[k], lambda _, s: inner(s))
 
-    f = fn([Vec(3, Real)], Real, lambda v: cond(v[0] < v[1], Real, side(turns, v, 0), side(others, v, 1)))
+    f = fn([Vec(3, Real)], Real, lambda v: cond(v[0] < v[1], Real, side(trips, v, 0), side(others, v, 1)))
     for v in ([0.3, 0.5, 1.5], [0.5, 0.3, 2.5]):
         check_hessian(f, v)
 

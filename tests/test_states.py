@@ -16,7 +16,7 @@ N = 60
 V = Vec(N, Real)
 
 
-def in_turns(f, *words: str) -> int:
+def in_trips(f, *words: str) -> int:
     """How many of these instructions are in loops."""
     around: list[str] = []
     found = 0
@@ -58,7 +58,7 @@ def next_of(s):
     return vec(N, Real, lambda k: 1.1 * s.a[k] - s.b[imod(N, k)])
 
 
-TURNS = {
+TRIPS = {
     "two, one of them changed": ("ab", lambda i, s: {"a": s.b, "b": s.a.set(i, s.b[i] * s.a[i])}),
     "the last": ("ab", lambda i, s: {"a": next_of(s), "b": s.a}),
     "the last two": ("abc", lambda i, s: {"a": next_of(s), "b": s.a, "c": s.b}),
@@ -66,22 +66,22 @@ TURNS = {
     "two pairs": ("abcd", lambda i, s: {"a": s.b, "b": s.a, "c": s.d, "d": s.c.at[i].add(s.a[i])}),
     "one stays": ("abc", lambda i, s: {"a": s.a.set(i, s.b[i]), "b": s.c, "c": s.b}),
 }
-"""Names of the state, and a turn of a loop in which vectors change places."""
+"""Names of the state, and an iteration of a loop in which vectors change places."""
 
 
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize("name", TRIPS)
 def test_they_are_not_copied(name: str) -> None:
-    names, turn = TURNS[name]
+    names, iteration = TRIPS[name]
     state = struct(dict.fromkeys(names, V))
 
     @fn
     def f(x: V, y: V) -> Real:
-        s = fori(N, state, {name: (x, y)[k % 2] for k, name in enumerate(names)}, turn)
+        s = fori(N, state, {name: (x, y)[k % 2] for k, name in enumerate(names)}, iteration)
         return sum(N, lambda i: sum_of([sin(s[name][i] + k) for k, name in enumerate(names)]))
 
-    assert in_turns(f, "memory.copy") == 0
+    assert in_trips(f, "memory.copy") == 0
     if name != "the last two":  # of which the value keeps both for the way back
-        assert in_turns(gradient_of(f), "memory.copy") == 0
+        assert in_trips(gradient_of(f), "memory.copy") == 0
     args = [[math.sin(k * j) for k in range(N)] for j in (1, 2)]
     same(f, *args)
     same(gradient_of(f), *args)

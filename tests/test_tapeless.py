@@ -81,7 +81,7 @@ APART = {
     "a whole sum": (2, lambda x, y, a: log(1 + total(N, lambda i: (x[i] * y[i]) ** 2))),
     "the sum of a row": (4, lambda x, y, a: total(N, lambda i: total(N, lambda j: a[i][j] * x[j]) ** 2)),
     "library functions": (2, lambda x, y, a: total(N, lambda i: exp(x[i] * y[i]) * x[i])),
-    # the loop without choices runs two turns at a time
+    # the loop without choices runs two iterations at a time
     "choices in the loop forward only": (2, lambda x, y, a: total(N, lambda i: weight(y[i]) * x[i] ** 3)),
 }
 

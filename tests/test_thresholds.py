@@ -32,7 +32,7 @@ from rose_core.optimise import carried, demanded, fused, inline, interchange, in
 from rose_core.wasm import enclosed, lane_code, lane_order, lanes, layout, lower_loops, parts, pieces, reuse
 
 THRESHOLDS = [
-    (compared, "_MOST_TURNS", [2, 64]),
+    (compared, "_MOST_TRIPS", [2, 64]),
     (cotangents, "_MOST_IN_VARIABLES", [0, 2, 100]),
     (linearize_control, "_MOST_IN_SIDE", [0, 2, 20]),
     (linearize_control, "_MOST_UNUSED", [0, 3, 10]),
@@ -48,15 +48,15 @@ THRESHOLDS = [
     (carried, "_MOST", [1, 20]),
     (demanded, "_MOST_ROUNDS", [1]),
     (fused, "LEAST_SHARED", [0]),
-    (inline, "MOST_TURNS", [0, 2, 64]),
-    (interchange, "_LEAST_TURNS", [2]),
-    (invariants, "_FEWEST_TURNS", [1, 2]),
-    (jam, "MOST_TURNS", [2, 8]),
-    (unroll, "MOST_TURNS", [0, 2]),
+    (inline, "MOST_TRIPS", [0, 2, 64]),
+    (interchange, "_LEAST_TRIPS", [2]),
+    (invariants, "_FEWEST_TRIPS", [1, 2]),
+    (jam, "MOST_TRIPS", [2, 8]),
+    (unroll, "MOST_TRIPS", [0, 2]),
     (enclosed, "_SHORTEST", [1]),
-    (lane_code, "_MOST_TURNS", [2]),
+    (lane_code, "_MOST_TRIPS", [2]),
     (lane_order, "_MOST_OWN", [0, 1]),
-    (lanes, "_EFFORT_IN_TURN", [0]),
+    (lanes, "_EFFORT_IN_ITERATION", [0]),
     (layout, "MOST_SCALARS", [1, 3]),
     (layout, "MOST_POINTERS", [1, 4]),
     (lower_loops, "_CHUNK", [1, 2, 3]),
@@ -113,8 +113,8 @@ def test_choices_that_add_to_accumulators_run_once(monkeypatch) -> None:
     monkeypatch.setattr(transpose_control, "_SHORT_TAPE", 0)
     v = Vec(4, Real)
 
-    def turn(i, s, x):
+    def iteration(i, s, x):
         return cond(s[i] > 0.1, v, lambda: vec(4, Real, lambda j: s[j] * sin(x[j])), lambda: s)
 
-    f = fn([v], Real, lambda x: fori(4, v, x, lambda i, s: turn(i, s, x))[0])
+    f = fn([v], Real, lambda x: fori(4, v, x, lambda i, s: iteration(i, s, x))[0])
     assert_derivatives(f, [0.7, -0.4, 0.3, 0.9])

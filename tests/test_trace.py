@@ -257,16 +257,16 @@ def test_opaque_functions_of_anything() -> None:
     Out = struct(v=Vec(3, Real), p=Point, b=Bool, i=3, n=Null)
     calls = []
 
-    def turn(v, p, b, i):
+    def iteration(v, p, b, i):
         calls.append((v, p, b, i))
         return {"v": [*v, p.x], "p": {"x": p.y, "y": p["x"]}, "b": not b, "i": (i + 1) % 3, "n": None}
 
-    turn_it = opaque([Vec(2, Real), Point, Bool, 3], Out, turn)
+    iteration_it = opaque([Vec(2, Real), Point, Bool, 3], Out, iteration)
 
     @fn
     def f(x: Real, y: Real) -> struct(v=Vec(3, Real), s=Real, i=3, b=Bool):
-        r = turn_it([x, y], {"x": y, "y": x}, True, 2)
-        q = turn_it([r.p.x, 7], r.p, r.b, r.i)
+        r = iteration_it([x, y], {"x": y, "y": x}, True, 2)
+        q = iteration_it([r.p.x, 7], r.p, r.b, r.i)
         return {"v": vec(3, Real, lambda k: q.v[k] * r.v[k]), "s": q.p.x + r.p.y, "i": q.i, "b": q.b}
 
     assert same(f, 2, 3) == {"v": [4, 21, 6], "s": 6, "i": 1, "b": True}

@@ -90,7 +90,9 @@ def test_short_accumulators_are_variables(of, d, split) -> None:
 
 
 def test_short_accumulators_that_one_block_adds_to_are_sums() -> None:
-    """The gradient of points on curves: all of a turn around is operations, and runs two turns at a time."""
+    """The gradient of points on curves: all of an iteration around is operations, and runs two iterations at
+    a time.
+    """
     n, d = 30, 5
     P = Vec(d, Real)
 
@@ -201,11 +203,11 @@ def test_a_loop_that_adds_to_neighbours_runs_in_lanes(d, loops) -> None:
 
     params = [Vec(3, Vec(d, Real)), Vec(20, Vec(d, Real))]
     code = same(grad(params, soft), wave(3, d), wave(20, d))
-    turns = [block.size.size for block in code.blocks[1:]]
-    assert turns.count(d) == loops - 1, turns
+    trips = [block.size.size for block in code.blocks[1:]]
+    assert trips.count(d) == loops - 1, trips
 
 
-def test_results_of_turns() -> None:
+def test_results_of_iterations() -> None:
     """A loop that gives vectors, of which some elements are read at indices of the loop around it."""
 
     def body(m):

@@ -96,7 +96,7 @@ def test_places_that_are_none():
             fn([V4], V4, body)
 
 
-def turns(step, n=9):
+def trips(step, n=9):
     """A loop over neighbouring rows of a matrix, and its gradient."""
     M = Vec(n, V4)
     f = fn([M], M, lambda m: fori(n - 1, M, m, lambda i, s: step(iadd(n, i, 0), iadd(n, i, 1), s, M)))
@@ -130,7 +130,7 @@ def rows_before(a, b, i, j, m, M):
 @pytest.mark.parametrize("name", PAIRS)
 def test_two_rows_by_each_other(name):
     """Rows that are still to be read are copied, and not the matrix, neither on the way forward nor back."""
-    f, gradient = turns(PAIRS[name])
+    f, gradient = trips(PAIRS[name])
     m, w = ([[sin_(k * (4 * i + j + 1)) for j in range(4)] for i in range(9)] for k in (1, 2))
     same(f, m)
     found = same(gradient, m, w)
@@ -142,7 +142,7 @@ def test_two_rows_by_each_other(name):
             for d in (h, -h)
         )
         assert found[i][j] == pytest.approx((at_first(up, w) - at_first(down, w)) / (2 * h), abs=1e-8)
-    for g in (f, gradient):  # into the state of loops and out of it, in any number of turns
+    for g in (f, gradient):  # into the state of loops and out of it, in any number of iterations
         assert copies(g) <= 3
     assert not any(is_whole(f, ins) for f in reached(gradient)[1:] for ins in f.code)
 
@@ -271,7 +271,7 @@ def test_rows_change_places():
 
 
 def test_in_a_loop_over_the_old_value():
-    """A turn of a loop must find the vector from outside as it was."""
+    """An iteration of a loop must find the vector from outside as it was."""
 
     @fn
     def f(v: V4) -> Vec(4, V4):
@@ -296,7 +296,7 @@ MADE_OF = {
 
 @pytest.mark.parametrize("name", MADE_OF)
 def test_a_row_is_made_in_its_place(name: str) -> None:
-    """But not where a turn of the loop that makes it reads what other turns write."""
+    """But not where an iteration of the loop that makes it reads what other iterations write."""
     times, row = MADE_OF[name]
 
     def by(row):
@@ -436,8 +436,10 @@ def test_both_sides_of_a_choice():
     assert same(f, [1, 2, 3, 4], -1.0) == [[2, 4, 6, 8], [2, -1, 6, 8], [2, 4, 6, 8]]
 
 
-def changed_in_turns(n: int, turns: int, seed: int):
-    """A loop that changes some elements of its state in each turn, by what it reads of it; the same here."""
+def changed_in_trips(n: int, trips: int, seed: int):
+    """A loop that changes some elements of its state in each iteration, by what it reads of it; the same
+    here.
+    """
     draw = Random(seed)
     count = draw.randint(1, 3)
     plan = [
@@ -455,7 +457,7 @@ def changed_in_turns(n: int, turns: int, seed: int):
         return x
 
     def here(x: list[float]) -> float:
-        for i in range(turns):
+        for i in range(trips):
             x = step(
                 i,
                 x,
@@ -467,17 +469,17 @@ def changed_in_turns(n: int, turns: int, seed: int):
         return math.fsum(v * v for v in x)
 
     def there(x):
-        def turn(i, x):
+        def iteration(i, x):
             return step(
                 i,
                 x,
-                lambda i, k: imod(n, iadd(turns + n, i, k)),
+                lambda i, k: imod(n, iadd(trips + n, i, k)),
                 sin,
                 lambda x, k, y: x.set(k, y),
                 lambda x, k, y: x.at[k].add(y),
             )
 
-        x = fori(turns, Vec(n, Real), x, turn)
+        x = fori(trips, Vec(n, Real), x, iteration)
         return sum(n, lambda k: x[k] * x[k])
 
     return here, fn([Vec(n, Real)], Real, there)
@@ -485,8 +487,8 @@ def changed_in_turns(n: int, turns: int, seed: int):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_gradient_of_a_loop_that_changes_its_state(seed: int) -> None:
-    n, turns = 24, 30
-    here, f = changed_in_turns(n, turns, seed)
+    n, trips = 24, 30
+    here, f = changed_in_trips(n, trips, seed)
     draw = Random(seed)
     x = [draw.uniform(-1, 1) for _ in range(n)]
     assert same(f, x) == pytest.approx(here(x), rel=1e-12)
@@ -498,10 +500,10 @@ def test_the_gradient_of_a_loop_that_changes_its_state(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_backward_turn_touches_what_the_turn_has_changed(seed: int) -> None:
+def test_a_backward_iteration_touches_what_the_iteration_has_changed(seed: int) -> None:
     """Of a state of any size: it is not kept, filled, added up, or copied unless forward, as a whole."""
     n = 100
-    _, f = changed_in_turns(n, 30, seed)
+    _, f = changed_in_trips(n, 30, seed)
     root = Expansion(fn([Vec(n, Real)], Vec(n, Real), lambda x: vjp(f)(x).grad(1)).func).root
     for g in root.callees:
         arrays = [t for t in (*g.params, *g.result_types) if isinstance(t, Array)]
@@ -513,12 +515,12 @@ def test_a_backward_turn_touches_what_the_turn_has_changed(seed: int) -> None:
 
 def test_the_gradient_of_a_loop_that_changes_a_matrix() -> None:
     """Rows and elements of it, of which some are read."""
-    n, turns = 6, 9
+    n, trips = 6, 9
     M = Vec(n, Vec(n, Real))
 
     def here(m):
         m = [list(row) for row in m]
-        for i in range(turns):
+        for i in range(trips):
             j, k = i % n, (i + 1) % n
             m[j][k] = math.sin(m[j][k] * m[k][j])
             m[k] = [0.5 * a * b for a, b in zip(m[j], m[k], strict=True)]
@@ -526,14 +528,14 @@ def test_the_gradient_of_a_loop_that_changes_a_matrix() -> None:
         return math.fsum(x * x for row in m for x in row)
 
     def there(m):
-        def turn(i, m):
-            j, k = imod(n, i), imod(n, iadd(turns + 1, i, 1))
+        def iteration(i, m):
+            j, k = imod(n, i), imod(n, iadd(trips + 1, i, 1))
             m = m.at[j, k].set(sin(m[j][k] * m[k][j]))
             row = vec(n, Real, lambda c: 0.5 * m[j][c] * m[k][c])
             m = m.set(k, row)
             return m.at[j, j].add(m[k][j] * m[0][0])
 
-        m = fori(turns, M, m, turn)
+        m = fori(trips, M, m, iteration)
         return sum(n, lambda a: sum(n, lambda b: m[a][b] * m[a][b]))
 
     f = fn([M], Real, there)
@@ -652,9 +654,9 @@ def called(n, M):
 
 @pytest.mark.parametrize("program", [eliminated, cholesky, pivoted, orthogonal, called])
 def test_factorings_cost_what_they_do(program) -> None:
-    """No turn keeps the matrix, or adds to all of its cotangent.
+    """No iteration keeps the matrix, or adds to all of its cotangent.
 
-    It has a row that is not used, to be told from the rows that turns in turns keep.
+    It has a row that is not used, to be told from the rows that iterations in iterations keep.
     """
     n = 5
     M = Vec(n + 1, Vec(n, Real))
@@ -671,21 +673,21 @@ def test_factorings_cost_what_they_do(program) -> None:
             for d in (-1e-5, 1e-5)
         )
         assert slope[i][j] == pytest.approx((high - low) / 2e-5, rel=1e-6, abs=1e-8)
-    turns = inspect(gradient).ir.rpartition("\ndef ")[0]
-    assert "[?][6][5]Real" not in turns and "[5][6][5]Real" not in turns
-    assert "from [for _: 6, [for _: 5, 0.0]]" not in turns
+    trips = inspect(gradient).ir.rpartition("\ndef ")[0]
+    assert "[?][6][5]Real" not in trips and "[5][6][5]Real" not in trips
+    assert "from [for _: 6, [for _: 5, 0.0]]" not in trips
 
 
-def test_a_turn_keeps_of_what_it_reads_much_of_only_what_it_writes_over() -> None:
-    """A number of each element, and no row: the matrix goes back with the turns."""
+def test_an_iteration_keeps_of_what_it_reads_much_of_only_what_it_writes_over() -> None:
+    """A number of each element, and no row: the matrix goes back with the iterations."""
     n = 5
     M = Vec(n, Vec(n, Real))
     gradient = fn([M], M, lambda m: vjp(cholesky(n, M))(m).grad(1))
     assert "[5][5][5]Real" not in inspect(gradient).ir
 
 
-def read_in_turns(n: int, step):
-    """A loop in a loop, of which each turn of the inner one reads all of a vector."""
+def read_in_trips(n: int, step):
+    """A loop in a loop, of which each iteration of the inner one reads all of a vector."""
     V = Vec(n, Real)
 
     def body(x):
@@ -752,7 +754,7 @@ X24 = [0.5 * math.sin(3.0 * k) for k in range(24)]
 @pytest.mark.parametrize("step", [of_before, where_it_says, in_a_choice, as_long_as, not_at_all])
 def test_updates_are_taken_back(step) -> None:
     n = len(X24)
-    f = read_in_turns(n, step)
+    f = read_in_trips(n, step)
     V = Vec(n, Real)
     gradient = fn([V], V, lambda x: vjp(f)(x).grad(1))
     slope = same(gradient, X24)
@@ -795,7 +797,7 @@ def test_elements_of_a_row_change_places() -> None:
     assert copies(f) == 2  # into the state of the loop, and out of it
 
 
-def test_of_shortest_ways_one_number_is_kept_of_a_turn() -> None:
+def test_of_shortest_ways_one_number_is_kept_of_an_iteration() -> None:
     """What an update writes over; what else it reads is in the matrix, in the row that is updated as well."""
     n = 20
     M = Vec(n, Vec(n, Real))

@@ -89,7 +89,7 @@ def test_records_of_python(record) -> None:
     product = fn([pair], Real, lambda p: p.x * p.y)
     of_any_size = fn([many], Real, lambda p: sum(p.x) * p.y)
     swapped = fn([Real, Real], pair, lambda x, y: record(y, x))
-    turns = fn([Real], Vec(2, pair), lambda x: scan(2, Real, x, lambda s, i: (s + 1, record(s, 3)))[1])
+    trips = fn([Real], Vec(2, pair), lambda x: scan(2, Real, x, lambda s, i: (s + 1, record(s, 3)))[1])
     both = fn([Real, Real], Real, lambda x, y: of_any_size(record([x, x, y], y)) + product(record(x, y)))
     kept = record(2.0, 5.0)
     if isinstance(kept, Plain):
@@ -97,7 +97,7 @@ def test_records_of_python(record) -> None:
     for by in (compile, interp):
         assert by(product)(kept) == 10.0
         assert by(swapped)(2, 5) == {"x": 5.0, "y": 2.0}
-        assert by(turns)(1)[1] == {"x": 2.0, "y": 3.0}
+        assert by(trips)(1)[1] == {"x": 2.0, "y": 3.0}
         assert by(grad(both))(2, 5) == 15.0
 
 

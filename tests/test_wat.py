@@ -50,7 +50,7 @@ def in_lanes(x: RN, b: Bool) -> RN:
 
 @fn
 def stencil(x: RN) -> Real:
-    """Clamped at one end, with the turn as a number, so that its gradient adds to neighbours."""
+    """Clamped at one end, with the iteration as a number, so that its gradient adds to neighbours."""
     near = lambda i: rose.imin(N, rose.iadd(N + 1, i, 1), N - 1)  # noqa: E731
     return rose.sum(N, lambda i: x[i] * x[near(i)] / (1 + rose.real(i)) + x[i])
 

@@ -49,7 +49,7 @@ def check(g, n: int, expected: list[list[int]]) -> None:
 
 
 def stencil(n: int, *offsets: int):
-    """A sum over products of the sines of elements that are so far from the turn."""
+    """A sum over products of the sines of elements that are so far from the iteration."""
     size = n - max(offsets)
 
     def term(x, i):
@@ -90,7 +90,7 @@ def test_added_to_before() -> None:
     check(grad(f), n, [[1], [2]])
 
 
-def test_one_turn() -> None:
+def test_one_iteration() -> None:
     check(grad(stencil(2, 0, 1)), 2, [[2]])
 
 
@@ -147,7 +147,7 @@ def test_of_what_others_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_beside_what_nobody_reads() -> None:
-    """A call adds to an accumulator that is read in its turn, and to one that nobody ever reads."""
+    """A call adds to an accumulator that is read in its iteration, and to one that nobody ever reads."""
     source = """
 def both(a: &Real, b: &Real, x: Real): Real =
   let _ = a += x in
@@ -208,7 +208,7 @@ MATRICES = {
         lambda x: total(ROWS, lambda i: sin(total(5, lambda j: x[i][at(6, j)] * x[i][at(6, j, 1)]))),
         1,
     ),
-    "one row in every turn": (by_rows, 0),
+    "one row in every iteration": (by_rows, 0),
     "twice": (lambda x: by_rows(x) + total(ROWS, lambda i: sin(total(6, lambda j: 2 * x[i][j]))), 0),
     "not all rows": (lambda x: total(3, lambda i: sin(total(6, lambda j: 2 * x[at(ROWS, i)][j]))), 0),
     "moved rows": (lambda x: total(3, lambda i: sin(total(6, lambda j: 2 * x[at(ROWS, i, 1)][j]))), 0),
@@ -251,7 +251,7 @@ def test_two_loops_that_add_to_the_same_rows() -> None:
 
 
 def test_an_element_that_an_outer_loop_chooses() -> None:
-    """What a loop in it makes anew in each turn has no window of that loop."""
+    """What a loop in it makes anew in each iteration has no window of that loop."""
     t = Vec(20, Real)
 
     def term(x, i, j):
@@ -276,8 +276,10 @@ def test_elements_of_few_rows_that_an_outer_loop_chooses() -> None:
     assert compile(g)(x) == interp(g)(x)
 
 
-def test_turns_that_run_alone_add_to_a_new_accumulator() -> None:
-    """The first turn reads another neighbour than its turn's, so it runs by itself before the others."""
+def test_iterations_that_run_alone_add_to_a_new_accumulator() -> None:
+    """The first iteration reads another neighbour than its iteration's, so it runs by itself before the
+    others.
+    """
     n = 20
 
     def term(x, y, i):
@@ -304,10 +306,10 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_of_points(name) -> None:
     """Each coordinate has a window; of new points, those too that nothing is added to."""
-    term, turns, expected = POINTS[name]
+    term, trips, expected = POINTS[name]
 
     def body(x):
-        return total(turns, lambda i: term(lambda offset, k: x[at(20, i, offset)][k], i))
+        return total(trips, lambda i: term(lambda offset, k: x[at(20, i, offset)][k], i))
 
     g = grad(fn([Vec(20, Vec(3, Real))], Real, body))
     x = [[math.sin(3 * i + k) for k in range(3)] for i in range(20)]
@@ -364,11 +366,13 @@ OF_NEW = {
 
 @pytest.mark.parametrize("name", OF_NEW)
 def test_rows_of_a_new_matrix(name) -> None:
-    """Their zeros are written, unless turns go through all of them; another call has left numbers there."""
-    turns, row = OF_NEW[name]
+    """Their zeros are written, unless iterations go through all of them; another call has left numbers
+    there.
+    """
+    trips, row = OF_NEW[name]
     source = f"""def f(x: [40]Real, k: 3): ([3][40]Real, ()) =
   accum g from [for _: 3, [for _: 40, 0.0]] in
-    (let a: [{turns}]() = [for i: {turns}, {row} let row: &[40]Real = &g[r] in
+    (let a: [{trips}]() = [for i: {trips}, {row} let row: &[40]Real = &g[r] in
       let b: [38]() = [for j: 38,
         let m0: 2147483648 = 1 + j in let m: 40 = narrow(m0, 40) in
         let n0: 2147483648 = 2 + j in let n: 40 = narrow(n0, 40) in

@@ -64,18 +64,18 @@ class Jax:
         return lax.fori_loop(0, n, lambda i, s: real(body(i, s)), real(start))
 
     def up_to(self, most: int, count: Any, state: State, start: Any, body: Body) -> Any:
-        """As many turns as there can be, since JAX has no reverse mode for fewer."""
+        """As many iterations as there can be, since JAX has no reverse mode for fewer."""
 
-        def turn(s: Any, i: Any) -> Any:
+        def iteration(s: Any, i: Any) -> Any:
             return lax.cond(i < count, lambda: real(body(i, s)), lambda: s), None
 
-        return lax.scan(turn, real(start), jnp.arange(most))[0]
+        return lax.scan(iteration, real(start), jnp.arange(most))[0]
 
     def while_loop(self, most: int, state: State, start: Any, test: Body, body: Body) -> Any:
-        def turn(s: Any, _: Any) -> Any:
+        def iteration(s: Any, _: Any) -> Any:
             return lax.cond(test(s), lambda: real(body(s)), lambda: s), None
 
-        return lax.scan(turn, real(start), length=most)[0]
+        return lax.scan(iteration, real(start), length=most)[0]
 
     def scan(self, n: int, state: State, start: Any, body: Body) -> Any:
         return lax.scan(lambda s, i: real(body(s, i)), real(start), jnp.arange(n))[1]

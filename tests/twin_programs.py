@@ -209,7 +209,7 @@ class TwinProgram:
         a = self.expression(0, scope, depth)
         return lambda lib, values: {"a": a(lib, values), "v": x(lib, values)}
 
-    def turn(self, state: State, scope: Sequence[Kind], depth: int) -> Expression:
+    def iteration(self, state: State, scope: Sequence[Kind], depth: int) -> Expression:
         """The next state, which stays moderate; the values end with what there is of the state."""
         inner = [*scope, *((0, state.kind) if state.struct else (state.kind,))]
         x = self.expression(state.kind, inner, depth)
@@ -228,39 +228,39 @@ class TwinProgram:
 
     def looped(self, kind: Kind, scope: Sequence[Kind], depth: int) -> Expression:
         state, n, every = self.state(kind), self.rng.choice(LENGTHS), self.rng.choice((0, 0, 2))
-        start, turn = self.start(state, scope, depth), self.turn(state, [*scope, -n], depth)
+        start, iteration = self.start(state, scope, depth), self.iteration(state, [*scope, -n], depth)
         read = self.read(kind, state)
 
         def run(lib: Library, values: Values) -> Any:
-            body = lambda i, s: turn(lib, [*values, i, *_parts(state, s)])  # noqa: E731
+            body = lambda i, s: iteration(lib, [*values, i, *_parts(state, s)])  # noqa: E731
             return read(lib, [lib.fori(n, state, start(lib, values), body, every)])
 
         return run
 
     def counted(self, kind: Kind, scope: Sequence[Kind], depth: int) -> Expression:
-        """A loop whose number of turns is known when it runs: one of two."""
+        """A loop whose number of iterations is known when it runs: one of two."""
         state, most = self.state(kind), 4
         p, few = self.condition(scope), self.rng.randint(0, 3)
-        start, turn = self.start(state, scope, depth), self.turn(state, [*scope, -most], depth)
+        start, iteration = self.start(state, scope, depth), self.iteration(state, [*scope, -most], depth)
         read = self.read(kind, state)
 
         def run(lib: Library, values: Values) -> Any:
             count = lib.select(p(lib, values), 0, float(most), float(few))
-            body = lambda i, s: turn(lib, [*values, i, *_parts(state, s)])  # noqa: E731
+            body = lambda i, s: iteration(lib, [*values, i, *_parts(state, s)])  # noqa: E731
             return read(lib, [lib.up_to(most, count, state, start(lib, values), body)])
 
         return run
 
     def ended(self, kind: Kind, scope: Sequence[Kind], depth: int) -> Expression:
-        """A loop that ends when its first Real is small enough, which every turn makes smaller."""
+        """A loop that ends when its first Real is small enough, which every iteration makes smaller."""
         state = State(self.state(kind).kind or 2, True)
-        start, turn = self.start(state, scope, depth), self.turn(state, scope, depth)
+        start, iteration = self.start(state, scope, depth), self.iteration(state, scope, depth)
         read = self.read(kind, state)
         least, factor = self.rng.uniform(0.5, 1.0), self.rng.uniform(0.4, 0.7)
 
         def run(lib: Library, values: Values) -> Any:
             def body(s: Any) -> Any:
-                after = turn(lib, [*values, s["a"], s["v"]])
+                after = iteration(lib, [*values, s["a"], s["v"]])
                 return {"a": factor * s["a"], "v": after["v"]}
 
             first = start(lib, values)
@@ -272,14 +272,14 @@ class TwinProgram:
 
     def scanned(self, kind: Kind, scope: Sequence[Kind], depth: int) -> Expression:
         state = self.state(self.kind())
-        start, turn = self.start(state, scope, depth), self.turn(state, [*scope, -kind], depth)
+        start, iteration = self.start(state, scope, depth), self.iteration(state, [*scope, -kind], depth)
         inner = [*scope, -kind, *((0, state.kind) if state.struct else (state.kind,))]
         kept = self.expression(0, inner, depth)
 
         def run(lib: Library, values: Values) -> Any:
             def body(s: Any, i: Any) -> Any:
                 there = [*values, i, *_parts(state, s)]
-                return turn(lib, there), kept(lib, there)
+                return iteration(lib, there), kept(lib, there)
 
             return lib.scan(kind, state, start(lib, values), body)
 

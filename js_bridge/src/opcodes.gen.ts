@@ -124,7 +124,7 @@ export const enum S {
 
 /** What may go wrong while a program runs, by code; notes come after these. */
 export const FAILURES = [
-  "a loop did not end within its limit of {x} turns",
+  "a loop did not end within its limit of {x} iterations",
   "there is no memory for what a loop keeps: {x} bytes more are needed",
 ] as const;
 
@@ -134,4 +134,4 @@ export const OUT_OF_RANGE =
 export const NO_INDEX =
   "{x} cannot be an index, expected a whole number from 0 to {y}";
 export const NO_COUNT =
-  "it cannot turn {x} times, expected a whole number from 0 to {y}";
+  "it cannot run {x} times, expected a whole number from 0 to {y}";

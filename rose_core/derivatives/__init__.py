@@ -15,8 +15,8 @@ What is done to a function before reverse mode, so that little is kept of it, in
 
 - `compared`: numbers that are only compared are not put into a vector;
 - `nearest`: of numbers that are computed `alike`, only the least or largest is differentiated;
-- `extremes`: of a loop that finds such a number, only the turn that it is from, or (`replaced`) the last turn
-  that replaced the state; `turns` computes one turn by itself;
+- `extremes`: of a loop that finds such a number, only the iteration that it is from, or (`replaced`) the last
+  iteration that replaced the state; `iterations` computes one iteration by itself;
 - `chosen`: what a condition on indices does not choose has no infinite derivative.
 
 Reverse mode:

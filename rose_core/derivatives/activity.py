@@ -1,7 +1,7 @@
 """Which results of a function vary with its parameters: activity analysis, without any derivative made.
 
 Both modes find out as they go which values carry tangents. Of a loop they need to know it before they begin:
-what varies after a turn varies before the next.
+what varies after an iteration varies before the next.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ VARIES = [op.jvp is not None and rule(op.code, (1 << len(op.ins)) - 1).pull is n
 
 
 def varying_state(site: LoopSite, state: Sequence[bool], args: Sequence[bool]) -> list[bool]:
-    """Which leaves of a loop's state vary in some turn, if these do so before the first."""
-    return _turned(site, list(state), list(args), {})
+    """Which leaves of a loop's state vary in some iteration, if these do so before the first."""
+    return _loop_results(site, list(state), list(args), {})
 
 
 def activate(f: Func, active: list[bool], r: int) -> None:
@@ -65,7 +65,7 @@ def taking_part(f: Func, varying: Sequence[bool]) -> tuple[bool, ...]:
 _Known = dict[tuple[Func, tuple[bool, ...]], list[bool]]
 
 
-def _turned(site: LoopSite, state: list[bool], args: list[bool], known: _Known) -> list[bool]:
+def _loop_results(site: LoopSite, state: list[bool], args: list[bool], known: _Known) -> list[bool]:
     while True:
         results = _results(site.body, [False, *state, *args], known)
         after = [x or y for x, y in zip(state, results, strict=False)]
@@ -98,10 +98,10 @@ def _values(f: Func, varying: Sequence[bool], known: _Known) -> list[bool]:
             involve(f, active, args, g.params)
         return _results(g, [active[a] for a in args], known)
 
-    def turned(site: LoopSite) -> list[bool]:
-        """Which results of a loop vary: the last state, not how often it turned, and what was kept."""
+    def loop_results(site: LoopSite) -> list[bool]:
+        """Which results of a loop vary: the last state, not how often it ran, and what was kept."""
         args = [active[x] for x in site.args]
-        state = _turned(site, [active[x] for x in site.state], args, known)
+        state = _loop_results(site, [active[x] for x in site.state], args, known)
         if any(state) or any(args):
             involve(f, active, site.args, site.body.params[1 + len(state) :])
         results = _results(site.body, [False, *state, *args], known)
@@ -134,7 +134,7 @@ def _values(f: Func, varying: Sequence[bool], known: _Known) -> list[bool]:
             sides = [called(g, args) for g, args in zip(choice.functions, choice.args, strict=True)]
             of_results[v] = [x or y for x, y in zip(*sides, strict=True)]
         elif op == LOOP:
-            of_results[v] = turned(LoopSite(f, ins))
+            of_results[v] = loop_results(LoopSite(f, ins))
         elif op == GET:
             _, of, k = ins
             source = f.code[of]

@@ -1,4 +1,4 @@
-"""Numbers that are computed alike, of which a turn of a loop takes the least or largest.
+"""Numbers that are computed alike, of which an iteration of a loop takes the least or largest.
 
 They are found by going back from all of them at once, as long as all do the same operation: to what they
 share, to elements whose index is the number of the member, and to what is known before the loop.
@@ -21,8 +21,8 @@ it, which takes two comparisons for each."""
 _MOST = 64
 """The most numbers, and the most operations that each takes."""
 
-_FEWEST_TURNS = 4
-"""The fewest turns of the loop."""
+_FEWEST_TRIPS = 4
+"""The fewest iterations of the loop."""
 
 MIN, MAX = map(code, ("min", "max"))
 
@@ -58,7 +58,7 @@ def all_alike(f: Func) -> dict[int, list[Alike]]:
 
 def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
     block = f.blocks[number]
-    if block.turns < _FEWEST_TURNS:
+    if block.trips < _FEWEST_TRIPS:
         return
     repeatable: set[int] | None = None
     seen: set[int] = set()
@@ -81,7 +81,7 @@ def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
 
 
 def _repeatable(f: Func, number: int) -> set[int]:
-    """What a turn computes that another loop can compute, too."""
+    """What an iteration computes that another loop can compute, too."""
     found: set[int] = set()
     for v in f.blocks[number].order:
         op, *given = f.code[v]
@@ -179,7 +179,7 @@ def _operands(f: Func, number: int, all_ins: Sequence[tuple[int, ...]]) -> list[
 
 
 def needed_for(f: Func, number: int, values: Iterable[int], without: Container[int] = ()) -> list[int]:
-    """What is computed in a turn for these values, in order, besides what is there without it."""
+    """What is computed in an iteration for these values, in order, besides what is there without it."""
     needed: set[int] = set()
     ways = [*values]
     while ways:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rose_core.derivatives.turns import stays_as_it_is
+from rose_core.derivatives.iterations import stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import IDX, PARAM, Func
 from rose_core.language.ops import REGULAR, code

@@ -4,7 +4,7 @@
 
 The derivative of the least is that of one number (`derivatives.extremes`, `derivatives.nearest`). Of a
 vector, all numbers would be kept, and all would get a cotangent, 0 but for one. So a loop that compares
-numbers computes them; where these are few, and the comparisons are written out, so are they.
+numbers computes them; where these are few, and the comparisons are unrolled, so are they.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rose_core.derivatives.alike import MAX, MIN
 from rose_core.derivatives.extremes import is_search
-from rose_core.derivatives.turns import new_function, stays_as_it_is
+from rose_core.derivatives.iterations import new_function, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -40,7 +40,7 @@ from rose_core.language.types import Array
 _MOST_ROWS = 48
 """The most instructions by which a number is computed."""
 
-_MOST_TURNS, _MOST_WRITTEN = 16, 256
+_MOST_TRIPS, _MOST_WRITTEN = 16, 256
 """The most numbers that are few, and the most instructions by which all of them are computed."""
 
 _PLAIN = frozenset((IDX, INDEX, VEC, FOR, GET, ACCUM, ADD_TO, REF_INDEX, RESOLVE))
@@ -54,13 +54,13 @@ class _Vector:
     number: int
     """The block of the loop that makes it."""
     result: int
-    """What a turn of that loop gives: a number of the vector."""
+    """What an iteration of that loop gives: a number of the vector."""
     outside: list[int]
     """What that needs from outside."""
     at: int
     """Which argument it is."""
     read: int
-    """Where the body reads a number of it, once in each turn."""
+    """Where the body reads a number of it, once in each iteration."""
 
 
 def compared_in_place(f: Func) -> Func:
@@ -131,7 +131,7 @@ def few_compared(f: Func) -> set[int]:
     short = [
         number
         for number, block in enumerate(f.blocks)
-        if block.parent > 0 and block.results and block.turns <= _MOST_TURNS
+        if block.parent > 0 and block.results and block.trips <= _MOST_TRIPS
     ]
     users, found = _users(f) if short else {}, set[int]()
     for number in short:
@@ -139,8 +139,8 @@ def few_compared(f: Func) -> set[int]:
         vectors = users.get(block.owner, ())
         if all(_is_compared(f, v, users) for x in vectors for v in users.get(x, ())):
             inside = contents(f, number)
-            turns = [f.turns_of(f.home[v], block.parent) for v in inside]
-            if sum(turns) <= _MOST_WRITTEN and all(_is_plain(f, v, inside) for v in inside):
+            trips = [f.trips_of(f.home[v], block.parent) for v in inside]
+            if sum(trips) <= _MOST_WRITTEN and all(_is_plain(f, v, inside) for v in inside):
                 found |= {f.home[v] for v in inside}
     return found
 

@@ -184,17 +184,17 @@ class Cotangents:
             version = self.versions.of(w)
             return w not in self.kept and (version is None or self.versions.is_there(version))
         if op == VEC:
-            return self._is_table(w)  # which a loop would keep in every turn
+            return self._is_table(w)  # which a loop would keep in every iteration
         is_slow = op in LIBRARY and not is_product(self.fb.func, self.fb.code[w])
-        is_slow = is_slow or (op == _SQRT and self.is_in_turn(w))
+        is_slow = is_slow or (op == _SQRT and self.is_in_iteration(w))
         return op < TABLE_END and not is_slow and not isinstance(self.fb.types[w], (Array, Ref))
 
-    def is_in_turn(self, w: int) -> bool:
+    def is_in_iteration(self, w: int) -> bool:
         """Whether ``w`` is computed in the body of a loop with a state, in no other loop there.
 
         Other loops, forward and backward, may become one, in which nothing is computed twice.
         """
-        return bool(self.boundary and self.boundary.forward.is_turn and (w < 0 or not self.fb.home[w]))
+        return bool(self.boundary and self.boundary.forward.is_iteration and (w < 0 or not self.fb.home[w]))
 
     def _is_table(self, w: int) -> bool:
         """Whether ``w`` is a vector of constants, or of such vectors."""
@@ -315,8 +315,8 @@ class Cotangents:
         """Whether what the row ``v`` gets is added up by itself: loops add to columns of its array, too, or
         it is a short one, and they add to other rows.
 
-        Turns of these do not run side by side if both may be the same element; and what may be that is not in
-        local variables.
+        Iterations of these do not run side by side if both may be the same element; and what may be that is
+        not in local variables.
         """
         if loop not in self.stack[1:-2]:
             return False
@@ -407,7 +407,7 @@ class Cotangents:
 
 @remembered
 def _columns(f: Func) -> set[tuple[int, int]]:
-    """The blocks with the arrays of which they read an element of another row in each turn."""
+    """The blocks with the arrays of which they read an element of another row in each iteration."""
     code, home = f.code, f.home
     elements = [(home[v], ins[1]) for v, ins in enumerate(code) if ins[0] == INDEX and ins[1] >= 0]
     return {(k, code[r][1]) for k, r in elements if code[r][0] == INDEX and home[r] == k}
@@ -415,6 +415,6 @@ def _columns(f: Func) -> set[tuple[int, int]]:
 
 @remembered
 def _rows(f: Func) -> set[tuple[int, int]]:
-    """The blocks with the arrays of which they read a row; those of outside change with every turn."""
+    """The blocks with the arrays of which they read a row; those of outside change with every iteration."""
     rows = [v for v, ins in enumerate(f.code) if ins[0] == INDEX and isinstance(f.types[v], Array)]
     return {(f.home[v], f.code[v][1]) for v in rows}

@@ -91,15 +91,15 @@ def _is_zero(f: Func, v: int) -> bool:
     return v < 0 and f.pool[~v][0] == 0
 
 
-class InTurn(Replay):
-    """A function in line in a loop, but for what is the same in all turns, which is before that."""
+class InIteration(Replay):
+    """A function inlined in a loop, but for what is the same in all iterations, which is before that."""
 
     def run(self) -> list[int]:
         b, f = self.b, self.func
         inside = b.open
         homes = [b.home[a] for a in self.args if a >= 0 and b.home[a] < inside[-1]]
         before = inside[: 1 + inside.index(max(homes, default=0))]
-        _, same = _in_turn(f, _given(b, self.args))
+        _, same = _in_iteration(f, _given(b, self.args))
         for v in f.blocks[0].order:
             b.open = before if same[v] else inside
             self.instruction(v)
@@ -107,41 +107,41 @@ class InTurn(Replay):
         return [self.env[v] for v in f.results]
 
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
-        call_in_turn(self, v, callee, [self.env[a] for a in args])
+        call_in_iteration(self, v, callee, [self.env[a] for a in args])
 
 
-def call_in_turn(replay: Replay, v: int, f: Func, given: Sequence[int]) -> None:
-    """What the call ``v`` is in a copy: one of ``f``, or that function in line in a loop."""
+def call_in_iteration(replay: Replay, v: int, f: Func, given: Sequence[int]) -> None:
+    """What the call ``v`` is in a copy: one of ``f``, or that function inlined in a loop."""
     if _has_same(replay.b, f, given):
-        replay.replaced[v] = InTurn(f, replay.b, given).run()
+        replay.replaced[v] = InIteration(f, replay.b, given).run()
     else:
         replay.env[v] = replay.b.call(f, given)
 
 
 def _has_same(b: Builder, f: Func, args: Sequence[int]) -> bool:
-    """Whether a call of ``f`` here, in a loop, runs loops or functions that are the same in all turns.
+    """Whether a call of ``f`` here, in a loop, runs loops or functions that are the same in all iterations.
 
     But not if there is so much else that the loop would be too long.
     """
-    return len(b.open) > 1 and not b.never_turns() and _in_turn(f, _given(b, args))[0] > 0
+    return len(b.open) > 1 and not b.never_runs() and _in_iteration(f, _given(b, args))[0] > 0
 
 
 def _given(b: Builder, args: Sequence[int]) -> tuple[bool, ...]:
-    """Which arguments are the same in all turns of the innermost loop."""
+    """Which arguments are the same in all iterations of the innermost loop."""
     return tuple([a < 0 or b.home[a] < b.open[-1] for a in args])
 
 
 @remembered_for
-def _in_turn(f: Func, given: tuple[bool, ...]) -> tuple[int, list[bool]]:
+def _in_iteration(f: Func, given: tuple[bool, ...]) -> tuple[int, list[bool]]:
     """How many instructions of ``f`` come into a loop where these arguments are the same, 0 if it is called;
-    and which of its values are the same in all turns, if it is in line.
+    and which of its values are the same in all iterations, if it is inlined.
     """
     may = any(given) and not all(given) and not f.host
-    return _Same(f, given).in_turn() if may else (0, [])
+    return _Same(f, given).in_iteration() if may else (0, [])
 
 
 class _Same:
-    """What of a function in a loop is the same in all turns, where these arguments are."""
+    """What of a function in a loop is the same in all iterations, where these arguments are."""
 
     def __init__(self, f: Func, given: Sequence[bool]) -> None:
         self.f = f
@@ -152,7 +152,7 @@ class _Same:
         self.is_worth_it = False
         """Whether loops or calls leave it."""
         self._told: dict[int, list[bool]] = {}
-        """Call that is in line → which of its results are the same."""
+        """Call that is inlined → which of its results are the same."""
         users = users_of_accumulators(f)
         for v in f.blocks[0].order:
             ins = f.code[v]
@@ -177,13 +177,13 @@ class _Same:
         self.left += 1 + (len(contents(f, ins[1])) if ins[0] == FOR else 0)
         if ins[0] == CALL and _is_pure(f, ins):
             g = f.callees[ins[1]]
-            inside, same = _in_turn(g, tuple([self.values[x] for x in ins[2:]]))
+            inside, same = _in_iteration(g, tuple([self.values[x] for x in ins[2:]]))
             if inside:
                 self._told[v] = [same[x] for x in g.results]
                 self.left += inside
                 self.is_worth_it = True
 
-    def in_turn(self) -> tuple[int, list[bool]]:
+    def in_iteration(self) -> tuple[int, list[bool]]:
         is_in_line = self.is_worth_it and self.left <= LONGEST_IN_LOOP
         return (self.left, self.values) if is_in_line else (0, [])
 

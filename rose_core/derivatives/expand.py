@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
 from rose_core.derivatives.compared import compared_in_place
-from rose_core.derivatives.directions import Directions, call_in_turn
+from rose_core.derivatives.directions import Directions, call_in_iteration
 from rose_core.derivatives.extremes import by_extremes
 from rose_core.derivatives.jet import CustomJet, Jet, public_jet
 from rose_core.derivatives.jvp import CustomJvp, Jvp, has_part, public_jvp, still
@@ -317,7 +317,7 @@ class _Expander(Replay):
         else:
             made = self.expansion.expand(callee)
         if callee.origin:
-            call_in_turn(self, v, made, given)
+            call_in_iteration(self, v, made, given)
         else:
             self.env[v] = self.b.call(made, given)
 

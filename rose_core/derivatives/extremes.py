@@ -1,11 +1,12 @@
 """Loops that find the least or the largest of many, before they are differentiated in reverse.
 
-    loop i, state m:  min(m, f(i))     →     k = the turn where f(i) is least;  m = f(k)
+    loop i, state m:  min(m, f(i))     →     k = the iteration where f(i) is least;  m = f(k)
 
-The derivative of such a loop is that of the one number that is found. So the way forward finds the turn that
-this is from, keeps nothing else, and computes the number once more, of that turn. Where the least is found in
-several turns, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as it was is run. Of
-a state that turns replace as a whole, the turn is the last that did (`derivatives.replaced`).
+The derivative of such a loop is that of the one number that is found. So the way forward finds the iteration
+that this is from, keeps nothing else, and computes the number once more, of that iteration. Where the least
+is found in several iterations, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as
+it was is run. Of a state that iterations replace as a whole, the iteration is the last that did
+(`derivatives.replaced`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from rose_core.derivatives.iterations import (
+    AsItIs,
+    as_it_is,
+    leave,
+    new_function,
+    of_iteration,
+    stays_as_it_is,
+)
 from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
-from rose_core.derivatives.turns import AsItIs, as_it_is, leave, new_function, of_turn, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
@@ -23,14 +31,14 @@ from rose_core.language.queries import remembered
 from rose_core.language.replay import Replacing, Replay, copied
 from rose_core.language.types import BOOL, REAL, Type
 
-FEWEST_TURNS = 4
-"""The fewest turns for which it is done."""
+FEWEST_TRIPS = 4
+"""The fewest iterations for which it is done."""
 
 _MIN, _MAX, _LT, _GT, _SELECT = map(code, ("min", "max", "lt", "gt", "select"))
 
 
 def by_extremes(f: Func) -> Func:
-    """``f``, whose loops that find the least or largest say of which turn it is."""
+    """``f``, whose loops that find the least or largest say of which iteration it is."""
     return f if not f.specs or stays_as_it_is(f) else _by_extremes(f)
 
 
@@ -52,20 +60,20 @@ def is_search(f: Func, ins: tuple[int, ...]) -> bool:
 
 
 def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
-    """The loop, of whose turns some may be left out: they find an infinite number instead."""
+    """The loop, of whose iterations some may be left out: they find an infinite number instead."""
     site = LoopSite(f, ins)
-    site.body = _in_every_turn(site.body)
+    site.body = _in_every_iteration(site.body)
     return site
 
 
 @remembered
-def _in_every_turn(body: Func) -> Func:
+def _in_every_iteration(body: Func) -> Func:
     left_out = {v: x for v in body.results if (x := _left_out(body, v))}
-    return copied(body, _InEveryTurn, left_out) if left_out else body
+    return copied(body, _InEveryIteration, left_out) if left_out else body
 
 
 def _left_out(body: Func, v: int) -> tuple[int, int] | None:
-    """The state that a choice leaves in some turns, and its other side, the least or largest of that."""
+    """The state that a choice leaves in some iterations, and its other side, the least or largest of that."""
     op, *given = body.code[v] if v >= 0 else (-1,)
     if op != _SELECT or body.types[v] is not REAL:
         return None
@@ -77,8 +85,8 @@ def _left_out(body: Func, v: int) -> tuple[int, int] | None:
     return None
 
 
-class _InEveryTurn(Replacing):
-    """Copies the body of a loop whose state becomes the least or largest in every turn."""
+class _InEveryIteration(Replacing):
+    """Copies the body of a loop whose state becomes the least or largest in every iteration."""
 
     def __init__(
         self, func: Func, b: Builder, args: Sequence[int], left_out: Mapping[int, tuple[int, int]]
@@ -107,13 +115,13 @@ class _InEveryTurn(Replacing):
 
 
 def _way(site: LoopSite) -> Way | None:
-    """How to find what is left after the last turn of a loop, if that is from one of the turns."""
+    """How to find what is left after the last iteration of a loop, if that is from one of the iterations."""
     spec, body = site.spec, site.body
     if site.test or spec.checkpoint or spec.down or len(body.results) != spec.carries or body.effects:
         return None
     if not may_run_again(body):
         return None
-    if spec.turns < FEWEST_TURNS or not 0 < spec.carries == len({*body.results}):
+    if spec.trips < FEWEST_TRIPS or not 0 < spec.carries == len({*body.results}):
         return None
     if candidates := _candidates(body):
         return lambda b, site, count, state, args: _searched(b, site, candidates, count, state, args)
@@ -123,7 +131,7 @@ def _way(site: LoopSite) -> Way | None:
 
 
 def _candidates(body: Func) -> list[int]:
-    """What each number of the state is the least or largest of, in every turn; none if one is not."""
+    """What each number of the state is the least or largest of, in every iteration; none if one is not."""
     found = []
     for k, v in enumerate(body.results):
         ins = body.code[v] if v >= 0 else (-1,)
@@ -167,24 +175,26 @@ def _searched(
     known = b.pool[~count][0] if count < 0 else 0.0
     results = []
     for k, s in enumerate(state):
-        found, turn, second = (b.get(search, 3 * k + j) for j in range(3))
+        found, iteration, second = (b.get(search, 3 * k + j) for j in range(3))
         compare = _LT if least[k] else _GT
         is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
-        every = _every_turn(site, [b.func.type_of(x) for x in given], known, k)
-        one = _one_turn(body, candidates[k], index)
-        choice = b.cond(is_alone, one, [is_found, s, turn, *args], every, [*given, *state, *args])
+        every = _every_iteration(site, [b.func.type_of(x) for x in given], known, k)
+        one = _one_iteration(body, candidates[k], index)
+        choice = b.cond(is_alone, one, [is_found, s, iteration, *args], every, [*given, *state, *args])
         results.append(b.get(choice, 0))
     return results
 
 
 def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Func:
-    """A turn with a state of three for each number: it, the turn that it is from, and the next to it."""
+    """An iteration with a state of three for each number: it, the iteration that it is from, and the next to
+    it.
+    """
     types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
     rest = body.params[1 + len(candidates) :]
-    b, (turn, *params) = new_function("search", [*types, *rest])
+    b, (iteration, *params) = new_function("search", [*types, *rest])
     leave(b.func)
     state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
-    replay = AsItIs(body, b, [turn, *state[::3], *args])
+    replay = AsItIs(body, b, [iteration, *state[::3], *args])
     ends = replay.run()
     for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
         s, at, second = state[3 * k : 3 * k + 3]
@@ -193,16 +203,16 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
         next_to_it = b.binary(_MIN if is_least else _MAX, second, x, REAL)
         b.func.blocks[0].results += [
             ends[k],
-            b.ternary(_SELECT, better, turn, at, body.params[0]),
+            b.ternary(_SELECT, better, iteration, at, body.params[0]),
             b.ternary(_SELECT, better, s, next_to_it, REAL),
         ]
     return b.func
 
 
-def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
+def _every_iteration(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
     """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
     body, carries = as_it_is(site.body), site.spec.carries
-    b, params = new_function("every_turn", [*counts, *body.params[1:]])
+    b, params = new_function("every_iteration", [*counts, *body.params[1:]])
     leave(b.func)
     b.func.remat = True  # it is rare, and there would be memory for all that it keeps in any case
     given = params[0] if counts else b.const(count, REAL)
@@ -211,9 +221,11 @@ def _every_turn(site: LoopSite, counts: Sequence[Type], count: float, k: int) ->
     return b.func
 
 
-def _one_turn(body: Func, candidate: int, index: Type) -> Func:
-    """What is found: the candidate of a turn, or the number that there was before, if none is better."""
+def _one_iteration(body: Func, candidate: int, index: Type) -> Func:
+    """What is found: the candidate of an iteration, or the number that there was before, if none is
+    better.
+    """
     types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
-    b, (is_found, before, turn, *args) = new_function("one_turn", types)
-    b.func.blocks[0].results = of_turn(b, body, [candidate], is_found, [before], turn, args)
+    b, (is_found, before, iteration, *args) = new_function("one_iteration", types)
+    b.func.blocks[0].results = of_iteration(b, body, [candidate], is_found, [before], iteration, args)
     return b.func

@@ -1,4 +1,4 @@
-"""What a turn keeps of arrays that change: the elements that it reads, where these are fewer than all.
+"""What an iteration keeps of arrays that change: the elements that it reads, where these are fewer than all.
 
 Such an array need not be there for the backward pass, and can be updated in its place.
 """
@@ -15,8 +15,8 @@ from rose_core.language.types import Array, Fin, Type, is_tape
 def kept_elements(f: Func, limits: Mapping[int, int], is_there: Callable[[int], bool]) -> set[int]:
     """The elements, numbers or rows, that are to be kept of a forward function, which may grow still.
 
-    ``limits``: of parameters that change with every turn, how many numbers may be kept at most. ``is_there``:
-    whether an array is known without being kept.
+    ``limits``: of parameters that change with every iteration, how many numbers may be kept at most.
+    ``is_there``: whether an array is known without being kept.
     """
     if not limits and {ins[0] for ins in f.code}.isdisjoint((SET, LOOP, COND)):
         return set()
@@ -54,7 +54,7 @@ class _Elements:
         return sum(self._numbers(v) for v in self.of.get(x, ()))
 
     def _numbers(self, v: int) -> int:
-        """How many numbers are read of the element ``v``, in all turns of the loops that it is in."""
+        """How many numbers are read of the element ``v``, in all iterations of the loops that it is in."""
         return min(numbers_of(self.func, v), self._read(v) if self._is_row(v) else ENDLESS)
 
     def _is_row(self, v: int) -> bool:
@@ -79,8 +79,8 @@ def numbers_in(t: Type) -> int:
 
 
 def numbers_of(f: Func, v: int) -> int:
-    """How many numbers there are of ``v``, in all turns of the loops that it is in."""
-    return numbers_in(f.types[v]) * f.turns_of(f.home[v])
+    """How many numbers there are of ``v``, in all iterations of the loops that it is in."""
+    return numbers_in(f.types[v]) * f.trips_of(f.home[v])
 
 
 def _updated(f: Func) -> Iterator[int]:

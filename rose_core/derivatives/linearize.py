@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rose_core.derivatives import linearize_control
 from rose_core.derivatives.activity import VARIES, activate, involve
-from rose_core.derivatives.linearize_control import Column, TakenSide, Turns, is_dual
+from rose_core.derivatives.linearize_control import Column, Iterations, TakenSide, is_dual
 from rose_core.derivatives.updates import overwriting
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -94,7 +94,7 @@ class Linearization(Replay):
         self.calls: dict[int, Transposed] = {}
         self.inside: dict[int, Replay] = {}
         """Call → the forward function's instructions, where they stand in its place."""
-        self.control: dict[int, TakenSide | Turns | Column] = {}
+        self.control: dict[int, TakenSide | Iterations | Column] = {}
         """Choices and loops with a state."""
         self.choices: dict[object, TakenSide] = {}
         """By the sides of choices and what varies in them."""

@@ -1,11 +1,12 @@
-"""The forward pass of control flow: what reverse mode keeps of the side that was taken, and of every turn.
+"""The forward pass of control flow: what reverse mode keeps of the side that was taken, and of every
+iteration.
 
 A choice calls the forward function of one of its sides. Both give the same results: the primal ones, and
-a tape in which each side has its places and leaves the others empty. A loop turns the forward function of
-its body; what that would put on its tape becomes a value that is kept of every turn.
+a tape in which each side has its places and leaves the others empty. A loop runs the forward function of
+its body; what that would put on its tape becomes a value that is kept of every iteration.
 
 A loop into which one number varies, and out of which come numbers, needs no tape: its Jacobian is a column,
-which forward mode gives while the loop turns.
+which forward mode gives while the loop runs.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOST_IN_SIDE = 256
 that is not taken."""
 
 _MOST_UNUSED = 1 << 22
-"""The most numbers of a kind that a loop keeps where it may turn less often than it has indices, likewise:
+"""The most numbers of a kind that a loop keeps where it may run less often than it has indices, likewise:
 more are better close together, on tapes."""
 
 
@@ -61,13 +62,14 @@ class TakenSide:
         return self.sides[0].result_at[k]
 
 
-class Turns:
+class Iterations:
     """A loop in the forward pass."""
 
     def __init__(self, body: Transposed, carries: int, varying: list[bool], index: Type) -> None:
         self.body = body
         self.index = index
-        """Of the arrays of what the turns keep; of tapes, where it is not known how many there will be."""
+        """Of the arrays of what the iterations keep; of tapes, where it is not known how many there will
+        be."""
         self.carries = carries
         """The leaves of the state."""
         self.varying = varying
@@ -144,20 +146,22 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
     if not lin.dual:
         varying = varying_state(site, varying, of_args)
     has_arrays = _has_arrays(site, lin.room)
-    room = lin.room // max(1, site.spec.turns) if has_arrays else lin.room
+    room = lin.room // max(1, site.spec.trips) if has_arrays else lin.room
     while True:
         transposed = lin.derivatives.transposed(body, (False, *varying, *of_args), room, is_part=True)
         after = [x or y for x, y in zip(varying, transposed.active_results, strict=False)]
         if after == varying:
             break
         varying = after
-    transposed.is_turn = True
+    transposed.is_iteration = True
     outputs = ALL
     if not has_arrays:
         outputs = sum(at >= 0 for at in transposed.result_at[spec.carries :][: spec.outputs])
-    turns = lin.control[v] = Turns(transposed, spec.carries, varying, spec.index if outputs == ALL else RUN)
+    iterations = lin.control[v] = Iterations(
+        transposed, spec.carries, varying, spec.index if outputs == ALL else RUN
+    )
     takes = transposed.takes[1:]
-    new = replace(spec, carries=turns.kept_carries, outputs=outputs)
+    new = replace(spec, carries=iterations.kept_carries, outputs=outputs)
     state = [env[x] for x, taken in zip(site.state, takes, strict=False) if taken]
     args = [env[x] for x, taken in zip(site.args, takes[spec.carries :], strict=True) if taken]
     test = _without_tangents(site.test) if site.test else None
@@ -166,29 +170,29 @@ def loop(lin: Linearization, v: int, site: LoopSite) -> None:
 
 
 def _has_arrays(site: LoopSite, room: int) -> bool:
-    """Whether what is kept of the turns goes to arrays, not tapes. Where some does already, all does."""
+    """Whether what is kept of the iterations goes to arrays, not tapes. Where some does already, all does."""
     return site.spec.outputs == ALL or (_may_have_arrays(site) and _kept_in(site) <= room)
 
 
 def _may_have_arrays(site: LoopSite) -> bool:
-    """Whether arrays for all the turns that a loop can have are no waste."""
+    """Whether arrays for all the iterations that a loop can have are no waste."""
     few = not site.test and not site.spec.outputs and _kept_in(site) <= _MOST_UNUSED
     return not site.spec.checkpoint and (site.is_whole or few)
 
 
 def _kept_in(site: LoopSite) -> int:
-    """How many numbers the turns of a loop keep, if each keeps the largest part of the state."""
+    """How many numbers the iterations of a loop keep, if each keeps the largest part of the state."""
     types = site.body.params[1 : 1 + site.spec.carries]
-    return site.spec.turns * max([1, *map(numbers_in, types)])
+    return site.spec.trips * max([1, *map(numbers_in, types)])
 
 
 @remembered
 def most_kept(f: Func) -> int:
-    """The most that a loop in ``f``, or in what it calls, keeps in all of its turns."""
+    """The most that a loop in ``f``, or in what it calls, keeps in all of its iterations."""
     kept = [most_kept(g) for g in f.callees]
     for ins in f.code:
         if ins[0] == LOOP and _may_have_arrays(site := LoopSite(f, ins)):
-            kept += _kept_in(site), site.spec.turns * most_kept(site.body)
+            kept += _kept_in(site), site.spec.trips * most_kept(site.body)
     return max(kept, default=0)
 
 

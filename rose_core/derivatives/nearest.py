@@ -1,12 +1,12 @@
-"""The least or largest of several numbers that are computed alike, in every turn of a loop, in reverse.
+"""The least or largest of several numbers that are computed alike, in every iteration of a loop, in reverse.
 
     for i:  s += min(f(x[i], a), f(x[i], b))
         →     k = [for i: which is less];  for i:  s += f(x[i], [a, b][k[i]])
 
 Where an author's own loop has written out the distances to all centres, reverse mode would go back into each
-of them, with a cotangent of 0 into all but one. So a loop before finds in each turn which one it is; in the
-loop itself only that one is computed, of operands that are picked by its number from vectors. Where several
-are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
+of them, with a cotangent of 0 into all but one. So a loop before finds in each iteration which one it is; in
+the loop itself only that one is computed, of operands that are picked by its number from vectors. Where
+several are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
-from rose_core.derivatives.turns import new_function, stays_as_it_is
+from rose_core.derivatives.iterations import new_function, stays_as_it_is
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END, code
@@ -25,11 +25,11 @@ from rose_core.language.types import BOOL, REAL, Fin, Type, array, fin
 from rose_core.optimise.written import short_sums, written_out
 
 _FEW = 4
-"""Up to so many other operations of a turn stay with the choice. More are left in a loop of their own, which
-may run in lanes."""
+"""Up to so many other operations of an iteration stay with the choice. More are left in a loop of their own,
+which may run in lanes."""
 
 MOST_TERMS, MOST_ROWS = 8, 64
-"""The most turns of a loop that adds up a number, and the most instructions that it may become."""
+"""The most iterations of a loop that adds up a number, and the most instructions that it may become."""
 
 _LT, _LEQ, _GT, _GEQ, _EQ, _SELECT = map(code, ("lt", "leq", "gt", "geq", "eq", "select"))
 _AND, _IEQ, _ILT, _NARROW = map(code, ("and", "ieq", "ilt", "narrow"))
@@ -51,7 +51,7 @@ def _by_nearest(f: Func) -> Func:
 
 
 def _has_extremes_of_sums(f: Func, number: int) -> bool:
-    """Whether a turn takes the least or largest of what loops in it add up."""
+    """Whether an iteration takes the least or largest of what loops in it add up."""
     of_sums: set[int] = set()
     for v in f.blocks[number].order:
         ins = f.code[v]
@@ -73,9 +73,9 @@ class _ByNearest(Replacing):
         self.all_alike = all_alike
         """Block → the numbers in it of which one is chosen."""
         self.others = self.numbers = dict[int, tuple[Alike, int]]()
-        """What is chosen → from what, and the vector of its numbers in all turns."""
+        """What is chosen → from what, and the vector of its numbers in all iterations."""
         self.made: dict[int, int] = {}
-        """What is chosen → the vector of it in all turns, where that is made before."""
+        """What is chosen → the vector of it in all iterations, where that is made before."""
 
     def loop(self, v: int, number: int) -> None:
         if number in self.all_alike:
@@ -83,7 +83,7 @@ class _ByNearest(Replacing):
         super().loop(v, number)
 
     def _search(self, number: int) -> None:
-        """A loop that finds in all turns which one is chosen."""
+        """A loop that finds in all iterations which one is chosen."""
         func, b, found = self.func, self.b, self.all_alike[number]
         block = func.blocks[number]
         inside = {block.index: b.open_for(block.size)}
@@ -98,7 +98,7 @@ class _ByNearest(Replacing):
             self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
 
     def _repeat(self, values: Sequence[int], number: int, inside: dict[int, int]) -> None:
-        """Compute some values of a turn in another loop; ``inside``: what there is in this so far."""
+        """Compute some values of an iteration in another loop; ``inside``: what there is in this so far."""
         func, b = self.func, self.b
         for v in needed_for(func, number, values):
             op, *given = func.code[v]
@@ -109,11 +109,11 @@ class _ByNearest(Replacing):
         return inside[x] if x in inside else self.env[x]
 
     def instead(self, v: int) -> int:
-        turn = self.env[self.func.blocks[self.func.home[v]].index]
-        return self.b.index(self.made[v], turn) if v in self.made else self._choice(v, {})
+        iteration = self.env[self.func.blocks[self.func.home[v]].index]
+        return self.b.index(self.made[v], iteration) if v in self.made else self._choice(v, {})
 
     def _choice(self, root: int, inside: Mapping[int, int]) -> int:
-        """What is chosen in a turn; ``inside``: what there is in its loop, if that is another one."""
+        """What is chosen in an iteration; ``inside``: what there is in its loop, if that is another one."""
         (alike, numbers), func, b = self.numbers[root], self.func, self.b
         number = b.index(numbers, self._in(inside, func.blocks[alike.number].index))
         count = len(alike.members)
@@ -127,7 +127,7 @@ class _ByNearest(Replacing):
 
 
 def _others(f: Func, number: int, roots: Container[int]) -> int:
-    """How many operations a turn takes besides what is chosen; none if there are loops in it."""
+    """How many operations an iteration takes besides what is chosen; none if there are loops in it."""
     block = f.blocks[number]
     used = [*block.results]
     for v in block.order:

@@ -2,7 +2,7 @@
 
 Either gives every value that varies some others beside it: its tangent, or its further coefficients. What
 takes the value takes these, too, and what gives it gives them. So a call becomes one of the derivative, a
-choice one between the derivatives of its sides, on the same condition, and a loop turns the derivative of its
+choice one between the derivatives of its sides, on the same condition, and a loop runs the derivative of its
 body; its test sees the primal state alone. Which leaves of a state vary is known beforehand
 (`derivatives.activity`); if the derivative has more, it is made again with these.
 """
@@ -121,7 +121,7 @@ class Pushforward(Replay):
         return found
 
     def loop(self, v: int, number: int) -> None:
-        block = self.turn(number)
+        block = self.iteration(number)
         varying = [self.varies(r) for r in block.results]
         self.results[v] = self.starts(varying)
         self.env[v] = self.b.close_for(self.leaves(block.results, varying))
@@ -166,7 +166,7 @@ class Pushforward(Replay):
         site, env = LoopSite(self.func, ins), self.env
         spec, of_args = site.spec, [self.varies(x) for x in site.args]
         varying = varying_state(site, [self.varies(x) for x in site.state], of_args)
-        while True:  # what varies after a turn varies before the next
+        while True:  # what varies after an iteration varies before the next
             derivative = self.derivative_of(site.body, [False, *varying, *of_args])
             after = [x or y for x, y in zip(varying, derivative.varying_results, strict=False)]
             if after == varying:

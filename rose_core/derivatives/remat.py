@@ -2,7 +2,7 @@
 
 Of a function that is marked, the forward pass keeps nothing but the arguments; the backward pass runs
 its forward function again and then its backward function. So what `checkpoint` says of a loop, to keep
-the state of every so many turns only, is a loop of marked functions, of which each turns a loop.
+the state of every so many iterations only, is a loop of marked functions, of which each runs a loop.
 """
 
 from __future__ import annotations
@@ -95,15 +95,17 @@ def segmented(
     body, test = expand(site.body), expand(site.test) if site.test else None
     segments = b.unary(_REAL, count)
     segments = b.unary(_CEIL, b.binary(_DIV, segments, b.real(float(distance))))
-    # a whole number of turns, so that no note is ever needed
+    # a whole number of iterations, so that no note is ever needed
     number = b.ternary(_INDEX, segments, b.const(COUNT.size, COUNT), b.const(0, COUNT), COUNT)
-    turn = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args, count)])
+    iteration = _segment(spec, body, test, [b.func.type_of(x) for x in (*state, *args, *test_args, count)])
     outer = Spec(spec.carries, COUNT, must_end=spec.must_end, note=spec.note)
-    return b.loop(outer, number, turn, state, [*args, *test_args, count], test, test_args)
+    return b.loop(outer, number, iteration, state, [*args, *test_args, count], test, test_args)
 
 
 def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Func:
-    """The function of a segment's number, the state, what body and test get, and the number of all turns."""
+    """The function of a segment's number, the state, what body and test get, and the number of all
+    iterations.
+    """
     func = Func(f"turns_{body.name}", [], UNIT)
     b = Builder(func)
     number = b.param(COUNT)
@@ -112,16 +114,16 @@ def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Fu
     state, args, test_args = given[: spec.carries], given[spec.carries : end], given[end:]
     distance = b.const(spec.checkpoint, COUNT)
     first = b.binary(_MUL, number, distance, COUNT)
-    turns = b.binary(_MIN, distance, b.binary(_SUB, count, first, COUNT), COUNT)
+    trips = b.binary(_MIN, distance, b.binary(_SUB, count, first, COUNT), COUNT)
 
     def numbered(inner: Builder, ids: Ids) -> Ids:
         i = inner.binary(_ADD, ids[0], ids[-1], COUNT)
-        size = inner.const(spec.turns, COUNT)
+        size = inner.const(spec.trips, COUNT)
         return [inner.binary(_NARROW, i, size, spec.index), *ids[1:-1]]
 
-    turn = adapted(body, [COUNT, *body.params[1:], COUNT], numbered)
+    iteration = adapted(body, [COUNT, *body.params[1:], COUNT], numbered)
     inner = replace(spec, index=COUNT, must_end=False, checkpoint=0)
-    loop = b.loop(inner, turns, turn, state, [*args, first], test, test_args)
+    loop = b.loop(inner, trips, iteration, state, [*args, first], test, test_args)
     func.blocks[0].results = [b.get(loop, k) for k in range(spec.carries)]
     func.remat = True
     return func

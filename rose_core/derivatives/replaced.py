@@ -1,14 +1,14 @@
-"""Loops whose turns replace the state as a whole or leave it: the nearest so far, say, and where it is.
+"""Loops whose iterations replace the state as a whole or leave it: the nearest so far, say, and where it is.
 
-What is left is of the last turn that replaced it. So the way forward only finds that turn, and carries of the
-state what the choice depends on; the rest is computed once, of that turn.
+What is left is of the last iteration that replaced it. So the way forward only finds that iteration, and
+carries of the state what the choice depends on; the rest is computed once, of that iteration.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rose_core.derivatives.turns import AsItIs, leave, new_function, of_turn
+from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
@@ -68,26 +68,26 @@ def last_replaced(
     carried = [state[k] for k in way.needed]
     start = [b.const(0, index), b.const(False, BOOL), *carried]
     search = b.loop(Spec(len(start), index), count, _search(body, way), start, args)
-    turn, is_found = b.get(search, 0), b.get(search, 1)
-    return of_turn(b, body, way.by, is_found, state, turn, args)
+    iteration, is_found = b.get(search, 0), b.get(search, 1)
+    return of_iteration(b, body, way.by, is_found, state, iteration, args)
 
 
 def _search(body: Func, way: Replacement) -> Func:
-    """A turn that says which was the last one that replaced the state, and if there was one."""
+    """An iteration that says which was the last one that replaced the state, and if there was one."""
     carries = len(body.results)
     types = [body.params[0], body.params[0], BOOL, *[body.params[1 + k] for k in way.needed]]
-    b, (turn, last, is_found, *rest) = new_function("search", [*types, *body.params[1 + carries :]])
+    b, (iteration, last, is_found, *rest) = new_function("search", [*types, *body.params[1 + carries :]])
     state = [b.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
     for k, s in zip(way.needed, rest, strict=False):
         state[k] = s
     leave(b.func)
-    replay = AsItIs(body, b, [turn, *state, *rest[len(way.needed) :]])
+    replay = AsItIs(body, b, [iteration, *state, *rest[len(way.needed) :]])
     ends = replay.run()
     choice = replay.env[way.choice]
     if not way.if_true:
         choice = b.unary(_NOT, choice, BOOL)
     b.func.blocks[0].results = [
-        b.ternary(_SELECT, choice, turn, last, body.params[0]),
+        b.ternary(_SELECT, choice, iteration, last, body.params[0]),
         b.binary(_OR, is_found, choice, BOOL),
         *(ends[k] for k in way.needed),
     ]

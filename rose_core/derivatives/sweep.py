@@ -92,12 +92,12 @@ class LoopSums(_Signed, dict[int, int | None]):  # type: ignore[misc]
 
 
 _HEAD = '''
-def sweep(order, code, cotangents, values, active, fetch, b, visit, is_turn):
+def sweep(order, code, cotangents, values, active, fetch, b, visit, is_iteration):
     """Visit the ids in ``order``: turn each cotangent into contributions to the operands.
 
     ``cotangents`` (of class `Sums`), ``values`` and ``active`` are indexed by source id; ``values``
     holds None where ``fetch(id)`` must first bring a primal value over; ``visit(id, instruction)`` does
-    what is not written out here, and what has a library's functions in its derivative if ``is_turn``.
+    what is not written out here, and what has a library's functions in its derivative if ``is_iteration``.
     Instructions go to builder ``b``, whose per-id lists are padded later.
     """
     negative = cotangents.negative
@@ -208,7 +208,7 @@ class _Text:
         """The branch of one op: a variant for each set of varying operands."""
         pulls = [rule(opcode, 1 << k).pull for k in range(len(OPS[opcode].ins))]
         calls = any(pull and pull.has_function for pull in pulls)
-        self.add(f"{keyword} op == {opcode}{' and not is_turn' if calls else ''}:")
+        self.add(f"{keyword} op == {opcode}{' and not is_iteration' if calls else ''}:")
         self.depth += 1
         operands = ["a", "o", "w"][: len(OPS[opcode].ins)]
         self.add(f"_, {', '.join(operands)} = ins")

@@ -49,7 +49,7 @@ _LONGEST_TAPE = 1000
 """So long may one be that has what is called in it: as many parameters as engines take."""
 
 _SHORT = 12
-"""The most instructions of a forward or backward function of an author's derivative that is in line."""
+"""The most instructions of a forward or backward function of an author's derivative that is inlined."""
 
 _IN_LINE = frozenset((PARAM, CALL, GET))
 """Instructions of such a function, besides operations."""
@@ -133,8 +133,8 @@ class Transposed(Chained):
 
     record: Record | None = None
     """What was asked of it, if several functions share it."""
-    is_turn = False
-    """Whether it is the body of a loop, whose turns are all over when the first backward one begins."""
+    is_iteration = False
+    """Whether it is the body of a loop, whose iterations are all over when the first backward one begins."""
     in_line = False
     """Whether the forward function is so short that its instructions stand in place of calls."""
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
-from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
+from rose_core.derivatives.linearize_control import Column, Iterations, TakenSide
 from rose_core.derivatives.passing import only_users, passed_on, passing
 from rose_core.derivatives.rules import rule_at
 from rose_core.derivatives.sweep import LoopSums, sweep
@@ -111,9 +111,11 @@ class Reverse(Cotangents):
 
         code, cotangents, active = self.func.code, self.stack[0].cotangents, self.lin.active
         start = n
-        is_turn = self.is_in_turn(-1)
+        is_iteration = self.is_in_iteration(-1)
         for v in self._stops():
-            sweep(range(start - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit, is_turn)
+            sweep(
+                range(start - 1, v, -1), code, cotangents, values, active, fetch, self.b, visit, is_iteration
+            )
             if v >= 0:
                 visit(v, code[v])
             start = v
@@ -170,7 +172,7 @@ class Reverse(Cotangents):
         forward = [*(env[x] for x in operands), env[v], 0]
         """What stands for each slot in the forward pass, as far as ``values``, of this one, are not known."""
         values: list[int | None] = [*[None] * (len(forward) - 1), c]
-        is_before = pull.has_function and all(map(self.is_in_turn, forward[: len(operands)]))
+        is_before = pull.has_function and all(map(self.is_in_iteration, forward[: len(operands)]))
         for number in pull.consts:
             values.append(None if is_before else b.real(number or 0.0))
             forward.append(fb.real(number or 0.0) if is_before else 0)
@@ -356,11 +358,11 @@ class Reverse(Cotangents):
             transpose_control.cond(self, v, CondSite(self.func, ins), taken)
 
     def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
-        turns = self.lin.control.get(v)
-        if isinstance(turns, Turns):
-            transpose_control.loop(self, v, LoopSite(self.func, ins), turns)
-        elif isinstance(turns, Column):
-            transpose_control.column(self, v, turns)
+        iterations = self.lin.control.get(v)
+        if isinstance(iterations, Iterations):
+            transpose_control.loop(self, v, LoopSite(self.func, ins), iterations)
+        elif isinstance(iterations, Column):
+            transpose_control.column(self, v, iterations)
 
     def set(self, v: int, ins: tuple[int, ...]) -> None:
         """An update: the new element has a cotangent of its own, the old one has none."""

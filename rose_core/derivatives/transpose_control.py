@@ -4,10 +4,10 @@ A choice goes back through the side that was taken: a choice on the same conditi
 functions of both, of which each gives zero for what only the other one uses. Where many choices are in each
 other, what all keep would go through each of them: every so many levels it is computed again in their place.
 
-A loop goes back through its turns, from the last to the first: a loop, with as many turns as there were,
-whose state is the cotangent of the state and a sum for each scalar argument of the body. Cotangents of
-arrays that the body takes as arguments go to accumulators that all turns add to. The tape of a turn,
-and the state before it as far as it is needed, are read from what the forward pass kept.
+A loop goes back through its iterations, from the last to the first: a loop, with as many iterations as there
+were, whose state is the cotangent of the state and a sum for each scalar argument of the body. Cotangents of
+arrays that the body takes as arguments go to accumulators that all iterations add to. The tape of an
+iteration, and the state before it as far as it is needed, are read from what the forward pass kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.kept import numbers_in
-from rose_core.derivatives.linearize_control import Column, TakenSide, Turns
+from rose_core.derivatives.linearize_control import Column, Iterations, TakenSide
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
@@ -133,27 +133,27 @@ def _placed(f: Func, before: int, after: int, first: bool) -> Func:
 # -- loops --------------------------------------------------------------------------------------------------
 
 
-def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
+def loop(reverse: Reverse, v: int, site: LoopSite, iterations: Iterations) -> None:
     """The transpose of a ``LOOP``."""
     cotangents = reverse.outputs.pop(v, {})
-    spec, body = site.spec, turns.body
+    spec, body = site.spec, iterations.body
     args = [0, *site.state, *site.args]
     given = reverse.given(args[1:], site.body.params[1:])
     if not cotangents and not given:
         return
     b = reverse.b
-    active = [k for k in range(spec.carries) if turns.varying[k]]
+    active = [k for k in range(spec.carries) if iterations.varying[k]]
     kept = [k - 1 for k in cotangents if k > spec.carries and body.active_results[k - 1]]
     results = [k for k in active if body.active_results[k]] + sorted(kept)
-    back, restored = _back(reverse, v, site, turns, tuple(results), tuple(k + 1 for k in sorted(given)))
-    made = _BackwardBody(turns, back, spec, active, restored)
+    back, restored = _back(reverse, v, site, iterations, tuple(results), tuple(k + 1 for k in sorted(given)))
+    made = _BackwardBody(iterations, back, spec, active, restored)
     start = []
     for k in active:
         t = replace_scalar(site.body.params[1 + k], REAL)
         start.append(cotangents.get(k, b.const(0.0, t)))
     start += [b.real(0.0)] * len(made.sums)
     for k in restored:
-        start.append(reverse.versions.after(_result(reverse, v, turns.position(k)), k in back.demanded))
+        start.append(reverse.versions.after(_result(reverse, v, iterations.position(k)), k in back.demanded))
     passed = []
     for kind, k in made.sources:
         if kind == "kept cotangent":
@@ -168,7 +168,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, turns: Turns) -> None:
             passed.append(reverse.ref(args[k]))
     count = reverse.value(site.count)
     if site.test:
-        count = reverse.fetch(_result(reverse, v, turns.kept_carries))
+        count = reverse.fetch(_result(reverse, v, iterations.kept_carries))
     new = Spec(len(start), spec.index, down=not spec.down)
     result = b.loop(new, count, made.func, start, passed)
     for j, k in enumerate(active):
@@ -183,39 +183,39 @@ def _back(
     reverse: Reverse,
     v: int,
     site: LoopSite,
-    turns: Turns,
+    iterations: Iterations,
     results: tuple[int, ...],
     refs: tuple[int, ...],
 ) -> tuple[Backward, tuple[int, ...]]:
-    """The backward function of a turn, and the leaves of the state whose updates it takes back.
+    """The backward function of an iteration, and the leaves of the state whose updates it takes back.
 
     These are the ones of which somebody needs an earlier version; whether the body does, it tells itself.
     """
-    asked = {k for k in restorable(site) if turns.body.updated(k) == 1 + k}
-    needed = {k for k in asked if _result(reverse, v, turns.position(k)) in reverse.versions.result}
+    asked = {k for k in restorable(site) if iterations.body.updated(k) == 1 + k}
+    needed = {k for k in asked if _result(reverse, v, iterations.position(k)) in reverse.versions.result}
     limits = _limits(reverse, site)
     key = results, refs, limits, *sorted(needed)
     # loops around this one ask again for the same, and those around them again: it is found out once
-    restored = turns.restored.get(key)
+    restored = iterations.restored.get(key)
     if restored is None:
         restored = {k for k in asked if k in needed or is_worth_it(site, k)}
     while True:
-        before = turns.body.asked() if restored - needed else []
-        back = turns.body.backward(results, refs, limits, tuple(sorted(restored)))
+        before = iterations.body.asked() if restored - needed else []
+        back = iterations.body.backward(results, refs, limits, tuple(sorted(restored)))
         if restored <= needed | back.demanded:
-            turns.restored[key] = restored
+            iterations.restored[key] = restored
             return back, tuple(sorted(restored))
         restored = restored & (needed | back.demanded)
-        turns.body.forget(before)
+        iterations.body.forget(before)
 
 
 def _limits(reverse: Reverse, site: LoopSite) -> Limits:
-    """Parameter of the body of a loop → how many numbers a turn may keep in its place."""
+    """Parameter of the body of a loop → how many numbers an iteration may keep in its place."""
     found = {k: numbers_in(t) for k, t in enumerate(site.body.params[: 1 + site.spec.carries])}
-    turns = reverse.func.pool[~site.count][0] if site.count < 0 else 0
-    if turns:
+    iterations = reverse.func.pool[~site.count][0] if site.count < 0 else 0
+    if iterations:
         for k, a in enumerate(site.args, 1 + site.spec.carries):
-            found[k] = reverse.limit(a) // int(turns)
+            found[k] = reverse.limit(a) // int(iterations)
     return tuple((k, limit) for k, limit in found.items() if limit > 1)
 
 
@@ -228,19 +228,19 @@ def column(reverse: Reverse, v: int, made: Column) -> None:
 
 
 class _BackwardBody:
-    """What a backward loop turns: from the cotangent after a turn to that before it.
+    """The body of a backward loop: from the cotangent after an iteration to that before it.
 
-    Its parameters are the number of the turn, the cotangents of the active leaves of the state, the
+    Its parameters are the number of the iteration, the cotangents of the active leaves of the state, the
     sums, the leaves of the state whose updates it takes back, and then what ``sources`` says: the array of
     cotangents of a kept value, the tape of a result of the forward function, an argument of the body, the
     cotangent behind an accumulator among these, or the accumulator of an argument's cotangent.
     """
 
     def __init__(
-        self, turns: Turns, back: Backward, spec: Spec, active: list[int], restored: Sequence[int]
+        self, iterations: Iterations, back: Backward, spec: Spec, active: list[int], restored: Sequence[int]
     ) -> None:
-        self.body = body = turns.body
-        self.index = turns.index
+        self.body = body = iterations.body
+        self.index = iterations.index
         self.spec = spec
         self.func = Func(back.func.name, [], UNIT)
         self.b = b = Builder(self.func)
@@ -249,7 +249,7 @@ class _BackwardBody:
         self.sums = [k for k in back.outputs if k > spec.carries]
         """The scalar arguments of the body that the loop sums up cotangents for."""
         types = body.func.params
-        self.turn = b.param(spec.index)
+        self.iteration = b.param(spec.index)
         cotangents = {k: b.param(replace_scalar(types[1 + k], REAL)) for k in active}
         sums = [b.param(REAL) for _ in self.sums]
         arrays = {k: b.param(types[1 + k]) for k in restored}
@@ -267,12 +267,12 @@ class _BackwardBody:
                 elif kind == "after":
                     passed.append(arrays[k])
                 elif kind == "arg":
-                    passed.append(self.turn)
+                    passed.append(self.iteration)
                 else:
                     refs[k] = b.accum(b.const(0.0, replace_scalar(types[k], REAL)))
                     passed.append(refs[k])
             elif source[0] in ("kept cotangent", "tape"):
-                passed.append(b.index(self._params[source], self.turn))
+                passed.append(b.index(self._params[source], self.iteration))
             else:
                 passed.append(self._params[source])
         found = inlined(b, back.func, passed)

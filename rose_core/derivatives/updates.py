@@ -29,7 +29,7 @@ from rose_core.language.queries import remembered, remembered_for
 from rose_core.language.types import Array, Fin, has_tape
 
 _FEW = 16
-"""So many numbers are kept of every turn rather than an array taken along."""
+"""So many numbers are kept of every iteration rather than an array taken along."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ def _given(f: Func, ins: tuple[int, ...]) -> int:
 
 
 def restorable(site: LoopSite) -> Mapping[int, Chain]:
-    """The leaves of a loop's state that a turn updates in some elements."""
+    """The leaves of a loop's state that an iteration updates in some elements."""
     if site.spec.checkpoint:
         return {}
     found = chains(site.body)
@@ -123,13 +123,15 @@ def _innermost(f: Func, v: int) -> Iterator[int]:
 
 
 def is_worth_it(site: LoopSite, k: int) -> bool:
-    """Whether to take an array of a loop's state along: if turns read much of it, and write over less."""
+    """Whether to take an array of a loop's state along: if iterations read much of it, and write over
+    less.
+    """
     read, written = _counts(site.body, k)
     size = numbers_in(site.body.params[1 + k])
-    return read > max(_FEW, written) and read * _most_turns(site) > 2 * size
+    return read > max(_FEW, written) and read * _most_trips(site) > 2 * size
 
 
-def _most_turns(site: LoopSite) -> int:
+def _most_trips(site: LoopSite) -> int:
     size = site.spec.index
     return size.size if isinstance(size, Fin) else ENDLESS
 
@@ -181,7 +183,7 @@ class _Counts:
         if ins[0] == LOOP:
             site = LoopSite(f, ins)
             read, written = _counts(site.body, k)
-            return read * _most_turns(site), written * _most_turns(site)
+            return read * _most_trips(site), written * _most_trips(site)
         counts = [_counts(f.callees[c], k) for c in callees(ins)]
         read, written = map(max, zip(*counts, strict=True))
         return read, written
@@ -193,7 +195,7 @@ class _Counts:
         if ins[:2] == (SET, x):
             return 0
         if ins[:2] != (INDEX, x):
-            return numbers_in(f.types[x]) * f.turns_of(f.home[v])
+            return numbers_in(f.types[x]) * f.trips_of(f.home[v])
         if not isinstance(f.types[v], Array):
             return numbers_of(f, v)
         return min(sum(self._read(u, v) for u in self.users.get(v, ())), numbers_of(f, v))

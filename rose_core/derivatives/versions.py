@@ -1,8 +1,9 @@
 """Arrays that loops update in their place: the backward pass takes the updates back, last to first.
 
-What a turn reads of such an array is kept where it is little (`derivatives.kept`). Where it is much, as when
-a matrix is factored, only what updates write over is kept. The array itself goes along with the turns: the
-backward loop begins with what the loop ended with, and each turn puts back what it has written over.
+What an iteration reads of such an array is kept where it is little (`derivatives.kept`). Where it is much, as
+when a matrix is factored, only what updates write over is kept. The array itself goes along with the
+iterations: the backward loop begins with what the loop ended with, and each iteration puts back what it has
+written over.
 """
 
 from __future__ import annotations

@@ -44,10 +44,10 @@ _SMALL = 17
 """An update makes a new vector of the elements of one that has fewer than this."""
 
 COUNT = fin(MOST + 1)
-"""The type of a number of turns that is known."""
+"""The type of a number of iterations that is known."""
 
 _NEVER = fin(0)
-"""The type of the index of a loop without turns: what would fail in it must not come before it."""
+"""The type of the index of a loop without iterations: what would fail in it must not come before it."""
 
 _ADD, _MUL, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "neg", "select", "defined"))
 
@@ -76,7 +76,7 @@ class Builder:
         """``neg`` → its operand."""
         self.callees: dict[Func, int] = {}
         self.specs = {spec: k for k, spec in enumerate(func.specs)}
-        """How loops turn → its place in ``Func.specs``."""
+        """How loops run → its place in ``Func.specs``."""
         self.written: dict[int, tuple[int, dict[int, int]]] = {}
         """The last of several ``SET`` at constants so far → the array before these, and the elements."""
         self.open = [0]
@@ -173,7 +173,7 @@ class Builder:
         key = (op, a, b, c)
         if op == _SELECT:
             return self.pure(key, type or self.func.type_of(b))
-        if self.never_turns():
+        if self.never_runs():
             return self.effect(key, type)  # type: ignore[arg-type]
         # what is checked already is not checked again on behalf of another line
         v = self.table.get(key[:3])
@@ -249,11 +249,11 @@ class Builder:
         return v
 
     def failing(self, key: tuple[int, ...], type: Type, operands_from: int = 1) -> int:
-        """As `pure`, for what may fail: in a loop without turns, that stays there."""
-        return self.effect(key, type) if self.never_turns() else self.pure(key, type, operands_from)
+        """As `pure`, for what may fail: in a loop without iterations, that stays there."""
+        return self.effect(key, type) if self.never_runs() else self.pure(key, type, operands_from)
 
-    def never_turns(self) -> bool:
-        """Whether an open loop has no turns."""
+    def never_runs(self) -> bool:
+        """Whether an open loop has no iterations."""
         return len(self.open) > 1 and any(self.blocks[k].size == _NEVER for k in self.open)
 
     def param(self, type: Type) -> int:
@@ -409,16 +409,17 @@ class Builder:
         return self.pure((PULL, vjp, *cotangents), UNIT)
 
     def all_of(self, loop: int, spec: Spec, count: int) -> list[int]:
-        """All results of a loop whose body has so many; 0 for the number of turns where that is not kept.
+        """All results of a loop whose body has so many; 0 for the number of iterations where that is not
+        kept.
 
         Without a test it is how many were asked for: of these, passes may leave some out.
         """
-        _, _, _, test, turns, *_ = self.code[loop]
+        _, _, _, test, trips, *_ = self.code[loop]
         if test >= 0:
-            t = self.func.type_of(turns)
-            turns = self.const(0, t) if spec.checkpoint else self.get(loop, spec.carries)
+            t = self.func.type_of(trips)
+            trips = self.const(0, t) if spec.checkpoint else self.get(loop, spec.carries)
         state = [self.get(loop, k) for k in range(spec.carries)]
-        return [*state, turns, *(self.get(loop, k) for k in range(spec.carries + 1, count + 1))]
+        return [*state, trips, *(self.get(loop, k) for k in range(spec.carries + 1, count + 1))]
 
     def cond(self, p: int, f: Func, f_args: Sequence[int], g: Func, g_args: Sequence[int]) -> int:
         """Call ``f`` where ``p`` holds, else ``g``, on arguments of its own; results are got with `get`."""
@@ -435,7 +436,7 @@ class Builder:
         test: Func | None = None,
         test_args: Sequence[int] = (),
     ) -> int:
-        """Turn ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
+        """Run ``body`` at most ``count`` times, as long as ``test`` holds; results are got with `get`."""
         if count < 0:  # one type for all that are known
             count = self.const(self.pool[~count][0], COUNT)
         number = self.specs.setdefault(spec, len(self.func.specs))

@@ -311,8 +311,8 @@ class _Checker:
     def loop(self, v: int, site: LoopSite) -> None:
         spec, body, test = site.spec, site.body, site.test
         count = self.operand(site.count, v)
-        self.require(isinstance(count, Fin), f"expected a number of turns, got {count}", v)
-        self.require(isinstance(spec.index, Fin), f"turns cannot be numbered by {spec.index}", v)
+        self.require(isinstance(count, Fin), f"expected a number of iterations, got {count}", v)
+        self.require(isinstance(spec.index, Fin), f"iterations cannot be numbered by {spec.index}", v)
         self.call(v, body, [*site.state, *site.args], [spec.index])
         state = [self.operand(x, v) for x in site.state]
         results = body.result_types
@@ -320,7 +320,7 @@ class _Checker:
         self.require(results[: spec.carries] == state, f"its state {state} becomes {results}", v)
         self.require(len(results) >= spec.carries + spec.outputs, "it keeps too little", v)
         plain = not spec.checkpoint or len(results) == spec.carries
-        self.require(plain, "a loop with checkpoints keeps nothing else of its turns", v)
+        self.require(plain, "a loop with checkpoints keeps nothing else of its iterations", v)
         if test:
             self.call(v, test, [*site.state, *site.test_args])
             self.require(test.result_types == [BOOL], f"its test gives {test.result_types}", v)
@@ -333,5 +333,5 @@ class _Checker:
         self.require(f.code[of][0] in (FOR, CALL, VJP, PULL, COND, LOOP), f"{of} has no results", v)
         self.require(k < result_count(f, of), f"{of} has no result {k}", v)
         if f.code[of][0] == LOOP and f.specs[f.code[of][1]].checkpoint:
-            self.require(k < f.specs[f.code[of][1]].carries, "its turns are not counted", v)
+            self.require(k < f.specs[f.code[of][1]].carries, "its iterations are not counted", v)
         return result_type(f, of, k)

@@ -160,7 +160,7 @@ class _Flattening:
             choice = b.cond(env[site.p][0], f, f_args, g, g_args)
             return [b.get(choice, k) for k in range(len(f.result_types))]
         if op == LOOP:
-            return self.turns(LoopSite(self.f, ins))
+            return self.control_loop(LoopSite(self.f, ins))
         if op == SET:
             return [b.set(x, env[ins[2]][0], y) for x, y in zip(env[ins[1]], env[ins[3]], strict=True)]
         if op == ZEROS:
@@ -180,7 +180,7 @@ class _Flattening:
     def leaves(self, ids: Sequence[int]) -> list[int]:
         return [leaf for x in ids for leaf in self.env[x]]
 
-    def turns(self, site: LoopSite) -> list[int]:
+    def control_loop(self, site: LoopSite) -> list[int]:
         """The results of a loop, whose functions are flat already."""
         state, args, test_args = map(self.leaves, (site.state, site.args, site.test_args))
         loop = self.b.loop(site.spec, self.env[site.count][0], site.body, state, args, site.test, test_args)

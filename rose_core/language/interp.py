@@ -124,7 +124,7 @@ def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args:
             side = not env[site.p]
             env[v] = call(site.functions[side], [env[x] for x in site.args[side]])
         elif op == LOOP:
-            env[v] = run_turns(LoopSite(f, ins), env)
+            env[v] = run_control_loop(LoopSite(f, ins), env)
         elif op == SET:
             env[v] = list(env[ins[1]])
             env[v][env[ins[2]]] = env[ins[3]]
@@ -150,7 +150,7 @@ def run_block(f: Func, number: int, needed: Sequence[int], env: list[Any], args:
 def run_loop(f: Func, number: int, needed: Sequence[int], env: list[Any], args: list[Any]) -> list[Any]:
     block = f.blocks[number]
     columns: list[list[Any]] = [[] for _ in block.results]
-    for i in range(block.turns):
+    for i in range(block.trips):
         env[block.index] = i
         run_block(f, number, needed, env, args)
         for column, r in zip(columns, block.results, strict=True):
@@ -158,22 +158,22 @@ def run_loop(f: Func, number: int, needed: Sequence[int], env: list[Any], args: 
     return columns
 
 
-def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
+def run_control_loop(site: LoopSite, env: list[Any]) -> list[Any]:
     """The results of a ``LOOP``."""
     spec, count = site.spec, env[site.count]
     state = [env[x] for x in site.state]
     args, test_args = [env[x] for x in site.args], [env[x] for x in site.test_args]
     types = site.body.result_types[spec.carries :]
     kept: list[list[Any]] = [[] for _ in types]
-    turns = 0
-    while turns < count and (site.test is None or call(site.test, [*state, *test_args])[0]):
-        i = count - 1 - turns if spec.down else turns
+    trips = 0
+    while trips < count and (site.test is None or call(site.test, [*state, *test_args])[0]):
+        i = count - 1 - trips if spec.down else trips
         results = call(site.body, [i, *state, *args])
         state = results[: spec.carries]
         for column, x in zip(kept, results[spec.carries :], strict=True):
             column.append(x)
-        turns += 1
-    if spec.must_end and site.test and turns == count and call(site.test, [*state, *test_args])[0]:
+        trips += 1
+    if spec.must_end and site.test and trips == count and call(site.test, [*state, *test_args])[0]:
         raise (
             errors.failure(errors.NOTED + spec.note, 0, 0)
             if spec.note >= 0
@@ -183,8 +183,8 @@ def run_turns(site: LoopSite, env: list[Any]) -> list[Any]:
         if spec.down:
             column.reverse()
         if spec.is_output(k):
-            column += [filled(zero_of(t), t) for _ in range(spec.turns - turns)]
-    return [*state, turns, *kept]
+            column += [filled(zero_of(t), t) for _ in range(spec.trips - trips)]
+    return [*state, trips, *kept]
 
 
 def zeros(x: object) -> object:

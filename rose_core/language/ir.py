@@ -18,10 +18,9 @@ start, and one hash table finds common subexpressions everywhere. A tuple per in
 is the key of that table as well: in Pyodide that is twice as fast as parallel lists of ints with a
 packed key.
 
-Some words for all passes: a *turn* is an iteration of a loop, and the *state* of a ``LOOP`` what it carries
-from one to the next; a *choice* is a ``COND``, and its *sides* are the two functions; a *row* is an element
-that is an array; *written out* is unrolled, *in line* inlined; what is *kept* of a forward pass is on the
-*tape*.
+Some words for all passes: the *state* of a ``LOOP`` is what it carries from one iteration to the next; a
+*choice* is a ``COND``, and its *sides* are the two functions; a *row* is an element that is an array; what is
+*kept* of a forward pass is on the *tape*.
 
 Functions made by the tracers hold leaf types only: aggregates are bundles of ids on the tracer's side
 and leave no instruction. Programs read from text may hold pairs and structs (`TUPLE`, `MEMBER`,
@@ -105,54 +104,54 @@ class Block:
         """The index type the loop ranges over; unit for a function's body."""
         self.order: list[int] = []
         self.results: list[int] = []
-        """What one turn of the loop, or a call of the function, gives. Grows when a value is taped."""
+        """What one iteration of the loop, or a call of the function, gives. Grows when a value is taped."""
         self.owner = -1
         """The ``FOR`` instruction; -1 while the block is open, and for a function's body."""
         self.count: int | None = None
-        """How many turns there are, where that is not the size: `optimise.sums`."""
+        """How many iterations there are, where that is not the size: `optimise.sums`."""
         self.down = False
-        """Whether the last turn comes first."""
+        """Whether the last iteration comes first."""
 
     @property
-    def turns(self) -> int:
-        """How many turns the size says."""
-        assert isinstance(self.size, Fin), f"a loop over {self.size} has no fixed number of turns"
+    def trips(self) -> int:
+        """How many iterations the size says."""
+        assert isinstance(self.size, Fin), f"a loop over {self.size} has no fixed number of iterations"
         return self.size.size
 
     @property
     def is_whole(self) -> bool:
-        """Whether there are as many turns as the size says, from the first one on."""
+        """Whether there are as many iterations as the size says, from the first one on."""
         return self.count is None and not self.down
 
 
 @dataclass(frozen=True)
 class Spec:
-    """How a ``LOOP`` turns.
+    """How a ``LOOP`` runs.
 
     Its operands are the initial state, then the body's further arguments, then those of the test. The
-    body takes the number of the turn, the state and its further arguments; it gives the next state, and
-    then what is kept of every turn. The test takes the state and its own arguments. The loop's results are
-    the last state, how many turns there were, and arrays of what was kept.
+    body takes the iteration's number, the state and its further arguments; it gives the next state, and
+    then what is kept of every iteration. The test takes the state and its own arguments. The loop's results
+    are the last state, how many iterations there were, and arrays of what was kept.
     """
 
     carries: int
     """The number of leaves of the state."""
     index: Type
-    """The type of the number of the turn."""
+    """The type of the iteration's number."""
     outputs: int = 0
     """How many of the kept values become arrays over ``index``, or `ALL`; others become arrays over ``?``."""
     down: bool = False
-    """Whether the turns are numbered from the last to 0."""
+    """Whether the iterations are numbered from the last to 0."""
     must_end: bool = False
-    """Whether it is an error when the test still holds after the last turn."""
+    """Whether it is an error when the test still holds after the last iteration."""
     checkpoint: int = 0
-    """How many turns reverse mode goes back to a state that was kept; 0 if it keeps everything."""
+    """How many iterations reverse mode goes back to a state that was kept; 0 if it keeps everything."""
     note: int = -1
     """What is said where it must end and does not: the number of a note, or -1."""
 
     @property
-    def turns(self) -> int:
-        """How often the loop turns at most."""
+    def trips(self) -> int:
+        """How often the loop runs at most."""
         assert isinstance(self.index, Fin)
         return self.index.size
 
@@ -166,7 +165,7 @@ class Spec:
 
 
 ALL = -1
-"""Of a loop that turns as often as it has indices: all that it keeps becomes arrays over these, however much
+"""Of a loop that runs as often as it has indices: all that it keeps becomes arrays over these, however much
 that is in the end."""
 
 
@@ -203,7 +202,7 @@ class Func(Chained):
         the one operand of a ``VEC``, and has all numbers as bytes (`language.tables`)."""
         self.callees: list[Func] = []
         self.specs: list[Spec] = []
-        """How its loops turn; ``LOOP`` instructions refer to them by number."""
+        """How its loops run; ``LOOP`` instructions refer to them by number."""
         self.remat = False
         """Whether reverse mode computes what it needs of this function again, rather than keep it."""
         self.jvp: Func | None = None
@@ -291,14 +290,14 @@ class Func(Chained):
     def home_of(self, v: int) -> int:
         return self.home[v] if v >= 0 else 0
 
-    def turns_of(self, number: int, within: int = 0) -> int:
+    def trips_of(self, number: int, within: int = 0) -> int:
         """How often a block runs each time that ``within``, one around it, does: by default in a call."""
-        turns = 1
+        trips = 1
         while number > within:
             block = self.blocks[number]
-            turns *= block.size.size if isinstance(block.size, Fin) else ENDLESS
+            trips *= block.size.size if isinstance(block.size, Fin) else ENDLESS
             number = block.parent
-        return turns
+        return trips
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.code)} instructions>"
@@ -357,10 +356,10 @@ class LoopSite:
         end = len(self.body.params) - 1
         self.state = rest[: self.spec.carries]
         self.args = rest[self.spec.carries : end]
-        """What the body takes besides the number of the turn and the state."""
+        """What the body takes besides the iteration's number and the state."""
         self.test_args = rest[end:]
-        self.is_whole = not self.test and self.count < 0 and func.pool[~self.count][0] == self.spec.turns
-        """Whether it turns as often as it has indices."""
+        self.is_whole = not self.test and self.count < 0 and func.pool[~self.count][0] == self.spec.trips
+        """Whether it runs as often as it has indices."""
 
 
 def result_type(f: Func, v: int, k: int) -> Type:

@@ -152,7 +152,7 @@ class Replay:
         else:
             assert op == IDX, f"{op} must be flattened before"
 
-    def turn(self, number: int) -> Block:
+    def iteration(self, number: int) -> Block:
         """Begin the loop of a block, and emit what is in it; to close it is left to the caller."""
         block = self.func.blocks[number]
         self.env[block.index] = self.b.open_for(block.size)
@@ -160,7 +160,7 @@ class Replay:
         return block
 
     def loop(self, v: int, number: int) -> None:
-        block = self.turn(number)
+        block = self.iteration(number)
         self.env[v] = self.b.close_for([self.env[r] for r in block.results])
 
     def get(self, v: int, of: int, k: int) -> None:

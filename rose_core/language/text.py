@@ -370,7 +370,7 @@ class _Printer:
             yes, no = (self.call(g, args) for g, args in zip(site.functions, site.args, strict=True))
             return f"if {self.value(site.p)} then {yes} else {no}"
         if op == LOOP:
-            return self.turns(LoopSite(f, ins))
+            return self.control_loop(LoopSite(f, ins))
         if op in (MEMBER, REF_MEMBER):
             t = f.type_of(ins[1])
             amp = "&" if op == REF_MEMBER else ""
@@ -405,7 +405,7 @@ class _Printer:
     def call(self, f: Func, args: Iterable[int]) -> str:
         return f"{self.function_name(f)}({', '.join(map(self.value, args))})"
 
-    def turns(self, site: LoopSite) -> str:
+    def control_loop(self, site: LoopSite) -> str:
         """``loop n to count from (state) do body(further arguments) …``"""
         spec = site.spec
         state = ", ".join(map(self.value, site.state))

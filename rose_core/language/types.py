@@ -193,7 +193,7 @@ UNIT = Scalar("()")
 BOOL = Scalar("Bool")
 RUN = Scalar("?")
 """The index type of an array whose size is known only when it is made: what a loop keeps of each of its
-turns, for the backward pass. Its elements are read at the counter of a loop, of any index type."""
+iterations, for the backward pass. Its elements are read at the counter of a loop, of any index type."""
 REAL = Scalar("Real")
 TAN = Scalar("Tan")
 

@@ -1,6 +1,6 @@
 """Windows: vectors of elements that stand in a row in another vector.
 
-A function that is shared gets one in place of many elements (`recording.share`). Where it is put in line, its
+A function that is shared gets one in place of many elements (`recording.share`). Where it is inlined, its
 elements are read where they are.
 """
 

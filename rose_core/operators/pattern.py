@@ -1,8 +1,8 @@
 """Which results of a program depend on which arguments: the pattern of its Jacobian.
 
 An interpreter that computes with dependencies instead of numbers. Indices and what is decided by them are
-known, as long as no number of the arguments decides, so loops are followed turn by turn; what is not known
-may be anything, and then all that could happen counts.
+known, as long as no number of the arguments decides, so loops are followed iteration by iteration; what is
+not known may be anything, and then all that could happen counts.
 
 What it computes with:
 
@@ -58,7 +58,7 @@ class Sets:
     def __init__(self) -> None:
         self.pairs: list[tuple[int, int]] = []
         self.known: dict[int, frozenset[int]] = {}
-        """The members of some, so that they are not looked for through many turns of a loop again."""
+        """The members of some, so that they are not looked for through many iterations of a loop again."""
 
     def both(self, x: Any, y: Any) -> Any:
         """What depends on all that either depends on, or may be either."""
@@ -299,7 +299,7 @@ class _Run:
         elif op == COND:
             env[v] = self.cond(CondSite(func, ins))
         elif op == LOOP:
-            env[v] = self.turns(LoopSite(func, ins))
+            env[v] = self.control_loop(LoopSite(func, ins))
         elif op == SET:
             env[v] = self.updated(env[ins[1]], env[ins[2]], env[ins[3]], func.types[v])
         elif op == ZEROS:
@@ -318,7 +318,7 @@ class _Run:
     def loop(self, number: int) -> list[Any]:
         block = self.func.blocks[number]
         columns: list[list[Any]] = [[] for _ in block.results]
-        for i in range(block.turns):
+        for i in range(block.trips):
             self.env[block.index] = i
             self.block(number)
             for column, r in zip(columns, block.results, strict=True):
@@ -342,57 +342,57 @@ class _Run:
         types = site.functions[0].result_types
         return [self.sets.either(x, y, t) for x, y, t in zip(*found, types, strict=True)]
 
-    def turns(self, site: LoopSite) -> list[Any]:
+    def control_loop(self, site: LoopSite) -> list[Any]:
         spec, env = site.spec, self.env
         count = env[site.count]
         state = [env[x] for x in site.state]
         args, test_args = [env[x] for x in site.args], [env[x] for x in site.test_args]
         types = site.body.result_types
         kept: list[list[Any]] = [[] for _ in types[spec.carries :]]
-        turn = 0
-        while count is not ANY and turn < count:
+        iteration = 0
+        while count is not ANY and iteration < count:
             goes = dependencies(self.sets, site.test, [*state, *test_args])[0] if site.test else True
             if goes is ANY:
                 break
             if not goes:
-                count = turn
+                count = iteration
                 break
-            i = count - 1 - turn if spec.down else turn
+            i = count - 1 - iteration if spec.down else iteration
             found = dependencies(self.sets, site.body, [i, *state, *args])
             state = found[: spec.carries]
             for column, x in zip(kept, found[spec.carries :], strict=True):
                 column.append(x)
-            turn += 1
+            iteration += 1
         whole = self.outputs(site, kept)
-        if turn == count:
-            return [*state, turn, *whole]
-        state, rest = self.any_turns(site, state, args, types)
+        if iteration == count:
+            return [*state, iteration, *whole]
+        state, rest = self.any_iterations(site, state, args, types)
         for k, (column, t) in enumerate(zip(kept, types[spec.carries :], strict=True)):
             every = rest[k]
             for x in column:
                 every = self.sets.either(every, x, t)
             if spec.is_output(k):
                 every = self.sets.either(every, _known(zero_of(t), t), t)
-                rest[k] = [every for _ in range(spec.turns)]
+                rest[k] = [every for _ in range(spec.trips)]
             else:
                 rest[k] = Each(every)
         return [*state, ANY, *rest]
 
     def outputs(self, site: LoopSite, kept: list[list[Any]]) -> list[Any]:
-        """What was kept of each turn, as arrays."""
+        """What was kept of each iteration, as arrays."""
         spec = site.spec
         for k, (column, t) in enumerate(zip(kept, site.body.result_types[spec.carries :], strict=True)):
             if spec.down:
                 column = kept[k] = column[::-1]
             if spec.is_output(k):
-                size = spec.turns
+                size = spec.trips
                 column += [_known(zero_of(t), t) for _ in range(size - len(column))]
         return list(kept)
 
-    def any_turns(
+    def any_iterations(
         self, site: LoopSite, state: list[Any], args: list[Any], types: Sequence[Type]
     ) -> tuple[list[Any], list[Any]]:
-        """The state after any number of further turns, and what may be kept of one."""
+        """The state after any number of further iterations, and what may be kept of one."""
         carries, sets, before = site.spec.carries, self.sets, dict[int, frozenset[int]]()
         while True:
             found = dependencies(sets, site.body, [ANY, *state, *args])

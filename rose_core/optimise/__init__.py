@@ -10,11 +10,12 @@ On a whole program, before anything is differentiated (`derivatives.expand`):
 
 On each function, before it is differentiated:
 
-- `hoist`: a loop that does the same in all turns of one around it moves out (loop-invariant code motion);
+- `hoist`: a loop that does the same in all iterations of one around it moves out (loop-invariant code
+  motion);
 - `fused`: loops side by side that compute much of the same become one (loop fusion);
 - `guarded`: a sum under a condition on the index becomes a loop over the range where that holds;
 - `bounded`: so does a loop with a state that only changes in such a range;
-- `carried`: elements that earlier turns have set become state (scalar replacement);
+- `carried`: elements that earlier iterations have set become state (scalar replacement);
 - `outside`: what a body computes of its arguments alone moves out of the loop (loop-invariant code motion);
 - `narrow`: the body of a loop gets rows in place of matrices of which it reads no more.
 
@@ -29,7 +30,7 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `elements`: a vector that is made to be added is added number by number (scalar replacement);
 - `interchange`: a loop along rows goes inside of the one over rows (loop interchange);
 - `single`: calls of a function that is one operation become that operation;
-- `unroll`: short inner loops are written out (loop unrolling), by `jam` side by side (unroll and jam);
+- `unroll`: short inner loops are unrolled, by `jam` side by side (unroll and jam);
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
 - `once`: what several loops compute with library functions is computed in one of them;
 - `sums`: a loop whose state is nothing but sums becomes one without a state, which may run in lanes.
@@ -39,7 +40,8 @@ What they have in common:
 - `copies`, `other_loops`: functions in which calls, or loops, become others;
 - `movable`: what may be done elsewhere; `invariants`: the values that `hoist` computes ahead;
 - `numbering`: which values are the same (value numbering);
-- `ranges`: in which turns a loop does anything; `unchanged`: which numbers of a state no turn changes;
-- `cases`: when a value has a part in a derivative; `reads`: which turns read the same of tables;
-- `written`: loops written out before anything is differentiated.
+- `ranges`: in which iterations a loop does anything; `unchanged`: which numbers of a state no iteration
+  changes;
+- `cases`: when a value has a part in a derivative; `reads`: which iterations read the same of tables;
+- `written`: loops unrolled before anything is differentiated.
 """

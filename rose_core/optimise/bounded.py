@@ -1,12 +1,12 @@
-"""Loops with a state that turn only where something happens, before anything is differentiated.
+"""Loops with a state that run only where something happens, before anything is differentiated.
 
 A triangle of a matrix is written as a loop over all indices with a choice in it:
 
     loop k < n, state a:  cond(k < i, step(a, k), a)     →     loop k < i, state a:  step(a, k)
 
-Where the state stays as it is unless the number of the turn is in a range that is known before the loop, the
-loop turns over that range: its count is the length of the range, its number counts from there, and the choice
-is gone. So a derivative keeps no other turns, and goes back through no others.
+Where the state stays as it is unless the number of the iteration is in a range that is known before the loop,
+the loop runs over that range: its count is the length of the range, its number counts from there, and the
+choice is gone. So a derivative keeps no other iterations, and goes back through no others.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _ADD, _SUB, _IADD, _ISUB, _IMIN, _IMAX, _NARROW, _SELECT = map(
 )
 
 _CHOICES = frozenset((COND, SET, _SELECT))
-"""Without any of these, a body does the same in all turns."""
+"""Without any of these, a body does the same in all iterations."""
 
 
 def bounded(f: Func) -> Func:
-    """``f``, or a copy whose loops turn over ranges; the functions that it calls are left."""
+    """``f``, or a copy whose loops run over ranges; the functions that it calls are left."""
     return f if LOOP not in opcodes(f) or stays(f) else _bounded(f)
 
 
@@ -53,7 +53,7 @@ def _ranges(f: Func) -> dict[int, Range]:
 
 
 def _range(f: Func, ins: tuple[int, ...]) -> Range | None:
-    """Where a loop has something to do, if that is not in all turns."""
+    """Where a loop has something to do, if that is not in all iterations."""
     site = LoopSite(f, ins)
     body, spec = site.body, site.spec
     plain = not (site.test or spec.checkpoint or spec.down) and len(body.results) == spec.carries
@@ -63,7 +63,7 @@ def _range(f: Func, ins: tuple[int, ...]) -> Range | None:
 
 
 def _adds_up(f: Func, start: int, body: Func, k: int) -> bool:
-    """Whether a number of the state starts from 0.0, and turns only add to it or take away."""
+    """Whether a number of the state starts from 0.0, and iterations only add to it or take away."""
     if not starts_from_zero(f, start):
         return False
     result = body.results[k]
@@ -73,7 +73,7 @@ def _adds_up(f: Func, start: int, body: Func, k: int) -> bool:
 
 
 class _Bounding(OtherLoops):
-    """Copies a function whose loops turn over ranges."""
+    """Copies a function whose loops run over ranges."""
 
     def other_loop(self, v: int, site: LoopSite, found: Range, state: list[int], args: list[int]) -> None:
         self.env[v] = over_range(self.b, site.spec, site.body, self.env[site.count], state, args, found)
@@ -82,7 +82,7 @@ class _Bounding(OtherLoops):
 def over_range(
     b: Builder, spec: Spec, body: Func, count: int, state: Sequence[int], args: Sequence[int], found: Range
 ) -> int:
-    """The loop over the turns in which something happens, on a state and arguments."""
+    """The loop over the iterations in which something happens, on a state and arguments."""
     same = Same(body, spec.carries)
 
     def innermost(op: int, end: int, bounds: Sequence[tuple[Term, int]]) -> int:
@@ -121,17 +121,17 @@ def over_range(
 
 
 def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Fin) -> Unchanged:
-    """The body of a loop that turns over a range of ``numbers`` from ``first`` on, or from an index of that
+    """The body of a loop that runs over a range of ``numbers`` from ``first`` on, or from an index of that
     type, which it gets after its arguments.
 
     Thereafter it gets numbers that it does not change.
     """
     copy = Func(body.name, [], UNIT)
     b = Builder(copy)
-    turn, *others = [b.param(t) for t in (spec.index, *body.params[1:])]
+    iteration, *others = [b.param(t) for t in (spec.index, *body.params[1:])]
     low = b.const(first, COUNT) if isinstance(first, int) else b.param(first)
     size = b.const(numbers.size, COUNT)  # type: ignore[attr-defined]
-    turn = b.binary(_NARROW, b.binary(_IADD, turn, low, COUNT), size, numbers)
-    replay = Assuming(body, b, [turn, *others], found.assumed)
+    iteration = b.binary(_NARROW, b.binary(_IADD, iteration, low, COUNT), size, numbers)
+    replay = Assuming(body, b, [iteration, *others], found.assumed)
     copy.blocks[0].results = replay.run()
-    return unchanged(copy, spec.carries, turn, {replay.env[x] for x in found.apart()})
+    return unchanged(copy, spec.carries, iteration, {replay.env[x] for x in found.apart()})

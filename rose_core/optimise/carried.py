@@ -1,12 +1,12 @@
-"""Elements that the last turns of a loop have set, as numbers of its state: scalar replacement.
+"""Elements that the last iterations of a loop have set, as numbers of its state: scalar replacement.
 
 A trajectory is written as a vector in which each element is computed of the one before:
 
     loop i, state x:  x.set(i + 1, f(x[i]))     →     loop i, state x, y:  x.set(i + 1, f(y)), f(y)
 
-A turn would wait for memory until it has what the last one set, and on the way back for its cotangent. So the
-loop carries that beside the vector (Callahan, Carr and Kennedy, 1990). Where turns read and set one element
-only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
+An iteration would wait for memory until it has what the last one set, and on the way back for its cotangent.
+So the loop carries that beside the vector (Callahan, Carr and Kennedy, 1990). Where iterations read and set
+one element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _IADD, _ISUB, _NARROW = map(code, ("iadd", "isub", "narrow"))
 _INDICES = among([INDEX])
 
 _MOST = 8
-"""The most numbers that become state, and the most that are set of an array in a turn."""
+"""The most numbers that become state, and the most that are set of an array in an iteration."""
 
 _FARTHEST = 4
-"""From how many turns ago they are at most."""
+"""From how many iterations ago they are at most."""
 
 _DEEPEST = 8
 """The most operations in an index."""
@@ -45,43 +45,43 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A linear index: the number of the turn and arguments, so many times each, and a constant."""
+    """A linear index: the iteration's number and arguments, so many times each, and a constant."""
 
-    turns: int
+    slope: int
     args: frozenset[tuple[int, int]]
     more: int
 
     def before(self, lag: int) -> _Line:
-        """What it was so many turns ago."""
-        return replace(self, more=self.more - self.turns * lag)
+        """What it was so many iterations ago."""
+        return replace(self, more=self.more - self.slope * lag)
 
     def is_like(self, other: _Line) -> bool:
         """Whether the two differ by a constant."""
-        return (self.turns, self.args) == (other.turns, other.args)
+        return (self.slope, self.args) == (other.slope, other.args)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an element of an array is, or a part, and what a turn puts there."""
+    """Where an element of an array is, or a part, and what an iteration puts there."""
 
     path: tuple[_Line | None, ...]
     """The indices that lead there, from the outermost in; None for those that are no such sums."""
     value: int
 
     def is_apart(self, other: _Place, lag: int) -> bool:
-        """Whether this is never where ``other`` was so many turns ago, nor in it."""
+        """Whether this is never where ``other`` was so many iterations ago, nor in it."""
         pairs = zip(self.path, other.path, strict=False)
         return any(x and y and x.is_like(y) and x.more != y.before(lag).more for x, y in pairs)
 
     def lag(self, other: _Place) -> int | None:
-        """How many turns ago ``other`` was where this is, if that is always the same."""
+        """How many iterations ago ``other`` was where this is, if that is always the same."""
         lags = set()
         for x, y in zip(self.path, other.path, strict=False):
             if not (x and y and x.is_like(y)):
                 return None
             apart = y.more - x.more
-            if x.turns:
-                lags.add(apart / x.turns)
+            if x.slope:
+                lags.add(apart / x.slope)
             elif apart:
                 return None
         found = lags.pop() if lags else 1
@@ -91,18 +91,20 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Carrying:
-    """The body of a loop that gets elements which the last turns have set, after the rest of the state."""
+    """The body of a loop that gets elements which the last iterations have set, after the rest of the
+    state.
+    """
 
     body: Func
     starts: list[tuple[int, list[_Line]]]
-    """For each element the leaf of the state, and where in that the element is before the first turn."""
+    """For each element the leaf of the state, and where in that the element is before the first iteration."""
     instead: dict[int, int]
     """Leaf of the state that the body does not get → which of these elements is all that changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """Where something is computed in a turn."""
+    """Where something is computed in an iteration."""
 
     body: Func
     carries: int
@@ -112,14 +114,15 @@ class _Where:
     """The values of the body that this gets as arguments."""
 
 
-_TURN = (-1, 0)
+_ITERATION = (-1, 0)
 """In place of a choice and the number of its side, for what is in the body itself."""
 
 _Read = tuple[int, int, int]
 """An element that is read: the choice and the number of its side where that is done, and the value there."""
 
 _Set = tuple[int, int, int]
-"""An element that was set: the leaf of the state, the number of the place in it, and how many turns ago."""
+"""An element that was set: the leaf of the state, the number of the place in it, and how many iterations
+ago."""
 
 
 def carried(f: Func) -> Func:
@@ -157,11 +160,11 @@ def _made(body: Func, carries: int) -> _Carrying | None:
     params = [b.param(t) for t in body.params[: 1 + carries]]
     numbers = {at: [b.param(REAL) for _ in found] for at, found in starts.items()}
     params += [b.param(t) for t in body.params[1 + carries :]]
-    known: dict[tuple[int, int], dict[int, int]] = {_TURN: {}}
+    known: dict[tuple[int, int], dict[int, int]] = {_ITERATION: {}}
     for (*at, v), (k, n, lag) in reads.items():
         if (k, n) in numbers:
             known.setdefault((at[0], at[1]), {})[v] = numbers[k, n][lag - 1]
-    replay = _Turn(body, b, params, known)
+    replay = _Iteration(body, b, params, known)
     results = replay.run()
     after = [x for (k, n), ids in numbers.items() for x in (replay.env[places[k][n].value], *ids[:-1])]
     copy.blocks[0].results = [*results[:carries], *after, *results[carries:]]
@@ -191,10 +194,10 @@ def _without(body: Func, leaves: Collection[int]) -> Func:
 
 
 def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Read, _Set]]:
-    """By leaf of the state, what a turn sets of it, the last first; and what a turn reads that was set in one
-    before.
+    """By leaf of the state, what an iteration sets of it, the last first; and what an iteration reads that
+    was set in one before.
     """
-    turn = _Where(body, carries, body, range(len(body.params)))
+    iteration = _Where(body, carries, body, range(len(body.params)))
     places: dict[int, list[_Place]] = {}
     leaves: dict[int, int] = {}
     """Each version of an array in the state → the leaf."""
@@ -218,12 +221,12 @@ def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Rea
         if ins[0] == PARAM and 0 < ins[1] <= carries:
             k = ins[1] - 1
             chain = [*updates(body, body.results[k])]
-            found = _places(turn, body.results[k], v) if 0 < len(chain) <= _MOST else []
+            found = _places(iteration, body.results[k], v) if 0 < len(chain) <= _MOST else []
             if len(found) <= _MOST:
                 leaves |= dict.fromkeys([v, *chain], k)
                 places[k] = found
         elif ins[0] == INDEX and body.types[v] is REAL:
-            look(turn, v, _TURN)
+            look(iteration, v, _ITERATION)
         elif ins[0] == COND:
             site = CondSite(body, ins)
             for n, side in enumerate(site.functions):
@@ -235,7 +238,7 @@ def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Rea
 
 
 def _places(where: _Where, result: int, array: int) -> list[_Place]:
-    """The places that a turn sets to make ``result`` of ``array``, the last first."""
+    """The places that an iteration sets to make ``result`` of ``array``, the last first."""
     body = where.body
 
     def changes(x: int, place: tuple[int, ...], path: tuple[_Line | None, ...]) -> Iterator[_Place]:
@@ -288,7 +291,9 @@ def _line(where: _Where, i: int) -> _Line | None:
 
 
 def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | None:
-    """In which of the places what is ``here`` was set last, and how many turns ago, where that is known."""
+    """In which of the places what is ``here`` was set last, and how many iterations ago, where that is
+    known.
+    """
     for n, place in enumerate(places):
         lag = here.lag(place)
         if lag:
@@ -300,7 +305,9 @@ def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | Non
 
 
 def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
-    """Where the elements of the last turns are before the first one; none if that may be beyond the array."""
+    """Where the elements of the last iterations are before the first one; none if that may be beyond the
+    array.
+    """
     found = []
     for lag in range(1, 1 + lags):
         t = body.params[1 + k]
@@ -317,13 +324,13 @@ def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
     return found
 
 
-class _Turn(Knowing):
+class _Iteration(Knowing):
     """Copies the body of a loop, some of whose values are known, and some in the sides of its choices."""
 
     def __init__(
         self, func: Func, b: Builder, args: Sequence[int], known: Mapping[tuple[int, int], Mapping[int, int]]
     ) -> None:
-        super().__init__(func, b, args, known[_TURN])
+        super().__init__(func, b, args, known[_ITERATION])
         self.sides = known
 
     def cond(self, v: int, ins: tuple[int, ...]) -> None:

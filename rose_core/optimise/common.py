@@ -57,32 +57,32 @@ def common(root: Func) -> Func:
 
 
 class _Calls:
-    """The calls of one function, each as often as the loops turn that it is in."""
+    """The calls of one function, each as often as the loops run that it is in."""
 
     def __init__(self, params: int) -> None:
         self.columns: list[list[object]] = [[] for _ in range(1 + params)]
         """The callers, and each of the arguments."""
-        self.turns: dict[int, list[int]] = {}
+        self.trips: dict[int, list[int]] = {}
         """A call in a loop → how often each of these is computed."""
         self.reads: dict[int, tuple[Reads, Sequence[int]]] = {}
-        """A call in a loop over tables → what the turns of that read, and the arguments there."""
+        """A call in a loop over tables → what the iterations of that read, and the arguments there."""
         self.number = 0
         self._computed: dict[int, int] = {}
         self._shared: dict[int, bool] = {_VARIES: False}
 
     def add(self, caller: Func, args: Sequence[int], home: int, reads: Reads | None) -> None:
-        """A call of ``args`` in this block of its caller, whose turns read that."""
-        turns = caller.turns_of(home)
-        if turns:
+        """A call of ``args`` in this block of its caller, whose iterations read that."""
+        trips = caller.trips_of(home)
+        if trips:
             if home:
                 call = len(self.columns[0])
-                self.turns[call] = [1, *[caller.turns_of(caller.home_of(x)) for x in args]]
+                self.trips[call] = [1, *[caller.trips_of(caller.home_of(x)) for x in args]]
                 if reads:
                     self.reads[call] = reads, args
             given = [caller, *[x if x >= 0 else caller.pool[~x] for x in args]]
             for column, x in zip(self.columns, given, strict=True):
                 column.append(x)
-            self.number += turns
+            self.number += trips
 
     def computed(self, args: int) -> int:
         """How often the callers compute what depends on some arguments: bit ``k + 1`` is argument ``k``."""
@@ -90,14 +90,14 @@ class _Calls:
         if found is None:
             which = [0, *[k for k in range(1, args.bit_length()) if args >> k & 1]]
             given = [*zip(*[self.columns[k] for k in which], strict=True)]
-            turns = dict.fromkeys(given, 1)
-            for call, of_args in self.turns.items():
-                turns[given[call]] = self._read(call, which) or max([of_args[k] for k in which])
-            found = self._computed[args] = sum(turns.values())
+            trips = dict.fromkeys(given, 1)
+            for call, of_args in self.trips.items():
+                trips[given[call]] = self._read(call, which) or max([of_args[k] for k in which])
+            found = self._computed[args] = sum(trips.values())
         return found
 
     def _read(self, call: int, which: Sequence[int]) -> int:
-        """How many of these arguments the turns of a loop over tables read; 0 if that is not known."""
+        """How many of these arguments the iterations of a loop over tables read; 0 if that is not known."""
         if call not in self.reads:
             return 0
         reads, args = self.reads[call]
@@ -133,7 +133,7 @@ def _all_calls(root: Func) -> dict[Func, _Calls]:
 
 
 def _reads(f: Func, number: int) -> Reads | None:
-    """What the turns of a block read, if it is a loop with turns in the outermost block."""
+    """What the iterations of a block read, if it is a loop with iterations in the outermost block."""
     block = f.blocks[number]
     is_loop = number and block.parent == 0 and isinstance(block.size, Fin) and block.size.size
     return Reads(f, number) if is_loop else None
@@ -313,7 +313,9 @@ class _Caller(Copying):
     def _ahead(
         self, reads: Reads, callee: Func, rest: _Rest, args: Sequence[int]
     ) -> dict[int, tuple[int, int]]:
-        """What turns have in common, computed once in loops before: value of the callee → as in `before`."""
+        """What iterations have in common, computed once in loops before: value of the callee → as in
+        `before`.
+        """
         b = self.b
         found: dict[int, tuple[int, int]] = {}
         alike: dict[tuple[int, ...], list[int]] = {}
@@ -324,15 +326,15 @@ class _Caller(Copying):
             numbers = reads.of_all([args[k] for k in params])
             if numbers is None or numbers is SAME or 2 * len({*numbers}) > len(numbers):
                 continue
-            first = {number: turn for turn, number in reversed([*enumerate(numbers)])}
-            turns = [first[number] for number in range(len(first))]
-            index = b.open_for(fin(len(turns)))
-            value = reads.again(b, self.env, turns, index)
+            first = {number: iteration for iteration, number in reversed([*enumerate(numbers)])}
+            iterations = [first[number] for number in range(len(first))]
+            index = b.open_for(fin(len(iterations)))
+            value = reads.again(b, self.env, iterations, index)
             given = [value(x) if k in params else 0 for k, x in enumerate(args)]
             before = _Caller(callee, b, given, self.copies)
             before.sequence(_needed(callee, values))
             loop = b.close_for([before.env[w] for w in values])
-            table = indices(b, numbers, len(turns))
+            table = indices(b, numbers, len(iterations))
             found.update({w: (b.get(loop, k), table) for k, w in enumerate(values)})
         return found
 
@@ -352,7 +354,7 @@ class _Caller(Copying):
     def call(self, v: int, callee: Func, args: Sequence[int]) -> None:
         given = [self.env[a] for a in args]
         rest = self.copies.chosen(callee)
-        if isinstance(rest, _Rest) and not self.b.never_turns():
+        if isinstance(rest, _Rest) and not self.b.never_runs():
             ahead = self.before.get(v, {})
             before = _Caller(callee, self.b, given, self.copies)
             if ahead:

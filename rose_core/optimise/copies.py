@@ -32,7 +32,7 @@ class Copies:
         self.chosen = chosen
         self.name = name
         self.small = small
-        """The bodies of loops that are written out."""
+        """The bodies of loops that are unrolled."""
         self.versions: dict[Func, _Version] = {}
 
     def of(self, f: Func) -> Func:
@@ -95,7 +95,7 @@ class _Copy:
     """A function in which something changes."""
 
     inside: list[_Inside]
-    """Which of its callees are chosen, which are bodies of loops that are written out, and their versions."""
+    """Which of its callees are chosen, which are bodies of loops that are unrolled, and their versions."""
     rule: Func | None
     """The derivative that its author gave it, who may give it another one."""
     version: int

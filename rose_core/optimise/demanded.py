@@ -5,7 +5,7 @@
 A gradient needs what its forward pass keeps, and seldom the value. What a function does not need of its own
 is never computed (`language.demand`); but the side of a choice, or the body of a loop, gives several results,
 of which the function around may use few. So here these give less, and get less: of a loop's state there is
-left what is used after the loop, and what that is computed of, turn by turn.
+left what is used after the loop, and what that is computed of, iteration by iteration.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class _Least(Replay):
         super().call(v, demanded(callee), args)
 
     def loop(self, v: int, number: int) -> None:
-        block = self.turn(number)
+        block = self.iteration(number)
         used = sorted(self.columns.get(v, ()))
         made = self.b.close_for([self.env[block.results[k]] for k in used])
         self._gives(v, made, {k: at for at, k in enumerate(used)})

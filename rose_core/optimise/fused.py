@@ -1,4 +1,4 @@
-"""Loops that compute the same in each turn, as one loop, before anything is differentiated: loop fusion.
+"""Loops that compute the same in each iteration, as one loop, before anything is differentiated: loop fusion.
 
     for j:  x += a[j] / r(j)
     for j:  y += b[j] / r(j)     →     for j:  s = r(j);  x += a[j] / s;  y += b[j] / s
@@ -28,10 +28,10 @@ LEAST_SHARED = 6
 """The fewest operations, or numbers that are read, that two loops must share."""
 
 MOST_ROWS = 200
-"""The most instructions of a turn."""
+"""The most instructions of an iteration."""
 
 MOST_COMPONENTS = 4
-"""The most turns of a loop that is written out for this."""
+"""The most iterations of a loop that is unrolled for this."""
 
 MOST_WRITTEN = 32
 """The most instructions that a sum in it becomes."""
@@ -69,7 +69,7 @@ def _fused(f: Func) -> Func:
 
 
 def _written(f: Func) -> Func:
-    """``f`` with what keeps loops apart written out: loops of components around them, short sums in them."""
+    """``f`` with what keeps loops apart unrolled: loops of components around them, short sums in them."""
     around = _around(f)
     siblings = Counter((block.parent, block.size) for block in f.blocks[1:])
     several = {k for k, block in enumerate(f.blocks) if k and siblings[block.parent, block.size] > 1}
@@ -79,12 +79,12 @@ def _written(f: Func) -> Func:
 
 
 def _around(f: Func) -> set[int]:
-    """The short loops to be written out, since loops inside of them do much of the same in every turn."""
+    """The short loops to be unrolled, since loops inside of them do much of the same in every iteration."""
     found: set[int] = set()
     rows = [len(block.order) for block in f.blocks]
     for number, block in inner_first(f):
-        written = block.turns * rows[number]
-        if block.turns <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
+        written = block.trips * rows[number]
+        if block.trips <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
             found.add(number)
             rows[block.parent] += written
         else:
@@ -93,7 +93,7 @@ def _around(f: Func) -> set[int]:
 
 
 def _is_around(f: Func, number: int) -> bool:
-    """Whether loops inside of a loop do much of the same in each of its turns."""
+    """Whether loops inside of a loop do much of the same in each of its iterations."""
     block = f.blocks[number]
     loops = [v for v in block.order if f.code[v][0] == FOR]
     if not loops:
@@ -130,7 +130,7 @@ class _Loop:
     accumulators: set[int]
     """Those from around it that it adds to."""
     work: dict[int, int]
-    """The operations and reads of a turn, by what they are of, and how long each takes."""
+    """The operations and reads of an iteration, by what they are of, and how long each takes."""
     can_fail: bool
 
 

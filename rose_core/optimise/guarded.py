@@ -32,7 +32,7 @@ class _Sums:
     """A loop that adds up."""
 
     body: Func
-    """It takes the number of the turn, the sums so far, and the other arguments; it gives the sums."""
+    """It takes the number of the iteration, the sums so far, and the other arguments; it gives the sums."""
     accumulators: list[int]
     args: list[int]
     """What it needs of what is around the loop."""
@@ -80,7 +80,7 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
     content = contents(f, number)
     inside = set(content)
     added: dict[int, int] = {}
-    """Accumulator → what is added to it in each turn."""
+    """Accumulator → what is added to it in each iteration."""
     args: dict[int, None] = {}
     for v in content:
         ins = f.code[v]
@@ -97,10 +97,10 @@ def _sums(f: Func, number: int, users: Mapping[int, Sequence[int]]) -> _Sums | N
         return None
     body = Func("body", [], UNIT)
     b = Builder(body)
-    turn = b.param(f.blocks[number].size)
+    iteration = b.param(f.blocks[number].size)
     before = [b.param(REAL) for _ in added]
-    given = {f.blocks[number].index: turn} | {x: b.param(f.types[x]) for x in args}
-    replay = _Turn(f, b, given, added, content)
+    given = {f.blocks[number].index: iteration} | {x: b.param(f.types[x]) for x in args}
+    replay = _Iteration(f, b, given, added, content)
     replay.block(number)
     values = zip(before, added.values(), strict=True)
     body.blocks[0].results = [b.binary(_ADD, s, replay.env[x]) for s, x in values]
@@ -115,8 +115,8 @@ def _is_sum(f: Func, number: int, r: int, users: Sequence[int]) -> bool:
     return is_here and starts_from_zero(f, start) and [f.code[v][0] for v in users] == [ADD_TO, RESOLVE]
 
 
-class _Turn(Verbatim):
-    """Copies a turn of a loop, but for what it adds up."""
+class _Iteration(Verbatim):
+    """Copies an iteration of a loop, but for what it adds up."""
 
     def __init__(
         self, func: Func, b: Builder, given: Mapping[int, int], sums: Container[int], content: Sequence[int]
@@ -156,7 +156,7 @@ class _Guarding(Verbatim):
             return
         b, block = self.b, self.func.blocks[number]
         spec = Spec(len(sums.accumulators), block.size)
-        count = b.const(block.turns, COUNT)
+        count = b.const(block.trips, COUNT)
         state = [b.real(0.0)] * spec.carries
         args = [self.env[x] for x in sums.args]
         loop = over_range(b, spec, sums.body, count, state, args, sums.range)

@@ -1,14 +1,15 @@
-"""Loops inside of loops that do the same in every turn, moved out of them, before anything is differentiated.
+"""Loops inside of loops that do the same in every iteration, moved out of them, before anything is
+differentiated.
 
 A softmax may be written as in a book, where each share has the sum of all in it:
 
     for i:  y[i] = x[i] / sum(x)     →     s = sum(x);  for i:  y[i] = x[i] / s
 
 The builder puts an operation where its operands are; this does so with whole loops, and the accumulators that
-they add to. It comes before the derivatives, where each turn would have a share of its own in the cotangent
-of such a sum. Columns are read ahead in the same way: a loop around sums of ``a[k][i] * b[k][j]`` runs two
-turns at a time if one of these is a vector. And so is what a turn computes again and again for turns of a
-loop around it (`optimise.invariants`).
+they add to. It comes before the derivatives, where each iteration would have a share of its own in the
+cotangent of such a sum. Columns are read ahead in the same way: a loop around sums of ``a[k][i] * b[k][j]``
+runs two iterations at a time if one of these is a vector. And so is what an iteration computes again and
+again for iterations of a loop around it (`optimise.invariants`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def hoisted(f: Func) -> Func:
 @remembered
 def _hoisted(f: Func) -> Func:
     left = MOST
-    # what was moved out of a loop may be the same in all turns of another one around it
+    # what was moved out of a loop may be the same in all iterations of another one around it
     for _ in range(_MOST_ROUNDS):
         before = f
         f, left = _once(f, left)
@@ -97,12 +98,14 @@ def _sums(f: Func, loops: Sequence[Loop]) -> dict[int, Loop]:
 
 
 def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
-    """What a loop ``k`` reads as ``a[k][i]``, the same in all turns of one around it → ``a`` and ``i``."""
+    """What a loop ``k`` reads as ``a[k][i]``, the same in all iterations of one around it → ``a`` and
+    ``i``.
+    """
     block, home = f.blocks[number], f.home
     around = block.parent
     rows: dict[int, int] = {}
     found: dict[int, tuple[int, int]] = {}
-    for v in block.order if around > 0 and block.turns >= _FEWEST else ():
+    for v in block.order if around > 0 and block.trips >= _FEWEST else ():
         if f.code[v][0] == INDEX:
             _, of, i = f.code[v]
             # what is outside of both loops is in a block with a lower number
@@ -174,8 +177,8 @@ class _Reading(Verbatim):
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         if v in self.replaced:
-            turn = self.func.blocks[self.func.home[v]].index
-            self.env[v] = self.b.index(self.replaced[v][0], self.env[turn])
+            iteration = self.func.blocks[self.func.home[v]].index
+            self.env[v] = self.b.index(self.replaced[v][0], self.env[iteration])
         else:
             super().structural(v, ins)
 

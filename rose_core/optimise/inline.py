@@ -1,19 +1,20 @@
-"""Calls in line, before anything is differentiated: the code of what is called in place of the call.
+"""Calls inlined before anything is differentiated: the code of what is called in place of the call.
 
 A call costs what its arguments and results cost, on the way forward and on the way back, and hides from
-each side what the other has computed. So these are put in line:
+each side what the other has computed. So these are inlined:
 
 - short functions, unless they are called often (`SHORT`, `MOST_ADDED`), and the shortest always;
 - functions that are called in one place by another such one, and so on (`LONGEST_CHAIN`);
 - functions of arrays that are called in one place, where that makes something shared (`FEWEST_SAVED`): they
   read elements that their callers and others have read;
 - functions that are called in one place, in a loop (`in_loops`);
-- the bodies of small loops with a state that are inside of other loops, once for each turn (`MOST_TURNS`):
-  what the turns keep for the way back are local variables then. Not those with choices or other loops in
-  them: the sides and bodies of these would be functions that are called in each of the turns.
+- the bodies of small loops with a state that are inside of other loops, once for each iteration
+  (`MOST_TRIPS`): what the iterations keep for the way back are local variables then. Not those with choices
+  or other loops in them: the sides and bodies of these would be functions that are called in each of the
+  iterations.
 
 All others stay as they are, as what stays a function is not compiled anew when another is edited
-(`derivatives.known`). In these, too, calls are in line, in derivatives that are to be made, in what is run
+(`derivatives.known`). In these, too, calls are inlined, in derivatives that are to be made, in what is run
 again, and in rules.
 """
 
@@ -32,13 +33,13 @@ from rose_core.language.window import Window, element, window_of
 from rose_core.optimise.copies import Copies, Copying, stays
 
 SHORTEST = 8
-"""The most instructions of a function that is in line wherever it is called: as many as a call takes."""
+"""The most instructions of a function that is inlined wherever it is called: as many as a call takes."""
 
 SHORT = 25
-"""The most instructions of one that is in line if it is not called often."""
+"""The most instructions of one that is inlined if it is not called often."""
 
 MOST_ADDED = 100
-"""The most instructions that a program may gain by having such a function in line."""
+"""The most instructions that a program may gain by inlining such a function."""
 
 LONGEST_CHAIN = 8
 """The most calls in each other, of functions that are called in one place."""
@@ -46,24 +47,24 @@ LONGEST_CHAIN = 8
 LONGEST_IN_LOOP = 200
 """The most instructions of a function that is put into a loop, which cannot be cut (`wasm.parts`)."""
 
-MOST_TURNS = 16
-"""The most turns of a loop with a state that is written out."""
+MOST_TRIPS = 16
+"""The most iterations of a loop with a state that is unrolled."""
 
 MOST_ROWS = 128
 """The most instructions that such a loop may become."""
 
 MOST_INSIDE = 64
-"""The most instructions of a function that is in line in several places, with those of the sides of choices
-and the turns of loops in it: the reverse derivative has these anew for every place."""
+"""The most instructions of a function that is inlined in several places, with those of the sides of choices
+and the iterations of loops in it: the reverse derivative has these anew for every place."""
 
 FEWEST_SAVED = 0.05
-"""The least part of the operations that must be shared where functions are in line that are not short."""
+"""The least part of the operations that must be shared where functions are inlined that are not short."""
 
 _CALLING, _OPERATIONS = among(CALLEES), among(range(TABLE_END))
 
 
 def in_line(root: Func) -> Func:
-    """``root`` with functions in line, in it and in those that it calls."""
+    """``root`` with functions inlined, in it and in those that it calls."""
     calls = _Measured(root)
     calls.put_chains_in_line()
     more = calls.called_once()
@@ -77,10 +78,11 @@ def in_line(root: Func) -> Func:
 
 
 def in_loops(root: Func) -> Func:
-    """``root`` with those functions in line that are called in one place, in a loop.
+    """``root`` with those functions inlined that are called in one place, in a loop.
 
-    There a call hides what is the same in all turns, in derivatives, too, and keeps turns from running side
-    by side. What calls in a loop have in common is found before (`optimise.common`), while they are calls.
+    There a call hides what is the same in all iterations, in derivatives, too, and keeps iterations from
+    running side by side. What calls in a loop have in common is found before (`optimise.common`), while they
+    are calls.
     """
     chosen = _Calls(root).called_in_loops()
     return InLine(chosen.__contains__, "in loops").of(root) if chosen else root
@@ -102,11 +104,11 @@ class _Calls:
         self.kept = {root}
         """What is not only called."""
         self.in_loop: set[Func] = set()
-        """What is called in the turns of a loop."""
+        """What is called in the iterations of a loop."""
         self.idle: set[Func] = set()
-        """What is called in a loop that never turns: there it computes nothing."""
+        """What is called in a loop that never runs: there it computes nothing."""
         self.loops: dict[Func, dict[int, int]] = {}
-        """The loops of each function that may be written out, and their turns."""
+        """The loops of each function that may be unrolled, and their iterations."""
         for f in self.order:
             self._look_at(f)
         self.number = Counter(g for called in self.calls.values() for g in called)
@@ -125,25 +127,27 @@ class _Calls:
                 self.calls[f].append(g)
                 if f.home[v]:
                     self.in_loop.add(g)
-                    if not f.turns_of(f.home[v]):
+                    if not f.trips_of(f.home[v]):
                         self.idle.add(g)
             else:
                 called = [f.callees[k] for k in callees(ins)]
                 self.kept.update(called)
                 if ins[0] in (COND, LOOP):
                     self.parts[f] += called
-                if ins[0] == LOOP and (turns := _few_turns(f, ins)):
-                    self.loops.setdefault(f, {})[v] = turns
+                if ins[0] == LOOP and (trips := _few_trips(f, ins)):
+                    self.loops.setdefault(f, {})[v] = trips
 
     def is_called_once(self, f: Func) -> bool:
         """Whether ``f`` is called in one place, and nothing else is done with it."""
         return self.number[f] == 1 and f not in self.kept
 
     def called_in_loops(self) -> set[Func]:
-        """The functions that are called in one place, in the turns of a loop, and may be in line there."""
+        """The functions that are called in one place, in the iterations of a loop, and may be inlined
+        there.
+        """
         alone = {f for f in self.order if self.is_called_once(f) and f not in self.idle}
         length: dict[Func, int] = {}
-        """Of a function in which those are in line that it alone calls."""
+        """Of a function in which those are inlined that it alone calls."""
         for f in self.order:
             length[f] = len(f.code) + sum(length[g] for g in self.calls[f] if g in alone)
         chosen: set[Func] = set()
@@ -156,23 +160,23 @@ class _Calls:
 
 
 class _Measured(_Calls):
-    """The calls of a program, and how long functions are with others in line."""
+    """The calls of a program, and how long functions are with others inlined."""
 
     def __init__(self, root: Func) -> None:
         super().__init__(root)
         self.short: set[Func] = set()
-        """What is in line wherever it is called."""
+        """What is inlined wherever it is called."""
         self.small: set[Func] = set()
-        """The bodies of loops that are written out."""
+        """The bodies of loops that are unrolled."""
         self.length: dict[Func, int] = {}
-        """Of a function in which the short ones are in line."""
+        """Of a function in which the short ones are inlined."""
         self.whole: dict[Func, int] = {}
         """The same, with the parts of the function."""
         candidates = self._loops_in_loops()
         for f in self.order:
             n = self._measure(f)
-            turns = candidates.get(f, 0)
-            if turns and turns * n <= MOST_ROWS and self.whole[f] == n:
+            trips = candidates.get(f, 0)
+            if trips and trips * n <= MOST_ROWS and self.whole[f] == n:
                 self.small.add(f)
             again = self.number[f] - 1
             few = n <= SHORT and (n <= SHORTEST or again * n <= MOST_ADDED)
@@ -182,10 +186,10 @@ class _Measured(_Calls):
     def _measure(self, f: Func) -> int:
         """The length of ``f``, that of what it calls being known."""
         copies = Counter(g for g in self.calls[f] if g in self.short)
-        for v, turns in self.loops.get(f, {}).items():
+        for v, trips in self.loops.get(f, {}).items():
             body = f.callees[f.code[v][2]]
             if body in self.small:
-                copies[body] += turns
+                copies[body] += trips
         n = len(f.code)
         parts = sum(self.whole[g] for g in self.parts[f] if g not in self.small)
         self.whole[f] = n + parts + sum(k * self.whole[g] for g, k in copies.items())
@@ -193,14 +197,14 @@ class _Measured(_Calls):
         return self.length[f]
 
     def _loops_in_loops(self) -> dict[Func, int]:
-        """The bodies of loops of few turns that are in other loops, and the most of these turns."""
+        """The bodies of loops of few iterations that are in other loops, and the most of these iterations."""
         found: dict[Func, int] = {}
         if not self.loops:
             return found
         inside: set[Func] = set()
-        """What runs in the turns of a loop."""
+        """What runs in the iterations of a loop."""
         many: set[Func] = set()
-        """The bodies of loops that may turn more often."""
+        """The bodies of loops that may run more often."""
         for f in reversed(self.order):
             few = self.loops.get(f, {})
             for v in places(f, _CALLING):
@@ -215,7 +219,7 @@ class _Measured(_Calls):
                         many.add(body)
                     elif in_loop:
                         found[body] = max(found.get(body, 0), few[v])
-        return {f: turns for f, turns in found.items() if f not in many}
+        return {f: trips for f, trips in found.items() if f not in many}
 
     def put_chains_in_line(self) -> None:
         """What is called in one place counts as short where such calls are in each other in long chains.
@@ -242,7 +246,7 @@ class _Measured(_Calls):
                 self._measure(f)
 
     def called_once(self) -> set[Func]:
-        """The functions of arrays that are called in one place, and may be in line there."""
+        """The functions of arrays that are called in one place, and may be inlined there."""
         return {
             f
             for f in self.order
@@ -253,7 +257,7 @@ class _Measured(_Calls):
         }
 
     def operations_besides(self, others: set[Func]) -> int:
-        """The operations of all functions but ``others``, with only short ones in line."""
+        """The operations of all functions but ``others``, with only short ones inlined."""
         number: dict[Func, int] = {}
         for f in self.order:
             number[f] = _operations(f) + sum(number[g] for g in self.calls[f] if g in self.short)
@@ -261,13 +265,13 @@ class _Measured(_Calls):
         return sum(number[f] for f in self.order if f not in others and f not in in_line)
 
 
-def _few_turns(f: Func, ins: tuple[int, ...]) -> int:
-    """How often a loop turns, if that is always the same and not often; 0 otherwise."""
+def _few_trips(f: Func, ins: tuple[int, ...]) -> int:
+    """How often a loop runs, if that is always the same and not often; 0 otherwise."""
     site = LoopSite(f, ins)
     spec = site.spec
     if not site.is_whole or spec.checkpoint or spec.down or stays(site.body):
         return 0
-    return spec.turns if spec.turns <= MOST_TURNS else 0
+    return spec.trips if spec.trips <= MOST_TRIPS else 0
 
 
 def _takes_arrays(f: Func) -> bool:
@@ -275,7 +279,7 @@ def _takes_arrays(f: Func) -> bool:
 
 
 class InLine(Copies):
-    """Functions with others in line."""
+    """Functions with others inlined."""
 
     def replay(self, f: Func, b: Builder, args: Sequence[int]) -> Replay:
         return _InLine(f, b, args, self)
@@ -300,8 +304,8 @@ class _InLine(Copying):
         spec = site.spec
         state, args = ([self.env[a] for a in ids] for ids in (site.state, site.args))
         kept: list[list[int]] = []
-        for turn in range(spec.turns):
-            given = [self.b.const(turn, spec.index), *state, *args]
+        for iteration in range(spec.trips):
+            given = [self.b.const(iteration, spec.index), *state, *args]
             results = _InLine(site.body, self.b, given, self.copies).run()
             state = results[: spec.carries]
             kept.append(results[spec.carries :])

@@ -1,4 +1,5 @@
-"""Loops in each other that change places, so that turns go along rows, and two of them can run at a time.
+"""Loops in each other that change places, so that iterations go along rows, and two of them can run at a
+time.
 
     for p:  d = f(p);  for r:  g[r][p] += d * w[r]
         →     d = [for p: f(p)];  for r:  for p:  g[r][p] += d[p] * w[r]
@@ -23,11 +24,11 @@ from rose_core.language.types import BOOL, REAL, TAN
 
 _ADD, _SUB, _NARROW = (by_name[name].code for name in ("iadd", "isub", "narrow"))
 
-_LEAST_TURNS = 8
-"""The fewest turns along a row."""
+_LEAST_TRIPS = 8
+"""The fewest iterations along a row."""
 
 _MOST_KEPT = 2
-"""The most numbers of a turn that are kept in vectors."""
+"""The most numbers of an iteration that are kept in vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Nest:
     inner: int
     """The loop ``FOR`` over rows."""
     kept: list[int]
-    """The numbers of a turn along a row that the loop over rows needs, to be kept in vectors."""
+    """The numbers of an iteration along a row that the loop over rows needs, to be kept in vectors."""
     again: list[int]
     """The places, rows and indices that it needs, to be found again, in order."""
 
@@ -63,7 +64,7 @@ def _goes_along(f: Func, number: int, inner: int) -> bool:
     block = f.blocks[number]
     return (
         not block.results
-        and block.turns >= _LEAST_TURNS
+        and block.trips >= _LEAST_TRIPS
         and all(v == inner or _is_pure(f, v) for v in block.order)
     )
 
@@ -72,7 +73,7 @@ def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
     """The loops of two blocks, the second in the first, if they can change places."""
     code, home = f.code, f.home
     inside = contents(f, rows)
-    written = sum(f.turns_of(home[v], number) for v in inside)
+    written = sum(f.trips_of(home[v], number) for v in inside)
     can_change = (
         written > most_rows
         and all(_adds(f, v) for v in inside)
@@ -109,7 +110,7 @@ def _adds(f: Func, v: int) -> bool:
 
 
 def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
-    """Whether turns over rows add to rows of their own, and those around add to all that is in them.
+    """Whether iterations over rows add to rows of their own, and those around add to all that is in them.
 
     ``number`` and ``rows``: the blocks; ``sites``: the elements that are added to.
     """
@@ -128,7 +129,9 @@ def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
 
 
 def _moves(f: Func, i: int, number: int, around: int) -> bool:
-    """Whether an index differs in all turns of a block, and does not depend on those of one around it."""
+    """Whether an index differs in all iterations of a block, and does not depend on those of one around
+    it.
+    """
     while i >= 0 and f.code[i][0] in (_ADD, _SUB, _NARROW):
         op, *given = f.code[i]
         moving = given[:1] if op == _NARROW else [x for x in given if f.home_of(x) >= around]
@@ -139,7 +142,7 @@ def _moves(f: Func, i: int, number: int, around: int) -> bool:
 
 
 def _depends(f: Func, i: int, number: int) -> bool:
-    """Whether an index depends on the turn of a block."""
+    """Whether an index depends on the iteration of a block."""
     ways, seen = [i], {i}
     while ways:
         x = ways.pop()
@@ -170,9 +173,9 @@ class _Interchanging(Replay):
         made = b.close_for([env[x] for x in nest.kept])
         kept = [b.get(made, k) for k in range(len(nest.kept))]
         env[rows.index] = b.open_for(rows.size)
-        env[along.index] = turn = b.open_for(along.size)
+        env[along.index] = iteration = b.open_for(along.size)
         for x, vector in zip(nest.kept, kept, strict=True):
-            env[x] = b.index(vector, turn)
+            env[x] = b.index(vector, iteration)
         self.sequence(nest.again)
         self.sequence(rows.order)
         b.close_for([])

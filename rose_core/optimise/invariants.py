@@ -1,4 +1,4 @@
-"""Values in a loop that are the same in all turns of another one around it, though not of all loops.
+"""Values in a loop that are the same in all iterations of another one around it, though not of all loops.
 
     for k:  for r:  s += a[r] * b[r] * c[k][r]
         →     p = [for r: a[r] * b[r]];  for k:  for r:  s += p[r] * c[k][r]
@@ -22,9 +22,9 @@ from rose_core.language.types import REAL, Fin
 from rose_core.optimise.cases import chosen_by_indices
 from rose_core.optimise.movable import Loop
 
-_FEWEST_TURNS = 5
-"""The fewest turns of the loop in which such a value is the same; those of coordinates are written out. Of a
-sum of so many, the fewest are two."""
+_FEWEST_TRIPS = 5
+"""The fewest iterations of the loop in which such a value is the same; those of coordinates are unrolled. Of
+a sum of so many, the fewest are two."""
 
 MOST = 1 << 17
 """The most elements of all arrays of a function: a megabyte."""
@@ -37,7 +37,7 @@ Nest = tuple[int, ...]
 
 @dataclass(slots=True)
 class Invariants:
-    """What becomes an array, of the turns of one loop or of several in each other."""
+    """What becomes an array, of the iterations of one loop or of several in each other."""
 
     sums: Mapping[int, Loop]
     """``RESOLVE`` of a sum → the loop that adds it up."""
@@ -54,8 +54,9 @@ class Invariants:
 def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop], left: int) -> Invariants:
     """The values that are to be computed ahead, of a function whose derivatives are still to be made.
 
-    ``moving``: the blocks of loops that do the same in all turns of one around them, as a whole; ``sums``:
-    the other loops that add up one number, by what reads that; ``left``: how many elements arrays may have.
+    ``moving``: the blocks of loops that do the same in all iterations of one around them, as a whole;
+    ``sums``: the other loops that add up one number, by what reads that; ``left``: how many elements arrays
+    may have.
     """
     found = Invariants(sums, left)
     depth = _depth(f)
@@ -77,7 +78,7 @@ def invariants(f: Func, moving: Set[int], sums: Mapping[int, Loop], left: int) -
         needed_by = users.get(v, ())
         stay = [u for u in needed_by if u not in nests and u not in moved]
         ahead = [u for u in needed_by if u in found.dropped or u in found.nests or u in moved]
-        op, size = f.code[v][0], prod(_turns(f, number) for number in nest)
+        op, size = f.code[v][0], prod(_trips(f, number) for number in nest)
         is_number = v in sums or (f.types[v] is REAL and op not in (INDEX, _NEG) and "R" in OPS[op].ins)
         if is_number and stay and size <= found.left:
             found.left -= size
@@ -135,11 +136,11 @@ def _nest(f: Func, v: int, depends: int, depth: list[int], of: Loop | None) -> N
     while number > 0 and depends >> depth[number] - 1 & 1:
         nest.append(number)
         number = f.blocks[number].parent
-    fewest = 2 if of and _turns(f, f.code[of.id][1]) >= _FEWEST_TURNS else _FEWEST_TURNS
-    fits = number > 0 and _turns(f, number) >= fewest and all(_turns(f, inner) for inner in nest)
+    fewest = 2 if of and _trips(f, f.code[of.id][1]) >= _FEWEST_TRIPS else _FEWEST_TRIPS
+    fits = number > 0 and _trips(f, number) >= fewest and all(_trips(f, inner) for inner in nest)
     return tuple(reversed(nest)) if fits else ()
 
 
-def _turns(f: Func, number: int) -> int:
+def _trips(f: Func, number: int) -> int:
     size = f.blocks[number].size
     return size.size if isinstance(size, Fin) else 0

@@ -1,9 +1,9 @@
-"""Loops of very few turns around sums, whose turns run side by side: unroll and jam.
+"""Loops of very few iterations around sums, whose iterations run side by side: unroll and jam.
 
     for c < 2:  for j:  s[c] += x[j][c]     →     for j:  s[0] += x[j][0];  s[1] += x[j][1]
 
 Each channel of a picture, or each coordinate of a point, has a sum of its own. One after the other, every
-addition of a sum waits for the one before it. So the turns of the loop around the sums are written out, and
+addition of a sum waits for the one before it. So the iterations of the loop around the sums are unrolled, and
 the loops in it run once for all of them: the sums go on in turn, what they have in common is computed once,
 and each still adds up the same numbers in the same order.
 """
@@ -32,20 +32,20 @@ from rose_core.language.queries import path_of
 from rose_core.language.replay import Replay
 from rose_core.language.types import REAL, TAN
 
-MOST_TURNS = 4
+MOST_TRIPS = 4
 """So many additions go on while one of them waits for the one before it."""
 
 MOST_ROWS = 256
-"""The most instructions that the turns may be written out to."""
+"""The most instructions that the iterations may be unrolled to."""
 
 _ALONE = frozenset((CALL, COND, LOOP, SET, ZEROS))
 """Structural instructions that are not done side by side."""
 
 
 def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
-    """Whether the turns of a loop can run side by side, the results being the same to the bit.
+    """Whether the iterations of a loop can run side by side, the results being the same to the bit.
 
-    ``inside``: its block and those of the loops in it that stay loops or are written out.
+    ``inside``: its block and those of the loops in it that stay loops or are unrolled.
     """
     code, blocks, home = f.code, f.blocks, f.home
     within = set(inside)
@@ -78,24 +78,24 @@ def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
 
 
 def _are_apart(f: Func, number: int, added: Sequence[int]) -> bool:
-    """Whether each turn of a loop adds to elements of its own, all by the same index."""
-    turn = f.blocks[number].index
+    """Whether each iteration of a loop adds to elements of its own, all by the same index."""
+    iteration = f.blocks[number].index
     paths = [path_of(f, f.code[v][1])[0] for v in added]
-    return bool(set.intersection(*({k for k, i in enumerate(path) if i == turn} for path in paths)))
+    return bool(set.intersection(*({k for k, i in enumerate(path) if i == iteration} for path in paths)))
 
 
 Strand = dict[int, int]
-"""What the values of one of the turns that run side by side became."""
+"""What the values of one of the iterations that run side by side became."""
 
 
 class SideBySide(Replay):
-    """Copies a function, some of whose loops are written out."""
+    """Copies a function, some of whose loops are unrolled."""
 
     small: Mapping[int, int]
-    """The loops to write out: block → number of turns."""
+    """The loops to unroll: block → number of iterations."""
 
     def side_by_side(self, number: int) -> list[list[int]]:
-        """Write the turns of a loop out, instruction by instruction; the results of each."""
+        """Write the iterations of a loop out, instruction by instruction; the results of each."""
         block = self.func.blocks[number]
         strands = [{block.index: self.b.const(k, block.size)} for k in range(self.small[number])]
         self._block(number, strands)
@@ -119,8 +119,8 @@ class SideBySide(Replay):
     def _loop(self, number: int, strands: Sequence[Strand]) -> None:
         block = self.func.blocks[number]
         stays = number not in self.small
-        for turn in range(1 if stays else self.small[number]):
-            index = self.b.open_for(block.size) if stays else self.b.const(turn, block.size)
+        for iteration in range(1 if stays else self.small[number]):
+            index = self.b.open_for(block.size) if stays else self.b.const(iteration, block.size)
             for strand in strands:
                 strand[block.index] = index
             self._block(number, strands)

@@ -1,4 +1,4 @@
-"""What can be done elsewhere, or once in place of every turn: instructions, and loops as a whole."""
+"""What can be done elsewhere, or once in place of every iteration: instructions, and loops as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in place of matrices: what a loop's body gets of an array of which each turn reads the same rows.
+"""Rows in place of matrices: what a loop's body gets of an array of which each iteration reads the same rows.
 
     body(k, s, L, i, j) = s + L[i][k] * L[j][k]     →     body(k, s, x, y) = s + x[k] * y[k]
 

@@ -3,9 +3,9 @@
     mean(x) * mean(x)     →     m = mean(x);  m * m
 
 The builder has one value for equal operations. But a mean that a program has as a function is a loop wherever
-it is mentioned. So values get numbers, of which those in loops are functions of the turns around them, the
-same for loops side by side: what adds up a value of the same number in as many turns, or has it as elements,
-is the same.
+it is mentioned. So values get numbers, of which those in loops are functions of the iterations around them,
+the same for loops side by side: what adds up a value of the same number in as many iterations, or has it as
+elements, is the same.
 """
 
 from __future__ import annotations

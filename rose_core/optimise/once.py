@@ -20,8 +20,8 @@ from rose_core.language.queries import opcodes
 from rose_core.language.replay import Replacing, copied
 from rose_core.optimise.numbering import numbers
 
-MOST_TURNS = 1 << 17
-"""Of how many turns results are kept: a megabyte."""
+MOST_TRIPS = 1 << 17
+"""Of how many iterations results are kept: a megabyte."""
 
 _FAMILY = {code: min(codes) for codes in TOGETHER.values() for code in codes}
 """Opcode → the first one of those that are computed together."""
@@ -50,8 +50,8 @@ def _repeated(f: Func) -> dict[int, Source]:
     """The values that another loop can give."""
     siblings: dict[tuple[int, int], list[int]] = {}
     for number, block in enumerate(f.blocks[1:], 1):
-        if block.turns <= MOST_TURNS and any(f.code[v][0] in LIBRARY for v in block.order):
-            siblings.setdefault((block.parent, block.turns), []).append(number)
+        if block.trips <= MOST_TRIPS and any(f.code[v][0] in LIBRARY for v in block.order):
+            siblings.setdefault((block.parent, block.trips), []).append(number)
     several = [alike for alike in siblings.values() if len(alike) > 1]
     if not several:
         return {}
@@ -85,11 +85,11 @@ class _Once(Replacing):
         """The vectors of what is given."""
 
     def instead(self, v: int) -> int:
-        turn = self.func.blocks[self.func.home[v]].index
-        return self.b.index(self.columns[self.repeated[v]], self.env[turn])
+        iteration = self.func.blocks[self.func.home[v]].index
+        return self.b.index(self.columns[self.repeated[v]], self.env[iteration])
 
     def loop(self, v: int, number: int) -> None:
-        block, b, env = self.turn(number), self.b, self.env
+        block, b, env = self.iteration(number), self.b, self.env
         given = self.given.get(number, [])
         values = [b.op(source.op, *[env[x] for x in source.operands]) for source in given]
         env[v] = b.close_for([*(env[r] for r in block.results), *values])

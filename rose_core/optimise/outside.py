@@ -1,13 +1,13 @@
-"""What is the same in all turns of a loop with a state, computed before the loop.
+"""What is the same in all iterations of a loop with a state, computed before the loop.
 
     loop i, state s:  s + x[i] * (a / b)     →     q = a / b;  loop i, state s:  s + x[i] * q
 
 The builder puts an operation into the outermost loop ``FOR`` that has its operands. But the body of a loop
-with a state is a function of its own, in which ``a / b`` of two arguments is computed in every turn, and on
-the way back each turn has a share of the cotangents of both. So the body gets the quotient in their place. It
-never gets more numbers than before: a loop that varies by one number alone is to stay so
-(`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no turn or
-indices choose it (`optimise.cases`): times the cotangent 0 that would be no number.
+with a state is a function of its own, in which ``a / b`` of two arguments is computed in every iteration, and
+on the way back each iteration has a share of the cotangents of both. So the body gets the quotient in their
+place. It never gets more numbers than before: a loop that varies by one number alone is to stay so
+(`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no
+iteration or indices choose it (`optimise.cases`): times the cotangent 0 that would be no number.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Given:
 
     body: Func
     same: Same
-    """What is the same in all turns of the original body."""
+    """What is the same in all iterations of the original body."""
     values: list[int]
     """What these are there."""
     kept: list[int]
@@ -72,27 +72,27 @@ def outside(f: Func) -> Func:
 @remembered
 def _outside(f: Func) -> Func:
     sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-    known = {v: (site.spec.carries, _has_turns(f, site)) for v, site in sites.items()}
+    known = {v: (site.spec.carries, _has_trips(f, site)) for v, site in sites.items()}
     bodies = {v: made for v, site in sites.items() if (made := _given(site.body, known[v]))}
-    # a loop that comes out of one with a state may be the same in all turns of those around that, too
+    # a loop that comes out of one with a state may be the same in all iterations of those around that, too
     return hoisted(copied(f, _Moving, bodies)) if bodies else f
 
 
-def _has_turns(f: Func, site: LoopSite) -> bool:
-    """Whether a loop is known to turn at least once."""
+def _has_trips(f: Func, site: LoopSite) -> bool:
+    """Whether a loop is known to run at least once."""
     return not site.test and site.count < 0 and f.pool[~site.count][0] > 0
 
 
 @remembered_for
 def _given(body: Func, known: tuple[int, bool]) -> _Given | None:
-    """The body of a loop with so many leaves of state, which is known to turn, or not."""
+    """The body of a loop with so many leaves of state, which is known to run, or not."""
     # what comes out of the loops in the body may leave that as well
     return None if stays(body) else _made(outside(hoisted(body)), *known)
 
 
-def _made(body: Func, carries: int, has_turns: bool) -> _Given | None:
+def _made(body: Func, carries: int, has_trips: bool) -> _Given | None:
     """The body of a loop with what it computes of its arguments alone as arguments, if there is anything."""
-    same = Same(body, carries, has_turns)
+    same = Same(body, carries, has_trips)
     used = {x for x in body.results if x >= 0}
     """By what stays in the body."""
     stay: set[int] = set()
@@ -134,12 +134,12 @@ def _is_vector(t: Type) -> bool:
 
 
 class Same:
-    """What is the same in all turns of a loop, in the outermost block of its body."""
+    """What is the same in all iterations of a loop, in the outermost block of its body."""
 
-    def __init__(self, body: Func, carries: int, has_turns: bool = True) -> None:
+    def __init__(self, body: Func, carries: int, has_trips: bool = True) -> None:
         self.body = body
         self.carries = carries
-        self.has_turns = has_turns
+        self.has_trips = has_trips
         self.of_indices = of_indices(body)
         """By these derivatives tell what is chosen."""
         self.chosen = chosen_by_indices(body)
@@ -203,7 +203,7 @@ class Same:
         return (op < TABLE_END or op in _STRUCTURAL) and self._may_move(ins)
 
     def _may_move(self, ins: tuple[int, ...]) -> bool:
-        return cannot_fail(self.body, ins) and (self.has_turns or _is_regular(self.body, ins))
+        return cannot_fail(self.body, ins) and (self.has_trips or _is_regular(self.body, ins))
 
     def _add(self, v: int, needs: Collection[int]) -> None:
         self.values.add(v)
@@ -213,7 +213,7 @@ class Same:
 
     def _add_loop(self, loop: Loop, users: Mapping[int, Sequence[int]]) -> None:
         code = self.body.code
-        is_regular = self.has_turns or all(_is_regular(self.body, code[w]) for w in loop.content)
+        is_regular = self.has_trips or all(_is_regular(self.body, code[w]) for w in loop.content)
         if is_regular and loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
             self._add(loop.id, [*loop.needed, *loop.accumulators])
             self.inside |= loop.content
@@ -268,7 +268,7 @@ class Knowing(Verbatim):
 
 
 class _Moving(OtherLoops):
-    """Copies a function that computes before its loops what is the same in all turns."""
+    """Copies a function that computes before its loops what is the same in all iterations."""
 
     def other_loop(self, v: int, site: LoopSite, made: _Given, state: list[int], args: list[int]) -> None:
         values = made.same.ahead(self.b, args, made.values)

@@ -1,4 +1,4 @@
-"""In which turns of a loop anything happens: those in a range that is known before the loop."""
+"""In which iterations of a loop anything happens: those in a range that is known before the loop."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ _FIXED = frozenset(map(code, ("iadd", "isub", "imul", "imin", "imax", "imod", "i
 
 @dataclass(slots=True)
 class Term:
-    """An index as a sum: perhaps the number of the turn, values that are added, and values subtracted."""
+    """An index as a sum: perhaps the number of the iteration, values that are added, and values
+    subtracted.
+    """
 
-    has_turn: bool = False
+    has_iteration: bool = False
     plus: list[int] = field(default_factory=list)
     minus: list[int] = field(default_factory=list)
 
@@ -61,16 +63,16 @@ class Term:
 
 @dataclass(slots=True)
 class Range:
-    """Where a loop has something to do, in values of its body that are the same in all turns."""
+    """Where a loop has something to do, in values of its body that are the same in all iterations."""
 
     assumed: dict[int, bool] = field(default_factory=dict)
     """Comparisons in the body → what they are where it does something."""
     low: list[tuple[Term, int]] = field(default_factory=list)
-    """What the number of the turn may not be below, each with a number added."""
+    """What the number of the iteration may not be below, each with a number added."""
     high: list[tuple[Term, int]] = field(default_factory=list)
     """What it must be below."""
     when: list[int] = field(default_factory=list)
-    """Those of the comparisons that are the same in all turns."""
+    """Those of the comparisons that are the same in all iterations."""
 
     @property
     def varies(self) -> bool:
@@ -79,13 +81,14 @@ class Range:
         return bool(self.when) or any(x >= 0 for bound, _ in bounds for x in (*bound.plus, *bound.minus))
 
     def apart(self) -> Iterator[int]:
-        """Values that the number of the turn never is."""
+        """Values that the number of the iteration never is."""
         for bounds, strict in ((self.low, 1), (self.high, 0)):
             yield from (bound.plus[0] for bound, more in bounds if more == strict and bound.is_one)
 
 
 def range_of(body: Func, sums: Collection[int]) -> Range | None:
-    """The range of turns in which the body of a loop changes the state, if it is one that comparisons say.
+    """The range of iterations in which the body of a loop changes the state, if it is one that comparisons
+    say.
 
     All results of the body are state. Those of number ``sums`` start from 0.0 and are never -0.0 as long as
     the body only adds to them, so that nothing changes where it adds 0.0.
@@ -103,7 +106,7 @@ def range_of(body: Func, sums: Collection[int]) -> Range | None:
 
 
 def _comparisons(body: Func) -> Iterator[tuple[int, list[Term]]]:
-    """Comparisons with the number of the turn, or of what is the same in all turns."""
+    """Comparisons with the number of the iteration, or of what is the same in all iterations."""
     if len(body.code) > LONGEST:
         return
     for v, ins in enumerate(body.code):
@@ -116,12 +119,12 @@ def _comparisons(body: Func) -> Iterator[tuple[int, list[Term]]]:
 def _note(found: Range, v: int, op: int, terms: Sequence[Term], value: bool) -> None:
     """Take the comparison ``v`` into the range, if it can be: ``op`` must hold of these terms."""
     left, right = terms
-    if right.has_turn:
+    if right.has_iteration:
         left, right, op = right, left, _MIRRORED[op]
-    if right.has_turn or (op == _INEQ and left.has_turn):
+    if right.has_iteration or (op == _INEQ and left.has_iteration):
         return
     found.assumed[v] = value
-    if not left.has_turn:
+    if not left.has_iteration:
         found.when.append(v)
         return
     bound = Term(False, [*right.plus, *left.minus], [*right.minus, *left.plus])
@@ -132,7 +135,9 @@ def _note(found: Range, v: int, op: int, terms: Sequence[Term], value: bool) -> 
 
 
 def _term(body: Func, x: int, carries: int) -> Term | None:
-    """What the index ``x`` is in the body of a loop, if it is the same in all turns but for their number."""
+    """What the index ``x`` is in the body of a loop, if it is the same in all iterations but for their
+    number.
+    """
     found = Term()
     for _ in range(_DEEPEST):
         if _is_fixed(body, x, carries):
@@ -142,7 +147,7 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
             return None
         op, *given = body.code[x]
         if op == PARAM and not given[0]:
-            found.has_turn, t = True, body.types[x]
+            found.has_iteration, t = True, body.types[x]
             return found if isinstance(t, Fin) and t.size <= LARGEST else None
         if op in (_IADD, _ISUB):
             if op == _IADD and _is_fixed(body, given[0], carries):
@@ -157,12 +162,14 @@ def _term(body: Func, x: int, carries: int) -> Term | None:
 
 
 def _is_fixed(body: Func, x: int, carries: int) -> bool:
-    """Whether ``x`` is an index that is the same in all turns, and can be computed ahead of them."""
+    """Whether ``x`` is an index that is the same in all iterations, and can be computed ahead of them."""
     return _farthest(body, x, carries, _DEEPEST) <= LARGEST
 
 
 def _farthest(body: Func, x: int, carries: int, depth: int) -> float:
-    """How far from 0 an index can be that is the same in all turns; infinite if it is not known to be one."""
+    """How far from 0 an index can be that is the same in all iterations; infinite if it is not known to be
+    one.
+    """
     t = body.type_of(x)
     if not isinstance(t, Fin) or not depth:
         return math.inf
@@ -187,7 +194,7 @@ def starts_from_zero(f: Func, x: int) -> bool:
 
 
 def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> bool:
-    """Whether a turn does nothing where conditions are as ``assumed``."""
+    """Whether an iteration does nothing where conditions are as ``assumed``."""
     scratch = Func(body.name, [], UNIT)
     b = Builder(scratch)
     params = [b.param(t) for t in body.params]
@@ -220,6 +227,6 @@ class Assuming(Knowing):
 
 
 class _Trying(Assuming):
-    """Finds out whether a turn does anything, but does not copy long sides for that."""
+    """Finds out whether an iteration does anything, but does not copy long sides for that."""
 
     longest = LONGEST

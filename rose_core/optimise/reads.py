@@ -1,7 +1,7 @@
-"""Which turns of a loop read the same, where tables say what each turn reads.
+"""Which iterations of a loop read the same, where tables say what each iteration reads.
 
 A row of calls is a loop over tables (`recording.roll`): if these are for all pairs of some points, a point is
-read in many turns. So what depends on the index by tables alone is known for every turn.
+read in many iterations. So what depends on the index by tables alone is known for every iteration.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from rose_core.language.ops import TABLE_END
 from rose_core.language.types import Array, array, fin
 
 SAME: tuple[int, ...] = ()
-"""In place of the turns: what is the same in all of them."""
+"""In place of the iterations: what is the same in all of them."""
 
 
 class Reads:
-    """What the turns of a loop in the outermost block read."""
+    """What the iterations of a loop in the outermost block read."""
 
     def __init__(self, f: Func, number: int) -> None:
         self.func = f
         self.number = number
         self.block = f.blocks[number]
-        self.turns = self.block.turns
+        self.trips = self.block.trips
         self._found: dict[int, Sequence[int] | None] = {}
 
     def of(self, v: int) -> Sequence[int] | None:
-        """A number for each turn, the same where ``v`` is the same; None if that is not known."""
+        """A number for each iteration, the same where ``v`` is the same; None if that is not known."""
         if v < 0 or self.func.home[v] != self.number:
             return SAME if self.func.home_of(v) == 0 else None
         if v not in self._found:
@@ -61,14 +61,16 @@ class Reads:
         """What tells the elements of a vector from each other."""
         content = tables.table_of(self.func, v) if v >= 0 else None
         if content is not None:
-            step = len(content) // self.turns
+            step = len(content) // self.trips
             return [content[at : at + step] for at in range(0, len(content), step)]
         if v >= 0 and self.func.code[v][0] == VEC:
             return self.func.code[v][1:]
-        return range(self.turns)
+        return range(self.trips)
 
-    def again(self, b: Builder, env: Sequence[int], turns: Sequence[int], index: int) -> Callable[[int], int]:
-        """What makes a value in ``b`` in a loop over these turns, of which ``index`` is the index there."""
+    def again(self, b: Builder, env: Sequence[int], trips: Sequence[int], index: int) -> Callable[[int], int]:
+        """What makes a value in ``b`` in a loop over these iterations, of which ``index`` is the index
+        there.
+        """
         made: dict[int, int] = {}
 
         def value(v: int) -> int:
@@ -77,7 +79,7 @@ class Reads:
             if v not in made:
                 op, *args = self.func.code[v]
                 if op == INDEX and args[1] == self.block.index:
-                    made[v] = b.index(_picked(b, env[args[0]], turns), index)
+                    made[v] = b.index(_picked(b, env[args[0]], trips), index)
                 elif op == INDEX:
                     made[v] = b.index(value(args[0]), value(args[1]))
                 elif op == VEC:

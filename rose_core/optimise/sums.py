@@ -1,9 +1,10 @@
-"""Loops with a state that is nothing but sums, as loops ``FOR`` of as many turns: the last step of all.
+"""Loops with a state that is nothing but sums, as loops ``FOR`` of as many iterations: the last step of all.
 
     loop j < i, state s:  s + f(x[j])     →     for j < i:  s += f(x[j])
 
-A triangle, such as the pairs of points, is a loop with a state, as the number of its turns is not known in
-advance. If all that a turn does to it is to add to numbers, two turns can run at a time (`wasm.lanes`).
+A triangle, such as the pairs of points, is a loop with a state, as the number of its iterations is not known
+in advance. If all that an iteration does to it is to add to numbers, two iterations can run at a time
+(`wasm.lanes`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
 _PLAIN = frozenset((PARAM, INDEX, REF_INDEX, ADD_TO))
 
 _LEAST_EFFORT = 8
-"""The least work of a turn for which it is done."""
+"""The least work of an iteration for which it is done."""
 
 _RESULT = -1
 """Who uses a value that is a result."""
 
 _Terms = list[tuple[int, int]]
-"""What a turn adds to a number of the state, and takes away, in order: the operation and the value."""
+"""What an iteration adds to a number of the state, and takes away, in order: the operation and the value."""
 
 
 def summed(f: Func) -> Func:
@@ -95,9 +96,9 @@ class _Summing(OtherLoops):
     ) -> None:
         b, env, spec, body = self.b, self.env, site.spec, site.body
         totals = [b.accum(x) if terms else x for x, terms in zip(state, sums, strict=True)]
-        turn = b.open_for(spec.index)
+        iteration = b.open_for(spec.index)
         number = b.open[-1]
-        inner = Replay(body, b, [turn, *state, *args])
+        inner = Replay(body, b, [iteration, *state, *args])
         results = inner.run()
         for total, terms in zip(totals, sums, strict=True):
             for op, x in terms:

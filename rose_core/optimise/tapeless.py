@@ -4,9 +4,10 @@
     for i:  dx[i] += y[i]                    →     for i:  y = exp(x[i]);  s += y;  dx[i] += y
 
 What the terms of a sum have as cotangents is often known before the sum is: of a loss over data, it is the
-same for each. Then a turn of the loop backward needs no more of the loop forward than its own turn has
-computed, and may follow that at once. What would be kept in vectors from one loop to the other is at hand,
-and what both compute, they compute once. Every sum and every element gets what it got, in the same order.
+same for each. Then an iteration of the loop backward needs no more of the loop forward than its own iteration
+has computed, and may follow that at once. What would be kept in vectors from one loop to the other is at
+hand, and what both compute, they compute once. Every sum and every element gets what it got, in the same
+order.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class _Search:
         if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(one, between, other):
             return None
         if self._has_choices(one) != self._has_choices(other):
-            return None  # turns of one of them may run two at a time
+            return None  # iterations of one of them may run two at a time
         early = self._early(first, then, between, other)
         loops = [[v for v in block.order if f.code[v][0] == FOR] for block in (a, b)]
         if early is None or len(loops[0]) != len(loops[1]) or len(loops[0]) > 1:
@@ -109,7 +110,8 @@ class _Search:
     def is_worth_it(self, pair: _Pair) -> bool:
         """Whether the second loop needs what the first one computes, or computes it again.
 
-        But not if it needs library functions: several turns of these overlap in a loop that does little else.
+        But not if it needs library functions: several iterations of these overlap in a loop that does little
+        else.
         """
         f = self.f
         one, other = (contents(f, f.code[v][1]) for v in (pair.first, pair.then))
@@ -173,7 +175,7 @@ class _Search:
 
     def _early(self, first: int, then: int, between: Sequence[int], other: Sequence[int]) -> list[int] | None:
         """What stands between the loops and is needed by the second one, which is ``other``, in order; None
-        if it needs more of the first one than what that has computed in the same turn."""
+        if it needs more of the first one than what that has computed in the same iteration."""
         f, inside, after = self.f, {*other}, {*between}
         number = f.code[then][1]
         early: set[int] = set()

@@ -1,9 +1,10 @@
-"""Numbers in a loop's state that no turn changes, read before the loop.
+"""Numbers in a loop's state that no iteration changes, read before the loop.
 
     loop k > j, state x:  x.set(k, x[j] * f(k))     →     y = x[j];  loop k > j, state x:  x.set(k, y * f(k))
 
-What a turn reads of the state, reverse mode adds to the state's cotangent, turn by turn through memory. A
-number that is the same in all turns is an argument, whose cotangent is added up in a local variable.
+What an iteration reads of the state, reverse mode adds to the state's cotangent, iteration by iteration
+through memory. A number that is the same in all iterations is an argument, whose cotangent is added up in a
+local variable.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ class Unchanged:
     """For each, the leaf of the state, and the indices: parameters of the body, or ``~i`` for the index i."""
 
 
-def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Unchanged:
+def unchanged(body: Func, carries: int, iteration: int, apart: Collection[int]) -> Unchanged:
     """``body``, with numbers that it does not change as arguments.
 
-    ``turn`` is the value there that is the number of the turn, which is never any of ``apart``.
+    ``iteration`` is the value there that is the number of the iteration, which is never any of ``apart``.
     """
     code = body.code
     arrays = {v for v, ins in enumerate(code) if ins[0] == PARAM and 0 < ins[1] <= carries}
@@ -49,7 +50,7 @@ def unchanged(body: Func, carries: int, turn: int, apart: Collection[int]) -> Un
         k = code[array][1]
         if k not in written:
             written[k] = _written(body, body.results[k - 1], array)
-        if all(_differ(path, other, turn, apart) for other in written[k]):
+        if all(_differ(path, other, iteration, apart) for other in written[k]):
             found[v] = k - 1, [_named(body, i) for i in path]
     return Unchanged(given_values(body, list(found)) if found else body, list(found.values()))
 
@@ -64,7 +65,7 @@ def element_path(body: Func, v: int) -> tuple[int, Path]:
 
 
 def _is_known(body: Func, i: int, carries: int) -> bool:
-    """Whether an index is a constant, or a parameter that is the same in all turns."""
+    """Whether an index is a constant, or a parameter that is the same in all iterations."""
     return i < 0 or (body.code[i][0] == PARAM and body.code[i][1] > carries)
 
 
@@ -100,6 +101,6 @@ def updates(body: Func, x: int) -> Iterator[int]:
         x = body.code[x][1]
 
 
-def _differ(path: Path, other: Path, turn: int, apart: Collection[int]) -> bool:
-    """Whether two elements are different ones, in every turn."""
-    return any(x in apart and y == turn for x, y in zip(path, other, strict=False))
+def _differ(path: Path, other: Path, iteration: int, apart: Collection[int]) -> bool:
+    """Whether two elements are different ones, in every iteration."""
+    return any(x in apart and y == iteration for x, y in zip(path, other, strict=False))

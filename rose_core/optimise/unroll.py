@@ -1,11 +1,11 @@
-"""Small loops inside others, written out: the last step before a function is lowered.
+"""Small loops inside others, unrolled: the last step before a function is lowered.
 
     for i:  for k < 2:  s += x[i][k]     →     for i:  s += x[i][0];  s += x[i][1]
 
-A loop of a few turns spends as much on counting them as on its work, and what it adds to the elements of a
-vector goes through memory. Written out, its indices are constants, and a short accumulator that is only added
+A loop of a few iterations spends as much on counting them as on its work, and what it adds to the elements of
+a vector goes through memory. Unrolled, its indices are constants, and a short accumulator that is only added
 to at such indices becomes one local variable for each element. Loops that are not inside of another are left:
-they would not run faster for it; nor those that gain more by running two turns at a time (`wasm.lanes`).
+they would not run faster for it; nor those that gain more by running two iterations at a time (`wasm.lanes`).
 
 `unrolled` also runs the other passes that come at this point; `rose_core.optimise` lists them.
 """
@@ -47,42 +47,42 @@ _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow")
 
 _LOOPS, _WITH_PARTS, _PLACES = among([LOOP]), among((LOOP, COND)), among([REF_INDEX])
 
-MOST_TURNS = 16
-"""The most turns of a loop that is written out."""
+MOST_TRIPS = 16
+"""The most iterations of a loop that is unrolled."""
 
-MOST_TURNS_IN_STATE = 4
+MOST_TRIPS_IN_STATE = 4
 """The same for the outermost loops in the body of a loop with a state."""
 
-USUAL_TURNS = 16
-"""How often such a body is taken to turn, as that is not known."""
+USUAL_TRIPS = 16
+"""How often such a body is taken to run, as that is not known."""
 
 MOST_ROWS = 128
-"""The most instructions that a loop may be written out to."""
+"""The most instructions that a loop may be unrolled to."""
 
 MOST_ROWS_IN_LOCALS = 256
-"""The same if it adds to local variables, and in memory to what each turn around has of its own: these may
-then run two at a time."""
+"""The same if it adds to local variables, and in memory to what each iteration around has of its own: these
+may then run two at a time."""
 
-ROWS_PER_TURN = 8
-"""A function is left as it is if it has more instructions than this for each turn that it would save."""
+ROWS_PER_ITERATION = 8
+"""A function is left as it is if it has more instructions than this for each iteration that it would save."""
 
 MOST_VARIABLES = 16
 """The most elements of an accumulator that become local variables."""
 
 _COORDINATES = 3
-"""The most turns of a loop that never runs two turns at a time itself."""
+"""The most iterations of a loop that never runs two iterations at a time itself."""
 
 _TO_NEIGHBOURS, _TO_A_SUM = (8, 1), (4, 6)
-"""The fewest turns, and what each is worth in additions, with which a loop that adds to these runs two turns
-at a time instead. What goes into a sum waits for that in any case."""
+"""The fewest iterations, and what each is worth in additions, with which a loop that adds to these runs two
+iterations at a time instead. What goes into a sum waits for that in any case."""
 
 _LITTLE = 4
 """The most work on an element with which a short accumulator is left in memory, where two of its elements are
-added to at a time. With more, the loop around runs two turns at a time."""
+added to at a time. With more, the loop around runs two iterations at a time."""
 
 
 def unrolled(f: Func, in_loop: bool = False) -> Func:
-    """``f``, which may run in a loop, with the small loops in it and in what it calls written out."""
+    """``f``, which may run in a loop, with the small loops in it and in what it calls unrolled."""
     key = "unrolled", in_loop
     found = f.memo.get(key)
     if found is None:
@@ -108,63 +108,65 @@ def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
 
 
 def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]]:
-    """The loops to unroll, block → turns; those whose turns run side by side, block → what is in it."""
+    """The loops to unroll, block → iterations; those whose iterations run side by side, block → what is in
+    it.
+    """
     small: dict[int, int] = {}
     joint: dict[int, list[int]] = {}
     inside = [[k] for k in range(len(f.blocks))]
     """Block → itself and those in it, where these are few."""
     rows = [len(block.order) for block in f.blocks]
     parts = Counter(f.code[v][1] for v in places(f, _PLACES))
-    often = USUAL_TURNS if in_loop else 1
+    often = USUAL_TRIPS if in_loop else 1
     saved = 0
     for number, block in inner_first(f):
-        turns = block.turns
-        written = turns * rows[number]
+        trips = block.trips
+        written = trips * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]
         is_short = written <= MOST_ROWS
         few = (
-            1 < turns <= jam.MOST_TURNS
+            1 < trips <= jam.MOST_TRIPS
             and written <= jam.MOST_ROWS
             and joint.keys().isdisjoint(inside[number])
         )
         if few and _add_up(f, stay) and jam.can_jam(f, number, inside[number]):
             joint[number] = inside[number]
-            saved += sum(f.turns_of(k) for k in stay)
+            saved += sum(f.trips_of(k) for k in stay)
         elif (
-            0 < turns <= _most_turns(block.parent, in_loop)
+            0 < trips <= _most_trips(block.parent, in_loop)
             and (
                 is_short
                 or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number], often))
             )
-            and not _stays_for_lanes(f, number, turns, parts, is_short)
+            and not _stays_for_lanes(f, number, trips, parts, is_short)
         ):
-            saved += turns * (f.turns_of(block.parent) if block.parent else USUAL_TURNS)
+            saved += trips * (f.trips_of(block.parent) if block.parent else USUAL_TRIPS)
         else:
             rows[block.parent] += rows[number]
             inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
             continue
-        small[number] = turns
+        small[number] = trips
         rows[block.parent] += written
         inside[block.parent] += inside[number]
-    return (small, joint) if len(f.code) <= ROWS_PER_TURN * saved else ({}, {})
+    return (small, joint) if len(f.code) <= ROWS_PER_ITERATION * saved else ({}, {})
 
 
-def _most_turns(parent: int, in_loop: bool) -> int:
-    """The most turns of a loop in this block that is written out."""
+def _most_trips(parent: int, in_loop: bool) -> int:
+    """The most iterations of a loop in this block that is unrolled."""
     if parent:
-        return MOST_TURNS
-    return MOST_TURNS_IN_STATE if in_loop else 0
+        return MOST_TRIPS
+    return MOST_TRIPS_IN_STATE if in_loop else 0
 
 
-def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int], is_short: bool) -> bool:
+def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int], is_short: bool) -> bool:
     """Whether a loop computes enough of neighbours in memory, and adds it to others there, or to a sum.
 
-    ``parts``: of how many places an accumulator is made up; ``is_short``: whether it is short if written out.
+    ``parts``: of how many places an accumulator is made up; ``is_short``: whether it is short if unrolled.
     """
     code, home = f.code, f.home
-    turn = f.blocks[number].index
+    iteration = f.blocks[number].index
     # to load two neighbours takes long if others have just been stored, of which each is one
-    moving = {INDEX: {turn}, REF_INDEX: {turn}}
+    moving = {INDEX: {iteration}, REF_INDEX: {iteration}}
     effort = 0
     least: tuple[int, int] | None = None
     for v in f.blocks[number].order:
@@ -182,7 +184,7 @@ def _stays_for_lanes(f: Func, number: int, turns: int, parts: Mapping[int, int],
             least = least or _TO_NEIGHBOURS
         elif op != IDX and not (op in moving and given[1] in moving[op] and home[given[0]] != number):
             return False
-    return least is not None and turns >= least[0] and effort >= least[1]
+    return least is not None and trips >= least[0] and effort >= least[1]
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:
@@ -191,16 +193,17 @@ def _add_up(f: Func, numbers: Sequence[int]) -> bool:
 
 
 def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
-    """Whether a loop, in one of many turns, adds to local variables, once all of it is written out, and in
-    memory to nothing but elements of which each turn around has its own, and such as are the same in all.
+    """Whether a loop, in one of many iterations, adds to local variables, once all of it is unrolled, and in
+    memory to nothing but elements of which each iteration around has its own, and such as are the same in
+    all.
 
     ``numbers``: its block, and theirs; ``often``: how often ``f`` runs.
     """
     around, index = f.blocks[numbers[0]].parent, f.blocks[numbers[0]].index
-    are_few = f.blocks[numbers[0]].turns <= _COORDINATES
+    are_few = f.blocks[numbers[0]].trips <= _COORDINATES
     written = {f.blocks[k].index for k in numbers} if are_few else {index}
     added = [path_of(f, f.code[v][1]) for k in numbers for v in f.blocks[k].order if f.code[v][0] == ADD_TO]
-    return often * f.turns_of(around) >= USUAL_TURNS and all(
+    return often * f.trips_of(around) >= USUAL_TRIPS and all(
         path[-1:] == [f.blocks[around].index]
         or (are_few and f.blocks[around].index in path)
         or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
@@ -232,8 +235,8 @@ class _Unrolling(jam.SideBySide):
         super().__init__(func, b, args)
         self.small = small
         self.joint = joint
-        self.turns: dict[int, list[list[int]]] = {}
-        """Loop that was written out → the results of each turn."""
+        self.trips: dict[int, list[list[int]]] = {}
+        """Loop that was unrolled → the results of each iteration."""
         together = {number for numbers in joint.values() for number in numbers}
         self.split = self._split(together)
         sums = sums_of(func, small.keys() - together, self.split)
@@ -267,17 +270,17 @@ class _Unrolling(jam.SideBySide):
             super().loop(v, number)
             return
         if number in self.joint:
-            self.turns[v] = self.side_by_side(number)
+            self.trips[v] = self.side_by_side(number)
             return
-        self.turns[v] = []
-        for turn in range(self.small[number]):
-            self.env[block.index] = self.b.const(turn, block.size)
+        self.trips[v] = []
+        for iteration in range(self.small[number]):
+            self.env[block.index] = self.b.const(iteration, block.size)
             self.block(number)
-            self.turns[v].append([self.env[r] for r in block.results])
+            self.trips[v].append([self.env[r] for r in block.results])
 
     def get(self, v: int, of: int, k: int) -> None:
-        if of in self.turns:
-            self.env[v] = self.b.vec([turn[k] for turn in self.turns[of]], self.func.types[v])
+        if of in self.trips:
+            self.env[v] = self.b.vec([iteration[k] for iteration in self.trips[of]], self.func.types[v])
         else:
             super().get(v, of, k)
 

@@ -1,4 +1,4 @@
-"""Short loops written out before anything is differentiated, where something comes of it.
+"""Short loops unrolled before anything is differentiated, where something comes of it.
 
 Most are left for later (`optimise.unroll`), since a derivative of few instructions is made in less time. Here
 it is a step towards something else: numbers can be compared, or loops put together.
@@ -20,7 +20,7 @@ _ACCUMULATORS = among([ACCUM])
 
 
 def written_out(f: Func, short: Collection[int]) -> Func:
-    """``f`` with the loops of these numbers written out; numbers that only these add up are sums.
+    """``f`` with the loops of these numbers unrolled; numbers that only these add up are sums.
 
     The terms are in the same order as before, so that sums are the same to the bit.
     """
@@ -28,13 +28,13 @@ def written_out(f: Func, short: Collection[int]) -> Func:
     return copied(f, _WrittenOut, short, sums) if short else f
 
 
-def short_sums(f: Func, numbers: Collection[int], most_turns: int, most_rows: int) -> set[int]:
-    """The loops of few turns in these blocks that have no results, and those that are in them."""
+def short_sums(f: Func, numbers: Collection[int], most_trips: int, most_rows: int) -> set[int]:
+    """The loops of few iterations in these blocks that have no results, and those that are in them."""
     short: set[int] = set()
     rows = [len(block.order) for block in f.blocks]
     for number, block in inner_first(f):
-        written = block.turns * rows[number]
-        is_short = block.turns <= most_turns and written <= most_rows and not block.results
+        written = block.trips * rows[number]
+        is_short = block.trips <= most_trips and written <= most_rows and not block.results
         if is_short and number not in numbers:
             short.add(number)
         rows[block.parent] += written
@@ -69,7 +69,7 @@ def _whole(f: Func, x: int) -> int:
 
 
 def _becomes_part(f: Func, v: int, number: int, short: Collection[int]) -> bool:
-    """Whether an instruction is in this block, once these loops are written out."""
+    """Whether an instruction is in this block, once these loops are unrolled."""
     home = f.home[v]
     while home != number and home in short:
         home = f.blocks[home].parent
@@ -89,13 +89,13 @@ class _WrittenOut(Verbatim):
         if number not in self.short:
             super().loop(v, number)
             return
-        block, b, turns = self.func.blocks[number], self.b, list[list[int]]()
-        for turn in range(block.turns):
-            self.env[block.index] = b.const(turn, block.size)
+        block, b, trips = self.func.blocks[number], self.b, list[list[int]]()
+        for iteration in range(block.trips):
+            self.env[block.index] = b.const(iteration, block.size)
             self.block(number)
-            turns.append([self.env[r] for r in block.results])
+            trips.append([self.env[r] for r in block.results])
         types = [array(block.size, self.func.type_of(r)) for r in block.results]
-        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*turns, types, strict=True)]
+        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*trips, types, strict=True)]
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         env = self.env

@@ -9,7 +9,7 @@ loops have left copies in it, which are found before anything is built:
 `body` builds a function, mostly row by row (`straight`). But loops are found again:
 
 - `reroll`: copies of rows are a loop (`repeat`), if `copies` finds that they do the same, with what differs
-  in `columns`, and that no turn does `harm`; `turn` builds one;
+  in `columns`, and that no iteration does `harm`; `iteration` builds one;
 - `roll`: so are rows of calls; `totals`: sums of what either of these gives.
 
 `named` makes what a recording mentions by name only: derivatives, and solutions of equations. `serialize`

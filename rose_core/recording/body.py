@@ -12,6 +12,7 @@ from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import CALL, INDEX, PARAM, Func, Spec
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.types import UNIT, Array, Fin, Type, array, fin
+from rose_core.recording.iteration import Iteration, Step, affine, operation, structure
 from rose_core.recording.operands import operands_of
 from rose_core.recording.repeat import Carry, Operand, Repeat
 from rose_core.recording.reroll import order, repeats
@@ -19,7 +20,6 @@ from rose_core.recording.roll import FEWEST as FEWEST_CALLS
 from rose_core.recording.roll import Row, plan
 from rose_core.recording.straight import PENDING, Straight
 from rose_core.recording.totals import Total
-from rose_core.recording.turn import Step, Turn, affine, operation, structure
 
 _NEG, _ADD, _SUB = map(code, ("neg", "add", "sub"))
 
@@ -119,8 +119,8 @@ class Body(Straight):
             literals.append(self.recording.literals(numbers[-1:], b, args[-1], self.passed.get(at, {})))
         size = fin(len(row.calls))
         totals = [b.accum(self._start(total)) for _, total in row.totals]
-        turn = Turn(b, b.open_for(size), size)
-        passed = [self._pick(turn, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
+        iteration = Iteration(b, b.open_for(size), size)
+        passed = [self._pick(iteration, list(ids)) for ids in zip(*map(add, args, literals), strict=True)]
         call = b.call(self.recording.callee(numbers[0]), passed)
         for accumulator, (number, _) in zip(totals, row.totals, strict=True):
             b.add_to(accumulator, b.get(call, number))
@@ -139,8 +139,8 @@ class Body(Straight):
         self._make_literals(~x for x in starts if x < 0)
         sums = {row: b.accum(self.value(first)) for row, first in repeat.sums.items()}
         totals = [b.accum(self._start(total)) for _, total in added]
-        turn = Turn(b, b.open_for(size), size)
-        values = self._turn(repeat, turn, sums, {})
+        iteration = Iteration(b, b.open_for(size), size)
+        values = self._iteration(repeat, iteration, sums, {})
         for accumulator, (row, _) in zip(totals, added, strict=True):
             b.add_to(accumulator, values[row])
         kept = [row for row in repeat.used if row not in sums]
@@ -161,16 +161,16 @@ class Body(Straight):
         state = [self.value(x) for x in starts]
         state += [self._start(total) for _, total in added]
         body = Func("step", [], UNIT)
-        turn = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
-        carried = dict(zip(repeat.carries, turn.state, strict=False))
-        values = self._turn(repeat, turn, {}, carried, self._read_ahead(repeat))
+        iteration = Step(Builder(body), size, self.func, [self.func.type_of(x) for x in state])
+        carried = dict(zip(repeat.carries, iteration.state, strict=False))
+        values = self._iteration(repeat, iteration, {}, carried, self._read_ahead(repeat))
         after = [carried.get(Carry(row, first[1:]), values[row]) for row, first in repeat.carries]
-        sums = zip(turn.state[len(carried) :], added, strict=True)
-        after += [operation(turn.b, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
+        sums = zip(iteration.state[len(carried) :], added, strict=True)
+        after += [operation(iteration.b, _ADD, [so_far, values[row]]) for so_far, (row, _) in sums]
         kept = [*repeat.used]
         body.blocks[0].results = [*after, *(values[row] for row in kept)]
         spec = Spec(len(state), size, len(kept))
-        loop = b.loop(spec, b.const(size.size, COUNT), body, state, turn.args)
+        loop = b.loop(spec, b.const(size.size, COUNT), body, state, iteration.args)
         self._give(repeat, kept, loop, len(state) + 1)
         for at, carry in repeat.last:
             self.env[at] = b.get(loop, repeat.carries.index(carry))
@@ -196,16 +196,16 @@ class Body(Straight):
             elements[row] = self.b.index(vector, self.b.const(int(number), index))
         return elements
 
-    def _turn(
+    def _iteration(
         self,
         repeat: Repeat,
-        turn: Turn,
+        iteration: Iteration,
         sums: Mapping[int, int],
         carried: Mapping[Carry, int],
         known: Mapping[int, int] = MappingProxyType({}),
     ) -> list[int]:
         """The values of all rows of a copy, of which some are added to accumulators, and some ``known``."""
-        b = turn.b
+        b = iteration.b
         values: list[int] = []
 
         def operand(row: int, x: Operand) -> int:
@@ -213,12 +213,12 @@ class Body(Straight):
                 return values[row - x.back]
             if x.carry:
                 return carried[x.carry]
-            found = self._pick_literal(turn, x.ids)
-            return found if x.of < 0 else b.index(turn.outer(self.value(x.of)), found)
+            found = self._pick_literal(iteration, x.ids)
+            return found if x.of < 0 else b.index(iteration.outer(self.value(x.of)), found)
 
         for row, (op, operands) in enumerate(repeat.rows):
             if row in known:
-                values.append(turn.outer(known[row]))
+                values.append(iteration.outer(known[row]))
                 continue
             args = [operand(row, x) for x in operands]
             if row in repeat.adds:
@@ -229,18 +229,18 @@ class Body(Straight):
                 values.append(operation(b, op, args))
             else:
                 head, functions = repeat.heads[row]
-                called = [*self._called(b, op, head, args, functions, partial(self._pick_number, turn))]
+                called = [*self._called(b, op, head, args, functions, partial(self._pick_number, iteration))]
                 values.append(structure(b, op, head, self.types, args, called))
         return values
 
     def _give(self, repeat: Repeat, kept: Sequence[int], loop: int, first: int) -> None:
         """Say what a loop has of rows that are used, in columns from result ``first`` on."""
-        turn_of = {copy: turn for turn, copy in enumerate(repeat.live)}
+        iteration_of = {copy: iteration for iteration, copy in enumerate(repeat.live)}
         for number, row in enumerate(kept, first):
             column = self.b.get(loop, number)
             for copy in repeat.used[row]:
                 at = repeat.start + copy * repeat.length + row
-                self.env[at], self.turns[at] = PENDING, (column, turn_of[copy])
+                self.env[at], self.trips[at] = PENDING, (column, iteration_of[copy])
         rows = self.entry.rows
         self._make_literals(~rows[3 * at + 2] for at in repeat.reads)
         for at in repeat.reads:
@@ -250,58 +250,60 @@ class Body(Straight):
         """What a sum starts from: to start from -0 and add the first is to start from that, to the bit."""
         return self.b.real(-0.0) if total.first is None else self.value(total.first)
 
-    def _turns(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
-        """The column of which all these rows are elements, and of which turns."""
-        if ids[0] not in self.turns or ids[-1] not in self.turns:
+    def _trips(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
+        """The column of which all these rows are elements, and of which iterations."""
+        if ids[0] not in self.trips or ids[-1] not in self.trips:
             return None
-        columns, turns = zip(*[self.turns.get(x, (-1, 0)) for x in ids], strict=True)
-        return (columns[0], [*turns]) if columns.count(columns[0]) == len(columns) else None
+        columns, trips = zip(*[self.trips.get(x, (-1, 0)) for x in ids], strict=True)
+        return (columns[0], [*trips]) if columns.count(columns[0]) == len(columns) else None
 
-    def _pick(self, turn: Turn, ids: list[int]) -> int:
-        """The one of these values whose turn it is."""
+    def _pick(self, iteration: Iteration, ids: list[int]) -> int:
+        """The one of these values whose iteration it is."""
         b = self.b
         if len(set(ids)) == 1:
-            return turn.outer(ids[0])
+            return iteration.outer(ids[0])
         t = self.func.type_of(ids[0])
         if isinstance(t, Fin) and max(ids) < 0:
-            at = affine(turn, [int(b.pool[~v][0]) for v in ids], t)
+            at = affine(iteration, [int(b.pool[~v][0]) for v in ids], t)
             if at is not None:
                 return at
         reads = [b.code[v] if v >= 0 else () for v in ids]
         vectors = {read[1] if read and read[0] == INDEX and read[2] < 0 else -1 for read in reads}
         if len(vectors) == 1 and (vector := vectors.pop()) >= 0:
-            return turn.b.index(turn.outer(vector), self._pick(turn, [read[2] for read in reads]))
-        return self._element(turn, ids, t)
+            return iteration.b.index(
+                iteration.outer(vector), self._pick(iteration, [read[2] for read in reads])
+            )
+        return self._element(iteration, ids, t)
 
-    def _element(self, turn: Turn, ids: list[int], t: Type) -> int:
+    def _element(self, iteration: Iteration, ids: list[int], t: Type) -> int:
         """As `_pick`, by a vector of the values."""
         if min(ids) == max(ids):
-            return turn.outer(ids[0])
-        return turn.b.index(turn.outer(self.b.vec(ids, array(turn.size, t))), turn.i)
+            return iteration.outer(ids[0])
+        return iteration.b.index(iteration.outer(self.b.vec(ids, array(iteration.size, t))), iteration.i)
 
-    def _pick_literal(self, turn: Turn, ids: Sequence[int]) -> int:
+    def _pick_literal(self, iteration: Iteration, ids: Sequence[int]) -> int:
         """As `_pick`, of rows and of literals, which have no values yet."""
         if len(ids) == 1 and ids[0] >= 0:
-            return turn.outer(self.value(ids[0]))
-        if (turns := self._turns(ids)) is not None:
-            column, numbers = turns
+            return iteration.outer(self.value(ids[0]))
+        if (trips := self._trips(ids)) is not None:
+            column, numbers = trips
             index = self.func.type_of(column).index  # type: ignore[attr-defined]
-            at = self._pick(turn, [self.b.const(k, index) for k in numbers])
-            return turn.b.index(turn.outer(column), at)
+            at = self._pick(iteration, [self.b.const(k, index) for k in numbers])
+            return iteration.b.index(iteration.outer(column), at)
         kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)
         if kinds and kinds.count(kinds[0]) == len(kinds):
-            return self._pick_number(turn, values, self.types[kinds[0]])
+            return self._pick_number(iteration, values, self.types[kinds[0]])
         self._make_literals(~v for v in ids if v < 0)
-        return self._pick(turn, [self.value(v) for v in ids])
+        return self._pick(iteration, [self.value(v) for v in ids])
 
-    def _pick_number(self, turn: Turn, values: Sequence[float], t: Type) -> int:
+    def _pick_number(self, iteration: Iteration, values: Sequence[float], t: Type) -> int:
         """As `_pick`, of literals of a type."""
         if len(values) == 1 or (values[0] and values.count(values[0]) == len(values)):
-            return turn.outer(self._literal(values[0], t))
-        if isinstance(t, Fin) and (number := affine(turn, values, t)) is not None:
+            return iteration.outer(self._literal(values[0], t))
+        if isinstance(t, Fin) and (number := affine(iteration, values, t)) is not None:
             return number
         known = self.b.consts.get
-        return self._element(turn, [known((x, t)) or self._literal(x, t) for x in values], t)
+        return self._element(iteration, [known((x, t)) or self._literal(x, t) for x in values], t)
 
     def _column(self, of: Sequence[Any], ids: Sequence[int]) -> Sequence[Any]:
         """What a list has of literals; nothing if not all are literals, or if parameters stand for some."""

@@ -310,7 +310,7 @@ class Copies(Typed):
         return None if found is None or self._does_harm(found) else found
 
     def _does_harm(self, repeat: Repeat) -> bool:
-        """Whether something does harm in a turn in which nobody needs it."""
+        """Whether something does harm in an iteration in which nobody needs it."""
         done = [*repeat.used, *(carry.row for carry in repeat.carries)]
         harmful = [row for row in repeat.with_needs(done) if self._is_harmful(repeat, row)]
         if not harmful:
@@ -324,7 +324,9 @@ class Copies(Typed):
         return False
 
     def _is_always_needed(self, repeat: Repeat, row: int) -> bool:
-        """Whether it is certain that a row is needed in all turns; what is added to a sum is, if that is."""
+        """Whether it is certain that a row is needed in all iterations; what is added to a sum is, if that
+        is.
+        """
         copies = repeat.used[row]
         is_in_all = row in repeat.sums or len(copies) == len(repeat.live)
         rows = (repeat.start + copy * repeat.length + row for copy in copies)

@@ -1,4 +1,4 @@
-"""What does harm in turns of a loop in which nobody needs it.
+"""What does harm in iterations of a loop in which nobody needs it.
 
 It may fail, go on for long, or have an infinite derivative, which times 0 is no number.
 """

@@ -3,7 +3,7 @@
 A page that adds up many terms lets each of them compute what it needs, and much of that others need, too:
 the box around a group of shapes, say, from the positions of all. Calls hide that. So before anything is
 built, the rows of a function and of all that it calls are numbered by what they compute, as if they stood
-in line: rows with the same opcode and operands are one. If few are left (`MOST_LEFT`), the function has
+inlined: rows with the same opcode and operands are one. If few are left (`MOST_LEFT`), the function has
 these in place of its calls.
 """
 
@@ -44,7 +44,7 @@ _IN_LINE = bytes((*range(TABLE_END), *_PAIRS, VEC, CALL))
 
 
 class _StaysError(Exception):
-    """A function cannot be put in line, or too many rows are left, or had to be looked at, to be worth it."""
+    """A function cannot be inlined, or too many rows are left, or had to be looked at, to be worth it."""
 
 
 def join(
@@ -54,7 +54,7 @@ def join(
     instances: Mapping[int, Instance],
     alone: Collection[int],
 ) -> set[int]:
-    """Put what overlaps in line, and return the numbers of the functions that have changed in ``entries``.
+    """Inline what overlaps, and return the numbers of the functions that have changed in ``entries``.
 
     This is tried with each function whose derivative is taken; if there are none, with the whole program.
 
@@ -125,7 +125,7 @@ _Columns = tuple[bytes, list[int], list[int]]
 
 @dataclass(slots=True)
 class _Body:
-    """A function that is put in line."""
+    """A function that is inlined."""
 
     rows: _Columns
     literals: list[int]
@@ -206,7 +206,7 @@ class _Rows:
         self.depth += 1
         numbers, extra = self.numbers, entry.extra
         given: dict[int, list[int]] = {}
-        """The results of calls that are in line."""
+        """The results of calls that are inlined."""
         env = [0] * len(ops) + body.literals
         for k, (op, x, y) in enumerate(zip(ops, xs, ys, strict=True)):
             if op < UNARY_END:
@@ -259,7 +259,7 @@ class _Rows:
         if number not in self._bodies:
             entry = self.entries.get(number)
             rows = self._rows_of(entry) if entry and number not in self.stay else None
-            # nor loops that are written out; whether the whole is one, is asked in the end
+            # nor loops that are unrolled; whether the whole is one, is asked in the end
             if entry is None or rows is None or (self.depth and _has_loops(entry)):
                 self._bodies[number] = None
             else:
@@ -267,7 +267,7 @@ class _Rows:
         return self._bodies[number]
 
     def _rows_of(self, entry: Entry) -> _Columns | None:
-        """The rows of a function that may be put in line; None if there are loops or derivatives in them."""
+        """The rows of a function that may be inlined; None if there are loops or derivatives in them."""
         if entry.form not in self._plain:
             rows, ops = entry.rows.tolist(), entry.ops
             is_plain = not ops.translate(None, _IN_LINE)
@@ -292,8 +292,8 @@ class _Rows:
 
 
 def _has_loops(entry: Entry) -> bool:
-    """Whether loops are written out in a function, and other than such as look for something.
+    """Whether loops are unrolled in a function, and other than such as look for something.
 
-    Those are found in line, too.
+    Those are found inlined, too.
     """
     return not all(loop.chooses() for loop in repeats(entry))

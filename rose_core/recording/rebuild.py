@@ -1,7 +1,7 @@
 """Functions that Python has traced, built again from their recordings.
 
 A page's programs come as recordings, in which functions that differ in numbers are found to be one
-(`recording.share`), and loops that were written out are found again (`recording.reroll`). A loop of Python
+(`recording.share`), and loops that were unrolled are found again (`recording.reroll`). A loop of Python
 leaves as many copies as one of JavaScript, so what is compiled at home takes the same way.
 """
 

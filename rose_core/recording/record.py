@@ -19,7 +19,8 @@ from index ``x`` on, ``y`` of them:
 ``PULL``     extra: ``VJP``, cotangents…
 ``COND``     extra: two functions, number of arguments of the first, condition, arguments of both…
 ``LOOP``     extra: body, test (-1 for none), number of leaves of the state, type of the number of the
-             turn, outputs, 0 or 1 + the note if it must end, checkpoint, number of turns, state…, arguments…
+             iteration, outputs, 0 or 1 + the note if it must end, checkpoint, number of iterations, state…,
+             arguments…
 ``SET``      extra: array, index, element
 ===========  ==============================================================
 
@@ -72,7 +73,7 @@ def types_of(rows: Sequence[Any]) -> list[Type]:
 
 
 Literal = Callable[[Sequence[float], Type], int]
-"""Gives the value of a literal from those that it is in the turns of a loop, and its type."""
+"""Gives the value of a literal from those that it is in the iterations of a loop, and its type."""
 
 
 class Recording:
@@ -111,7 +112,7 @@ class Recording:
         self._instances = share(list(self._entries.values()), alone)
         needed: Collection[int] = range(len(rows))
         self.joined: Collection[int] = ()
-        """The functions in which others are in line already."""
+        """The functions in which others are inlined already."""
         if whole:
             self.joined = join(program["root"], rows, self._entries, self._instances, alone)
         if self.joined:
@@ -269,8 +270,8 @@ class Recording:
     ) -> list[int]:
         """The values of a function's columns when it is called on ``args``, but for those ``known``.
 
-        It may be several of one shape, of which each is called in a turn of a loop: ``literal`` gives the
-        value of a column then.
+        It may be several of one shape, of which each is called in an iteration of a loop: ``literal`` gives
+        the value of a column then.
         """
         first = self._instances.get(numbers[0])
         if first is None or not first.shape.columns or (inner and _picks(first.shape, inner)):

@@ -1,4 +1,6 @@
-"""A loop that was found in copies of rows: what a turn does, and what differs from turn to turn."""
+"""A loop that was found in copies of rows: what an iteration does, and what differs from iteration to
+iteration.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,7 @@ class Repeat:
         return self.start + self.length * self.count
 
     def columns(self) -> Iterator[tuple[int, Sequence[int]]]:
-        """The rows of a copy that are used in all turns, and what they are in these."""
+        """The rows of a copy that are used in all iterations, and what they are in these."""
         for row, copies in self.used.items():
             if len(copies) == len(self.live):
                 yield row, picked(range(self.start + row, self.end, self.length), self.live)

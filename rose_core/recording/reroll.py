@@ -41,7 +41,7 @@ LONG_STEP = 192
 """Rows of a copy that is long; of one that reads what others do; of one that needs another before it."""
 
 FEWEST_ROWS_OF_STEPS = 512
-"""Rows that are worth a loop with a state, which has to keep that of every turn for its derivative."""
+"""Rows that are worth a loop with a state, which has to keep that of every iteration for its derivative."""
 
 FEWEST_ROWS_OF_ONE = 2048
 """The same where a step is one operation: fewer have powers in them that are computed once."""
@@ -125,7 +125,7 @@ class _Search(Copies):
         self.tokens = tokens
         self.found: list[Repeat] = []
         self.columns = Columns()
-        """Of the loops, what is used in all turns."""
+        """Of the loops, what is used in all iterations."""
         self.homes: list[tuple[Repeat, int]] = []
         """The loop of each, and which row of a copy."""
         self.calls = [*places(entry.ops, CALL)]
@@ -186,7 +186,7 @@ class _Search(Copies):
         return end
 
     def _totals(self, start: int, end: int) -> int:
-        """Let loops add up what their turns give; the end of such rows, or 0 if there are none."""
+        """Let loops add up what their iterations give; the end of such rows, or 0 if there are none."""
         last = 0
         for total in totals(self, start, end, self.columns, self._is_there):
             loop, row = self.homes[total.column]
@@ -334,7 +334,7 @@ class _Search(Copies):
         return len({*read}) < len(read)
 
     def _goes_on(self, loop: Repeat) -> bool:
-        """Whether copies take what the turns of a loop give, which would have to be kept for them."""
+        """Whether copies take what the iterations of a loop give, which would have to be kept for them."""
         ids = (x.ids for _, operands in loop.rows for x in operands if isinstance(x.ids, range))
         return any(
             column[0] <= taken[0] < column[-1] and taken.step == column.step

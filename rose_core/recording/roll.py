@@ -24,7 +24,7 @@ from rose_core.recording.totals import Columns, Total, totals
 _ADD = code("add")
 
 _CALL_PARTS = frozenset((COND, LOOP, VJP, PULL))
-"""What calls functions in parts, or in turns."""
+"""What calls functions in parts, or in iterations."""
 
 FEWEST = 32
 """Calls that are worth a loop."""

@@ -10,9 +10,9 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import CALL, FOR, GET, INDEX, PARAM, PULL, VEC, VJP, Func, is_real
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END
 from rose_core.language.types import BOOL, REAL, Array, Fin, Type
+from rose_core.recording.iteration import Called, given, operation, structure
 from rose_core.recording.operands import CALLED, END, HEADS, operands_of
 from rose_core.recording.share import places
-from rose_core.recording.turn import Called, given, operation, structure
 
 if TYPE_CHECKING:
     from rose_core.recording.record import Literal, Recording
@@ -49,7 +49,7 @@ class Straight:
         self.passed: dict[int, dict[int, int]] = {}
         """``CALL`` row → column of the callee → the parameter that is its value."""
         self.rolled: dict[int, tuple[int, int]] = {}
-        """``CALL`` row that became a turn of a loop → the loop, and which turn."""
+        """``CALL`` row that became an iteration of a loop → the loop, and which iteration."""
         literals: dict[int, int] = {}
         for column, t in zip(shape.columns, shape.element_types, strict=True):
             param = b.param(t)
@@ -66,8 +66,9 @@ class Straight:
         for number, param in literals.items():
             self.env[~number] = param
         self.literal_params = literals
-        self.turns: dict[int, tuple[int, int]] = {}
-        """Row that became a turn of a loop → the loop's column, and which turn; it may be `PENDING`."""
+        self.trips: dict[int, tuple[int, int]] = {}
+        """Row that became an iteration of a loop → the loop's column, and which iteration; it may be
+        `PENDING`."""
         self.data = self._data()
         """Rows that are vectors of literals → these, in ``extra``, and the type of the vector."""
         self.only_data = {~k for at, _ in self.data.values() for k in self.extra[at]}
@@ -93,10 +94,10 @@ class Straight:
 
     def _asked(self, x: int) -> int:
         """A value that is `PENDING`."""
-        if x in self.turns:
-            column, turn = self.turns[x]
+        if x in self.trips:
+            column, iteration = self.trips[x]
             size = self.func.type_of(column).index  # type: ignore[attr-defined]
-            return self.b.index(column, self.b.const(turn, size))
+            return self.b.index(column, self.b.const(iteration, size))
         if x in self.data:
             at, t = self.data[x]
             if t.size < tables.FEWEST:
@@ -191,8 +192,8 @@ class Straight:
         if op == GET:
             if x not in self.rolled:
                 return b.get(value(x), y)
-            loop, turn = self.rolled[x]
-            return b.index(b.get(loop, y), turn)
+            loop, iteration = self.rolled[x]
+            return b.index(b.get(loop, y), iteration)
         args = [value(k) for k in operands_of(op, x, y, self.extra)]
         if op == CALL:
             number = self.callees[self.extra[x]]

@@ -1,7 +1,7 @@
-"""Sums of what all turns of a loop give: the loop itself adds up, in the same order, and keeps no terms.
+"""Sums of what all iterations of a loop give: the loop itself adds up, in the same order, and keeps no terms.
 
 An author's ``for`` loop collects terms in a list, and the next statement adds these up. Where the terms are
-the turns of a loop, additions follow right upon each other, each with the term of the next turn.
+the iterations of a loop, additions follow right upon each other, each with the term of the next iteration.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from rose_core.recording.rows import Rows
 
 
 class Total(NamedTuple):
-    """The sum of a column: of what one row of a loop's body gives in all turns."""
+    """The sum of a column: of what one row of a loop's body gives in all iterations."""
 
     column: int
     first: int | None
-    """What it starts from; None for what the first turn gives."""
+    """What it starts from; None for what the first iteration gives."""
     start: int
     """The first of the rows that add."""
     at: int
@@ -26,7 +26,7 @@ class Total(NamedTuple):
 
 
 class Columns:
-    """Columns of loops, each as the rows that are its turns."""
+    """Columns of loops, each as the rows that are its iterations."""
 
     def __init__(self, columns: Iterable[Sequence[int]] = ()) -> None:
         self.rows: list[array[int]] = []
@@ -40,7 +40,7 @@ class Columns:
         self.rows.append(array("i", column))
 
     def number(self, row: int) -> int:
-        """Of which column a row is the first or the second turn; -1 if of none."""
+        """Of which column a row is the first or the second iteration; -1 if of none."""
         return self._number.get(row, -1)
 
 
@@ -65,12 +65,12 @@ def totals(
         # the first row has no sum before it that would tell which of its operands is the term
         for term, other in ((terms[at], sums[at]), (sums[at], terms[at])):
             number = columns.number(term)
-            turns = columns.rows[number] if number >= 0 else _none
-            first = None if turns and turns[0] == other and from_nothing else other
+            trips = columns.rows[number] if number >= 0 else _none
+            first = None if trips and trips[0] == other and from_nothing else other
             skipped = int(first is None)
             # a look at two of them, before one at all
-            goes_on = turns[skipped : skipped + 2] == array("i", (term, terms[at + 1]))
-            more = turns[skipped + 1 :] if goes_on else _none
+            goes_on = trips[skipped : skipped + 2] == array("i", (term, terms[at + 1]))
+            more = trips[skipped + 1 :] if goes_on else _none
             last = at + len(more)
             if (
                 more

@@ -94,7 +94,7 @@ class Typed(Rows):
         carries = extra[at + 2] if op == LOOP else number + 1
         if number < carries:
             return f.result_type(number)
-        kept = number > carries  # of every turn
+        kept = number > carries  # of every iteration
         return array(self.entry.types[extra[at + 3]], f.result_type(number - 1)) if kept else None
 
     def types_of_operands(self, row: int) -> Sequence[Type | None]:

@@ -15,7 +15,7 @@ from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import solve, unit
 from rose_core.solvers.roots import check_options, function_on, moved, start_type
 from rose_core.tracing.constructs import select, sum, vec
-from rose_core.tracing.control import fori, turns_while
+from rose_core.tracing.control import fori, iterate_while
 from rose_core.tracing.elementwise import combined, norm, product
 from rose_core.tracing.functional import functional
 from rose_core.tracing.functions import Function, fn, vjp
@@ -144,7 +144,7 @@ class _Search:
         def test(s: Any) -> Var:
             return _not(_and(lower(s), _leq(_CURVATURE * slope, product(t, s["at"].g, d))))
 
-        def turn(s: Any) -> dict[str, Any]:
+        def iteration(s: Any) -> dict[str, Any]:
             low = select(lower(s), s.step, s.low)
             high = select(lower(s), s.high, s.step)
             middle = 0.5 * _add(low, high)
@@ -152,7 +152,7 @@ class _Search:
             return {"at": tried(step), "step": step, "low": low, "high": high}
 
         start = {"at": tried(1.0), "step": 1.0, "low": 0.0, "high": float("inf")}
-        end: Any = turns_while(state, start, test, turn, 60)
+        end: Any = iterate_while(state, start, test, iteration, 60)
         return end["at"]
 
 
@@ -191,14 +191,14 @@ def _descended(
     def test(s: Any) -> Var:
         return _and(s.lower, _not(search.flat(s["at"])))
 
-    def turn(s: Any) -> dict[str, Any]:
+    def iteration(s: Any) -> dict[str, Any]:
         p = s["at"]
         new = search.along(p, direction(p, s.memory))
         lower = _lower(search, p, new)
         return {"at": _either(search, lower, new, p), "memory": remember(p, new, s.memory), "lower": lower}
 
     start = {"at": search.at(x0), "memory": empty, "lower": True}
-    end: Any = turns_while(state, start, test, turn, search.limit)
+    end: Any = iterate_while(state, start, test, iteration, search.limit)
     return search.found(end["at"], _not(end.lower))
 
 
@@ -224,7 +224,7 @@ def _newton(search: _Search, x0: Any) -> Any:
             return step(_max(4 * s.shift, 1e-3 * size))
 
         state = Struct({"d": t, "shift": REAL})
-        end: Any = turns_while(state, step(0.0), lambda s: _not(leads_down(p, s.d)), more, 8)
+        end: Any = iterate_while(state, step(0.0), lambda s: _not(leads_down(p, s.d)), more, 8)
         return end.d
 
     def direction(p: Any, _: Any) -> Any:
@@ -295,7 +295,7 @@ def _adam(search: _Search, x0: Any) -> Any:
     t = search.t
     state = Struct({"at": search.point, "mean": t, "square": t, "b1": REAL, "b2": REAL})
 
-    def turn(s: Any) -> dict[str, Any]:
+    def iteration(s: Any) -> dict[str, Any]:
         p = s["at"]
         b1, b2 = 0.9 * s.b1, 0.999 * s.b2
         mean = combined(t, lambda m, g: 0.9 * m + 0.1 * g, s.mean, p.g)
@@ -309,7 +309,7 @@ def _adam(search: _Search, x0: Any) -> Any:
 
     nothing = combined(t, lambda: 0.0)
     start = {"at": search.at(x0), "mean": nothing, "square": nothing, "b1": 1.0, "b2": 1.0}
-    end: Any = turns_while(state, start, lambda s: _not(search.flat(s["at"])), turn, search.limit)
+    end: Any = iterate_while(state, start, lambda s: _not(search.flat(s["at"])), iteration, search.limit)
     return search.found(end["at"], False)
 
 

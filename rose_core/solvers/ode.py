@@ -17,7 +17,7 @@ from rose_core.language.types import BOOL, REAL, Array, Struct, Type, leaves
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.roots import check_options, function_on
 from rose_core.tracing.constructs import select
-from rose_core.tracing.control import scan, turns_while
+from rose_core.tracing.control import iterate_while, scan
 from rose_core.tracing.declare import describe
 from rose_core.tracing.elementwise import combined, norm
 from rose_core.tracing.functional import functional, tangent
@@ -107,7 +107,7 @@ def odeint(
     def to(s: Any, i: Any) -> tuple[Any, Any]:
         target = ensure(here, _abs(at[i] - s.t) < math.inf, at[i], "one of the times is not a finite number")
         start = {"y": s.y, "slope": s.slope, "t": s.t, "h": s.h, "ends": False}
-        end: Any = turns_while(
+        end: Any = iterate_while(
             state, start, lambda s: _not(s.ends), lambda s: step(target, s), limit, checkpoint
         )
         there = ensure(here, end.ends, 1.0, f"more than {limit} steps from one time to the next")

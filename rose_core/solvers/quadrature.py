@@ -31,7 +31,7 @@ from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.roots import check_options, function_on
 from rose_core.tracing.constructs import select, vec
-from rose_core.tracing.control import fori, inline, turns_while
+from rose_core.tracing.control import fori, inline, iterate_while
 from rose_core.tracing.elementwise import combined, each, norm, still
 from rose_core.tracing.functional import functional, tangent
 from rose_core.tracing.functions import Function, captured, fn
@@ -204,7 +204,7 @@ class _Integral:
         def test(s: Any) -> Any:
             return _lt(s["from"], 1.0)
 
-        def turn(s: Any) -> dict[str, Any]:
+        def iteration(s: Any) -> dict[str, Any]:
             start, h = a + length * s["from"], length * s.width
             m = measure(start, h)
             size = _max(s.size, m.size)
@@ -225,7 +225,7 @@ class _Integral:
 
         nothing = each(of, lambda u: u, lambda: zero() if _is_tangent(of) else 0.0)
         start = {"total": nothing, "from": 0.0, "width": 1.0, "size": 0.0, "rough": 0.0}
-        end: Any = turns_while(state, start, test, turn, self.limit)
+        end: Any = iterate_while(state, start, test, iteration, self.limit)
         complaint = f"the integral does not converge, or not in {self.limit} parts of the interval"
         found = _and(_not(test(end)), _leq(end.rough, _ROUGH * end.size))
         done = ensure(self.here, found, 1.0, complaint)
@@ -244,10 +244,10 @@ def _constant(numbers: list[float]) -> Any:
 def _over_points(t: Type, init: Any, start: Any, h: Any, add: Callable[..., Any]) -> Any:
     """``init``, and ``add(x, k, sum)`` for each point ``x`` of the part of length ``h``."""
 
-    def turn(k: Any, s: Any) -> Any:
+    def iteration(k: Any, s: Any) -> Any:
         return add(start + h * (0.5 + 0.5 * _constant(_POINTS)[k]), k, s)
 
-    return fori(len(_POINTS), t, init, turn)
+    return fori(len(_POINTS), t, init, iteration)
 
 
 def _measured(t: Type, f: Function, start: Any, h: Any) -> Any:

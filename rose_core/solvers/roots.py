@@ -14,7 +14,7 @@ from rose_core.operators.forward import jvp
 from rose_core.solvers.ensure import ensure
 from rose_core.solvers.linear import inverse, matrix, solve, unit
 from rose_core.tracing.constructs import select, sum, vec
-from rose_core.tracing.control import cond, fori, limit_of, turns_while
+from rose_core.tracing.control import cond, fori, iterate_while, limit_of
 from rose_core.tracing.declare import describe, number
 from rose_core.tracing.elementwise import combined, norm, still
 from rose_core.tracing.functional import functional
@@ -45,9 +45,9 @@ _FEW, _MANY = 100, 4096
 there is neither time nor memory."""
 
 _GONE, _AGAIN, _MORE = 2.0**-30, 3, 8
-"""A vector of about 1 becomes so small in some turns. After three times as many, and a few, a tangent adds
-nothing to what came before it. Nor do its derivatives, of which each may begin to die away only where the one
-before has done so: where that is sudden, two of them."""
+"""A vector of about 1 becomes so small in some iterations. After three times as many, and a few, a tangent
+adds nothing to what came before it. Nor do its derivatives, of which each may begin to die away only where
+the one before has done so: where that is sudden, two of them."""
 
 
 def root(f: object, x0: object, *, tolerance: float = 1e-12, limit: int = 100) -> Any:
@@ -94,8 +94,8 @@ def fixed_point(f: object, x0: object, *, tolerance: float = 1e-12, limit: int =
             return {"x": x, "change": norm(t, combined(t, operation("sub"), x, s.x))}
 
         first = {"x": x0, "change": float("inf")}
-        end: Any = turns_while(state, first, test, again, limit)
-        complaint = f"it did not converge in {limit} turns"
+        end: Any = iterate_while(state, first, test, again, limit)
+        complaint = f"it did not converge in {limit} iterations"
         return combined(t, lambda x: ensure(here, _not(test(end)), x, complaint), end.x)
 
     def rule(x: Any, f: Function, x0: Any) -> Any:
@@ -111,7 +111,7 @@ def _of_reals(name: str, f: object, x0: object) -> tuple[Type, Function]:
 
 
 def check_options(name: str, limit: object, **numbers: object) -> None:
-    """Refuse a limit of turns that is none, and options that are no numbers."""
+    """Refuse a limit of iterations that is none, and options that are no numbers."""
     limit_of(name, limit)
     for option, x in numbers.items():
         if number(x) is None:
@@ -146,7 +146,7 @@ def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, li
     def test(s: Any) -> Any:
         return _and(s.shorter, _not(_or(s.rests, _eq(norm(t, s.y), 0.0))))
 
-    def turn(s: Any) -> dict[str, Any]:
+    def iteration(s: Any) -> dict[str, Any]:
         step = _step(t, f, s.x, s.y)
         size = norm(t, s.y)
 
@@ -157,7 +157,7 @@ def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, li
         def too_far(p: Any) -> Any:
             return _and(_not(_lt(norm(t, p.y), size)), _gt(p.part, _SHORTEST))
 
-        end: Any = turns_while(point, at(1.0), too_far, lambda p: at(p.part / 2), 100)
+        end: Any = iterate_while(point, at(1.0), too_far, lambda p: at(p.part / 2), 100)
         shorter = _lt(norm(t, end.y), size)
 
         def chosen(new: Any, old: Any) -> Any:
@@ -175,7 +175,7 @@ def _newton(here: Construct, t: Type, f: Function, x0: Any, tolerance: float, li
         }
 
     start = {"x": x0, "y": f(x0), "step": float("inf"), "rests": False, "shorter": True}
-    end: Any = turns_while(state, start, test, turn, limit)
+    end: Any = iterate_while(state, start, test, iteration, limit)
     size = norm(t, end.y)
     found = _or(_or(_not(test(end)), _eq(size, 0.0)), _leq(end.step, tolerance * norm(t, end.x)))
     stalled = _and(_not(end.shorter), _not(_eq(size, 0.0)))
@@ -242,7 +242,7 @@ def moved(
 def _along(here: Construct, t: Array, f: Function, x: Any, dx: Any) -> Any:
     """The tangent of ``f(x)`` for the tangents ``dx``.
 
-    The values are taken as they are, not as a copy, which loops would make and keep in every turn.
+    The values are taken as they are, not as a copy, which loops would make and keep in every iteration.
     """
     trace = current()
     tangents = array(t.index, TAN)
@@ -254,10 +254,10 @@ def _along(here: Construct, t: Array, f: Function, x: Any, dx: Any) -> Any:
 def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
     """The tangent of a fixed point ``x`` of ``f``.
 
-    The tangents of ``x = f(x)`` come to rest as ``x`` did. A turn takes the time of ``f``, and so does each
-    row of a system of equations, which then takes the third power of their number. How often a linear map is
-    to turn does not depend on the tangents: that is counted ahead, by a vector that has a part of all that
-    dies away.
+    The tangents of ``x = f(x)`` come to rest as ``x`` did. An iteration takes the time of ``f``, and so does
+    each row of a system of equations, which then takes the third power of their number. How often a linear
+    map is to run does not depend on the tangents: that is counted ahead, by a vector that has a part of all
+    that dies away.
     """
 
     def solved() -> Any:
@@ -267,25 +267,25 @@ def _rested(here: Construct, t: Type, f: Function, x: Any, limit: int) -> Any:
         return solved()
     n, tangents = len(x), array(t.index, TAN)
     # many tangents have no system to fall back on, and are to be exact to more digits than x
-    turns = n if n <= _MANY else min(2 * limit, LARGEST - 1)
+    trips = n if n <= _MANY else min(2 * limit, LARGEST - 1)
 
     def spread(i: Any) -> Any:
         part = real(i) * _GOLDEN
         return 1 + part - _floor(part)
 
     def back(s: Any) -> dict[str, Any]:
-        return {"v": vjp(f)(x).grad(s.v), "turns": s.turns + 1}
+        return {"v": vjp(f)(x).grad(s.v), "trips": s.trips + 1}
 
-    state = Struct({"v": t, "turns": REAL})
-    start = {"v": vec(n, REAL, spread), "turns": 0.0}
-    end: Any = turns_while(state, start, lambda s: _gt(norm(t, s.v), _GONE), back, turns)
+    state = Struct({"v": t, "trips": REAL})
+    start = {"v": vec(n, REAL, spread), "trips": 0.0}
+    end: Any = iterate_while(state, start, lambda s: _gt(norm(t, s.v), _GONE), back, trips)
     rests = _leq(norm(t, end.v), _GONE)
 
-    def turned() -> Any:
+    def iterated() -> Any:
         start = vec(n, TAN, lambda _: zero())
-        return fori(_AGAIN * end.turns + _MORE, tangents, start, lambda _, dx: _along(here, t, f, x, dx))
+        return fori(_AGAIN * end.trips + _MORE, tangents, start, lambda _, dx: _along(here, t, f, x, dx))
 
     if n <= _MANY:
-        return cond(rests, tangents, turned, solved)
-    dx, complaint = turned(), f"its derivative did not converge in {turns} turns"
+        return cond(rests, tangents, iterated, solved)
+    dx, complaint = iterated(), f"its derivative did not converge in {trips} iterations"
     return vec(n, TAN, lambda i: dx[i] * ensure(here, rests, 1.0, complaint))

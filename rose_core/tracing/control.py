@@ -68,24 +68,24 @@ def while_loop(
 ) -> object:
     """``while_loop(T, init, test, body)``: from the state ``init``, ``body`` as long as ``test`` holds.
 
-    It is an error, found when it runs, if it does so for more than ``limit`` turns. Reverse mode keeps every
-    turn, or with ``checkpoint=k`` the state of every k-th and computes the others again; ``"revolve"``
-    is for as many turns between two states as there are states.
+    It is an error, found when it runs, if it does so for more than ``limit`` iterations. Reverse mode keeps
+    every iteration, or with ``checkpoint=k`` the state of every k-th and computes the others again;
+    ``"revolve"`` is for as many iterations between two states as there are states.
     """
-    complaint = f"it did not end within its limit of {limit_of('while_loop', limit)} turns"
+    complaint = f"it did not end within its limit of {limit_of('while_loop', limit)} iterations"
     note = Construct("while_loop").note(complaint)
-    return turns_while(t, init, test, body, limit, checkpoint, note)
+    return iterate_while(t, init, test, body, limit, checkpoint, note)
 
 
 def limit_of(name: str, limit: object) -> int:
-    """A limit of turns, which the construct of this name is given."""
-    turns = whole(limit)
-    if turns is None or not 0 <= turns < LARGEST:
+    """A limit of iterations, which the construct of this name is given."""
+    trips = whole(limit)
+    if trips is None or not 0 <= trips < LARGEST:
         raise ValueError(f"{name}: expected a whole number as the limit, got {describe(limit)}")
-    return turns
+    return trips
 
 
-def turns_while(
+def iterate_while(
     t: object,
     init: object,
     test: Callable[[Any], object],
@@ -94,7 +94,9 @@ def turns_while(
     checkpoint: int | str = "none",
     note: int = -1,
 ) -> object:
-    """As `while_loop`, but without the note of an error the state after ``limit`` turns is as good as any."""
+    """As `while_loop`, but without the note of an error the state after ``limit`` iterations is as good as
+    any.
+    """
     state = type_for("while_loop", t)
     for part, function in (("test", test), ("body", body)):
         _need_function(f"while_loop: the {part}", function)
@@ -104,13 +106,13 @@ def turns_while(
     start = lift(trace, init, state, "the initial state of while_loop")
     types = leaves(state)
 
-    def turn(inner: Trace, _: int, *ids: int) -> list[int]:
+    def iteration(inner: Trace, _: int, *ids: int) -> list[int]:
         return lift(inner, body(wrap(inner, ids, state)), state, "the body of while_loop")
 
     def again(inner: Trace, *ids: int) -> list[int]:
         return lift(inner, test(wrap(inner, ids, state)), BOOL, "the test of while_loop")
 
-    f = inline("body", [_COUNT, *types], turn)
+    f = inline("body", [_COUNT, *types], iteration)
     g = inline("test", types, again)
     distance = _distance(checkpoint, most)
     spec = Spec(len(types), _COUNT, must_end=note >= 0, note=note, checkpoint=distance)
@@ -143,7 +145,7 @@ def scan(
     init: object,
     body: Callable[[Any, Any], Any],
 ) -> tuple[object, object]:
-    """``scan(n, T, init, lambda s, i: (s, y))``: as `fori`, and a vector of every turn's ``y``.
+    """``scan(n, T, init, lambda s, i: (s, y))``: as `fori`, and a vector of every iteration's ``y``.
 
     With a symbolic index ``n`` the vector has as many elements as its type, of which those from ``n`` on
     are zero.
@@ -151,13 +153,13 @@ def scan(
 
     _need_function("scan: the body", body)
 
-    def turn(i: Any, s: Any) -> tuple[object, object]:
+    def iteration(i: Any, s: Any) -> tuple[object, object]:
         result = body(s, i)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise TypeError(f"the body of scan: expected a state and a value, got {describe(result)}")
         return result[0], result[1]
 
-    return _counted("scan", n, t, init, turn, "none")
+    return _counted("scan", n, t, init, iteration, "none")
 
 
 def checkpoint(f: Function | Generic) -> Any:
@@ -181,7 +183,7 @@ def _need_function(what: str, f: object) -> None:
 
 
 _COUNT = fin(LARGEST)
-"""The number of a turn where nothing limits it."""
+"""The number of an iteration where nothing limits it."""
 
 
 def _counted(
@@ -194,13 +196,13 @@ def _counted(
 ) -> tuple[object, object]:
     trace = current()
     b = trace.builder
-    count, index = _turns(trace, n, name)
+    count, index = _trips(trace, n, name)
     state = type_for(name, t)
     types = leaves(state)
     start = lift(trace, init, state, f"the initial state of {name}")
     kept: list[Type] = []
 
-    def turn(inner: Trace, i: int, *ids: int) -> list[int]:
+    def iteration(inner: Trace, i: int, *ids: int) -> list[int]:
         after, y = body(Var(inner, i, index), wrap(inner, ids, state))
         kept.append(type_of(y, f"what the body of {name} gives"))
         return [
@@ -208,12 +210,12 @@ def _counted(
             *lift(inner, y, kept[0], f"what the body of {name} gives"),
         ]
 
-    f = inline("body", [index, *types], turn)
+    f = inline("body", [index, *types], iteration)
     whole = array(index, kept[0])
     outputs = len(leaves(whole))
     if outputs and index is _COUNT:
         raise TypeError(
-            f"{name}: expected a size or an index as the number of turns, since it gives a vector"
+            f"{name}: expected a size or an index as the number of iterations, since it gives a vector"
         )
     spec = Spec(len(types), index, outputs, checkpoint=_distance(checkpoint, index.size))
     loop = b.loop(spec, count, f.func, start, captured(trace, f))
@@ -222,29 +224,29 @@ def _counted(
     return last, ys
 
 
-def _turns(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
-    """The id of a number of turns, and the type of their numbers."""
+def _trips(trace: Trace, n: object, name: str) -> tuple[int, Fin]:
+    """The id of a number of iterations, and the type of their numbers."""
     b = trace.builder
-    if isinstance(n, Loose):  # as in ``fori(i + 1, …)``: it may turn as often as there are indices
+    if isinstance(n, Loose):  # as in ``fori(i + 1, …)``: it may run as often as there are indices
         return n.checked(trace, fin(min(n._type.size + 1, LARGEST))), n._type
     if isinstance(n, Var) and isinstance(n._type, Fin):
         return use(n)[0], n._type
     if isinstance(n, Var) and n._type is REAL:
         return trace.check("index", use(n)[0], _COUNT, name, NO_COUNT), _COUNT
-    turns = whole(exact(n))
-    if (isinstance(n, float) and turns is None) or (turns is not None and not 0 <= turns < LARGEST):
-        found, expected = n if turns is None else turns, f"a whole number from 0 to {LARGEST - 1}"
-        raise ValueError(f"{name}: it cannot turn {found} times, expected {expected}")
-    index = fin(turns) if turns is not None else as_type(n) if isinstance(n, (Size, Fin)) else None
+    trips = whole(exact(n))
+    if (isinstance(n, float) and trips is None) or (trips is not None and not 0 <= trips < LARGEST):
+        found, expected = n if trips is None else trips, f"a whole number from 0 to {LARGEST - 1}"
+        raise ValueError(f"{name}: it cannot run {found} times, expected {expected}")
+    index = fin(trips) if trips is not None else as_type(n) if isinstance(n, (Size, Fin)) else None
     if not isinstance(index, Fin):
         raise TypeError(
-            f"{name}: expected a size, an index or a Real as the number of turns, got {describe(n)}"
+            f"{name}: expected a size, an index or a Real as the number of iterations, got {describe(n)}"
         )
     return b.const(index.size, _COUNT), index
 
 
 def _distance(checkpoint: object, most: int) -> int:
-    """How many turns are between the states that reverse mode keeps; 0 if it keeps everything."""
+    """How many iterations are between the states that reverse mode keeps; 0 if it keeps everything."""
     if checkpoint == "none":
         return 0
     if checkpoint == "revolve":
@@ -253,9 +255,9 @@ def _distance(checkpoint: object, most: int) -> int:
     if distance is not None and 0 < distance < LARGEST:
         return distance
     raise ValueError(
-        f'checkpoint: expected "none", "revolve" or a number of turns, got {describe(checkpoint)}'
+        f'checkpoint: expected "none", "revolve" or a number of iterations, got {describe(checkpoint)}'
     )
 
 
 _ROOT = 1024
-"""Turns between the states that are kept where their number is not known: right for a million."""
+"""Iterations between the states that are kept where their number is not known: right for a million."""

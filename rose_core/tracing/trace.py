@@ -51,7 +51,7 @@ class Trace:
     def may_be_idle(self) -> bool:
         """Whether what is being traced is in a side of a choice, or in a loop, that may never run."""
         b = self.builder
-        return self.is_part or any(not b.blocks[k].turns for k in b.open[1:])
+        return self.is_part or any(not b.blocks[k].trips for k in b.open[1:])
 
     def reaches(self, owner: Trace) -> bool:
         """Whether this function is ``owner``'s or is defined, at some depth, in the body of that."""

@@ -15,12 +15,12 @@ A function gets all this as its `context`. `lowered` keeps its code for as long 
 - `lower_sums`: accumulators; `windows`: those of stencils, of which a few elements are in local variables;
 - `lower_calls`: calls; and `lower` itself: loops without a state, vectors, and the way in and out.
 
-Loops without a state run two turns at a time, in the lanes of 128-bit numbers, where they can:
+Loops without a state run two iterations at a time, in the lanes of 128-bit numbers, where they can:
 
 - `lanes`: whether a loop can; `pieces`, `apart`: how its indices move; `lane_order`: in which order it adds;
-- `lane_writer`: the loop; `lane_code`: its turns, with `lane_sums` and `lane_flow` for what they add up;
+- `lane_writer`: the loop; `lane_code`: its iterations, with `lane_sums` and `lane_flow` for what they add up;
 - `rows`: the same for a loop over rows, with loops over their elements in it;
-- `strides`: numbers of two turns, read and written.
+- `strides`: numbers of two iterations, read and written.
 
 Besides, `bulk` copies, adds and clears arrays, `parts` cuts long functions, `limits` refuses what engines do
 not take, `runtime` has what programs need while they run, and `wat` shows a module as text.

@@ -1,4 +1,4 @@
-"""What is known of two indices while a loop turns: which is more, and whether they are ever the same."""
+"""What is known of two indices while a loop runs: which is more, and whether they are ever the same."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ _IADD, _IMOD, _NARROW = (by_name[name].code for name in ("iadd", "imod", "narrow
 
 
 def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
-    """Of an index that is the sum of the turn, an index from outside and a constant: these two.
+    """Of an index that is the sum of the iteration, an index from outside and a constant: these two.
 
     Neither is negative, for the reason that `Body.affine` gives.
     """
-    func, turn = body.func, body.func.blocks[number].index
+    func, iteration = body.func, body.func.blocks[number].index
     outside: list[int] = []
-    turns, more, waiting = 0, 0, [index]
-    while waiting and turns < 2 and len(outside) < 2:
+    trips, more, waiting = 0, 0, [index]
+    while waiting and trips < 2 and len(outside) < 2:
         v = waiting.pop()
         op, *given = func.code[v] if v >= 0 else (-1,)
         if v < 0:
             more += int(func.pool[~v][0])
-        elif v == turn:
-            turns += 1
+        elif v == iteration:
+            trips += 1
         elif func.home[v] != number:
             outside.append(v)
         elif op in (_IADD, _NARROW):
             waiting += given[: 2 if op == _IADD else 1]
         else:
             return None
-    if turns != 1 or len(outside) != 1 or more < 0:
+    if trips != 1 or len(outside) != 1 or more < 0:
         return None
     (x,) = outside
     return (x, more) if func.code[x][0] in (PARAM, _NARROW) or body.affine(x) else None
 
 
 def is_beyond(body: Body, number: int, i: int, j: int) -> bool:
-    """Whether an index from outside of a loop is beyond all that ``j`` is in its turns, or before these."""
+    """Whether an index from outside of a loop is beyond all that ``j`` is in its iterations, or before
+    these.
+    """
     block = body.func.blocks[number]
     if body.affine(j) == (block.index, 1, 0):
         more = None if block.count is None else _more(body, i, block.count)

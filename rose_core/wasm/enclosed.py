@@ -1,8 +1,8 @@
 """Bodies of loops and sides of choices that are written where they are run, in place of a call.
 
-To call a function takes as long as a few operations, which small ones would notice at every turn. So those
-that only one loop or choice has, and no other call, become part of the function around it. The shortest are
-written wherever they are run.
+To call a function takes as long as a few operations, which small ones would notice at every iteration. So
+those that only one loop or choice has, and no other call, become part of the function around it. The shortest
+are written wherever they are run.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class Expressions(Values):
                     cur, used, block = [], [], home[v]
                     write, use = cur.append, used.append
                 if op < BINARY_END:
-                    # operands that are there already need no turn on the work list
+                    # operands that are there already need no iteration on the work list
                     x = ins[1]
                     known = expr[x]
                     if op >= UNARY_END:
@@ -175,12 +175,12 @@ class Expressions(Values):
                     if ins[2] < 0 or base is not BASE:
                         write(base)  # type: ignore[arg-type]
                     if ins[2] >= 0:
-                        turn = self.affine(ins[2])
-                        if turn is None:
+                        iteration = self.affine(ins[2])
+                        if iteration is None:
                             push(v + (_FINISH if finish else _WRITE))
                             push(ins[2])
                             continue
-                        write(expr[turn[0]])  # type: ignore[arg-type]
+                        write(expr[iteration[0]])  # type: ignore[arg-type]
                         use(ins[2])
             else:
                 finish = v >= _FINISH

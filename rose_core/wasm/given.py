@@ -1,7 +1,7 @@
 """Which accumulators that a function is given may be parts of one.
 
-Turns that run side by side add to several accumulators, each in its own order. What a function itself makes
-is another one each time; what it is given depends on all who call it.
+Iterations that run side by side add to several accumulators, each in its own order. What a function itself
+makes is another one each time; what it is given depends on all who call it.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ from rose_core.wasm.windows import Window
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-_MOST_TURNS, _MOST_WRITTEN = 16, 48
-"""The most turns of a loop in another one that are written out, and how much there may be then."""
+_MOST_TRIPS, _MOST_WRITTEN = 16, 48
+"""The most iterations of a loop in another one that are unrolled, and how much there may be then."""
 
 
 class FlatWriter(Writer):
@@ -60,8 +60,8 @@ class FlatWriter(Writer):
         self.new: dict[Column, Window] = {(w.accumulator, w.column, ()): w for w in windows}
         """Those whose zeros need not be written."""
         self.zeroed: list[Window] = []
-        """Those whose zeros turns read that run alone."""
-        if self.ends != (0, self.block.turns):
+        """Those whose zeros iterations read that run alone."""
+        if self.ends != (0, self.block.trips):
             in_flow = {of for of, *_ in lanes.flows.keys() & self.new.keys()}
             self.zeroed = [w for w in windows if w.accumulator in in_flow]
             for w in self.zeroed:
@@ -98,7 +98,7 @@ class FlatWriter(Writer):
         body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
 
     def _beside(self, count: bytes) -> None:
-        """Where rows turn out to be the same, turns run one after the other."""
+        """Where rows turn out to be the same, iterations run one after the other."""
         unsure = self.lanes.unsure
         if not unsure:
             super()._beside(count)
@@ -110,7 +110,7 @@ class FlatWriter(Writer):
         out.append(IF)
         super()._beside(count)
         self.is_alone, self.origin, self.taken = True, first, self.start
-        out += [ELSE, BASE, local_set(self.i), LOOP, *self.turn(1)]
+        out += [ELSE, BASE, local_set(self.i), LOOP, *self.iteration(1)]
         out += [local_get(self.i), i32_const(STEP), I32_ADD, local_tee(self.i)]
         out += [i32_const((last - first) * STEP), I32_LT_U, BR_IF_0, END, END]
 
@@ -126,7 +126,7 @@ class FlatWriter(Writer):
             body.out[self.home] += [body.place(of).plus(more), local_set(n)]
         return bases
 
-    def turn(self, count: int) -> list[bytes]:
+    def iteration(self, count: int) -> list[bytes]:
         body, code, lanes = self.body, self.func.code, self.lanes
         out: list[bytes] = []
         for step, local in self.steps.items():
@@ -178,9 +178,9 @@ class FlatWriter(Writer):
         return [code for flow in self.flows.values() for code in flow.begin()]
 
     def end(self) -> list[bytes]:
-        turns = self.lanes.last - self.lanes.first
+        trips = self.lanes.last - self.lanes.first
         flows = self.flows.items()
-        return [code for (of, *_), flow in flows for code in flow.end(self.body.place(of), turns)]
+        return [code for (of, *_), flow in flows for code in flow.end(self.body.place(of), trips)]
 
     def _flow(self, column: Column, sites: Sequence[int]) -> Flow:
         elements = {v: self.lanes.elements[self.func.code[v][1]] for v in sites}
@@ -190,13 +190,15 @@ class FlatWriter(Writer):
         return Flow(low, lowest.step, ahead, self.new_local, is_new)
 
     def _nearness(self, v: int) -> int:
-        """Elements that several turns add to come from the farthest to the nearest."""
+        """Elements that several iterations add to come from the farthest to the nearest."""
         if v not in self.lanes.shared:
             return 0
         return -self.lanes.elements[self.func.code[v][1]].offset(self.lanes.first)
 
     def _read(self, v: int, count: int) -> bytes:
-        """Code that reads ``v``, or makes it of the turn's number; none for what is computed of others."""
+        """Code that reads ``v``, or makes it of the iteration's number; none for what is computed of
+        others.
+        """
         lanes, ins = self.lanes, self.func.code[v]
         if v in lanes.elements:
             return self._load(v, count)
@@ -207,14 +209,14 @@ class FlatWriter(Writer):
         return self._number(lanes.numbers[v], count) if v in lanes.numbers else b""
 
     def _number(self, of: Sequence[Piece], count: int) -> bytes:
-        """Code that makes a number of an index that follows the turns."""
+        """Code that makes a number of an index that follows the iterations."""
         _, factor, constant = at(of, self.origin)
-        turn = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
-        here = [*turn, i32_const(factor * self.origin + constant), I32_ADD, F64X2_OF_I32]
+        iteration = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
+        here = [*iteration, i32_const(factor * self.origin + constant), I32_ADD, F64X2_OF_I32]
         return b"".join(here if count == 1 else [*here, lanes_const(0.0, factor), F64X2_ADD])
 
     def _place(self, v: int) -> Place:
-        """Where an element is in the turn that turns are counted from."""
+        """Where an element is in the iteration that iterations are counted from."""
         found = self.lanes.elements[v]
         place = self.body.place(found.of)
         if found.beside:
@@ -222,12 +224,12 @@ class FlatWriter(Writer):
         return place.at(found.offset(self.origin))
 
     def _load(self, v: int, count: int) -> bytes:
-        """Code that reads an element of ``count`` turns."""
+        """Code that reads an element of ``count`` iterations."""
         place, step = self._place(v), self.lanes.elements[v].step
         return read(self.address(place, step), place.offset, step, count)
 
     def _add_in_turn(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
-        """Code that adds what ``count`` turns add, first all of one and then all of the next."""
+        """Code that adds what ``count`` iterations add, first all of one and then all of the next."""
         lanes, out, terms = self.lanes, list[bytes](), list[tuple[int, bytes]]()
         for v in lanes.in_turn:
             _, r, x = self.func.code[v]
@@ -243,13 +245,13 @@ class FlatWriter(Writer):
         return out
 
     def _add_lane(self, r: int, term: bytes, lane: int) -> list[bytes]:
-        """Code that adds a lane to the element of its turn."""
+        """Code that adds a lane to the element of its iteration."""
         place, step = self._place(r), self.lanes.elements[r].step
         here, offset = self.address(place, step), place.offset + lane * step
         return [here, here, load("f", offset), term, extract_lane(lane), F64_ADD, store("f", offset)]
 
     def _add_singly(self, r: int, x: bytes, count: int) -> list[bytes]:
-        """Code that adds to an element of ``count`` turns, one after the other."""
+        """Code that adds to an element of ``count`` iterations, one after the other."""
         n = self.new_local()
         out = [x, local_set(n)]
         for lane in range(count):
@@ -258,13 +260,13 @@ class FlatWriter(Writer):
 
 
 def _is_short(lanes: Lanes, home: int, block: Block) -> bool:
-    """Whether a loop in another one is written out."""
-    turns = lanes.last - lanes.first
-    written = turns * (len(lanes.values) + len(lanes.sites))
+    """Whether a loop in another one is unrolled."""
+    trips = lanes.last - lanes.first
+    written = trips * (len(lanes.values) + len(lanes.sites))
     return (
         home > 0
         and block.is_whole
-        and turns <= _MOST_TURNS
+        and trips <= _MOST_TRIPS
         and written <= _MOST_WRITTEN
         and not (lanes.flows or lanes.sums)
     )

@@ -1,9 +1,9 @@
-"""What turns side by side add to neighbours: each element is read and written once, by all that it gets.
+"""What iterations side by side add to neighbours: each element is read and written once, by all that it gets.
 
-An element gets what the turn farthest before it adds, then what later turns do, each at its own offset. So
-two neighbours get two lanes at a time of what turns of now and before have to add: an even number of turns
-ago, as they are; an odd number, a lane of each of two pairs. Before the first turn and after the last one,
-nothing is to be added: that is -0, which leaves every number as it is.
+An element gets what the iteration farthest before it adds, then what later iterations do, each at its own
+offset. So two neighbours get two lanes at a time of what iterations of now and before have to add: an even
+number of iterations ago, as they are; an odd number, a lane of each of two pairs. Before the first iteration
+and after the last one, nothing is to be added: that is -0, which leaves every number as it is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Flow:
     def __init__(
         self, low: int, step: int, ahead: Mapping[int, int], new_local: Callable[[], int], is_new: bool
     ) -> None:
-        """``low``: bytes to the lowest element in the first of the turns side by side; ``step``: from an
+        """``low``: bytes to the lowest element in the first of the iterations side by side; ``step``: from an
         element to the next; ``ahead``: by how many elements each site is ahead of that.
 
         ``is_new``: all elements are 0, and nothing has written them yet.
@@ -37,16 +37,16 @@ class Flow:
         self.most = max(ahead.values())
         self.new_local = new_local
         self.now = {v: new_local() for v in ahead}
-        """Site → the local variable with what the two turns of now add."""
+        """Site → the local variable with what the two iterations of now add."""
         self.before = {v: [new_local() for _ in range((ahead[v] + 1) // 2)] for v in ahead}
-        """Site → those with what the turns before did, the last ones first."""
+        """Site → those with what the iterations before did, the last ones first."""
 
     def begin(self) -> list[bytes]:
-        """Code before the first turn."""
+        """Code before the first iteration."""
         return [NOTHING + local_set(n) for v in self.sites for n in self.before[v]]
 
     def add(self, here: bytes, offset: int, count: int = 2) -> list[bytes]:
-        """Code that adds to two elements, or to one alone, what they get of turns so far, and goes on.
+        """Code that adds to two elements, or to one alone, what they get of iterations so far, and goes on.
 
         ``here`` pushes the address of the first, without the offset."""
         total = ZERO if self.is_new else read(here, offset, self.step, count)
@@ -66,11 +66,13 @@ class Flow:
             return local_get(row[ago])
         return local_get(row[ago + 1]) + local_get(row[ago]) + pair(1, 0)
 
-    def end(self, place: Place, turns: int) -> list[bytes]:
-        """Code after the last of so many turns: what is still to be added. ``place``: of the accumulator."""
+    def end(self, place: Place, trips: int) -> list[bytes]:
+        """Code after the last of so many iterations: what is still to be added. ``place``: of the
+        accumulator.
+        """
         out = [NOTHING + local_set(n) for n in self.now.values()]
-        written = turns + turns % 2
-        for k in range(written, turns + self.most, 2):
+        written = trips + trips % 2
+        for k in range(written, trips + self.most, 2):
             here = place.at(self.low + k * self.step)
-            out += self.add(here.base, here.offset, min(2, turns + self.most - k))
+            out += self.add(here.base, here.offset, min(2, trips + self.most - k))
         return out

@@ -1,7 +1,7 @@
 """The order of additions in loops that run in lanes: every element gets the same ones, in the same order.
 
-What turns side by side add to elements of their own may come in any order. Where several turns add to one
-element, as in a stencil, it depends on how the elements move, and on which accumulators they are in.
+What iterations side by side add to elements of their own may come in any order. Where several iterations add
+to one element, as in a stencil, it depends on how the elements move, and on which accumulators they are in.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ WIDEST = 8
 
 
 def keeps_order(body: Body, lanes: Lanes) -> bool:
-    """Whether each element gets the same additions in the same order if turns run side by side.
+    """Whether each element gets the same additions in the same order if iterations run side by side.
 
-    What is added to elements of several turns, lane by lane, comes first where its element is farthest: what
-    a turn adds to an element has been done then before a later turn adds to it. Elements that are the same
-    one in one turn only get what they get in the order of that.
+    What is added to elements of several iterations, lane by lane, comes first where its element is farthest:
+    what an iteration adds to an element has been done then before a later iteration adds to it. Elements that
+    are the same one in one iteration only get what they get in the order of that.
     """
     func, accumulators = body.func, body.demand.accumulators
-    alone = func.blocks[lanes.number].turns - (lanes.last - lanes.first)
+    alone = func.blocks[lanes.number].trips - (lanes.last - lanes.first)
     offsets: dict[int, set[_Steps]] = {}
     for v in lanes.sites:
         r = func.code[v][1]
@@ -52,7 +52,7 @@ def keeps_order(body: Body, lanes: Lanes) -> bool:
         root
         for root, at in offsets.items()
         if len(at) > 1
-        and not _meet_in_one_turn(body, lanes.number, [func.code[v][1] for v in sites_of[root]])
+        and not _meet_in_one_iteration(body, lanes.number, [func.code[v][1] for v in sites_of[root]])
     }
     for root in shared:
         sites = sites_of[root]
@@ -84,7 +84,7 @@ def keeps_order(body: Body, lanes: Lanes) -> bool:
 
 
 def add_in_turn(body: Body, lanes: Lanes) -> None:
-    """Have the loop add what each turn adds by itself, and one turn after the other."""
+    """Have the loop add what each iteration adds by itself, and one iteration after the other."""
     lanes.in_turn = _in_turn(body, body.demand.anchors[lanes.number])
     lanes.flows, lanes.repeated, lanes.unsure = {}, {}, []
     for of in (lanes.shared, lanes.single, lanes.own):
@@ -92,7 +92,7 @@ def add_in_turn(body: Body, lanes: Lanes) -> None:
 
 
 def _in_turn(body: Body, sites: Sequence[int]) -> list[int]:
-    """Of what is added in a turn, all but what goes to numbers by themselves, and only there."""
+    """Of what is added in an iteration, all but what goes to numbers by themselves, and only there."""
     code = body.func.code
     parts = [v for v in sites if code[code[v][1]][0] != ACCUM]
     shared = {root for v in parts for root in body.demand.accumulators(code[v][1])}
@@ -100,7 +100,9 @@ def _in_turn(body: Body, sites: Sequence[int]) -> list[int]:
 
 
 def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
-    """Whether what stays is never an element that moves with the turns. Finds those that nothing else is."""
+    """Whether what stays is never an element that moves with the iterations. Finds those that nothing else
+    is.
+    """
     code, accumulators = body.func.code, body.demand.accumulators
     sites, sums = ({code[v][1] for v in of} for of in (lanes.sites, lanes.sums))
     are_few = len(sums) <= _MOST_OWN
@@ -117,7 +119,7 @@ def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
 
 
 def _may_be(body: Body, number: int, r: int, other: int) -> bool:
-    """Whether a number that stays while a loop turns may be another one, or an element that moves."""
+    """Whether a number that stays while a loop runs may be another one, or an element that moves."""
     func, accumulators = body.func, body.demand.accumulators
     if not body.given.may_meet(func, accumulators(r), accumulators(other)):
         return False
@@ -150,8 +152,8 @@ def _may_be_apart(body: Body, lanes: Lanes, rows: Collection[int]) -> bool:
     return True
 
 
-def _meet_in_one_turn(body: Body, number: int, elements: Collection[int]) -> bool:
-    """Whether no two of these elements of an accumulator are the same one, but in one and the same turn.
+def _meet_in_one_iteration(body: Body, number: int, elements: Collection[int]) -> bool:
+    """Whether no two of these elements of an accumulator are the same one, but in one and the same iteration.
 
     Those of a row and of a column are that where these cross, as ``g[i][j]`` and ``g[j][i]``.
     """
@@ -163,15 +165,20 @@ def _meet_in_one_turn(body: Body, number: int, elements: Collection[int]) -> boo
 
 
 def _cross(body: Body, number: int, path: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether elements at these indices are the same one in the same turn only.
+    """Whether elements at these indices are the same one in the same iteration only.
 
-    An index follows the turn in one of them as one does in the other; these are at the same place, or each is
-    compared with one that is the same in both.
+    An index follows the iteration in one of them as one does in the other; these are at the same place, or
+    each is compared with one that is the same in both.
     """
-    turn = body.func.blocks[number].index
+    iteration = body.func.blocks[number].index
     lines, others = ([_line(body, number, i) for i in of] for of in (path, other))
     return any(
-        line and line[0] == turn and line[1] > 0 and line == others[j] and lines[j] and lines[j] == others[k]
+        line
+        and line[0] == iteration
+        and line[1] > 0
+        and line == others[j]
+        and lines[j]
+        and lines[j] == others[k]
         for k, line in enumerate(lines)
         for j in range(len(others))
     )

@@ -1,7 +1,7 @@
-"""What turns side by side add to numbers that stay, lane after lane, in the order of the turns.
+"""What iterations side by side add to numbers that stay, lane after lane, in the order of the iterations.
 
 Two such numbers are added to at once: the first lane of what is added to each, and then the second. So the
-sums are those of the turns one by one, to the bit, at half the additions.
+sums are those of the iterations one by one, to the bit, at half the additions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Sums:
         down: bool,
         own: Collection[int],
     ) -> None:
-        """``down``: whether the last turn comes first; ``own``: as `Lanes` has it."""
+        """``down``: whether the last iteration comes first; ``own``: as `Lanes` has it."""
         self.down = down
         self.body = body
         self.code = body.func.code
@@ -58,7 +58,7 @@ class Sums:
             if often[n] == 1 if n >= 0 else self.code[v][1] in own:
                 single[self._signed(v)[1]].append(v)
         self.pairs: dict[tuple[int, int], int] = {}
-        """Two sites → the local variable with both sums, while turns run side by side."""
+        """Two sites → the local variable with both sums, while iterations run side by side."""
         for some in single.values():
             if len(some) % 2 and self.locals[some[-1]] < 0:
                 some.append(some[-1])  # it is in both lanes, which spares it the way through memory
@@ -69,7 +69,7 @@ class Sums:
         self.sites = sites
 
     def begin(self) -> list[bytes]:
-        """Code before turns run side by side."""
+        """Code before iterations run side by side."""
         out = []
         for both, n in self.pairs.items():
             for v in both:
@@ -87,7 +87,9 @@ class Sums:
         ]
 
     def add(self, known: Mapping[int, bytes], count: int, is_alone: bool) -> list[bytes]:
-        """Code that adds what ``count`` turns do; ``is_alone``: before or after turns run side by side."""
+        """Code that adds what ``count`` iterations do; ``is_alone``: before or after iterations run side by
+        side.
+        """
         body, out = self.body, list[bytes]()
         terms = {}
         for v in self.sites:

@@ -1,6 +1,7 @@
-"""Loops whose turns run two at a time, around the code of the turns: pairs of turns, and those left over.
+"""Loops whose iterations run two at a time, around the code of the iterations: pairs of iterations, and those
+left over.
 
-Turns that run side by side are a loop, or written out where they are few; those before and after them, and
+Iterations that run side by side are a loop, or unrolled where they are few; those before and after them, and
 the last of an odd number, run in a lane alone. What the loop needs from outside is there when it begins.
 """
 
@@ -54,32 +55,32 @@ class Writer:
         self.inside = {number}
         """The blocks that are written."""
         self.places = places
-        turns = self.block.turns
-        self.ends = (0, turns)
-        """The turns from the first to the second run side by side."""
+        trips = self.block.trips
+        self.ends = (0, trips)
+        """The iterations from the first to the second run side by side."""
         self.is_short = False
-        """Whether the turns side by side are written out."""
+        """Whether the iterations side by side are unrolled."""
         self.is_alone = False
-        """Whether the turn that is being written runs before or after those."""
+        """Whether the iteration that is being written runs before or after those."""
         self.origin = 0
-        """The turn from which on turns are counted in the code that is being written."""
+        """The iteration from which on iterations are counted in the code that is being written."""
         self.taken = 0
         """How many local variables of lanes are in use."""
         self.answers: dict[int, bool] = {}
-        """Bools that are the same in all turns that are being written."""
+        """Bools that are the same in all iterations that are being written."""
         self.brought: dict[int, bytes] = {}
         """Value from outside → code that pushes it."""
         self.outside: dict[int, bytes] = {}
         """Value from outside → code that pushes it in both lanes."""
         self.steps: dict[int, int] = {}
-        """Bytes from one turn to the next → local variable with the bytes to this one."""
+        """Bytes from one iteration to the next → local variable with the bytes to this one."""
 
-    def turn(self, count: int) -> list[bytes]:
-        """The code of ``count`` turns side by side."""
+    def iteration(self, count: int) -> list[bytes]:
+        """The code of ``count`` iterations side by side."""
         raise NotImplementedError
 
     def begin(self) -> list[bytes]:
-        """Code before turns run side by side."""
+        """Code before iterations run side by side."""
         return []
 
     def end(self) -> list[bytes]:
@@ -95,11 +96,11 @@ class Writer:
         out += self._spread()
         self.sums = Sums(body, sums, self.new_local, self.block.down, own)
         self.i = body.new_local(True)
-        """The local variable with the turn, counted from the origin, times the bytes of an element."""
+        """The local variable with the iteration, counted from the origin, times the bytes of an element."""
         self.start = self.taken
         self._alone(range(first))
         self._beside(count)
-        self._alone(range(last, self.block.turns))
+        self._alone(range(last, self.block.trips))
         body.free[-1][1].append(self.i)
         results = [self.block.results[k] for k in self.places]
         if counted is not None:
@@ -112,33 +113,33 @@ class Writer:
             body.used(x, self.home)
 
     def _beside(self, count: bytes) -> None:
-        """Write the turns that run side by side, of which ``count`` pushes how many there are."""
+        """Write the iterations that run side by side, of which ``count`` pushes how many there are."""
         out, (first, last) = self.body.out[self.home], self.ends
-        turns = last - first
+        trips = last - first
         self.is_alone, self.origin = False, first
-        whole = turns & -2
+        whole = trips & -2
         step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
         out += [*self.begin(), *self.sums.begin(), BASE, local_set(self.i)]
         if self.is_short:
             for self.origin in range(first, last, 2):
                 self.taken = self.start
-                out += self.turn(min(2, last - self.origin))
+                out += self.iteration(min(2, last - self.origin))
         elif not self.block.is_whole:
             out += self._counted(count)
         else:
-            out += [LOOP, *self.turn(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
-            if turns != whole:
+            out += [LOOP, *self.iteration(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
+            if trips != whole:
                 self.taken = self.start
-                out += self.turn(1)
+                out += self.iteration(1)
         out += [*self.end(), *self.sums.end()]
 
     def _counted(self, count: bytes) -> list[bytes]:
-        """The code of as many turns as ``count`` pushes, or of all from the last one on."""
+        """The code of as many iterations as ``count`` pushes, or of all from the last one on."""
         body, out, i = self.body, list[bytes](), local_get(self.i)
         end = body.new_local(True)
-        both, two = self.turn(2), i32_const(2 * STEP)
+        both, two = self.iteration(2), i32_const(2 * STEP)
         self.taken = self.start
-        one = self.turn(1)
+        one = self.iteration(1)
         size = [count, i32_const(3), I32_SHL]
         body.free[-1][1].append(end)
         if self.block.down:
@@ -150,12 +151,12 @@ class Writer:
         out += [*step, I32_GE_U, BR_IF_0, END, END]
         return [*out, i, local_get(end), I32_LT_U, IF, *one, END]
 
-    def _alone(self, turns: Iterable[int]) -> None:
-        """Write these turns, each by itself."""
+    def _alone(self, iterations: Iterable[int]) -> None:
+        """Write these iterations, each by itself."""
         out = self.body.out[self.home]
-        for turn in turns:
-            self.is_alone, self.origin, self.taken = True, turn, self.start
-            out += [BASE, local_set(self.i), *self.turn(1)]
+        for iteration in iterations:
+            self.is_alone, self.origin, self.taken = True, iteration, self.start
+            out += [BASE, local_set(self.i), *self.iteration(1)]
         self.taken = self.start
 
     def is_outside(self, x: int) -> bool:
@@ -221,11 +222,11 @@ class Writer:
         known[v] = push
 
     def address(self, place: Place, step: int = STEP) -> bytes:
-        """Code that pushes where the turn is that has so many bytes, without the offset."""
+        """Code that pushes where the iteration is that has so many bytes, without the offset."""
         return place.plus(local_get(self.i if step == STEP else self.steps[step]))
 
     def results(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
-        """Code that writes the results of ``count`` turns."""
+        """Code that writes the results of ``count`` iterations."""
         out = []
         for k, place in self.places.items():
             r = self.block.results[k]
@@ -238,5 +239,5 @@ class Writer:
         return out
 
     def store(self, place: Place, step: int, value: bytes, count: int) -> list[bytes]:
-        """Code that writes a number of ``count`` turns, each ``step`` bytes from the one before."""
+        """Code that writes a number of ``count`` iterations, each ``step`` bytes from the one before."""
         return write(self.address(place, step), place.offset, step, value, count, self.new_local)

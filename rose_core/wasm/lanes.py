@@ -1,13 +1,15 @@
-"""Loops whose turns are independent of each other, two turns at a time: the 128-bit lanes of WebAssembly.
+"""Loops whose iterations are independent of each other, two iterations at a time: the 128-bit lanes of
+WebAssembly.
 
     for i:  y[i] = a * x[i]     →     for i in steps of 2:  (y[i], y[i + 1]) = a * (x[i], x[i + 1])
 
-Such a loop reads elements that are a step apart in neighbouring turns, and what it computes of them goes to
-elements of its own, of arrays or accumulators. These are neighbours; or they are the same coordinate of
+Such a loop reads elements that are a step apart in neighbouring iterations, and what it computes of them goes
+to elements of its own, of arrays or accumulators. These are neighbours; or they are the same coordinate of
 neighbouring points, say, and then each lane is read and written by itself. Each lane does to its numbers what
-the turn by itself would do, so the results are the same to the bit. What is added up over all turns is added
-lane by lane, in the order of the turns. Of an odd number of turns, the last one runs in a lane alone; so do
-some at the ends, where indices that follow the turns by pieces are others than in between.
+the iteration by itself would do, so the results are the same to the bit. What is added up over all iterations
+is added lane by lane, in the order of the iterations. Of an odd number of iterations, the last one runs in a
+lane alone; so do some at the ends, where indices that follow the iterations by pieces are others than in
+between.
 """
 
 from __future__ import annotations
@@ -33,37 +35,38 @@ from rose_core.wasm.strides import STEP
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-LEAST_TURNS = 4
-"""The fewest turns for which it is done."""
+LEAST_TRIPS = 4
+"""The fewest iterations for which it is done."""
 
-MOST_TURNS = 2**28
-"""The most: eight times the turn is a 32-bit number."""
+MOST_TRIPS = 2**28
+"""The most: eight times the iteration is a 32-bit number."""
 
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
 
 _CHOICES = {by_name["min"].code: 4, by_name["max"].code: 4, by_name["select"].code: 1}
-"""Operations that choose, and how long they take. A turn by itself has branches in their place: where the
-processor foretells them, it goes on at once, and else it has to begin again."""
+"""Operations that choose, and how long they take. An iteration by itself has branches in their place: where
+the processor foretells them, it goes on at once, and else it has to begin again."""
 
 _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
 _COMPARED = 5
-"""How many operations it takes to put the numbers of two turns into lanes, to compare them with others."""
+"""How many operations it takes to put the numbers of two iterations into lanes, to compare them with
+others."""
 
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
 
-_EFFORT_IN_TURN = 3
-"""How much is to be computed for each addition that is done turn by turn."""
+_EFFORT_IN_ITERATION = 3
+"""How much is to be computed for each addition that is done iteration by iteration."""
 
 _MOST_ALONE, _MOST_WRITTEN = 6, 400
-"""The most turns that run alone at the ends, and about how many operations that may be."""
+"""The most iterations that run alone at the ends, and about how many operations that may be."""
 
 _MANY, _MOST_WRITTEN_FOR_MANY = 4, 1000
-"""So many times as many turns that run side by side are worth that many operations."""
+"""So many times as many iterations that run side by side are worth that many operations."""
 
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
@@ -92,7 +95,7 @@ indices from outside."""
 
 @dataclass(slots=True)
 class Element:
-    """A number in an array or accumulator from outside of a loop, which moves with its turns."""
+    """A number in an array or accumulator from outside of a loop, which moves with its iterations."""
 
     of: int
     """The array, or the accumulator."""
@@ -105,7 +108,7 @@ class Element:
     beside: Beside = ()
     """What else goes into where it is, from outside of the loop."""
     step: int = 0
-    """Bytes from one turn to the next, while turns run side by side."""
+    """Bytes from one iteration to the next, while iterations run side by side."""
     ahead: int = 0
     """The constant in the index, meanwhile."""
 
@@ -114,15 +117,15 @@ class Element:
         return self.of, self.start, self.beside
 
     def begin(self, first: int) -> bool:
-        """Let turns run side by side from the first one on; whether the element moves then."""
+        """Let iterations run side by side from the first one on; whether the element moves then."""
         _, factor, self.ahead = at(self.index, first)
         self.step = factor * self.size
         return factor > 0
 
-    def offset(self, turn: int) -> int:
-        """Bytes from the first element of all to that of a turn."""
-        _, factor, constant = at(self.index, turn)
-        return self.start + (factor * turn + constant) * self.size
+    def offset(self, iteration: int) -> int:
+        """Bytes from the first element of all to that of an iteration."""
+        _, factor, constant = at(self.index, iteration)
+        return self.start + (factor * iteration + constant) * self.size
 
 
 @dataclass(slots=True)
@@ -138,7 +141,7 @@ class Lanes:
     rows: list[int] = field(default_factory=list)
     """Rows of arrays and accumulators that its elements are of, and those that it makes."""
     sites: list[int] = field(default_factory=list)
-    """``ADD_TO`` an element that moves with the turns."""
+    """``ADD_TO`` an element that moves with the iterations."""
     sums: list[int] = field(default_factory=list)
     """``ADD_TO`` a number that stays."""
     own: set[int] = field(default_factory=set)
@@ -146,21 +149,23 @@ class Lanes:
     numbers: dict[int, list[Piece]] = field(default_factory=dict)
     """Its values that are indices as numbers."""
     compared: dict[int, list[list[Piece] | None]] = field(default_factory=dict)
-    """Comparisons of indices that depend on the turn with others from outside, for which there is None."""
+    """Comparisons of indices that depend on the iteration with others from outside, for which there is
+    None."""
     shifted: list[int] = field(default_factory=list)
-    """Its values that are sums of the turn and an index from outside."""
+    """Its values that are sums of the iteration and an index from outside."""
     answers: dict[int, list[Piece]] = field(default_factory=dict)
-    """Bools that depend on nothing but the turn."""
+    """Bools that depend on nothing but the iteration."""
     first: int = 0
-    """The first of the turns that run side by side."""
+    """The first of the iterations that run side by side."""
     last: int = 0
     """The first of those after them."""
     shared: set[int] = field(default_factory=set)
-    """The sites whose elements others add to in other turns."""
+    """The sites whose elements others add to in other iterations."""
     repeated: dict[int, int] = field(default_factory=dict)
-    """Elements that a turn adds to several times, and that no other one is: how often."""
+    """Elements that an iteration adds to several times, and that no other one is: how often."""
     in_turn: list[int] = field(default_factory=list)
-    """What is added turn by turn, all of it, since elements may be the same ones in different turns."""
+    """What is added iteration by iteration, all of it, since elements may be the same ones in different
+    iterations."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
@@ -172,14 +177,14 @@ class Lanes:
 def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | None:
     """How a loop runs in lanes, if it can, and gains by it; ``columns``: its used results, by number."""
     func, block = body.func, body.func.blocks[number]
-    if not LEAST_TURNS <= block.turns <= MOST_TURNS:
+    if not LEAST_TRIPS <= block.trips <= MOST_TRIPS:
         return None
     lanes = Lanes(number)
     results = {block.results[k] for k in columns}
     can_run = _take_additions(body, lanes) and _take_values(body, lanes, results)
-    if not can_run or not _begin(lanes, block.turns):
+    if not can_run or not _begin(lanes, block.trips):
         return None
-    if not block.is_whole and (lanes.first or lanes.last < block.turns):
+    if not block.is_whole and (lanes.first or lanes.last < block.trips):
         return None
     made = [r for r in results if not is_number(func.type_of(r))]
     if not all(_is_row(func, number, r) for r in made):
@@ -195,7 +200,7 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None  # it waits for the additions anyway
     if not keeps_order(body, lanes):
         add_in_turn(body, lanes)
-        if operations < _EFFORT_IN_TURN * len(lanes.in_turn) + apart:
+        if operations < _EFFORT_IN_ITERATION * len(lanes.in_turn) + apart:
             return None
     return lanes
 
@@ -269,22 +274,24 @@ def _taken_apart(body: Body, lanes: Lanes, rows: Sequence[int]) -> int:
     apart += sum(len(code[r]) - 1 for r in rows)
     if apart and block.parent:
         given = {x for v in lanes.values for x in code[v][1:] if x < 0 or body.func.home[x] != lanes.number}
-        apart = 2 * apart + _SPREAD * len(given) // block.turns
+        apart = 2 * apart + _SPREAD * len(given) // block.trips
     return apart
 
 
-def _begin(lanes: Lanes, turns: int) -> bool:
-    """Find the turns that run side by side: those between two changes of an index that are farthest apart."""
+def _begin(lanes: Lanes, trips: int) -> bool:
+    """Find the iterations that run side by side: those between two changes of an index that are farthest
+    apart.
+    """
     elements = lanes.elements.values()
     compared = [of for operands in lanes.compared.values() for of in operands if of]
     found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values(), *compared]
-    changes = sorted({0, turns}.union(start for index in found for start, _, _ in index))
+    changes = sorted({0, trips}.union(start for index in found for start, _, _ in index))
     lanes.first, lanes.last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
     beside = lanes.last - lanes.first
-    alone = turns - beside
+    alone = trips - beside
     written = _MOST_WRITTEN_FOR_MANY if beside >= _MANY * alone else _MOST_WRITTEN
     return (
-        beside >= LEAST_TURNS
+        beside >= LEAST_TRIPS
         and alone <= _MOST_ALONE
         and alone * len(lanes.values) <= written
         and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
@@ -301,7 +308,7 @@ def _choices(func: Func, values: Iterable[int]) -> int:
 
 
 def _is_row(func: Func, number: int, v: int) -> bool:
-    """Whether a turn makes ``v`` of numbers."""
+    """Whether an iteration makes ``v`` of numbers."""
     ins = func.code[v] if v >= 0 else ()
     return (
         bool(ins)
@@ -321,7 +328,7 @@ def in_lanes_of(body: Body, v: int) -> bytes:
 
 
 def element(body: Body, ins: tuple[int, ...], pieces: Pieces) -> Element | None:
-    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the turns of a loop."""
+    """The element that an ``INDEX`` or ``REF_INDEX`` is, if it moves with the iterations of a loop."""
     func, code, number = body.func, body.func.code, pieces.number
     start, unit = 0, 0
     others: list[tuple[int, int]] = []

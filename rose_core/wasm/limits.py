@@ -42,7 +42,7 @@ def check_function(f: Func, function: Function) -> None:
             raise SizeError(
                 f"{f.name} is too large: as a WebAssembly function it has {found:,} {what}, and engines "
                 f"allow {limit:,}. {_operations(f)}. Write what repeats as a loop (vec, sum, fori), which "
-                "does not grow with its turns, or as a function of its own"
+                "does not grow with its iterations, or as a function of its own"
             )
 
 

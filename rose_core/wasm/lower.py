@@ -325,7 +325,7 @@ class Body(Calls):
         self.used(ins[1], self.func.home[v])
 
     def loop(self, v: int, ins: tuple[int, ...]) -> None:
-        """``[for i: n, …]``: each turn writes its results into the rows of the arrays."""
+        """``[for i: n, …]``: each iteration writes its results into the rows of the arrays."""
         number = ins[1]
         block = self.func.blocks[number]
         self.done.add(v)
@@ -335,28 +335,28 @@ class Body(Calls):
             FlatWriter(self, lanes, places).write()
         elif sums := in_rows(self, number, columns):
             RowsWriter(self, sums, places).write()
-        elif block.turns:
-            self._turns_one_by_one(number, columns, places)
+        elif block.trips:
+            self._iterations_one_by_one(number, columns, places)
         for k, get in columns.items():
             self.put(get, places[k])
 
-    def _turns_one_by_one(self, number: int, columns: dict[int, int], places: dict[int, Place]) -> None:
+    def _iterations_one_by_one(self, number: int, columns: dict[int, int], places: dict[int, Place]) -> None:
         """The loop as it is written down; neither lanes nor rows are of use."""
         block = self.func.blocks[number]
         home = self.func.home[block.owner]
-        n = block.turns
-        # which keeps its local variable while turns run
+        n = block.trips
+        # which keeps its local variable while iterations run
         count = i32_const(n) if block.count is None else self.settle(block.count, home)
         self.loops.append(number)
         self.free.append(([], []))
         i = self.new_local(True)
-        turn_number = self.expr[block.index] = get_local(i)
+        iteration_number = self.expr[block.index] = get_local(i)
         inside = [(w, self.place(w.accumulator)) for w in self.windows.get(number, ())]
         for window, place in inside:
             window.locals = [self.new_local(False) for _ in range(window.width)]
             self.window_of.update(dict.fromkeys(window.sites, window))
             self.out[home] += window.before(place)
-            self.out[number] += window.enter(place, turn_number)
+            self.out[number] += window.enter(place, iteration_number)
         rows = [self._row(number, i, block.results[k], place) for k, place in places.items()]
         self.anchors(number)
         for k, row in zip(places, rows, strict=True):
@@ -368,23 +368,23 @@ class Body(Calls):
                 code = self.expression([r], number)
                 self.out[number] += [row.base, *code, store(kind_of(t), row.offset)]
         for window, place in inside:
-            self.out[number] += window.leave(place, turn_number)
+            self.out[number] += window.leave(place, iteration_number)
             self.free[-1][0].extend(window.locals)
             for _ in range(window.heads):
                 self.used(window.accumulator, number)
         self.loops.pop()
         for inner, outer in zip(self.free.pop(), self.free[-1], strict=True):
             outer += inner
-        turn = self.out[number]
+        iteration = self.out[number]
         if self._keeps_no_memory(number, columns):
-            turn = []
-            self.give_back(self.out[number], turn)
+            iteration = []
+            self.give_back(self.out[number], iteration)
         if block.down:
             before = [count, set_local(i), LOOP_BEGIN, get_local(i), i32_const(1), I32_SUB, set_local(i)]
-            code = [*before, *turn, get_local(i), BR_IF_0, END]
+            code = [*before, *iteration, get_local(i), BR_IF_0, END]
         else:
             step = [get_local(i), i32_const(1), I32_ADD, local_tee(i), count, I32_LT_U, BR_IF_0, END]
-            code = [BASE, set_local(i), LOOP_BEGIN, *turn, *step]
+            code = [BASE, set_local(i), LOOP_BEGIN, *iteration, *step]
         self.out[home] += code if block.count is None else [count, IF, *code, END]
         for window, place in inside:
             self.out[home] += window.after(place)
@@ -397,7 +397,7 @@ class Body(Calls):
             self.used(x, home)
 
     def _keeps_no_memory(self, number: int, columns: dict[int, int]) -> bool:
-        """Whether a turn of a loop takes memory that nobody has after it."""
+        """Whether an iteration of a loop takes memory that nobody has after it."""
         block = self.func.blocks[number]
         if any(has_tape(self.func.type_of(block.results[k])) for k in columns):
             return False
@@ -406,7 +406,7 @@ class Body(Calls):
         )
 
     def _row(self, number: int, i: int, r: int, place: Place) -> Place:
-        """Where this turn's result ``r`` of a loop goes, in an array at ``place``."""
+        """Where this iteration's result ``r`` of a loop goes, in an array at ``place``."""
         t = self.func.type_of(r)
         step = size_of(t)
         at = get_local(i) if place.base is BASE else place.base + get_local(i)
@@ -431,7 +431,7 @@ _STATEMENT: dict[int, Callable[[Body, int, tuple[int, ...]], None]] = {
     FOR: Body.loop,
     CALL: Body.call,
     COND: Body.cond,
-    LOOP: Body.turns,
+    LOOP: Body.control_loop,
     SET: Body.set,
     ZEROS: Body.zeros,
     OPS[-1].code: Body.select,

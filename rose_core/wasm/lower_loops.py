@@ -1,8 +1,8 @@
-"""Loops with a state as WebAssembly: the state between the turns, and what is kept of them.
+"""Loops with a state as WebAssembly: the state between the iterations, and what is kept of them.
 
 The state is in local variables; an array in it has two places in memory, of which the body reads one and
-writes the other, unless the next one takes the place of one before. What the body keeps of every turn goes
-to its row of an array, or into a record of tapes (`wasm.runtime`).
+writes the other, unless the next one takes the place of one before. What the body keeps of every iteration
+goes to its row of an array, or into a record of tapes (`wasm.runtime`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CHUNK = 1024
 class Loops(ControlFlow):
     """The statements of loops with a state."""
 
-    def turns(self, v: int, ins: tuple[int, ...]) -> None:
+    def control_loop(self, v: int, ins: tuple[int, ...]) -> None:
         """``LOOP``: the call of its body, again and again."""
         site = LoopSite(self.func, ins)
         spec, body = site.spec, site.body
@@ -64,9 +64,9 @@ class Loops(ControlFlow):
         starts = [self.operand(x, block) for x in site.state]
         args = [self.operand(x, block) for x in site.args]
         test_args = [self.operand(x, block) for x in site.test_args]
-        turn = self._lasting(block, True)
-        rows = _Rows(self, site, gets, count, block, turn)
-        number = self.new_local(True) if spec.down else turn
+        iteration = self._lasting(block, True)
+        rows = _Rows(self, site, gets, count, block, iteration)
+        number = self.new_local(True) if spec.down else iteration
         own = self.updates.overwriting.places(body)
         given = {k for k in own if gets.get(k) in self.reused}
         kept_in = {k: self.overwrite(site.state[k]) for k in given}
@@ -92,15 +92,15 @@ class Loops(ControlFlow):
         if site.test:
             code, _, others = self.invoke(site.test, [*current, *test_args], [None])
             holds = [*code, *others.values()]
-        out = self._again(site, count, turn, number, one, holds)
-        self.out[block] += [BASE, set_local(turn), *out, *rows.finish()]
+        out = self._again(site, count, iteration, number, one, holds)
+        self.out[block] += [BASE, set_local(iteration), *out, *rows.finish()]
         for k, n in enumerate(state):
             self._give(None if k in given else gets.get(k), n, is_i32(types[k]))
         for k, place in kept_in.items():
             self.put(gets[k], place)
             self.name(gets[k], site.state[k])
             operands.remove(site.state[k])
-        self._give(gets.get(spec.carries), turn, True)
+        self._give(gets.get(spec.carries), iteration, True)
         self.free[-1][1].extend(other.values())
         if spec.down:
             self.free[-1][1].append(number)
@@ -113,18 +113,19 @@ class Loops(ControlFlow):
         self,
         site: LoopSite,
         count: bytes,
-        turn: int,
+        iteration: int,
         number: int,
         one: Sequence[bytes],
         holds: Sequence[bytes] | None,
     ) -> list[bytes]:
-        """Code that does ``one`` turn ``count`` times, as long as ``holds``, the code of a test, says so.
+        """Code that does ``one`` iteration ``count`` times, as long as ``holds``, the code of a test, says
+        so.
 
-        The local ``turn``, which is 0, counts the turns; ``number`` has the number of the turn, and is the
-        same local if that counts from 0.
+        The local ``iteration``, which is 0, counts the iterations; ``number`` has the number of the
+        iteration, and is the same local if that counts from 0.
         """
         spec = site.spec
-        step = [get_local(turn), i32_const(1), I32_ADD]
+        step = [get_local(iteration), i32_const(1), I32_ADD]
         if holds is not None:
             full: list[bytes] = []
             if spec.must_end:
@@ -133,17 +134,18 @@ class Loops(ControlFlow):
                     end = self.runtime.failure(errors.NOTED + spec.note, f64_const(0.0))
                 full = [*holds, IF, end, END]
             return [
-                BLOCK, LOOP, get_local(turn), count, I32_GE_U, IF, *full, BR_2, END, *holds, I32_EQZ, BR_IF_1,
-                *one, *step, set_local(turn), BR_0, END, END,
+                BLOCK, LOOP,
+                get_local(iteration), count, I32_GE_U, IF, *full, BR_2, END, *holds, I32_EQZ, BR_IF_1,
+                *one, *step, set_local(iteration), BR_0, END, END,
             ]  # fmt: skip
         if spec.down:
             before = [get_local(number), i32_const(1), I32_SUB, set_local(number)]
             out = [
-                count, local_tee(turn), set_local(number),
+                count, local_tee(iteration), set_local(number),
                 LOOP, *before, *one, get_local(number), BR_IF_0, END,
             ]  # fmt: skip
         else:
-            out = [LOOP, *one, *step, local_tee(turn), count, I32_LT_U, BR_IF_0, END]
+            out = [LOOP, *one, *step, local_tee(iteration), count, I32_LT_U, BR_IF_0, END]
         is_certain = site.count < 0 and self.func.pool[~site.count][0]
         return out if is_certain else [count, IF, *out, END]
 
@@ -206,7 +208,7 @@ class Loops(ControlFlow):
 
 
 class _Rows:
-    """Where the values that a loop keeps of its turns go: rows of arrays, and records of tapes."""
+    """Where the values that a loop keeps of its iterations go: rows of arrays, and records of tapes."""
 
     def __init__(
         self,
@@ -215,10 +217,10 @@ class _Rows:
         gets: dict[int, int],
         count: bytes,
         block: int,
-        turn: int,
+        iteration: int,
     ) -> None:
         self.body = body
-        self.turn = turn
+        self.iteration = iteration
         first = site.spec.carries
         types = site.body.result_types
         self.types = {k: types[k] for k in range(first, len(types)) if k + 1 in gets}
@@ -226,7 +228,7 @@ class _Rows:
         self.first, self.end_ = first, len(types)
         self.arrays: dict[int, Place] = {}
         self.pointers: dict[int, int] = {}
-        """The local variable with the address of this turn's row."""
+        """The local variable with the address of this iteration's row."""
         self.values: dict[int, int] = {}
         """The local variable for a scalar on its way to memory."""
         self.offsets: dict[int, int] = {}
@@ -285,39 +287,39 @@ class _Rows:
         return {k: set_local(n) for k, n in self.values.items()}
 
     def begin(self, number: int) -> list[bytes]:
-        """Before a turn: room for its record, and the addresses of its rows."""
+        """Before an iteration: room for its record, and the addresses of its rows."""
         code = []
         if self.offsets:
-            turn = get_local(self.turn if self.grows else number)
-            code += [*self._record(turn), set_local(self.row)]
+            iteration = get_local(self.iteration if self.grows else number)
+            code += [*self._record(iteration), set_local(self.row)]
             if self.grows:
                 start, stop, row = map(get_local, (self.start, self.stop, self.row))
                 more, extend = i32_const(max(self.record, _CHUNK)), self.body.runtime.extend()
                 code += [
                     row, i32_const(self.record), I32_ADD, stop, I32_GT_U,
                     IF, start, stop, more, extend, set_local(self.stop), set_local(self.start),
-                    *self._record(turn), set_local(self.row), END,
+                    *self._record(iteration), set_local(self.row), END,
                 ]  # fmt: skip
         for k, n in self.pointers.items():
-            code += [*self._of_turn(k, self.arrays[k].push(), number), set_local(n)]
+            code += [*self._of_iteration(k, self.arrays[k].push(), number), set_local(n)]
         return code
 
-    def _record(self, turn: bytes) -> list[bytes]:
-        """The address of a turn's record."""
-        return [get_local(self.start), turn, i32_const(self.record), I32_MUL, I32_ADD]
+    def _record(self, iteration: bytes) -> list[bytes]:
+        """The address of an iteration's record."""
+        return [get_local(self.start), iteration, i32_const(self.record), I32_MUL, I32_ADD]
 
-    def _of_turn(self, k: int, whole: bytes, number: int) -> list[bytes]:
-        """The address of the turn's row, or element, of an array."""
+    def _of_iteration(self, k: int, whole: bytes, number: int) -> list[bytes]:
+        """The address of the iteration's row, or element, of an array."""
         return [whole, get_local(number), i32_const(size_of(self.types[k])), I32_MUL, I32_ADD]
 
     def end(self, number: int) -> list[bytes]:
-        """After a turn: scalars go to their places."""
+        """After an iteration: scalars go to their places."""
         code = []
         for k, n in self.values.items():
             kind = kind_of(self.types[k])
             if k in self.arrays:
                 whole = self.arrays[k]
-                code += [*self._of_turn(k, whole.base, number), get_local(n), store(kind, whole.offset)]
+                code += [*self._of_iteration(k, whole.base, number), get_local(n), store(kind, whole.offset)]
             else:
                 code += [get_local(self.row), get_local(n), store(kind, self.offsets[k])]
         return code
@@ -326,14 +328,14 @@ class _Rows:
         """After the loop: the descriptors. Room for records that did not come is given back."""
         code = []
         if self.offsets and self.grows:
-            end = [*self._record(get_local(self.turn)), global_set(TOP)]
+            end = [*self._record(get_local(self.iteration)), global_set(TOP)]
             code += [get_local(self.stop), global_get(TOP), I32_EQ, IF, *end, END]
         for k, get in self.handles.items():
             handle = self.body.expr[get]
             assert handle is not None
             code += [handle, get_local(self.start), i32_const(self.offsets[k]), I32_ADD, store("i", DATA)]
             code += [handle, i32_const(self.record), store("i", STRIDE)]
-            code += [handle, get_local(self.turn), store("i", COUNT)]
+            code += [handle, get_local(self.iteration), store("i", COUNT)]
         return code
 
     def release(self) -> None:
@@ -348,7 +350,7 @@ class _Rows:
 
 
 def _rings(state: Sequence[int], other: Mapping[int, int], moved: Mapping[int, int]) -> Iterator[list[int]]:
-    """The local variables of arrays whose places go around at the end of a turn, each to the next one.
+    """The local variables of arrays whose places go around at the end of an iteration, each to the next one.
 
     Of the ``state``, an array that is new is written to its ``other`` place; one that is ``moved`` stays
     where it was, as another of the state.

@@ -26,7 +26,7 @@ class Needs:
     together: dict[str, list[int]] = field(default_factory=dict)
     """Function → opcodes, in the order of its results."""
     in_lanes: set[str] = field(default_factory=set)
-    """Those that loops call, whose turns may run in lanes."""
+    """Those that loops call, whose iterations may run in lanes."""
     demands: dict[Func, Demand] = field(default_factory=dict)
     """The demand on the values of functions that had to be looked through."""
 

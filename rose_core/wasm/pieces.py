@@ -1,8 +1,8 @@
-"""Indices that follow a loop by pieces: of its first turns, of most of them, and of its last ones.
+"""Indices that follow a loop by pieces: of its first iterations, of most of them, and of its last ones.
 
 A stencil takes the nearest cell where its neighbour would be beyond the ends (``imin``, ``imax``), or one
-from the other end (``imod``), or asks whether it is at an end. From turn to turn such an index goes on by the
-same step, and such an answer stays the same, but for a few turns near the ends.
+from the other end (``imod``), or asks whether it is at an end. From iteration to iteration such an index goes
+on by the same step, and such an answer stays the same, but for a few iterations near the ends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from rose_core.language.ir import IDX, Func
 from rose_core.language.ops import OPS, code
 
 Piece = tuple[int, int, int]
-"""A turn, and from that on: what the turn's number is multiplied by, and what is added; a Bool is 0 or 1."""
+"""An iteration, and from that on: what the iteration's number is multiplied by, and what is added; a Bool is
+0 or 1."""
 
 MOST = 8
 """The most pieces that are told apart."""
@@ -31,7 +32,7 @@ _KNOWN = {*_SUMS, *_CHOICES, *_COMPARISONS, *_OF_BOOLS, _IMUL, _IMOD, _NOT, _SEL
 
 
 class Pieces:
-    """How indices and Bools follow the turns of a loop, of which there is at least one."""
+    """How indices and Bools follow the iterations of a loop, of which there is at least one."""
 
     def __init__(self, func: Func, number: int) -> None:
         """``number``: the loop's block."""
@@ -60,7 +61,7 @@ class Pieces:
         if None in of:
             return None
         found: list[Piece] = []
-        for start, end, *lines in _together(of, self.func.blocks[self.number].turns):  # type: ignore[arg-type]
+        for start, end, *lines in _together(of, self.func.blocks[self.number].trips):  # type: ignore[arg-type]
             made = _piece(op, start, end, lines)
             if made is None or len(found) + len(made) > MOST:
                 return None
@@ -70,25 +71,27 @@ class Pieces:
         return found
 
 
-def at(found: Sequence[Piece], turn: int) -> Piece:
-    """The piece that a turn is on."""
-    return next(piece for piece in reversed(found) if piece[0] <= turn)
+def at(found: Sequence[Piece], iteration: int) -> Piece:
+    """The piece that an iteration is on."""
+    return next(piece for piece in reversed(found) if piece[0] <= iteration)
 
 
 Line = tuple[int, int]
 """A factor, and what is added."""
 
 
-def _together(of: Sequence[list[Piece]], turns: int) -> Iterator[tuple[int, int, Line, *tuple[Line, ...]]]:
-    """Turns from one to another, and the line that each of the operands is on there."""
+def _together(of: Sequence[list[Piece]], trips: int) -> Iterator[tuple[int, int, Line, *tuple[Line, ...]]]:
+    """Iterations from one to another, and the line that each of the operands is on there."""
     starts = sorted({start for found in of for start, _, _ in found})
-    for start, end in pairwise([*starts, turns]):
+    for start, end in pairwise([*starts, trips]):
         lines = [at(found, start)[1:] for found in of]
         yield start, end, *lines  # type: ignore[misc]
 
 
 def _piece(op: int, start: int, end: int, lines: Sequence[Line]) -> list[Piece] | None:
-    """The pieces of an operation, from one turn to another, on operands that are on these lines there."""
+    """The pieces of an operation, from one iteration to another, on operands that are on these lines
+    there.
+    """
     if op == _SELECT:
         (_, p), *sides = lines
         return [(start, *sides[0 if p else 1])]
@@ -105,19 +108,19 @@ def _piece(op: int, start: int, end: int, lines: Sequence[Line]) -> list[Piece] 
     if op == _NOT or op in _OF_BOOLS:
         return [(start, 0, int(OPS[op].evaluate(*(value for _, value in lines))))]
     made: list[Piece] = []
-    for turn in _changes(start, end, a - c, b - d):
-        x, y = a * turn + b, c * turn + d
+    for iteration in _changes(start, end, a - c, b - d):
+        x, y = a * iteration + b, c * iteration + d
         if op in _COMPARISONS:
-            made.append((turn, 0, int(OPS[op].evaluate(x, y))))
+            made.append((iteration, 0, int(OPS[op].evaluate(x, y))))
         elif x == y:  # the one that moves goes on
-            made.append((turn, *max((a, b), (c, d))))
+            made.append((iteration, *max((a, b), (c, d))))
         else:
-            made.append((turn, *((a, b) if OPS[op].evaluate(x, y) == x else (c, d))))
+            made.append((iteration, *((a, b) if OPS[op].evaluate(x, y) == x else (c, d))))
     return made
 
 
 def _changes(start: int, end: int, slope: int, constant: int) -> list[int]:
-    """The first turn, and those from which on the sign of a line is another one."""
+    """The first iteration, and those from which on the sign of a line is another one."""
     if not slope:
         return [start]
     zero = -constant / slope if abs(constant) < 2**53 else start

@@ -295,13 +295,13 @@ class Updates:
         return found
 
     def are_along(self, number: int, whole: int) -> bool:
-        """Whether a loop reads nothing of a matrix but elements of rows at the index of its turn.
+        """Whether a loop reads nothing of a matrix but elements of rows at the index of its iteration.
 
         It can make a row in the place of any of these then.
         """
         func, names = self.func, self.names(whole)
-        turn, row = func.blocks[number].index, func.types[whole].elem  # type: ignore[attr-defined]
-        if not names.isdisjoint(func.blocks[number].results):  # a part, which may be of any turn
+        iteration, row = func.blocks[number].index, func.types[whole].elem  # type: ignore[attr-defined]
+        if not names.isdisjoint(func.blocks[number].results):  # a part, which may be of any iteration
             return False
         for v in contents(func, number):
             op, *given = func.code[v]
@@ -309,7 +309,7 @@ class Updates:
             if (
                 not is_part
                 and not names.isdisjoint(operands(func.code[v], func.blocks))
-                and (op != INDEX or given[1] != turn or func.types[given[0]] != row)
+                and (op != INDEX or given[1] != iteration or func.types[given[0]] != row)
             ):
                 return False
         return True

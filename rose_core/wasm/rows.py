@@ -1,10 +1,10 @@
 """Sums over the rows or columns of a matrix, two at a time in the lanes of WebAssembly.
 
 A sum has an order, so a loop that adds up one row waits for every addition. Where a loop over rows does
-nothing in a turn but such sums, and computes numbers of them, its turns are independent of each other: each
-lane adds up a row of its own, in the order of its elements, and the results are the same to the bit. So it
-is with columns, of which two that are side by side can be read at once, and with windows that slide along a
-vector by an element a turn, as in a convolution.
+nothing in an iteration but such sums, and computes numbers of them, its iterations are independent of each
+other: each lane adds up a row of its own, in the order of its elements, and the results are the same to the
+bit. So it is with columns, of which two that are side by side can be read at once, and with windows that
+slide along a vector by an element an iteration, as in a convolution.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from rose_core.language.queries import path_of
 from rose_core.language.types import BOOL, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ
 from rose_core.wasm.lane_writer import Writer
-from rose_core.wasm.lanes import LEAST_TURNS, MOST_TURNS, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TRIPS, MOST_TRIPS, in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write
 
@@ -58,7 +58,7 @@ class Site(Enum):
     ROW = auto()
     """That of a row that moves with the outer loop: each lane adds to a row of its own."""
     SAME = auto()
-    """The same for each turn of the outer loop: the lanes add to it one after the other."""
+    """The same for each iteration of the outer loop: the lanes add to it one after the other."""
 
 
 @dataclass(slots=True)
@@ -68,15 +68,15 @@ class Rows:
     number: int
     """Its block."""
     order: list[int] = field(default_factory=list)
-    """What it does in a turn, in order: operations, reads, accumulators, loops."""
+    """What it does in an iteration, in order: operations, reads, accumulators, loops."""
     rows: list[int] = field(default_factory=list)
-    """The rows of matrices that move with its turns."""
+    """The rows of matrices that move with its iterations."""
     lines: list[int] = field(default_factory=list)
-    """The rows of matrices that move with the turns of a loop in it: columns are read of them."""
+    """The rows of matrices that move with the iterations of a loop in it: columns are read of them."""
     sums: list[int] = field(default_factory=list)
-    """``ADD_TO`` a number that stays over all turns."""
+    """``ADD_TO`` a number that stays over all iterations."""
     inner: dict[int, list[int]] = field(default_factory=dict)
-    """Block of a loop in it → what that does in a turn: operations, reads, additions."""
+    """Block of a loop in it → what that does in an iteration: operations, reads, additions."""
     sites: dict[int, Site] = field(default_factory=dict)
     """The elements of accumulators that it, or such a loop, adds to."""
 
@@ -90,7 +90,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
     """How a loop adds up two rows at a time, if it can; ``columns``: its used results, by number."""
     func, needed = body.func, body.demand.uses
     block = func.blocks[number]
-    fits = LEAST_TURNS <= block.turns <= MOST_TURNS and block.is_whole
+    fits = LEAST_TRIPS <= block.trips <= MOST_TRIPS and block.is_whole
     if not fits or not all(is_number(func.type_of(block.results[k])) for k in columns):
         return None
     rows = Rows(number)
@@ -134,9 +134,9 @@ def _is_row(t: Type) -> bool:
 
 
 def _keep_order(body: Body, rows: Rows) -> bool:
-    """Whether what is added to elements is added to each in the order of the turns.
+    """Whether what is added to elements is added to each in the order of the iterations.
 
-    That is so where nothing else is added to them, or in the same turn only. Where loops within add to
+    That is so where nothing else is added to them, or in the same iteration only. Where loops within add to
     elements, but not along columns, it is not tried: they go along the rows, and run in lanes themselves.
     """
     if not rows.sites:
@@ -159,7 +159,7 @@ def _keep_order(body: Body, rows: Rows) -> bool:
 
 
 def _apart(body: Body, rows: Rows, r: int, other: int) -> bool:
-    """Whether two elements are never the same one, or only in one and the same turn."""
+    """Whether two elements are never the same one, or only in one and the same iteration."""
     func, sites = body.func, rows.sites
     (path, root), (others, other_root) = path_of(func, r), path_of(func, other)
     if root != other_root:
@@ -224,7 +224,7 @@ def _site(body: Body, rows: Rows, number: int, ins: tuple[int, ...]) -> Site | N
 
 
 def _moves(body: Body, number: int, ins: tuple[int, ...]) -> bool:
-    """Whether an element is one of something from outside, a step further in every turn."""
+    """Whether an element is one of something from outside, a step further in every iteration."""
     func = body.func
     _, of, index = ins
     at = body.affine(index) if index >= 0 else None
@@ -245,14 +245,16 @@ def _stays(body: Body, of: int) -> bool:
 
 
 def _slides(body: Body, outer: int, inner: int, ins: tuple[int, ...]) -> bool:
-    """Whether an element is one of something from outside, a step further in every turn of either loop."""
+    """Whether an element is one of something from outside, a step further in every iteration of either
+    loop.
+    """
     _, of, index = ins
     is_outside = of < 0 or body.func.home[of] not in (outer, inner)
     return is_outside and _slide(body, outer, inner, index) is not None and _stays(body, of)
 
 
 def _slide(body: Body, outer: int, inner: int, index: int) -> int | None:
-    """What an index is more than the turns of both loops together, if it is that; it is not less."""
+    """What an index is more than the iterations of both loops together, if it is that; it is not less."""
     found = beside(body, inner, index)
     line = body.affine(found[0]) if found else None
     return found[1] + line[2] if found and line and line[:2] == (body.func.blocks[outer].index, 1) else None
@@ -266,9 +268,10 @@ class RowsWriter(Writer):
         self.rows = rows
         self.inside |= set(rows.inner)
         self.row_of: dict[int, tuple[bytes, int]] = {}
-        """Row → code that pushes where it is in this turn, without the offset, and the offset."""
+        """Row → code that pushes where it is in this iteration, without the offset, and the offset."""
         self.columns_of: dict[int, tuple[int, int]] = {}
-        """Row in a loop → the local variable of where the columns of this turn are in it, and an offset."""
+        """Row in a loop → the local variable of where the columns of this iteration are in it, and an
+        offset."""
 
     def write(self) -> None:
         body, code, rows = self.body, self.func.code, self.rows
@@ -295,7 +298,7 @@ class RowsWriter(Writer):
         self.loop([x for ins in used for x in ins[1:]], rows.sums)
         body.free[-1][1].extend([self.k, *starts, *(n for n, _ in self.columns_of.values())])
 
-    def turn(self, count: int) -> list[bytes]:
+    def iteration(self, count: int) -> list[bytes]:
         code = self.func.code
         out: list[bytes] = []
         known = dict(self.outside)
@@ -322,7 +325,7 @@ class RowsWriter(Writer):
         return out + self.results(known, count) + self.sums.add(known, count, False)
 
     def _ahead(self, ins: tuple[int, ...], step: int = STEP) -> Place:
-        """What this turn reads, which is of ``step`` bytes, as an offset to its own."""
+        """What this iteration reads, which is of ``step`` bytes, as an offset to its own."""
         at = self.body.affine(ins[2])
         assert at is not None
         return self.body.place(ins[1]).at(at[2] * step)
@@ -330,7 +333,7 @@ class RowsWriter(Writer):
     def _inner(self, number: int, count: int, known: dict[int, bytes], sums: dict[int, int]) -> list[bytes]:
         """The loop over the elements of ``count`` rows."""
         code, block = self.func.code, self.func.blocks[number]
-        if not block.turns:
+        if not block.trips:
             return []
         out = [BASE, local_set(self.k), LOOP]
         for v in self.rows.inner[number]:
@@ -347,7 +350,7 @@ class RowsWriter(Writer):
             else:
                 self.operation(v, known, out, self._read(ins, count) if ins[0] == INDEX else b"")
         step = [local_get(self.k), i32_const(STEP), I32_ADD, local_tee(self.k)]
-        return [*out, *step, i32_const(block.turns * STEP), I32_LT_U, BR_IF_0, END]
+        return [*out, *step, i32_const(block.trips * STEP), I32_LT_U, BR_IF_0, END]
 
     def _read(self, ins: tuple[int, ...], count: int) -> bytes:
         """Code that reads an element of each row, or the same of a vector for all of them."""
@@ -373,7 +376,7 @@ class RowsWriter(Writer):
         return size_of(t.inner if isinstance(t, Ref) else t)
 
     def _add(self, ins: tuple[int, ...], count: int, known: Mapping[int, bytes]) -> list[bytes]:
-        """Code that adds to an element of an accumulator, in ``count`` turns of the outer loop."""
+        """Code that adds to an element of an accumulator, in ``count`` iterations of the outer loop."""
         _, r, x = ins
         _, of, index = self.func.code[r]
         at = self.body.affine(index)

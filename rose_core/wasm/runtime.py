@@ -2,7 +2,7 @@
 
 Memory above the frames of all functions is a stack. A *tape*, an array over the index type ``?``, is
 known by the address of its descriptor: where its elements start, how many bytes they are apart, and how
-many there are. The elements of all tapes that a loop writes lie side by side, one record per turn. A
+many there are. The elements of all tapes that a loop writes lie side by side, one record per iteration. A
 function that takes memory gives it back when it returns, unless it returns tapes; the next call of the
 program takes it again. The address 0 is that of a tape that was never made.
 """

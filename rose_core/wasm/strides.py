@@ -1,4 +1,4 @@
-"""Numbers in memory, of one turn or of two side by side: neighbours, or a step apart."""
+"""Numbers in memory, of one iteration or of two side by side: neighbours, or a step apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STEP = 8
 
 
 def read(here: bytes, offset: int, step: int, count: int) -> bytes:
-    """Code that reads the numbers of ``count`` turns; ``here`` pushes the address of the first."""
+    """Code that reads the numbers of ``count`` iterations; ``here`` pushes the address of the first."""
     if step == STEP:
         return here + (LANES if count == 2 else LANE).load(offset)
     first = here + LANE.load(offset)
@@ -21,7 +21,7 @@ def read(here: bytes, offset: int, step: int, count: int) -> bytes:
 def write(
     here: bytes, offset: int, step: int, value: bytes, count: int, new_local: Callable[[], int]
 ) -> list[bytes]:
-    """Code that writes the numbers of ``count`` turns, which ``value`` pushes."""
+    """Code that writes the numbers of ``count`` iterations, which ``value`` pushes."""
     if step == STEP or count == 1:
         return [here, value, (LANES if count == 2 else LANE).store(offset)]
     n = new_local()

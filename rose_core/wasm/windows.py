@@ -1,8 +1,8 @@
-"""Windows: the elements of an accumulator that are near the turn of a loop, in local variables.
+"""Windows: the elements of an accumulator that are near the iteration of a loop, in local variables.
 
-A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbouring turns. Through memory
-every turn would wait for what the last one stored. So the elements from the lowest to the highest offset
-are kept in local variables: each turn reads the one that comes in at the top, writes the one that
+A stencil such as ``g[i] += a; g[i + 1] += b`` adds to each element in neighbouring iterations. Through memory
+every iteration would wait for what the last one stored. So the elements from the lowest to the highest offset
+are kept in local variables: each iteration reads the one that comes in at the top, writes the one that
 goes out at the bottom, and moves the others down. Each element gets the same additions in the same order.
 If nothing was added to a new accumulator before, its zeros need neither be written nor read; nor those of
 a new matrix, if a loop over its rows with a loop over their elements in it is all that adds to it.
@@ -40,7 +40,7 @@ _ZERO = f64_const(0.0)
 
 @dataclass(slots=True)
 class Window:
-    """The elements of a column from ``low`` on, counted from the turn, that a loop adds to."""
+    """The elements of a column from ``low`` on, counted from the iteration, that a loop adds to."""
 
     accumulator: int
     root: int
@@ -50,8 +50,8 @@ class Window:
     step: int
     """Bytes of such an element."""
     sites: dict[int, int]
-    """``REF_INDEX`` → its offset from the turn."""
-    turns: int
+    """``REF_INDEX`` → its offset from the iteration."""
+    trips: int
     size: int
     is_new: bool = False
     """Whether all elements are zero, which nothing has written yet."""
@@ -76,7 +76,7 @@ class Window:
     @property
     def beside(self) -> list[int]:
         """The elements that are never in the window."""
-        return [*range(self.low), *range(self.low + self.turns + self.width - 1, self.size)]
+        return [*range(self.low), *range(self.low + self.trips + self.width - 1, self.size)]
 
     def before(self, place: Place) -> list[bytes]:
         """Code ahead of the loop."""
@@ -89,17 +89,17 @@ class Window:
             out += [*read, local_set(n)]
         return out
 
-    def enter(self, place: Place, turn: bytes) -> list[bytes]:
-        """Code at the start of a turn, whose number ``turn`` pushes."""
+    def enter(self, place: Place, iteration: bytes) -> list[bytes]:
+        """Code at the start of an iteration, whose number ``iteration`` pushes."""
         if self.is_new:
             return [_ZERO, local_set(self.locals[-1])]
         top = self.at(place, self.low + self.width - 1)
-        return [self._address(place, turn), load("f", top.offset), local_set(self.locals[-1])]
+        return [self._address(place, iteration), load("f", top.offset), local_set(self.locals[-1])]
 
-    def leave(self, place: Place, turn: bytes) -> list[bytes]:
-        """Code at the end of a turn."""
+    def leave(self, place: Place, iteration: bytes) -> list[bytes]:
+        """Code at the end of an iteration."""
         bottom = store("f", self.at(place, self.low).offset)
-        out = [self._address(place, turn), local_get(self.locals[0]), bottom]
+        out = [self._address(place, iteration), local_get(self.locals[0]), bottom]
         for n, above in zip(self.locals, self.locals[1:], strict=False):
             out += [local_get(above), local_set(n)]
         return out
@@ -107,12 +107,12 @@ class Window:
     def after(self, place: Place) -> list[bytes]:
         """Code behind the loop."""
         out = []
-        for k, n in enumerate(self.locals[:-1], self.turns + self.low):
+        for k, n in enumerate(self.locals[:-1], self.trips + self.low):
             out += [place.base, local_get(n), store("f", self.at(place, k).offset)]
         return out
 
-    def _address(self, place: Place, turn: bytes) -> bytes:
-        return place.plus(turn + i32_const(self.step) + I32_MUL)
+    def _address(self, place: Place, iteration: bytes) -> bytes:
+        return place.plus(iteration + i32_const(self.step) + I32_MUL)
 
 
 Affine = Callable[[int], tuple[int, int, int] | None]
@@ -121,10 +121,10 @@ Affine = Callable[[int], tuple[int, int, int] | None]
 
 @dataclass(slots=True)
 class _Sites:
-    """What a loop adds to elements of an accumulator that move with its turns."""
+    """What a loop adds to elements of an accumulator that move with its iterations."""
 
     columns: dict[int, dict[int, int]] = field(default_factory=dict)
-    """Column → ``REF_INDEX`` of the number → its offset from the turn."""
+    """Column → ``REF_INDEX`` of the number → its offset from the iteration."""
     heads: dict[int, int] = field(default_factory=dict)
     """``REF_INDEX`` of the accumulator → the column where it is first."""
 
@@ -206,10 +206,10 @@ def _windows(
         others.remove(root)
         if given.may_meet(func, [root], others):
             continue
-        turns, elements = func.blocks[block].size, func.types[r].inner  # type: ignore[attr-defined]
-        assert isinstance(turns, Fin)
+        trips, elements = func.blocks[block].size, func.types[r].inner  # type: ignore[attr-defined]
+        assert isinstance(trips, Fin)
         step = size_of(elements.elem)
-        window = partial(Window, r, root, step=step, turns=turns.size, size=elements.size)
+        window = partial(Window, r, root, step=step, trips=trips.size, size=elements.size)
         row = [window(column=column, sites=at) for column, at in of.columns.items()]
         heads = [*of.heads.values()]
         for w in row:
@@ -223,7 +223,7 @@ def _windows(
                     w.is_new = True
         widest = max(w.width for w in row)
         if (
-            turns.size
+            trips.size
             and (widest > 1 or row[0].is_new)
             and widest <= WIDEST
             and sum(w.width for w in row) <= _MOST_LOCALS
@@ -258,12 +258,12 @@ class _Site(NamedTuple):
     """The ``REF_INDEX`` of the accumulator."""
     column: int
     block: int
-    """Of the loop with whose turns it moves."""
+    """Of the loop with whose iterations it moves."""
     offset: int
 
 
 def _site(func: Func, r: int, affine: Affine) -> _Site | None:
-    """What ``r`` is, if it is a number that moves with the turns of a loop."""
+    """What ``r`` is, if it is a number that moves with the iterations of a loop."""
     code, column = func.code, 0
     if func.types[r].inner is not REAL:  # type: ignore[attr-defined]
         return None
@@ -280,5 +280,5 @@ def _site(func: Func, r: int, affine: Affine) -> _Site | None:
         return None
     block = code[at[0]][1]
     known = code[base][0] in (ACCUM, PARAM) or code[path_of(func, base)[1]][0] == ACCUM
-    # what is made in the loop is another one in every turn
+    # what is made in the loop is another one in every iteration
     return _Site(base, r, column, block, at[2]) if known and func.home[base] < block else None

@@ -66,8 +66,8 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
   const call = (callee: number, args: Value[]): Value[] =>
     evaluate(callees[callee], args, host);
 
-  /** Run a loop with a state: its last state, the number of turns, and what it keeps of them. */
-  const turns = (row: readonly number[]): Value[] => {
+  /** Run a loop with a state: its last state, the number of iterations, and what it keeps of them. */
+  const controlLoop = (row: readonly number[]): Value[] => {
     const [body, test, carries, type, outputs, mustEnd, , ...ids] = row;
     const [count, ...given] = ids.map(at);
     const { params, captures, recording } = callees[body];
@@ -133,7 +133,7 @@ export const evaluate = (f: FnData, args: Value[], host: Host): Value[] => {
         return p ? call(f, args.slice(0, taken)) : call(g, args.slice(taken));
       }
       case S.LOOP:
-        return turns(operands(x, y));
+        return controlLoop(operands(x, y));
       case S.SET: {
         const [array, i, element] = all(x, y);
         const changed = [...array];

@@ -81,7 +81,7 @@ export class Frame {
     return k;
   }
 
-  /** What a loop gives: of each result, that of all turns. */
+  /** What a loop gives: of each result, that of all iterations. */
   private loop(start: number, end: number): Value[] {
     const { rows, extra, types } = this.r;
     const { size } = types[rows[3 * start + 1]];
@@ -148,7 +148,7 @@ export class Frame {
           : walk.call(callees[extra[x + 1]], this.all(split, x + y));
       }
       case S.LOOP:
-        return this.turns(extra.slice(x, x + y));
+        return this.controlLoop(extra.slice(x, x + y));
       case S.SET: {
         const changed = [...this.at(extra[x])];
         changed[flat.known(this.at(extra[x + 1]))] = this.at(extra[x + 2]);
@@ -167,8 +167,8 @@ export class Frame {
     return enough();
   }
 
-  /** A loop with a state: its last state, the number of turns, and what it keeps of them. */
-  private turns(row: readonly number[]): Value[] {
+  /** A loop with a state: its last state, the number of iterations, and what it keeps of them. */
+  private controlLoop(row: readonly number[]): Value[] {
     const { flat, walk } = this;
     const { callees, types } = this.r;
     const [body, test, carries, type, outputs, mustEnd, , ...ids] = row;

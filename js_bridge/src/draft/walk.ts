@@ -1,6 +1,6 @@
 // From a recorded function to scalar instructions, derivatives and all.
 //
-// A walk does once what the function does, on ids of scalars in place of numbers; calls, and turns of loops,
+// A walk does once what the function does, on ids of scalars in place of numbers; calls, and iterations of loops,
 // are written out. What depends on numbers that only a call brings (a choice of which one side runs, the end
 // of a loop, an index) is `enough`, and so are functions that the core alone can make.
 

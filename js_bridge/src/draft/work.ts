@@ -70,10 +70,10 @@ const ofRows = (f: FnData, known: Map<FnData, number>): number => {
   let sum = scalarsIn(r.literalTypes);
   for (let k = 0; k < rows.length; k += 3) {
     const [op, x] = [rows[k], rows[k + 1]];
-    const turns = times[times.length - 1];
+    const trips = times[times.length - 1];
     // what is no operation has to be passed on
     let work = 1;
-    if (op === S.FOR) times.push(turns * types[x].size);
+    if (op === S.FOR) times.push(trips * types[x].size);
     else if (op === S.END) times.pop();
     else if (op === S.VEC) work = rows[k + 2];
     else if (op === S.SET) work = longest(f);
@@ -89,7 +89,7 @@ const ofRows = (f: FnData, known: Map<FnData, number>): number => {
             (1 + extra[x + 2] + of(body) + (test < 0 ? 0 : of(test)))
           : Infinity;
     }
-    sum += turns * work;
+    sum += trips * work;
   }
   return sum;
 };

@@ -103,13 +103,22 @@ export const whileLoop = (
   functionFor(body, "whileLoop: the body");
   checkOptions("whileLoop", options, { limit: WHOLE, checkpoint: CHECKPOINT });
   const { limit = LARGEST - 1 } = options;
-  const note = `whileLoop: it did not end within its limit of ${limit} turns${place()}`;
+  const note = `whileLoop: it did not end within its limit of ${limit} iterations${place()}`;
   const r = recorder();
   const most = r.literal(limit, ANY);
-  const turn = (state: unknown) => [body(state), null] as const;
+  const iteration = (state: unknown) => [body(state), null] as const;
   const end = { test, note: 1 + noteNumber(note) };
   const distance = distanceOf(options, limit);
-  return loop(r, "whileLoop", [most, ANY], type, init, turn, distance, end)[0];
+  return loop(
+    r,
+    "whileLoop",
+    [most, ANY],
+    type,
+    init,
+    iteration,
+    distance,
+    end,
+  )[0];
 };
 
 /**
@@ -124,12 +133,13 @@ export const fori = (
   options: LoopOptions = {},
 ): unknown => {
   functionFor(body, "fori: the body");
-  const turn = (state: unknown, i: unknown) => [body(i, state), null] as const;
-  return counted("fori", n, type, init, turn, options)[0];
+  const iteration = (state: unknown, i: unknown) =>
+    [body(i, state), null] as const;
+  return counted("fori", n, type, init, iteration, options)[0];
 };
 
 /**
- * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every turn's `y`. With
+ * As `fori`, of a body that gives `[state, y]`: the last state, and the vector of every iteration's `y`. With
  * a symbolic index `n` that has as many elements as its type, of which those from `n` on are zero.
  */
 export const scan = (
@@ -146,7 +156,7 @@ export const scan = (
     throw TypeError(
       "scan takes 4 arguments: checkpoints are for fori and whileLoop",
     );
-  const turn = (state: unknown, i: unknown) => {
+  const iteration = (state: unknown, i: unknown) => {
     const result = body(state, i);
     if (!Array.isArray(result) || result.length !== 2)
       throw unlike(
@@ -156,7 +166,7 @@ export const scan = (
       );
     return result as unknown as readonly [unknown, unknown];
   };
-  return counted("scan", n, type, init, turn, {});
+  return counted("scan", n, type, init, iteration, {});
 };
 
 const counted = (
@@ -164,18 +174,18 @@ const counted = (
   n: unknown,
   type: unknown,
   init: unknown,
-  body: Turn,
+  body: Iteration,
   options: LoopOptions,
 ): [unknown, unknown] => {
   const r = recorder();
-  const count = turns(r, n, name);
+  const count = trips(r, n, name);
   checkOptions(name, options, { checkpoint: CHECKPOINT });
   const distance = distanceOf(options, count[1].size);
   return loop(r, name, count, type, init, body, distance);
 };
 
-/** From a state and the number of a turn, the next state and what is kept of the turn. */
-type Turn = (state: unknown, i: unknown) => readonly [unknown, unknown];
+/** From a state and the number of an iteration, the next state and what is kept of the iteration. */
+type Iteration = (state: unknown, i: unknown) => readonly [unknown, unknown];
 
 /** A loop, with its last state and what is kept. Unless it only counts, `end` tells its test and a note's number. */
 const loop = (
@@ -184,7 +194,7 @@ const loop = (
   [count, index]: [number, Ty],
   type: unknown,
   init: unknown,
-  body: Turn,
+  body: Iteration,
   distance: number,
   end?: { test: (state: unknown) => unknown; note: number },
 ): [unknown, unknown] => {
@@ -203,7 +213,7 @@ const loop = (
   });
   if (kept.leaves && index === ANY)
     throw TypeError(
-      `${name}: expected a size or an index as the number of turns, since it gives a vector`,
+      `${name}: expected a size or an index as the number of iterations, since it gives a vector`,
     );
   const g =
     end &&
@@ -237,13 +247,13 @@ const loop = (
   return [results(r, ty, at), results(r, whole, at, ty.leaves + 1)];
 };
 
-/** The id of a number of turns, and the type of their numbers. */
-const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
+/** The id of a number of iterations, and the type of their numbers. */
+const trips = (r: Recorder, n: unknown, name: string): [number, Ty] => {
   if (n instanceof Var && n.ty === REAL) {
     const id = r.use(n, REAL);
     return [r.check(OP.index, id, LARGEST, name, NO_COUNT), ANY];
   }
-  // one that is not checked yet, as `iadd(n, i, 1)`, may turn as often as there are indices
+  // one that is not checked yet, as `iadd(n, i, 1)`, may run as often as there are indices
   const index = r.meaning(n)?.ty;
   if (index) {
     const v = r.indexOf(n, fin(Math.min(index.size + 1, LARGEST)))!;
@@ -253,10 +263,10 @@ const turns = (r: Recorder, n: unknown, name: string): [number, Ty] => {
   return [r.literal(size.size, ANY), size];
 };
 
-/** Turns between the states that are kept where their number is not known: right for a million. */
+/** Iterations between the states that are kept where their number is not known: right for a million. */
 const ROOT = 1024;
 
-/** How many turns are between the states that reverse mode keeps; 0 if it keeps everything. */
+/** How many iterations are between the states that reverse mode keeps; 0 if it keeps everything. */
 const distanceOf = ({ checkpoint = "none" }: LoopOptions, most: number) =>
   checkpoint === "none"
     ? 0

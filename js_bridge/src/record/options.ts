@@ -16,10 +16,10 @@ export const oneOf = (words: readonly string[]): Option => [
   `"${words.slice(0, -1).join('", "')}" or "${words.at(-1)}"`,
 ];
 
-/** How many turns reverse mode goes back to a state that it kept. */
+/** How many iterations reverse mode goes back to a state that it kept. */
 export const CHECKPOINT: Option = [
   (x) => x === "none" || x === "revolve" || (isSize(x) && x > 0),
-  '"none", "revolve" or a number of turns',
+  '"none", "revolve" or a number of iterations',
 ];
 
 /** Throw unless all options that are given are there and right. What engines have classes for is no object of them. */

@@ -127,7 +127,7 @@ export class Recorder {
   readonly callees: FnData[] = [];
   readonly callee = numbering(this.callees);
   results: number[] = [];
-  /** The types of the results, of what is kept of the turns of a loop. */
+  /** The types of the results, of what is kept of the iterations of a loop. */
   resultTypes: readonly Ty[] = [];
   /** Values of enclosing functions that this one uses: they are passed as further parameters. */
   readonly captures: Var[] = [];
@@ -145,7 +145,7 @@ export class Recorder {
   /** The innermost block that is open. */
   block = 0;
   private readonly isOpen = [true];
-  /** How many loops are open that never turn. */
+  /** How many loops are open that never run. */
   private idle = 0;
   /** Symbolic indices: they are JavaScript symbols, so that `v[i]` reaches the vector. */
   private indices: Map<symbol, Var | Loose> | undefined;
@@ -377,7 +377,7 @@ export const indexId = (r: Recorder, ty: Ty, x: unknown): number => {
   const v = r.indexOf(x, ty);
   if (v)
     return v.ty.size < ty.size
-      ? r.asIndex(r.use(v, v.ty), ty) // as in v[i], where there are more elements than turns
+      ? r.asIndex(r.use(v, v.ty), ty) // as in v[i], where there are more elements than iterations
       : r.use(v, ty);
   if (typeof x === "symbol")
     throw ReferenceError(

@@ -206,7 +206,7 @@ export const indicesBelow = (size: number): string =>
     ? `an index from 0 to ${size - 1}`
     : "no index, since there are no elements";
 
-/** Any whole number, whatever index type it has; also the number of a note, and that of a turn where nothing limits it. */
+/** Any whole number, whatever index type it has; also the number of a note, and that of an iteration where nothing limits it. */
 export const ANY = fin(LARGEST);
 
 /** How many types are inside of each other at most, but for one that is inside of itself. */

@@ -1,4 +1,4 @@
-"""The parts of a loop of which one turn is found and differentiated, and the others only run."""
+"""The parts of a loop of which one iteration is found and differentiated, and the others only run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rose_core.language.replay import Replay, copied
 from rose_core.language.types import UNIT, Type
 
 _LEFT = "left as it is"
-"""In the memo of a function in whose loops no turn is looked for."""
+"""In the memo of a function in whose loops no iteration is looked for."""
 
 
 def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
@@ -20,16 +20,18 @@ def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
     return b, [b.param(t) for t in types]
 
 
-def of_turn(
+def of_iteration(
     b: Builder,
     body: Func,
     values: Sequence[int],
     is_found: int,
     before: Sequence[int],
-    turn: int,
+    iteration: int,
     args: Sequence[int],
 ) -> list[int]:
-    """The ``values`` that a body computes, none of the state, in a turn if it is found; else those before."""
+    """The ``values`` that a body computes, none of the state, in an iteration if it is found; else those
+    before.
+    """
     carries = len(body.results)
     inner, (at, *given) = new_function("candidate", [body.params[0], *body.params[1 + carries :]])
     unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
@@ -38,7 +40,7 @@ def of_turn(
     inner.func.blocks[0].results = [replay.env[v] for v in values]
     same, kept = new_function("before", [b.func.type_of(x) for x in before])
     same.func.blocks[0].results = kept
-    choice = b.cond(is_found, inner.func, [turn, *args], same.func, before)
+    choice = b.cond(is_found, inner.func, [iteration, *args], same.func, before)
     return [b.get(choice, k) for k in range(len(values))]
 
 
@@ -56,8 +58,8 @@ def stays_as_it_is(f: Func) -> bool:
 def as_it_is(f: Func) -> Func:
     """``f``, whose loops stay as they are, and those in what it calls.
 
-    Were turns looked for in the loops of the search, too, and where all turns are run, programs would double
-    with every loop in another.
+    Were iterations looked for in the loops of the search, too, and where all iterations are run, programs
+    would double with every loop in another.
     """
     changes = bool(f.specs)
     for g in f.callees:

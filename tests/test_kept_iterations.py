@@ -1,4 +1,6 @@
-"""What reverse mode keeps of a loop: arrays where the number of turns is known, tapes where it is not."""
+"""What reverse mode keeps of a loop: arrays where the number of iterations is known, tapes where it is
+not.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import re
 import pytest
 from differences import assert_derivatives, directional
 from engines import same
-from test_states import in_turns
+from test_states import in_trips
 
 from rose_core import (
     Real,
@@ -35,16 +37,16 @@ from rose_core import (
 )
 from rose_core.derivatives.linearize_control import _MOST_IN_SIDE
 from rose_core.language.ops import by_name
-from rose_core.optimise.inline import MOST_TURNS
+from rose_core.optimise.inline import MOST_TRIPS
 
-N = MOST_TURNS + 4
+N = MOST_TRIPS + 4
 V = Vec(N, Real)
 X = [math.sin(k + 0.5) for k in range(N)]
 D = [math.cos(3.0 * k) for k in range(N)]
 
 
 def turned(x, n=N, limit=None):
-    """Turns in a loop that has to keep something of each, whose number may be known."""
+    """Iterations in a loop that has to keep something of each, whose number may be known."""
     if limit is None:
         return fori(n, Real, 1.0, lambda k, s: sin(s * x[0]) + s * x[1])
     state = {"s": Real, "k": Real}
@@ -58,23 +60,23 @@ def turned(x, n=N, limit=None):
 
 
 def choice(x, n):
-    """Turns some of which have turns in them."""
+    """Iterations some of which have iterations in them."""
     return fori(
         N, Real, 0.0, lambda k, s: cond(x[k] > 0.5, Real, lambda: s + turned(x, n), lambda: 0.9 * s + x[k])
     )
 
 
 def in_side(x, body):
-    """Turns in some of which there is something else."""
+    """Iterations in some of which there is something else."""
 
-    def turn(k, s):
+    def iteration(k, s):
         return cond(x[k] > 0.5, Real, lambda: sin(0.1 * body(s)) + 0.2 * s, lambda: 0.9 * s + x[k])
 
-    return fori(N, Real, 0.1, turn)
+    return fori(N, Real, 0.1, iteration)
 
 
 def vectors(x, s):
-    """Turns of which each has to keep a vector."""
+    """Iterations of which each has to keep a vector."""
     v = fori(N, V, x, lambda k, v: vec(N, Real, lambda i: sin(v[i] * x[k]) + 0.1 * s))
     return sum(N, lambda i: v[i])
 
@@ -146,19 +148,19 @@ def test_what_functions_keep_elsewhere_stays_in_arrays() -> None:
 def test_a_side_that_is_not_taken_writes_nothing() -> None:
     """There is memory for what its loop would keep, which has nothing in it."""
     gradient = grad(fn([V], Real, lambda x: choice(x, _MOST_IN_SIDE)))
-    assert in_turns(gradient, "memory.copy", "memory.fill") == 0
+    assert in_trips(gradient, "memory.copy", "memory.fill") == 0
 
 
 def test_a_table_is_not_kept():
     """A vector of constants in a loop's body is there already, however it is written."""
 
     def body(x: Vec(2, Real)) -> Real:
-        def turn(k, s):
+        def iteration(k, s):
             row = vec(N, Vec(2, Real), [[d, 2 * d] for d in D])[k]
             number = vec(N, Real, D)[k]
             return sin(number * s) + sum(2, lambda j: x[j] * row[j] * sin(number + s * x[j]))
 
-        return fori(N, Real, 1.0, turn)
+        return fori(N, Real, 1.0, iteration)
 
     f = fn(body)
     assert f"[{N}][{N}]" not in inspect(grad(f)).ir
@@ -179,11 +181,11 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_function_is_called_again_in_the_turns_back(name: str) -> None:
+def test_no_function_is_called_again_in_the_iterations_back(name: str) -> None:
     """What its derivative is made of is computed with it, and kept, though its operand is at hand."""
     f = fn([Vec(2, Real)], Real, lambda x: fori(N, Real, 0.5, lambda k, s: x[0] * FUNCTIONS[name](x[1] * s)))
     _, backward = inspect(grad(f)).ir.split("def bwd_")
     called = {by_name[k] for k in "sin cos sinh cosh tanh exp expm1 sqrt pow log atan2 hypot".split()}
-    turn = re.split(r"\n\n|\ndef ", backward)[0]
-    assert not [op.name for op in called if re.search(rf"= {op.symbol}\b| {op.symbol} ", turn)]
+    iteration = re.split(r"\n\n|\ndef ", backward)[0]
+    assert not [op.name for op in called if re.search(rf"= {op.symbol}\b| {op.symbol} ", iteration)]
     assert_derivatives(f, [0.5, 0.6])

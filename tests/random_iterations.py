@@ -1,4 +1,4 @@
-"""Random loops whose turns take the least or largest, or replace the state, and nearly such ones."""
+"""Random loops whose iterations take the least or largest, or replace the state, and nearly such ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ N = 6
 V = Vec(N, Real)
 
 
-class Turns:
+class Iterations:
     """A function of two vectors, a number and an index, and arguments for it; the same for a seed."""
 
     def __init__(self, seed: int) -> None:
@@ -29,13 +29,13 @@ class Turns:
     def body(self, x, y, a, n):
         draw = self.draw = Random(self.seed + 1)
         start = {name: draw.choice([x[0], a, inf, -inf, 0.1, y[1] * a]) for name in self.names}
-        turns, seed = draw.choice([4, 5, N, N, n]), draw.random()
+        trips, seed = draw.choice([4, 5, N, N, n]), draw.random()
 
-        def turn(i, s):
+        def iteration(i, s):
             self.draw = Random(seed)
-            return self.turn({name: s[name] for name in self.names}, i, x, y, a)
+            return self.iteration({name: s[name] for name in self.names}, i, x, y, a)
 
-        last = fori(turns, self.state, start, turn)
+        last = fori(trips, self.state, start, iteration)
         total = 0.0
         for k, name in enumerate(self.names, 1):
             total += k * tanh(last[name]) * (1.0 + a)
@@ -63,7 +63,7 @@ class Turns:
         ]
         return self.draw.choice(kinds)()
 
-    def turn(self, s, i, x, y, a):
+    def iteration(self, s, i, x, y, a):
         draw = self.draw
         p, is_one = self.condition(s, i, x, y), draw.random() < 0.7
         made, after = [], {}

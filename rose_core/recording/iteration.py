@@ -1,4 +1,4 @@
-"""A turn of a loop while that is being built from copies of rows or calls."""
+"""An iteration of a loop while that is being built from copies of rows or calls."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from rose_core.recording.operands import END
 _IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
 
 
-class Turn:
-    """A turn of a loop that is being written: its builder, its number, and of how many it is one."""
+class Iteration:
+    """An iteration of a loop that is being written: its builder, its number, and of how many it is one."""
 
     def __init__(self, b: Builder, i: int, size: Fin) -> None:
         self.b, self.i, self.size = b, i, size
 
     def outer(self, v: int) -> int:
-        """In the turn, a value from outside."""
+        """In the iteration, a value from outside."""
         return v
 
 
-class Step(Turn):
-    """A turn of a loop with a state: a function of its number, the state, and values from outside."""
+class Step(Iteration):
+    """An iteration of a loop with a state: a function of its number, the state, and values from outside."""
 
     def __init__(self, b: Builder, size: Fin, outside: Func, state: Sequence[Type]) -> None:
         super().__init__(b, b.param(size), size)
@@ -62,15 +62,15 @@ class Step(Turn):
         return self.given[v]
 
 
-def affine(turn: Turn, numbers: Sequence[float], t: Fin) -> int | None:
-    """Of indices that go up in equal steps, the one whose turn it is."""
-    b = turn.b
+def affine(iteration: Iteration, numbers: Sequence[float], t: Fin) -> int | None:
+    """Of indices that go up in equal steps, the one whose iteration it is."""
+    b = iteration.b
     first, second, last = int(numbers[0]), int(numbers[1]), int(numbers[-1])
     step = second - first
     if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
         return None
-    turns = b.binary(_IMUL, turn.i, b.const(step, COUNT), COUNT)
-    at = b.binary(_IADD, turns, b.const(first, COUNT), COUNT)
+    trips = b.binary(_IMUL, iteration.i, b.const(step, COUNT), COUNT)
+    at = b.binary(_IADD, trips, b.const(first, COUNT), COUNT)
     return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
 
 
@@ -101,7 +101,7 @@ def given(
 ) -> Iterator[tuple[Sequence[int], int]]:
     """What each of the functions gets that a row calls, but for literals; ``arity``: how many the first gets.
 
-    And how many of these a loop gives in each turn; what it starts from stands in their place.
+    And how many of these a loop gives in each iteration; what it starts from stands in their place.
     """
     if op == CALL:
         yield args, 0

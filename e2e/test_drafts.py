@@ -252,7 +252,7 @@ def test_what_moves_much_is_waited_for(own_node: Callable[[str], str]) -> None:
 
 
 def test_what_is_compiled_sooner_is_waited_for(own_node: Callable[[str], str]) -> None:
-    """Loops of many turns are, where Python is there already; what is as long written out is not."""
+    """Loops of many iterations are, where Python is there already; what is as long unrolled is not."""
     body = """
         const n = 10_000;
         const loop = () => fn([Vec(n, Real)], Real, (v) => sum(n, (i) => mul(v[i], mul(v[i], 2))));

@@ -233,7 +233,7 @@ def flat(x: X) -> X:
 
 
 def test_lanes(tab: Tab, host: Host) -> None:
-    """Loops that run two turns at a time give the same bits as in CPython."""
+    """Loops that run two iterations at a time give the same bits as in CPython."""
     tab.goto(f"{host.url}pages/blank.html")
     body = """
         const { compile, python } = await import("../rose.js");

@@ -144,7 +144,7 @@ def test_functions_as_callbacks(node: Run) -> None:
     assert messages == [f"TypeError: f takes 1 argument, got {k}" for k in (2, 2, 3)]
 
 
-def test_captures_first_used_in_a_loop_without_turns(node: Run) -> None:
+def test_captures_first_used_in_a_loop_without_iterations(node: Run) -> None:
     """By the compiler, the interpreter and a draft."""
     body = """
         const { Real, Size, Vec, add, compile, cond, fn, fori, mul, sum } = rose;

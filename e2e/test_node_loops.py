@@ -60,7 +60,7 @@ def test_sizes_that_differ_from_turn_to_turn(node: Run, term: str) -> None:
     assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_loop_turns_up_to_an_index_and_with_it(node: Run) -> None:
+def test_a_loop_runs_up_to_an_index_and_with_it(node: Run) -> None:
     body = """
         const { fori, iadd, vec, add, sum, mul } = rose;
         const turn = (v) => (i, s) => add(s, v[i]);

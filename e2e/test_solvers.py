@@ -408,7 +408,7 @@ def test_options_and_lines_are_of_a_program(node: Run) -> None:
     """
     texts, same_lines, same_options = solve(node, body)  # type: ignore[misc]
     numbers = [
-        re.match(r"fixedPoint: it did not converge in (\d) turns \(.*, line (\d+)\)$", t) for t in texts
+        re.match(r"fixedPoint: it did not converge in (\d) iterations \(.*, line (\d+)\)$", t) for t in texts
     ]
     (a, b, c) = [tuple(map(int, found.groups())) for found in numbers if found]
     assert (a[0], b[0], c[0]) == (7, 7, 8) and b[1] == a[1] + 3 and a[1] == c[1]

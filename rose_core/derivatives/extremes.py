@@ -186,9 +186,7 @@ def _searched(
 
 
 def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Func:
-    """An iteration with a state of three for each number: it, the iteration that it is from, and the next to
-    it.
-    """
+    """An iteration whose state has three for each number: it, which iteration it is from, the second best."""
     types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
     rest = body.params[1 + len(candidates) :]
     b, (iteration, *params) = new_function("search", [*types, *rest])
@@ -222,9 +220,7 @@ def _every_iteration(site: LoopSite, counts: Sequence[Type], count: float, k: in
 
 
 def _one_iteration(body: Func, candidate: int, index: Type) -> Func:
-    """What is found: the candidate of an iteration, or the number that there was before, if none is
-    better.
-    """
+    """What is found: the candidate of an iteration, or if none is better, the number before the loop."""
     types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
     b, (is_found, before, iteration, *args) = new_function("one_iteration", types)
     b.func.blocks[0].results = of_iteration(b, body, [candidate], is_found, [before], iteration, args)

@@ -29,9 +29,7 @@ def of_iteration(
     iteration: int,
     args: Sequence[int],
 ) -> list[int]:
-    """The ``values`` that a body computes, none of the state, in an iteration if it is found; else those
-    before.
-    """
+    """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``."""
     carries = len(body.results)
     inner, (at, *given) = new_function("candidate", [body.params[0], *body.params[1 + carries :]])
     unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]

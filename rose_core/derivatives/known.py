@@ -25,8 +25,7 @@ Key = tuple[Func, tuple[bool, ...], bool]
 """A function, which of its parameters vary, and whether its loops keep nothing in arrays."""
 
 Limits = tuple[tuple[int, int], ...]
-"""Parameters that are another array in every iteration, each with how many numbers may be kept in its
-place."""
+"""Parameters that are another array in every iteration → how many numbers may be kept in place of each."""
 
 Request = tuple[tuple[int, ...], tuple[int, ...], Limits, tuple[int, ...]]
 """The results and the accumulators with cotangents, what may be kept of parameters, and the results, arrays,

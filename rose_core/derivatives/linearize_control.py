@@ -68,8 +68,7 @@ class Iterations:
     def __init__(self, body: Transposed, carries: int, varying: list[bool], index: Type) -> None:
         self.body = body
         self.index = index
-        """Of the arrays of what the iterations keep; of tapes, where it is not known how many there will
-        be."""
+        """Of the arrays of what the iterations keep, or of tapes, where the trip count is not known."""
         self.carries = carries
         """The leaves of the state."""
         self.varying = varying

@@ -103,9 +103,7 @@ def segmented(
 
 
 def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Func:
-    """The function of a segment's number, the state, what body and test get, and the number of all
-    iterations.
-    """
+    """A segment: a function of its number, the state, what body and test get, and the trip count of all."""
     func = Func(f"turns_{body.name}", [], UNIT)
     b = Builder(func)
     number = b.param(COUNT)

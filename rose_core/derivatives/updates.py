@@ -123,9 +123,7 @@ def _innermost(f: Func, v: int) -> Iterator[int]:
 
 
 def is_worth_it(site: LoopSite, k: int) -> bool:
-    """Whether to take an array of a loop's state along: if iterations read much of it, and write over
-    less.
-    """
+    """Whether to take an array of the state along: if iterations read much of it, and write over less."""
     read, written = _counts(site.body, k)
     size = numbers_in(site.body.params[1 + k])
     return read > max(_FEW, written) and read * _most_trips(site) > 2 * size

@@ -91,9 +91,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Carrying:
-    """The body of a loop that gets elements which the last iterations have set, after the rest of the
-    state.
-    """
+    """The body of a loop whose state also has elements that the last iterations have set, at its end."""
 
     body: Func
     starts: list[tuple[int, list[_Line]]]
@@ -121,8 +119,7 @@ _Read = tuple[int, int, int]
 """An element that is read: the choice and the number of its side where that is done, and the value there."""
 
 _Set = tuple[int, int, int]
-"""An element that was set: the leaf of the state, the number of the place in it, and how many iterations
-ago."""
+"""An element that was set: the leaf of the state, the number of the place in it, and the iterations since."""
 
 
 def carried(f: Func) -> Func:
@@ -291,9 +288,7 @@ def _line(where: _Where, i: int) -> _Line | None:
 
 
 def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | None:
-    """In which of the places what is ``here`` was set last, and how many iterations ago, where that is
-    known.
-    """
+    """In which of the places what is ``here`` was set last, and how many iterations ago, if that is known."""
     for n, place in enumerate(places):
         lag = here.lag(place)
         if lag:
@@ -305,9 +300,7 @@ def _set_before(here: _Place, places: Sequence[_Place]) -> tuple[int, int] | Non
 
 
 def _starts(body: Func, k: int, place: _Place, lags: int) -> list[list[_Line]]:
-    """Where the elements of the last iterations are before the first one; none if that may be beyond the
-    array.
-    """
+    """Where the elements are that the state begins with; none if that may be beyond the array."""
     found = []
     for lag in range(1, 1 + lags):
         t = body.params[1 + k]

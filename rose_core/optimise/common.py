@@ -313,9 +313,7 @@ class _Caller(Copying):
     def _ahead(
         self, reads: Reads, callee: Func, rest: _Rest, args: Sequence[int]
     ) -> dict[int, tuple[int, int]]:
-        """What iterations have in common, computed once in loops before: value of the callee → as in
-        `before`.
-        """
+        """What iterations have in common, computed once ahead: value of the callee → as in `before`."""
         b = self.b
         found: dict[int, tuple[int, int]] = {}
         alike: dict[tuple[int, ...], list[int]] = {}

@@ -98,9 +98,7 @@ def _sums(f: Func, loops: Sequence[Loop]) -> dict[int, Loop]:
 
 
 def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
-    """What a loop ``k`` reads as ``a[k][i]``, the same in all iterations of one around it → ``a`` and
-    ``i``.
-    """
+    """What a loop ``k`` reads as ``a[k][i]``, invariant in one around it → ``a`` and ``i``."""
     block, home = f.blocks[number], f.home
     around = block.parent
     rows: dict[int, int] = {}

@@ -142,9 +142,7 @@ class _Calls:
         return self.number[f] == 1 and f not in self.kept
 
     def called_in_loops(self) -> set[Func]:
-        """The functions that are called in one place, in the iterations of a loop, and may be inlined
-        there.
-        """
+        """The functions that are called in one place, in a loop, and may be inlined there."""
         alone = {f for f in self.order if self.is_called_once(f) and f not in self.idle}
         length: dict[Func, int] = {}
         """Of a function in which those are inlined that it alone calls."""

@@ -44,8 +44,7 @@ class Nest:
 
 
 def interchanged(f: Func, most_rows: int) -> Func:
-    """``f``, about to be lowered, or a copy with such loops; those of up to so many instructions are written
-    out instead."""
+    """``f``, about to be lowered, or a copy with such loops; those of few instructions are unrolled."""
     if len(f.blocks) < 3:
         return f
     found: dict[int, Nest] = {}
@@ -129,9 +128,7 @@ def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
 
 
 def _moves(f: Func, i: int, number: int, around: int) -> bool:
-    """Whether an index differs in all iterations of a block, and does not depend on those of one around
-    it.
-    """
+    """Whether an index differs in all iterations of a block, and is invariant in one around it."""
     while i >= 0 and f.code[i][0] in (_ADD, _SUB, _NARROW):
         op, *given = f.code[i]
         moving = given[:1] if op == _NARROW else [x for x in given if f.home_of(x) >= around]

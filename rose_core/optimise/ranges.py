@@ -47,9 +47,7 @@ _FIXED = frozenset(map(code, ("iadd", "isub", "imul", "imin", "imax", "imod", "i
 
 @dataclass(slots=True)
 class Term:
-    """An index as a sum: perhaps the number of the iteration, values that are added, and values
-    subtracted.
-    """
+    """An index as a sum: perhaps the iteration's number, values that are added, and values subtracted."""
 
     has_iteration: bool = False
     plus: list[int] = field(default_factory=list)
@@ -135,9 +133,7 @@ def _note(found: Range, v: int, op: int, terms: Sequence[Term], value: bool) -> 
 
 
 def _term(body: Func, x: int, carries: int) -> Term | None:
-    """What the index ``x`` is in the body of a loop, if it is the same in all iterations but for their
-    number.
-    """
+    """What the index ``x`` is in the body of a loop, if it is invariant but for the iteration's number."""
     found = Term()
     for _ in range(_DEEPEST):
         if _is_fixed(body, x, carries):
@@ -167,9 +163,7 @@ def _is_fixed(body: Func, x: int, carries: int) -> bool:
 
 
 def _farthest(body: Func, x: int, carries: int, depth: int) -> float:
-    """How far from 0 an index can be that is the same in all iterations; infinite if it is not known to be
-    one.
-    """
+    """How far from 0 a loop-invariant index can be; infinite if it is not known to be one."""
     t = body.type_of(x)
     if not isinstance(t, Fin) or not depth:
         return math.inf

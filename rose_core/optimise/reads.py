@@ -67,10 +67,10 @@ class Reads:
             return self.func.code[v][1:]
         return range(self.trips)
 
-    def again(self, b: Builder, env: Sequence[int], trips: Sequence[int], index: int) -> Callable[[int], int]:
-        """What makes a value in ``b`` in a loop over these iterations, of which ``index`` is the index
-        there.
-        """
+    def again(
+        self, b: Builder, env: Sequence[int], iterations: Sequence[int], index: int
+    ) -> Callable[[int], int]:
+        """What makes a value in ``b``, in a loop over these iterations with this index."""
         made: dict[int, int] = {}
 
         def value(v: int) -> int:
@@ -79,7 +79,7 @@ class Reads:
             if v not in made:
                 op, *args = self.func.code[v]
                 if op == INDEX and args[1] == self.block.index:
-                    made[v] = b.index(_picked(b, env[args[0]], trips), index)
+                    made[v] = b.index(_picked(b, env[args[0]], iterations), index)
                 elif op == INDEX:
                     made[v] = b.index(value(args[0]), value(args[1]))
                 elif op == VEC:

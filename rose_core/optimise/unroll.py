@@ -108,9 +108,7 @@ def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
 
 
 def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]]:
-    """The loops to unroll, block → iterations; those whose iterations run side by side, block → what is in
-    it.
-    """
+    """The loops to unroll: block → trip count; those of them to jam: block → what is in it."""
     small: dict[int, int] = {}
     joint: dict[int, list[int]] = {}
     inside = [[k] for k in range(len(f.blocks))]

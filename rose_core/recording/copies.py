@@ -324,9 +324,7 @@ class Copies(Typed):
         return False
 
     def _is_always_needed(self, repeat: Repeat, row: int) -> bool:
-        """Whether it is certain that a row is needed in all iterations; what is added to a sum is, if that
-        is.
-        """
+        """Whether a row is certainly needed in all iterations; what is added to a sum is, if the sum is."""
         copies = repeat.used[row]
         is_in_all = row in repeat.sums or len(copies) == len(repeat.live)
         rows = (repeat.start + copy * repeat.length + row for copy in copies)

@@ -1,6 +1,4 @@
-"""A loop that was found in copies of rows: what an iteration does, and what differs from iteration to
-iteration.
-"""
+"""A loop that was found in copies of rows: what an iteration does, and what differs from one to the next."""
 
 from __future__ import annotations
 

@@ -67,8 +67,7 @@ class Straight:
             self.env[~number] = param
         self.literal_params = literals
         self.trips: dict[int, tuple[int, int]] = {}
-        """Row that became an iteration of a loop → the loop's column, and which iteration; it may be
-        `PENDING`."""
+        """Row that became an iteration of a loop → the loop's column, and which one; it may be `PENDING`."""
         self.data = self._data()
         """Rows that are vectors of literals → these, in ``extra``, and the type of the vector."""
         self.only_data = {~k for at, _ in self.data.values() for k in self.extra[at]}

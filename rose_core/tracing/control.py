@@ -94,9 +94,7 @@ def iterate_while(
     checkpoint: int | str = "none",
     note: int = -1,
 ) -> object:
-    """As `while_loop`, but without the note of an error the state after ``limit`` iterations is as good as
-    any.
-    """
+    """As `while_loop`; without a note of an error, it may as well end at ``limit``."""
     state = type_for("while_loop", t)
     for part, function in (("test", test), ("body", body)):
         _need_function(f"while_loop: the {part}", function)

@@ -42,9 +42,7 @@ def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
 
 
 def is_beyond(body: Body, number: int, i: int, j: int) -> bool:
-    """Whether an index from outside of a loop is beyond all that ``j`` is in its iterations, or before
-    these.
-    """
+    """Whether an index from outside of a loop is beyond all that ``j`` is in it, or before all."""
     block = body.func.blocks[number]
     if body.affine(j) == (block.index, 1, 0):
         more = None if block.count is None else _more(body, i, block.count)

@@ -196,9 +196,7 @@ class FlatWriter(Writer):
         return -self.lanes.elements[self.func.code[v][1]].offset(self.lanes.first)
 
     def _read(self, v: int, count: int) -> bytes:
-        """Code that reads ``v``, or makes it of the iteration's number; none for what is computed of
-        others.
-        """
+        """Code that reads ``v``, or makes it of the iteration's number; none if it is computed of others."""
         lanes, ins = self.lanes, self.func.code[v]
         if v in lanes.elements:
             return self._load(v, count)

@@ -67,9 +67,7 @@ class Flow:
         return local_get(row[ago + 1]) + local_get(row[ago]) + pair(1, 0)
 
     def end(self, place: Place, trips: int) -> list[bytes]:
-        """Code after the last of so many iterations: what is still to be added. ``place``: of the
-        accumulator.
-        """
+        """Code after the last iteration: what is still to be added to the accumulator's ``place``."""
         out = [NOTHING + local_set(n) for n in self.now.values()]
         written = trips + trips % 2
         for k in range(written, trips + self.most, 2):

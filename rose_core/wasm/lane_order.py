@@ -100,9 +100,7 @@ def _in_turn(body: Body, sites: Sequence[int]) -> list[int]:
 
 
 def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
-    """Whether what stays is never an element that moves with the iterations. Finds those that nothing else
-    is.
-    """
+    """Whether what stays is never an element that moves. Finds those of these that nothing else is."""
     code, accumulators = body.func.code, body.demand.accumulators
     sites, sums = ({code[v][1] for v in of} for of in (lanes.sites, lanes.sums))
     are_few = len(sums) <= _MOST_OWN

@@ -87,9 +87,7 @@ class Sums:
         ]
 
     def add(self, known: Mapping[int, bytes], count: int, is_alone: bool) -> list[bytes]:
-        """Code that adds what ``count`` iterations do; ``is_alone``: before or after iterations run side by
-        side.
-        """
+        """Code that adds what ``count`` iterations do; ``is_alone``: before or after those side by side."""
         body, out = self.body, list[bytes]()
         terms = {}
         for v in self.sites:

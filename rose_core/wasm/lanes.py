@@ -53,8 +53,7 @@ _MOST_CHOICES = 192
 half as long again as branches that are foretold, and a fifth to four fifths of those that are not."""
 
 _COMPARED = 5
-"""How many operations it takes to put the numbers of two iterations into lanes, to compare them with
-others."""
+"""How many operations it takes to put the numbers of two iterations into lanes, for a comparison."""
 
 _SPREAD = 4
 """How many operations it takes to put a number into both lanes ahead of a loop in another one."""
@@ -164,8 +163,7 @@ class Lanes:
     repeated: dict[int, int] = field(default_factory=dict)
     """Elements that an iteration adds to several times, and that no other one is: how often."""
     in_turn: list[int] = field(default_factory=list)
-    """What is added iteration by iteration, all of it, since elements may be the same ones in different
-    iterations."""
+    """What is added iteration by iteration, since elements of different ones may be the same."""
     single: set[int] = field(default_factory=set)
     """The sites that share elements with others: a lane is added after the other."""
     flows: dict[Column, list[int]] = field(default_factory=dict)
@@ -279,9 +277,7 @@ def _taken_apart(body: Body, lanes: Lanes, rows: Sequence[int]) -> int:
 
 
 def _begin(lanes: Lanes, trips: int) -> bool:
-    """Find the iterations that run side by side: those between two changes of an index that are farthest
-    apart.
-    """
+    """Find the iterations that run side by side: those between the two changes of an index farthest apart."""
     elements = lanes.elements.values()
     compared = [of for operands in lanes.compared.values() for of in operands if of]
     found = [*(e.index for e in elements), *lanes.numbers.values(), *lanes.answers.values(), *compared]

@@ -89,9 +89,7 @@ def _together(of: Sequence[list[Piece]], trips: int) -> Iterator[tuple[int, int,
 
 
 def _piece(op: int, start: int, end: int, lines: Sequence[Line]) -> list[Piece] | None:
-    """The pieces of an operation, from one iteration to another, on operands that are on these lines
-    there.
-    """
+    """The pieces of an operation between two iterations, where its operands are on these lines."""
     if op == _SELECT:
         (_, p), *sides = lines
         return [(start, *sides[0 if p else 1])]

@@ -245,9 +245,7 @@ def _stays(body: Body, of: int) -> bool:
 
 
 def _slides(body: Body, outer: int, inner: int, ins: tuple[int, ...]) -> bool:
-    """Whether an element is one of something from outside, a step further in every iteration of either
-    loop.
-    """
+    """Whether an element is one of something from outside, a step on in every iteration of either loop."""
     _, of, index = ins
     is_outside = of < 0 or body.func.home[of] not in (outer, inner)
     return is_outside and _slide(body, outer, inner, index) is not None and _stays(body, of)
@@ -270,8 +268,7 @@ class RowsWriter(Writer):
         self.row_of: dict[int, tuple[bytes, int]] = {}
         """Row → code that pushes where it is in this iteration, without the offset, and the offset."""
         self.columns_of: dict[int, tuple[int, int]] = {}
-        """Row in a loop → the local variable of where the columns of this iteration are in it, and an
-        offset."""
+        """Row in a loop → the local variable of where this iteration's columns are in it, and an offset."""
 
     def write(self) -> None:
         body, code, rows = self.body, self.func.code, self.rows

@@ -21,7 +21,6 @@ from rose_core.encode import (
     i32_const,
     load,
     local_get,
-    local_set,
 )
 from rose_core.language.demand import Demand
 from rose_core.language.indices import MOST
@@ -32,7 +31,7 @@ from rose_core.wasm.context import Context
 from rose_core.wasm.layout import BASE, is_i32, kind_of, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
-from rose_core.wasm.values import GETS, SETS, Values
+from rose_core.wasm.values import Values
 
 _WRITE, _FINISH = 1 << 28, 1 << 29
 """Added to an id on the work list: write its operation now; and finish its statement with that. Integers are
@@ -97,7 +96,7 @@ class Expressions(Values):
         its own, for which the code around it has been ``suspended``.
         """
         func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.codes.single
-        code, home, types, local_of = func.code, func.home, func.types, self.local_of
+        code, home, types = func.code, func.home, func.types
         is_int, mates = _IS_INT, self.mates
         work = list(reversed(values))
         pop, push = work.pop, work.append
@@ -123,12 +122,17 @@ class Expressions(Values):
                     push(v)
                     continue
                 finish = rooted[v]
+                if op == INDEX and self._is_cheap(ins) and finish:
+                    expr[v] = known = BASE + self._load(v, ins)
+                    write(known)
+                    use(v)
+                    continue
                 if finish:
                     suspended.append((cur, used, block))
                     cur, used, block = [], [], home[v]
                     write, use = cur.append, used.append
                 if op < BINARY_END:
-                    # operands that are there already need no iteration on the work list
+                    # operands that are there already need no place on the work list
                     x = ins[1]
                     known = expr[x]
                     if op >= UNARY_END:
@@ -157,31 +161,20 @@ class Expressions(Values):
                         push(ins[2])
                     continue
                 else:
-                    x = ins[1]
-                    if expr[x] is None:
-                        self.statement(x)
+                    _, x, i = ins
                     base = expr[x]
-                    if (
-                        finish and base is BASE and ins[2] < 0 and x not in self.clobbered
-                    ):  # as cheap to read again as to keep
-                        cur, used, block = suspended.pop()
-                        write, use = cur.append, used.append
-                        expr[v] = known = BASE + self._load(v, ins)
-                        write(known)
-                        use(v)
-                        continue
                     if x >= 0:
                         use(x)
-                    if ins[2] < 0 or base is not BASE:
+                    if i < 0 or base is not BASE:
                         write(base)  # type: ignore[arg-type]
-                    if ins[2] >= 0:
-                        iteration = self.affine(ins[2])
-                        if iteration is None:
+                    if i >= 0:
+                        affine = self.affine(i)
+                        if affine is None:
                             push(v + (_FINISH if finish else _WRITE))
-                            push(ins[2])
+                            push(i)
                             continue
-                        write(expr[iteration[0]])  # type: ignore[arg-type]
-                        use(ins[2])
+                        write(expr[affine[0]])  # type: ignore[arg-type]
+                        use(i)
             else:
                 finish = v >= _FINISH
                 v -= _FINISH if finish else _WRITE
@@ -203,15 +196,8 @@ class Expressions(Values):
                 self.all_used(used, block)
                 if both:
                     out += [self.keep(w, False) for w in reversed(both[0])]
-                else:  # as `keep` does it
-                    kind = is_int[op] if op < BINARY_END else is_i32(types[v])
-                    depth = self.loops.index(block) if block else 0
-                    free = self.free[depth][kind]
-                    n = free.pop() if free else self.new_local(kind, depth)
-                    expr[v] = GETS[n] if n < 4096 else local_get(n)
-                    local_of[v] = 2 * n + kind
-                    self.parts.owner[n] = v
-                    out.append(SETS[n] if n < 4096 else local_set(n))
+                else:
+                    out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
                 cur, used, block = suspended.pop()
                 write, use = cur.append, used.append
                 if len(out) > longest and self.pending == 1 and out is self.out[0]:
@@ -221,6 +207,11 @@ class Expressions(Values):
         self.pending -= 1
         self.all_used(used, block)
         return cur
+
+    def _is_cheap(self, ins: tuple[int, ...]) -> bool:
+        """Whether to read an element again is as cheap as to keep it. The array is made if it was not."""
+        _, x, i = ins
+        return self.place(x).base is BASE and i < 0 and x not in self.clobbered
 
     def _in_place(self, ins: tuple[int, ...], before: list[bytes]) -> bytes:
         """The end of an operation that needs both operands, indices, more than once, or only the first."""

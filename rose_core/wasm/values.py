@@ -21,16 +21,16 @@ from rose_core.wasm.layout import BASE, Place, letter, placed, size_of
 if TYPE_CHECKING:
     from rose_core.wasm.parts import Parts
 
-GETS = [local_get(n) for n in range(4096)]
-SETS = [local_set(n) for n in range(4096)]
+_GETS = [local_get(n) for n in range(4096)]
+_SETS = [local_set(n) for n in range(4096)]
 
 
 def get_local(n: int) -> bytes:
-    return GETS[n] if n < 4096 else local_get(n)
+    return _GETS[n] if n < 4096 else local_get(n)
 
 
 def set_local(n: int) -> bytes:
-    return SETS[n] if n < 4096 else local_set(n)
+    return _SETS[n] if n < 4096 else local_set(n)
 
 
 class Values:

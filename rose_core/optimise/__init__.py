@@ -32,6 +32,7 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `single`: calls of a function that is one operation become that operation;
 - `unroll`: short inner loops are unrolled, by `jam` side by side (unroll and jam);
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
+- `gather`: what a loop adds to many neighbours is gathered in another one (scatter to gather);
 - `once`: what several loops compute with library functions is computed in one of them;
 - `sums`: a loop whose state is nothing but sums becomes one without a state, which may run in lanes.
 

@@ -35,6 +35,7 @@ from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory
 from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
+from rose_core.optimise.gather import gathered
 from rose_core.optimise.interchange import interchanged
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.single import relinked
@@ -94,7 +95,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
-        found = f.memo[key] = summed(computed_once(tapeless(found or linked)))
+        found = f.memo[key] = summed(computed_once(gathered(tapeless(found or linked))))
     assert isinstance(found, Func)
     return found
 

@@ -1,0 +1,192 @@
+"""Loops that add to many neighbours of each iteration: what each element gets is gathered in another loop.
+
+    for i:  e = f(i);  g[i] += a * e;  g[i + 1] += b * e
+        →     e = [for i: f(i)];  for i:  g[i + 1] += b * e[i] + a * e[i + 1]
+
+The gradient of a convolution with a short kernel, as that of any wide stencil, adds to as many neighbours as
+the kernel has numbers. In local variables from iteration to iteration (`wasm.windows`) these are more than
+processors have registers. So what an iteration computes for them is kept in a vector, and in each iteration
+of a second loop one element is made of that. At the ends, where elements get less, that is written out. Every
+element gets what it got, in the same order, that of the iterations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rose_core.language.builder import COUNT, Builder
+from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func
+from rose_core.language.ops import FAILS, TABLE_END, by_name
+from rose_core.language.queries import users_of
+from rose_core.language.replay import Replay, copied
+from rose_core.language.types import REAL, TAN, Type, fin
+
+_ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
+
+_FEWEST = 5
+"""The fewest neighbours: what is added to fewer stays in registers."""
+
+_MOST_KEPT = 2
+"""The most numbers of an iteration that are kept in vectors."""
+
+_MOST_WRITTEN = 256
+"""The most additions at the ends."""
+
+_LONGER = 4
+"""So many times as many elements are in between, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gather:
+    """What a loop adds to a vector."""
+
+    vector: int
+    """An accumulator, or a row of one."""
+    terms: list[tuple[int, int]]
+    """What an element gets, in order: how far it is from the iteration that adds this, and the value
+    there."""
+    kept: list[int]
+    """The numbers of an iteration of which the terms are computed."""
+
+
+def gathered(f: Func) -> Func:
+    """``f``, about to be lowered, or a copy with such loops."""
+    loops = enumerate(f.blocks[1:], 1)
+    found = {k: of for k, block in loops if len(block.order) > _FEWEST and (of := [*_gathers(f, k)])}
+    return copied(f, _Gathering, found) if found else f
+
+
+def _gathers(f: Func, number: int) -> Iterator[_Gather]:
+    """What a loop adds to many neighbours in vectors that get nothing else."""
+    code, block = f.code, f.blocks[number]
+    added: dict[int, list[tuple[int, int]]] = {}
+    """Vector → how far ahead of the iteration elements are that are added to, and what adds."""
+    for v in block.order:
+        if code[v][0] == ADD_TO and code[code[v][1]][0] == REF_INDEX:
+            _, r, i = code[code[v][1]]
+            ahead = _ahead(f, i, block.index)
+            if ahead is not None:
+                added.setdefault(r, []).append((-ahead, v))
+    for r, sites in added.items():
+        # what iterations add later comes from lower ones of the places
+        terms = [(-n, code[v][2]) for n, v in sorted(sites)]
+        ends = terms[0][0] - terms[-1][0]
+        kept = _needed(f, number, [x for _, x in terms])
+        if (
+            len(dict(terms)) >= _FEWEST
+            and block.trips >= (1 + _LONGER) * ends
+            and ends * len(terms) <= _MOST_WRITTEN
+            and len(kept) <= _MOST_KEPT
+            and block.is_whole
+            and block.trips + terms[0][0] <= f.types[r].inner.size  # type: ignore[attr-defined]
+            and _gets_nothing_else(f, number, r, len(terms))
+        ):
+            yield _Gather(r, terms, kept)
+
+
+def _ahead(f: Func, i: int, iteration: int) -> int | None:
+    """How far an index is ahead of an iteration, if that is always the same."""
+    ahead = 0
+    while i >= 0 and i != iteration and f.code[i][0] in (_IADD, _NARROW):
+        op, i, more = f.code[i]
+        if op == _IADD:
+            i, more = max(i, more), min(i, more)
+            if more >= 0:
+                return None
+            ahead += int(f.pool[~more][0])
+    return ahead if i == iteration else None
+
+
+def _needed(f: Func, number: int, terms: Sequence[int]) -> list[int]:
+    """The numbers of an iteration of which the terms can be computed in another loop, each by an
+    operation.
+    """
+    found: dict[int, None] = {}
+    for x, times in Counter(terms).items():
+        if f.home_of(x) == number:
+            op, *given = f.code[x]
+            is_plain = op < TABLE_END and op not in FAILS and all(f.type_of(y) in (REAL, TAN) for y in given)
+            given = given if is_plain and times == 1 else [x]
+            found |= dict.fromkeys(y for y in given if f.home_of(y) == number)
+    return [*found]
+
+
+def _gets_nothing_else(f: Func, number: int, r: int, sites: int) -> bool:
+    """Whether all that is ever added to a vector is what one run of a loop adds, in so many places."""
+    code, users = f.code, users_of(f)
+    elements = [v for v in users[r] if code[v][0] != RESOLVE]
+    added = [code[v][0] for element in elements for v in users.get(element, ())]
+    if added != [ADD_TO] * sites or any(code[v][0] != REF_INDEX for v in elements):
+        return False
+    number = f.blocks[number].parent
+    while code[r][0] == REF_INDEX:
+        _, whole, i = code[r]
+        if i != f.blocks[number].index or any(v != r and code[v][0] != RESOLVE for v in users[whole]):
+            return False
+        r, number = whole, f.blocks[number].parent
+    start = code[r][1]
+    return code[r][0] == ACCUM and f.home[r] == number and start < 0 and str(f.pool[~start][0]) == "0.0"
+
+
+class _Gathering(Replay):
+    def __init__(
+        self, func: Func, b: Builder, args: Sequence[int], found: Mapping[int, Sequence[_Gather]]
+    ) -> None:
+        super().__init__(func, b, args)
+        self.found = found
+        """Block → what is gathered after it."""
+        self.gone = {(n, (REF_INDEX, gather.vector)) for n, gathers in found.items() for gather in gathers}
+        self.kept: dict[int, int] = {}
+        """Number of an iteration → the vector in which it is kept."""
+
+    def structural(self, v: int, ins: tuple[int, ...]) -> None:
+        if ins[0] != ADD_TO or (self.func.home[v], self.func.code[ins[1]][:2]) not in self.gone:
+            super().structural(v, ins)
+
+    def loop(self, v: int, number: int) -> None:
+        if number not in self.found:
+            super().loop(v, number)
+            return
+        block, b = self.iteration(number), self.b
+        kept = [*dict.fromkeys(x for gather in self.found[number] for x in gather.kept)]
+        self.env[v] = b.close_for([self.env[x] for x in (*block.results, *kept)])
+        self.kept |= {x: b.get(self.env[v], k) for k, x in enumerate(kept, len(block.results))}
+        for gather in self.found[number]:
+            high, low, trips = gather.terms[0][0], gather.terms[-1][0], block.trips
+            iteration = b.open_for(fin(trips + low - high))
+            self.add(gather, number, iteration, high)
+            b.close_for([])
+            for k in (*range(low, high), *range(trips + low, trips + high)):
+                self.add(gather, number, -1, k)
+
+    def add(self, gather: _Gather, number: int, iteration: int, k: int) -> None:
+        """Add to element ``k`` what it gets, or to the one so far after an iteration, which gets all there
+        is.
+        """
+        b, r, size = self.b, self.env[gather.vector], self.func.blocks[number].size
+        total = None
+        for n, x in gather.terms:
+            if iteration >= 0 or 0 <= k - n < size.size:  # type: ignore[attr-defined]
+                term = self.term(x, number, self.after(iteration, k - n, size))
+                total = term if total is None else b.binary(_ADD, total, term, b.func.type_of(term))
+        assert total is not None
+        b.add_to(b.ref_index(r, self.after(iteration, k, b.types[r].inner.index)), total)  # type: ignore[attr-defined]
+
+    def after(self, iteration: int, k: int, size: Type) -> int:
+        """The index ``k``, or the one so far after an iteration."""
+        b = self.b
+        if iteration < 0:
+            return b.const(k, size)
+        i = b.binary(_IADD, b.const(k, COUNT), iteration, COUNT) if k else iteration
+        return b.binary(_NARROW, i, b.const(size.size, COUNT), size)  # type: ignore[attr-defined]
+
+    def term(self, x: int, number: int, iteration: int) -> int:
+        """A value of the source in an iteration of a loop, which is over."""
+        if x in self.kept:
+            return self.b.index(self.kept[x], iteration)
+        if self.func.home_of(x) != number:
+            return self.env[x]
+        op, *given = self.func.code[x]
+        return self.b.op(op, *[self.term(y, number, iteration) for y in given], type=self.func.types[x])

@@ -41,6 +41,7 @@ def plain(monkeypatch):
             "hoisted",
             "guarded",
             "bounded",
+            "stored",
             "carried",
             "outside",
             "narrowed",

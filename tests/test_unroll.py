@@ -207,6 +207,27 @@ def test_a_loop_that_adds_to_neighbours_runs_in_lanes(d, loops) -> None:
     assert trips.count(d) == loops - 1, trips
 
 
+@pytest.mark.parametrize(
+    ("d", "element", "loops"),
+    [
+        (12, lambda x, i, k: x[i + k], 0),
+        (12, lambda x, i, k: x[k + i + 1], 0),
+        (12, lambda x, i, k: x[k], 2),
+        (12, lambda x, i, k: x[i + k] * x[k], 1),
+        (17, lambda x, i, k: x[i + k], 2),
+    ],
+)
+def test_of_neighbours_for_the_loop_around_two_iterations_of_that_run_at_a_time(d, element, loops) -> None:
+    """The gradient by a kernel."""
+
+    def squares(w, x):
+        return total(20, lambda i: (lambda y: y * y)(total(d, lambda k: w[k] * element(x, i, k))))
+
+    code = same(grad([Vec(d, Real), Vec(40, Real)], squares), wave(d), wave(40))
+    trips = [block.size.size for block in code.blocks[1:]]
+    assert trips.count(d) == loops, trips
+
+
 def test_results_of_iterations() -> None:
     """A loop that gives vectors, of which some elements are read at indices of the loop around it."""
 

@@ -166,12 +166,20 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
     iteration = f.blocks[number].index
     # to load two neighbours takes long if others have just been stored, of which each is one
     moving = {INDEX: {iteration}, REF_INDEX: {iteration}}
+    around = f.blocks[number].parent
+    across = {f.blocks[around].index}
+    """What moves with the iterations of the loop around, too."""
+    apart = False
+    """Whether not all is in one place for all iterations of the loop around, or neighbours for these as
+    well."""
     effort = 0
     least: tuple[int, int] | None = None
     for v in f.blocks[number].order:
         op, *given = code[v]
         if op in (_IADD, _NARROW):
             moving[INDEX].add(v)
+            if not across.isdisjoint(given):
+                across.add(v)
         elif op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
             effort += EFFORT[op]  # as in lanes, which have the same instruction
         elif op == ADD_TO:
@@ -180,10 +188,13 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
                 least = _TO_A_SUM
             elif is_short and (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
                 return False
+            apart |= not _becomes_variables(f, root)
             least = least or _TO_NEIGHBOURS
         elif op != IDX and not (op in moving and given[1] in moving[op] and home[given[0]] != number):
             return False
-    return least is not None and trips >= least[0] and effort >= least[1]
+        elif op == INDEX:
+            apart |= given[1] not in across or home[given[0]] == around
+    return (apart or not is_short) and least is not None and trips >= least[0] and effort >= least[1]
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:

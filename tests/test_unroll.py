@@ -28,6 +28,7 @@ from rose_core import (
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import ACCUM, Func
+from rose_core.language.queries import callees_first
 from rose_core.language.types import Array
 from rose_core.optimise import inline
 from rose_core.optimise.unroll import unrolled
@@ -87,6 +88,35 @@ def test_short_accumulators_are_variables(of, d, split) -> None:
     code = same(grad(params, of(30, d)), wave(d), wave(30, d), wave(30))
     accumulated = [code.types[v].inner for v, ins in enumerate(code.code) if ins[0] == ACCUM]
     assert any(isinstance(t, Array) for t in accumulated) != split
+
+
+def controlled(n: int, m: int):
+    """The gradient of a system that moves by matrices, of which each iteration adds to the cost."""
+    s = {"x": Vec(n, Real), "c": Real}
+
+    def rollout(u, a, b):
+        def step(t, s):
+            def number(i):
+                return total(n, lambda j: a[i][j] * s["x"][j]) + total(m, lambda j: b[i][j] * u[t][j])
+
+            x = vec(n, Real, number)
+            return {"x": x, "c": s["c"] + total(n, lambda i: x[i] * x[i])}
+
+        return fori(9, s, {"x": vec(n, Real, lambda i: 1.0), "c": 0.0}, step)["c"]
+
+    params = [Vec(9, Vec(m, Real)), Vec(n, Vec(n, Real)), Vec(n, Vec(m, Real))]
+    return grad(params, rollout), wave(9, m), wave(n, n), wave(n, m)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 1), (4, 2), (4, 3)])
+def test_short_accumulators_that_start_from_a_state_are_variables(n, m) -> None:
+    code = same(*controlled(n, m))
+    functions = callees_first(code)
+    accumulated = [
+        f.types[v].inner for f in functions[:-1] for v, ins in enumerate(f.code) if ins[0] == ACCUM
+    ]
+    assert not any(isinstance(t, Array) for t in accumulated)
+    assert all(len(f.blocks) == 1 for f in functions[:-1])  # it is all written out
 
 
 def test_short_accumulators_that_one_block_adds_to_are_sums() -> None:

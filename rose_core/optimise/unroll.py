@@ -61,8 +61,8 @@ MOST_ROWS = 128
 """The most instructions that a loop may be unrolled to."""
 
 MOST_ROWS_IN_LOCALS = 256
-"""The same if it adds to local variables, and in memory to what each iteration around has of its own: these
-may then run two at a time."""
+"""The same if it is outermost in the body of a loop with a state; or if it adds to local variables, and in
+memory to what each iteration around has of its own: these may then run two at a time."""
 
 ROWS_PER_ITERATION = 8
 """A function is left as it is if it has more instructions than this for each iteration that it would save."""
@@ -122,7 +122,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
         trips = block.trips
         written = trips * rows[number]
         stay = [k for k in inside[number][1:] if k not in small]
-        is_short = written <= MOST_ROWS
+        is_short = written <= (MOST_ROWS_IN_LOCALS if in_loop and not block.parent else MOST_ROWS)
         few = (
             1 < trips <= jam.MOST_TRIPS
             and written <= jam.MOST_ROWS
@@ -265,7 +265,7 @@ class _Unrolling(jam.SideBySide):
                 if all(x < 0 or x in constant for x in ins[1:]):
                     constant.add(v)
             elif ins[0] == ACCUM:
-                apart = ins[1] < 0 and func.home[v] not in together
+                apart = func.home[v] not in together
                 if apart and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
                     split.add(v)
             elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
@@ -298,9 +298,8 @@ class _Unrolling(jam.SideBySide):
         b, op, env = self.b, ins[0], self.env
         if op == ACCUM and v in self.split:
             t = self.func.types[v].inner  # type: ignore[attr-defined]
-            start = b.const(self.func.pool[~ins[1]][0], t.elem)
-            is_sum = v in self.sums
-            self.variables[v] = [start if is_sum else b.accum(start) for _ in range(t.index.size)]
+            starts = [b.index(env[ins[1]], b.const(k, t.index)) for k in range(t.index.size)]
+            self.variables[v] = starts if v in self.sums else [*map(b.accum, starts)]
         elif op == REF_INDEX and ins[1] in self.split:
             k = int(b.pool[~env[ins[2]]][0])
             env[v] = k if ins[1] in self.sums else self.variables[ins[1]][k]

@@ -6,21 +6,11 @@ They are in the notation of the IR, where accumulators may be given to functions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 ANY = 1 << 31
-KINDS = [
-    [],
-    ["far"],
-    ["far", "up to"],
-    ["far", "from"],
-    ["up to"],
-    ["fixed"],
-    ["backward", "beside", "fixed"],
-]
-"""What an index may be besides near the iteration."""
-SHAPES = ["[{w}]", "[{w}]", "[{w}][2]", "[3][{w}]", "[{w}][{w}]", "[2]"]
 
 
 class Sites:
@@ -31,19 +21,33 @@ class Sites:
         args: arguments, whose sums are other ones in every other order.
     """
 
+    KINDS: Sequence[list[str]] = [
+        [],
+        ["far"],
+        ["far", "up to"],
+        ["far", "from"],
+        ["up to"],
+        ["fixed"],
+        ["backward", "beside", "fixed"],
+    ]
+    """What an index may be besides near the iteration."""
+    SHAPES: Sequence[str] = ["[{w}]", "[{w}]", "[{w}][2]", "[3][{w}]", "[{w}][{w}]", "[2]"]
+    LONGEST = 0
+    """The most iterations of a loop, if that is more than they usually have."""
+
     def __init__(self, seed: int, kinds: Sequence[str] = ()) -> None:
         self.draw = draw = Random(seed)
         self.trips = draw.choice([4, 5, 6, 7, 9, 12])
-        self.size = self.trips + 10
+        self.size = max(self.trips, self.LONGEST) + 10
         self.count = 0
-        some = SHAPES if draw.random() < 0.5 else draw.sample(SHAPES, 1)
+        some = self.SHAPES if draw.random() < 0.5 else draw.sample(self.SHAPES, 1)
         shapes = [draw.choice(some).format(w=self.size) for _ in range(draw.randrange(1, 4))]
         types = [f"{shape}Real" for shape in shapes]
         self.shapes = dict(zip("pqr", shapes, strict=False))
         self.given = f"x: [{self.size}]Real, y: [{self.size}]Real, k: 3, l: 3, s: Real"
         vectors = "x, y, k, l, s"
         params = ", ".join(f"{name}: &{t}" for name, t in zip(self.shapes, types, strict=True))
-        self.kinds = ["near"] * 4 + draw.choice(KINDS) + [*kinds]
+        self.kinds = ["near"] * 4 + draw.choice(self.KINDS) + [*kinds]
         """How indices follow the iterations."""
         loops = " ".join(self.loop() for _ in range(draw.choice([1, 1, 2])))
         if draw.random() < 0.5:
@@ -139,3 +143,77 @@ class Sites:
     def narrow(self, code: list[str], value: str) -> str:
         number = self.let(code, str(ANY), value)
         return self.let(code, str(self.size), f"narrow({number}, {self.size})")
+
+
+class Nests(Sites):
+    """The same of loops in loops: what an index follows is the iteration of any of them.
+
+    An outer iteration has sums of its own, to which loops in it add, or it only computes what these add
+    elsewhere.
+    """
+
+    KINDS: Sequence[list[str]] = [[], [], ["far"], ["fixed"], ["up to"], ["backward", "beside", "fixed"]]
+    SHAPES: Sequence[str] = ["[{w}][{w}]", "[{w}][{w}]", "[{w}][{w}]", "[{w}]", "[3][{w}]"]
+    LONGEST = 18
+
+    def loop(self) -> str:
+        draw, self.around = self.draw, list[str]()
+        self.has_sums = draw.random() < 0.6
+        self.inner = draw.choice([3, self.LONGEST - 1, self.LONGEST, self.LONGEST])
+        if draw.random() < 0.8:
+            return self.turned(self.trips, self.outer)
+        return self.turned(3, lambda: self.turned(self.trips, self.outer))
+
+    def turned(self, trips: int, body: Callable[[], str]) -> str:
+        iteration = self.name()
+        self.around.append(iteration)
+        code = body()
+        self.around.pop()
+        return f"let {self.name()}: [{trips}]() = [for {iteration}: {trips}, {code} ()] in"
+
+    def outer(self) -> str:
+        draw = self.draw
+        code: list[str] = []
+        values = self.computed(code, ["s"])
+        for _ in range(draw.choice([1, 1, 2]) if self.has_sums else 1):
+            sums = [self.name() for _ in range(draw.choice([0, 1, 1, 2]) if self.has_sums else 0)]
+            steps = [self.turned(self.inner, partial(self.within, values, sums))]
+            if draw.random() < 0.5:
+                steps += [f"let {self.name()}: () = {r} += {draw.choice(values)} in" for r in sums]
+                draw.shuffle(steps)
+            value, pattern, starts = f"({' '.join(steps)} ())", "_", ["0.0", *values]
+            for r in sums:
+                value = f"(accum {r} from {draw.choice(starts)} in {value})"
+                values.append(self.name())
+                pattern = f"({values[-1]}, {pattern})"
+            code.append(f"let {pattern} = {value} in")
+        for _ in range(draw.choice([0, 0, 1] if self.has_sums else [0, 0, 0, 1])):
+            self.addition(code, values)
+        return " ".join(code)
+
+    def within(self, values: list[str], sums: list[str]) -> str:
+        draw = self.draw
+        code: list[str] = []
+        values = self.computed(code, values)
+        for r in sums:
+            self.let(code, "()", f"{r} += {draw.choice(values[-3:])}")
+        for _ in range(draw.choice([0, 0, 1]) if sums else draw.choice([1, 1, 2])):
+            self.addition(code, values)
+        return " ".join(code)
+
+    def computed(self, code: list[str], values: list[str]) -> list[str]:
+        """These, and others that are computed of them and of elements."""
+        draw, values = self.draw, [*values]
+        for vector in draw.choice(["x", "y", "xy"]):
+            at = self.index(code, "", self.size, ["k", "l"])
+            values.append(self.let(code, "Real", f"{vector}[{at}]"))
+        for _ in range(draw.choice([1, 2, 3])):
+            operands = draw.choice(values), draw.choice(values[-3:])
+            values.append(self.let(code, "Real", f" {draw.choice('+-×')} ".join(operands)))
+        return values
+
+    def addition(self, code: list[str], values: list[str]) -> None:
+        self.let(code, "()", f"{self.place(code, '', ['k', 'l'])} += {self.draw.choice(values[-3:])}")
+
+    def index(self, code: list[str], iteration: str, size: int, fixed: list[str]) -> str:
+        return super().index(code, self.draw.choice(self.around), size, fixed)

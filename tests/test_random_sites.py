@@ -5,15 +5,17 @@ from __future__ import annotations
 import lane_loops
 import pytest
 from random_programs import flat
-from random_sites import Sites
+from random_sites import Nests, Sites
 
 from rose_core.host import instantiate
 from rose_core.language import interp
 from rose_core.language.check import check
 from rose_core.language.flatten import flatten
 from rose_core.language.parse import parse
+from rose_core.optimise import unroll
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.program import Program
+from rose_core.wasm.rows import RowsWriter
 
 
 def assert_sums(program: Sites) -> None:
@@ -39,3 +41,12 @@ def test_sums_that_stay_and_may_be_one(seeds) -> None:
     """Elements by indices that are the same in all iterations, and may be the same as each other."""
     for seed in seeds:
         assert_sums(Sites(seed, ["fixed"] * 6))
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 75) for k in (0, 75)], ids=str)
+def test_sums_in_loops_in_loops(seeds, monkeypatch) -> None:
+    monkeypatch.setattr(unroll, "MOST_ROWS", 16)
+    written = lane_loops.noted(monkeypatch, lambda writer: isinstance(writer, RowsWriter))
+    for seed in seeds:
+        assert_sums(Nests(seed))
+    assert sum(written) > len(seeds) // 15

@@ -208,6 +208,22 @@ def test_columns_after_what_wrote_zeros(n: int, found) -> None:
     assert [set(of.sites.values()) for of in found if of.sites] == [{Site.COLUMN, Site.SAME}]
 
 
+def test_an_iteration_adds_to_its_sums_itself_too(found) -> None:
+    """The derivative by a vector, multiples of which are used by a loop in each iteration, and beside it."""
+    n, m = 6, 20
+    X, V, W, M = Vec(n, Real), Vec(m, Real), Vec(5, Real), Vec(n, Vec(m, Real))
+
+    def iteration(a, v, w, x):
+        s = vec(5, Real, lambda c: x * w[c] * x)
+        return s[2] * s[3] + sum(m, lambda j: sum(2, lambda c: s[c] * a[j] * s[c]) * v[j])
+
+    f = fn([M, X, V, W], Real, lambda a, x, v, w: sum(n, lambda i: iteration(a[i], v, w, x[i])))
+    a, b, v = point(m, 1)
+    by_w = fn([M, X, V, W], W, lambda *args: vjp(f)(*args).grad(1)[3])
+    same(by_w, a[:n], b[0][:n], v, b[1][:5])
+    assert found
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_random_products(seed: int) -> None:
     draw = random.Random(seed)

@@ -104,7 +104,8 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
         elif ins[0] == ADD_TO:
             if not is_number(func.type_of(ins[2])):
                 return None
-            (rows.order if ins[1] in rows.sites else rows.sums).append(v)
+            is_own = func.code[ins[1]][0] == ACCUM and func.home[ins[1]] == number
+            (rows.order if is_own or ins[1] in rows.sites else rows.sums).append(v)
         elif ins[0] in (ACCUM, RESOLVE):
             if not is_number(func.types[v].inner if ins[0] == ACCUM else t):  # type: ignore[attr-defined]
                 return None
@@ -314,7 +315,7 @@ class RowsWriter(Writer):
             elif ins[0] == FOR:
                 out += self._inner(ins[1], count, known, sums)
             elif ins[0] == ADD_TO:
-                out += self._add(ins, count, known)
+                out += self._add(ins, count, known, sums)
             else:
                 place = self._ahead(ins) if ins[0] == INDEX else None
                 push = read(self.address(place), place.offset, STEP, count) if place else b""
@@ -335,11 +336,8 @@ class RowsWriter(Writer):
         out = [BASE, local_set(self.k), LOOP]
         for v in self.rows.inner[number]:
             ins = code[v]
-            if ins[1] in self.rows.sites:
-                out += self._add(ins, count, known)
-            elif ins[0] == ADD_TO:
-                n = sums[ins[1]]
-                out += [local_get(n), known[ins[2]], F64X2_ADD, local_set(n)]
+            if ins[0] == ADD_TO:
+                out += self._add(ins, count, known, sums)
             elif v in self.columns_of:
                 width = self._size(v) // STEP
                 at = local_get(self.k) + i32_const(width) + I32_MUL + local_get(self.i) + I32_ADD
@@ -372,9 +370,14 @@ class RowsWriter(Writer):
         t = self.func.types[v]
         return size_of(t.inner if isinstance(t, Ref) else t)
 
-    def _add(self, ins: tuple[int, ...], count: int, known: Mapping[int, bytes]) -> list[bytes]:
-        """Code that adds to an element of an accumulator, in ``count`` iterations of the outer loop."""
+    def _add(
+        self, ins: tuple[int, ...], count: int, known: Mapping[int, bytes], sums: Mapping[int, int]
+    ) -> list[bytes]:
+        """Code that adds to a sum of the iteration, or to an element of an accumulator, in ``count``
+        iterations of the outer loop."""
         _, r, x = ins
+        if r in sums:
+            return [local_get(sums[r]), known[x], F64X2_ADD, local_set(sums[r])]
         _, of, index = self.func.code[r]
         at = self.body.affine(index)
         assert at is not None

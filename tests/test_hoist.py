@@ -12,7 +12,11 @@ from rose_core import Real, Vec, compile, cond, exp, fn, fori, grad, index, inte
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import DerivativeError, Expansion
+from rose_core.language import interp as engine
+from rose_core.language.check import check
+from rose_core.language.flatten import flatten
 from rose_core.language.ir import Func
+from rose_core.language.parse import parse
 from rose_core.language.types import Struct
 from rose_core.optimise import hoist
 from tests.test_unroll import wave
@@ -143,6 +147,16 @@ def test_not_what_is_added_to_from_outside(monkeypatch) -> None:
     """The gradient's inner loop adds in every iteration to cotangents that are there around both loops."""
     f = grad(fn([V], Real, lambda x: total(N, lambda i: total(N, lambda j: x[j] * x[i]))))
     assert moved(f, wave(N), monkeypatch=monkeypatch)[-1] != 0
+
+
+def test_not_what_adds_to_a_sum_to_which_the_iteration_adds() -> None:
+    source = """
+        def f(x: [7]Real): [7]Real =
+          [for i: 7, fst (accum a from 0.0 in ([for j: 7, a += x[j] * x[j]]; a += x[i]; ()))]"""
+    f = flatten(parse(source)["f"])
+    found = hoist.hoisted(f)
+    check(found)
+    assert engine.call(found, [wave(N)]) == engine.call(f, [wave(N)])
 
 
 def test_what_the_host_does_it_does_in_every_iteration(monkeypatch) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from random import Random
 
 import pytest
 from engines import same
+from random_programs import flat
 from test_growth import calls_in
 
 from rose_core import Real, Vec, fn, grad, iadd, idiv, imul, isub, max
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
+from rose_core.language import interp
+from rose_core.language.check import check
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
 from rose_core.optimise import unroll
+from rose_core.optimise.interchange import interchanged
+from rose_core.optimise.single import relinked
 
 N = 14
 
@@ -194,3 +202,47 @@ def test_indices_are_looked_through_once() -> None:
         return calls_in(lambda: unroll.interchanged(root, 24))
 
     assert effort(16) < 3 * effort(8)
+
+
+ROWS = ["1 + r", "3 + r", "1 + p", "2 + l", "k", "2"]
+COLUMNS = ["1 + p", "1 + p + q", "1 + r", "k", "2"]
+
+
+def index(name: str, of: str) -> str:
+    """Code that gives an index of a row or column this name."""
+    steps = of.split(" + ")
+    sums = [f"let {name}: 2147483648 = {' + '.join(steps[:2])} in"] if steps[1:] else []
+    sums += [f"let {name}: 2147483648 = {name} + {step} in" for step in steps[2:]]
+    return " ".join([*sums, f"let {name}: 24 = {f'narrow({name}, 24)' if sums else of} in"])
+
+
+@pytest.mark.parametrize("after", ["", "&g[2][b] += x[p];"], ids=["", "and after the inner loops"])
+@pytest.mark.parametrize("to", ["to one", "to two", "to two that may be one"])
+def test_additions(to: str, after: str) -> None:
+    """One is to an element that follows the iterations of both loops, another one to any element."""
+    start = "[for _: 24, [for _: 24, 0.1]]"
+    given = "x: [12]Real, w: [5]Real, k: 24, l: 3"
+    draw = Random(0)
+    args = [*([draw.uniform(-1, 1) for _ in range(n)] for n in (12, 5)), 4, 1]
+    changed = 0
+    for row, column in product(ROWS, COLUMNS):
+        body = f"""
+            [for p: 12, {index("b", "1 + p")}
+              [for r: 5, {index("a", "1 + r")}
+                [for q: 3, {index("i", row)} {index("j", column)}
+                  &g[a][b] += x[p] * w[r];
+                  &{"g" if to == "to one" else "h"}[i][j] += x[p] - w[r]]];
+              {after}
+              ()];
+            ()"""
+        source = f"""
+            def add(g: &[24][24]Real, h: &[24][24]Real, {given}): () = {body}
+            def f({given}): ([24][24]Real, ([24][24]Real, ())) =
+              accum g from {start} in accum h from {start} in
+              {"add(g, g, x, w, k, l)" if to == "to two that may be one" else f"({body})"}"""
+        f = flatten(parse(source)["f"])
+        made = relinked(interchanged(f, 0), [interchanged(g, 0) for g in f.callees])
+        check(made)
+        assert repr(flat(interp.call(made, args))) == repr(flat(interp.call(f, args)))
+        changed += made is not f
+    assert (changed > 0) == (not after and to != "to two that may be one")

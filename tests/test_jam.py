@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 from random_nests import pulled
+from random_programs import flat
 
 from rose_core import Real, RunError, Vec, compile, fn, iadd, index, interp, opaque, real, sin, vec, vjp
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
+from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
 from rose_core.language.ir import ADD_TO, Func
+from rose_core.language.parse import parse
 from rose_core.language.types import fin
+from rose_core.optimise.unroll import unrolled
 from tests.test_unroll import root, same, wave
 
 N = 20
@@ -107,6 +113,21 @@ def test_what_several_iterations_add_to_the_same_element_keeps_its_order() -> No
     f = fn([t], t, lambda x: vjp(fn([t], Real, body))(x).grad(1))
     found = same(f, wave(4))
     assert fin(3) in [block.size for block in found.blocks]
+
+
+def test_what_is_given_may_be_one_accumulator() -> None:
+    """Each iteration adds to a row of one, and to a column of the other."""
+    draw = random.Random(1)
+    args = [[draw.uniform(-1, 1) for _ in range(N)]]
+    for k, j in product(range(3), range(3)):
+        source = f"""
+            def add(p: &[3][3]Real, q: &[3][3]Real, x: [{N}]Real): () =
+              [for c: 3, [for i: {N}, &p[c][{k}] += x[i]]; [for i: {N}, &q[{j}][c] += x[i] * x[i]]; ()];
+              ()
+            def f(x: [{N}]Real): ([3][3]Real, ()) =
+              accum p from [for _: 3, [for _: 3, 0.1]] in add(p, p, x)"""
+        f = flatten(parse(source)["f"])
+        assert flat(call(unrolled(f), args)) == flat(call(f, args))
 
 
 def test_of_several_failures_the_first_is_told() -> None:

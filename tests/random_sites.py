@@ -49,6 +49,7 @@ class Sites:
         params = ", ".join(f"{name}: &{t}" for name, t in zip(self.shapes, types, strict=True))
         self.kinds = ["near"] * 4 + draw.choice(self.KINDS) + [*kinds]
         """How indices follow the iterations."""
+        self.has_large = draw.random() < 0.5
         loops = " ".join(self.loop() for _ in range(draw.choice([1, 1, 2])))
         if draw.random() < 0.5:
             body, functions = f"({loops} ())", ""
@@ -69,7 +70,9 @@ class Sites:
         self.args = [*numbers, draw.randrange(3), draw.randrange(3), 0.75]
 
     def number(self) -> float:
-        return self.draw.choice([1.0, -3.0, 0.1, self.draw.uniform(-1, 1), 1e16, -1e16, 1e8])
+        """Next to large numbers, others show in no sum: half of the programs have only small ones."""
+        large = [1.0, -3.0, 0.1, 1e16, -1e16, 1e8] if self.has_large else []
+        return self.draw.choice([*large, self.draw.uniform(-1, 1)])
 
     def name(self) -> str:
         self.count += 1

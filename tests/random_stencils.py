@@ -25,21 +25,31 @@ from rose_core import (
     real,
     select,
     sin,
+    sqrt,
     sum,
     vec,
 )
+
+FAR = 6
 
 
 class Stencil:
     """What an iteration reads of its neighbours: the same each time that it is asked, by the draws."""
 
-    def __init__(self, draw: Random, n: int) -> None:
+    def __init__(self, draw: Random, n: int, k=None) -> None:
+        """``n``: the number of cells; ``k``: an index of less than `FAR`, if iterations end that far before
+        it.
+        """
         self.draw = draw
         self.n = n
+        self.k = k
 
     def neighbour(self, i):
         """A cell near the iteration's."""
         draw, n = self.draw, self.n
+        if self.k is not None and draw.random() < 0.5:
+            backward = imod(n // 2, isub(n, n - 1, i))
+            return draw.choice([iadd(n, i, self.k), (i + FAR) + (self.k - FAR), backward])
         by = draw.randrange(1, 4)
         kind = draw.randrange(7)
         if kind == 0:
@@ -59,6 +69,8 @@ class Stencil:
     def test(self, i):
         """Something that is so at most cells."""
         draw, n = self.draw, self.n
+        if self.k is not None and draw.random() < 0.5:
+            return draw.choice([ilt, ieq, igeq])(n, iadd(n, i, self.k), draw.randrange(n))
         k = draw.randrange(3)
         across = ineq(n, imod(n, iadd(2 * n, i, 2)), 0)
         tests = [ieq(n, i, 0), ieq(n, i, n - 1), ilt(n, i, k), igeq(n, i, n - 1 - k), not_(across)]
@@ -142,3 +154,27 @@ def grid(seed: int):
         return sum(n, lambda i: sum(n, lambda j: made[i][j] * made[i][j] * x[j][i]))
 
     return fn([M, M], Real, loss), n
+
+
+def counted(seed: int):
+    """A function of two vectors and of the number of its iterations, and the number of their elements."""
+    n = Random(seed).choice([6, 9, 12])
+    V = Vec(n, Real)
+
+    def loss(x, y, k):
+        of = Stencil(Random(seed), n)
+        return fori(k, Real, 0.5, lambda i, s: s + sqrt(1 + y[i] * y[i]) * of.cell(i, x, y))
+
+    return fn([V, V, n], Real, loss), n
+
+
+def moved(seed: int):
+    """A function of two vectors and of how far some cells are from the iterations, and how many there are."""
+    n = Random(seed).choice([5, 8, 12]) + FAR
+    V = Vec(n, Real)
+
+    def loss(x, y, k):
+        of = Stencil(Random(seed), n, k)
+        return sum(n - FAR, lambda i: of.cell(iadd(n, i, 0), x, y) * of.number(iadd(n, i, 0), y, x))
+
+    return fn([V, V, FAR], Real, loss), n

@@ -9,7 +9,8 @@ import random
 
 import lane_loops
 import pytest
-from engines import same
+from engines import engines, same
+from random_programs import flat
 
 from rose_core import (
     Bool,
@@ -50,7 +51,12 @@ from rose_core import (
     xor,
 )
 from rose_core import sum as total
+from rose_core.host import instantiate
+from rose_core.language import interp
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
 from rose_core.wasm import lane_code, lane_order, lane_writer, lanes
+from rose_core.wasm.program import Program
 
 SIZES = [1, 2, 3, 4, 5, 8, 9, 33]
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e308]
@@ -245,6 +251,40 @@ def points(n: int, seed: int, wide: bool = False) -> list[list[float]]:
     draw = random.Random(seed)
     size = (lambda: 10.0 ** draw.randint(-9, 9)) if wide else (lambda: 1.0)
     return [[draw.uniform(-2, 2) * size() for _ in range(2)] for _ in range(n)]
+
+
+def test_a_row_and_a_column_that_cross_in_different_iterations() -> None:
+    """The element where they do has been added to before; some of the iterations run alone."""
+    n = 12
+    V, M = Vec(n, Real), Vec(n, Vec(n, Real))
+
+    def iteration(x, y, i):
+        a, b = x[2][i], x[iadd(n, i, 1)][0]
+        return y[imin(n, iadd(n + 4, i, 4), n - 1)] * sqrt(1 + a * a) * b * b / (2 + a * a)
+
+    def f(x, y):
+        return total(9, lambda i: iteration(x, y, i)) + total(n, lambda i: x[i][0] * x[2][i] * x[i][i])
+
+    compiled, interpreted = engines(fn([M, V], M, lambda x, y: vjp(fn([M, V], Real, f))(x, y).grad(1)[0]))
+    for seed in range(8):
+        draw = random.Random(seed)
+        y, *x = ([draw.uniform(-1, 1) for _ in range(n)] for _ in range(n + 1))
+        assert compiled(x, y) == interpreted(x, y)
+
+
+def test_several_additions_to_what_may_be_another() -> None:
+    source = """
+        def add(p: &[12]Real, q: &[12]Real, x: [12]Real): () =
+          [for i: 12,
+            let y = x[i] * x[i] + sqrt(x[i] * x[i] + 2.0) * x[i] in
+            &p[i] += y;
+            &q[i] += y * x[i] - y * y;
+            &p[i] += x[i]];
+          ()
+        def f(x: [12]Real): ([12]Real, ()) = accum p from x in add(p, p, x)"""
+    f = flatten(parse(source)["f"])
+    x = [random.Random(k).uniform(-1, 1) for k in range(12)]
+    assert flat(instantiate(Program(f))([x])) == flat(interp.call(f, [x]))
 
 
 @pytest.mark.parametrize("n", [4, 9])

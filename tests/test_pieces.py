@@ -7,7 +7,7 @@ import random
 
 import lane_loops
 import pytest
-from engines import same
+from engines import engines, same
 
 from rose_core import Real, Vec, fn, iadd, imax, imin, imod, inspect, isub, jvp, real, vec, vjp
 from rose_core import sum as total
@@ -59,6 +59,18 @@ def test_grids(seed: int) -> None:
     f, n = random_stencils.grid(seed)
     x, y = ([numbers(n, k * (seed + 1) + i) for i in range(n)] for k in (101, -103))
     both_ways(f, x, y, Vec(n, Vec(n, Real)), lambda m: [v for row in m for v in row])
+
+
+@pytest.mark.parametrize("program", [random_stencils.counted, random_stencils.moved])
+@pytest.mark.parametrize("seed", range(30))
+def test_by_an_index_that_is_given(program, seed: int) -> None:
+    f, n = program(seed)
+    V, *_, size = f.func.param_types
+    g = fn([V, V, size], Vec(2, V), lambda x, y, k: list(vjp(f)(x, y, k).grad(1.0)[:2]))
+    for compiled, interpreted in map(engines, (f, g)):
+        for k in (0, 1, 4, 5):
+            args = numbers(n, seed), numbers(n, -1 - seed), k
+            assert repr(compiled(*args)) == repr(interpreted(*args))
 
 
 @pytest.mark.parametrize("n", [6, 7, 30])
@@ -115,6 +127,14 @@ def test_iterations_as_numbers(written) -> None:
 
     same(fn([Real], Real, lambda h: total(n, lambda i: term(h, i))), 0.3)
     assert written == [(0, 9, n)]
+
+
+def test_what_goes_backward_round_an_edge_is_left_alone(written) -> None:
+    n = 24
+    V = Vec(n, Real)
+    f = fn([V], V, lambda u: vec(n, Real, lambda i: u[i] * real(imod(5, isub(n, n - 1, i))) - u[i] * u[i]))
+    same(f, numbers(n, 1))
+    assert written == []
 
 
 def test_too_many_ends_are_left_alone(written) -> None:

@@ -9,7 +9,24 @@ import pytest
 from random_einsums import Einsums
 from random_points import numbers, points
 
-from rose_core import Real, Vec, compile, fn, grad, iadd, imax, imul, interp, isub, sin, vec
+from rose_core import (
+    Real,
+    Vec,
+    compile,
+    fn,
+    fori,
+    grad,
+    iadd,
+    idiv,
+    imax,
+    imul,
+    interp,
+    isub,
+    sin,
+    sqrt,
+    vec,
+    vjp,
+)
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
@@ -108,6 +125,21 @@ def test_at_fixed_elements_too() -> None:
     f = fn([Vec(9, Real)], Real, lambda x: total(8, lambda i: sin(x[at(9, i, 1)] * x[at(9, i)] * x[4])))
     values = [math.sin(3 * k) for k in range(9)]
     assert compile(grad(f))(values) == interp(grad(f))(values)
+
+
+def test_where_iterations_are_counted() -> None:
+    """The derivative of a loop of as many iterations as is asked, which does not run in lanes."""
+    n = 12
+    V = Vec(n + 2, Real)
+
+    def term(x, y, i):
+        return x[at(n + 2, i)] * x[at(n + 2, i, 2)] * sqrt(x[i] * x[i] + 2.0) * y[idiv(n + 2, i, 2)]
+
+    f = fn([V, V, n], Real, lambda x, y, k: fori(k, Real, 0.0, lambda i, s: s + term(x, y, i)))
+    g = fn([V, V, n], V, lambda x, y, k: vjp(f)(x, y, k).grad(1)[0])
+    values = [math.sin(3 * k) for k in range(n + 2)]
+    for k in range(n):
+        assert compile(g)(values, values, k) == interp(g)(values, values, k)
 
 
 def test_in_an_inner_loop() -> None:

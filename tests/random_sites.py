@@ -162,7 +162,7 @@ class Nests(Sites):
     def loop(self) -> str:
         draw, self.around = self.draw, list[str]()
         self.has_sums = draw.random() < 0.6
-        self.inner = draw.choice([3, self.LONGEST - 1, self.LONGEST, self.LONGEST])
+        self.inner = draw.choice([3, 8, self.LONGEST - 1, self.LONGEST])
         if draw.random() < 0.8:
             return self.turned(self.trips, self.outer)
         return self.turned(3, lambda: self.turned(self.trips, self.outer))

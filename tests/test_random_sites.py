@@ -43,9 +43,10 @@ def test_sums_that_stay_and_may_be_one(seeds) -> None:
         assert_sums(Sites(seed, ["fixed"] * 6))
 
 
-@pytest.mark.parametrize("seeds", [range(k, k + 75) for k in (0, 75)], ids=str)
-def test_sums_in_loops_in_loops(seeds, monkeypatch) -> None:
-    monkeypatch.setattr(unroll, "MOST_ROWS", 16)
+@pytest.mark.parametrize(("limit", "seeds"), [("MOST_ROWS", range(100)), ("MOST_TRIPS", range(100, 200))])
+def test_sums_in_loops_in_loops(limit: str, seeds, monkeypatch) -> None:
+    """Those that would be written out stay loops."""
+    monkeypatch.setattr(unroll, limit, 3)
     written = lane_loops.noted(monkeypatch, lambda writer: isinstance(writer, RowsWriter))
     for seed in seeds:
         assert_sums(Nests(seed))

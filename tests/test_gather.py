@@ -10,6 +10,11 @@ from engines import same
 
 from rose_core import Real, Vec, fn, fori, grad, iadd, imax, imin, imul, isub, max, real, sin, tanh, vec
 from rose_core import sum as total
+from rose_core.language.builder import COUNT, Builder
+from rose_core.language.check import check
+from rose_core.language.ir import Func
+from rose_core.language.ops import by_name
+from rose_core.language.types import REAL, UNIT, array, fin
 from rose_core.optimise import unroll
 
 N = 60
@@ -161,6 +166,22 @@ def test_what_gets_more_is_left(name: str, gathers) -> None:
     f = fn([Vec(3, Vec(N, Real)), Vec(5, Real)], Real, lambda m, w: total(3, lambda r: MORE[name](m, w, r)))
     same(grad(f, [0, 1]), [wave(N), wave(N, 1.0), wave(N, 2.0)], wave(5, 1.0))
     assert True not in gathers
+
+
+def test_rows_that_are_added_whole_are_left() -> None:
+    f = Func("f", [], UNIT)
+    b = Builder(f)
+    rows, size = b.param(array(fin(50), array(fin(3), REAL))), fin(N)
+    sums = b.accum(b.const(0.0, array(size, array(fin(3), REAL))))
+    iteration = b.open_for(fin(50))
+    for k in range(5):
+        i = b.binary(by_name["iadd"].code, b.const(k, COUNT), iteration, COUNT)
+        i = b.binary(by_name["narrow"].code, i, b.const(N, COUNT), size)
+        b.add_to(b.ref_index(sums, i), b.index(rows, iteration))
+    b.close_for([])
+    f.blocks[0].results = [b.resolve(sums)]
+    check(f)
+    assert unroll.gathered(f) is f
 
 
 def test_sums_besides(gathers) -> None:

@@ -67,7 +67,7 @@ def _gathers(f: Func, number: int) -> Iterator[_Gather]:
         if code[v][0] == ADD_TO and code[code[v][1]][0] == REF_INDEX:
             _, r, i = code[code[v][1]]
             ahead = _ahead(f, i, block.index)
-            if ahead is not None:
+            if ahead is not None and f.type_of(code[v][2]) in (REAL, TAN):
                 added.setdefault(r, []).append((-ahead, v))
     for r, sites in added.items():
         # what iterations add later comes from lower ones of the places

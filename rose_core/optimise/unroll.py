@@ -32,7 +32,7 @@ from rose_core.language.ir import (
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.queries import among, inner_first, path_of, places
 from rose_core.language.replay import copied
-from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory
+from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory, is_tape
 from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
 from rose_core.optimise.gather import gathered
@@ -228,7 +228,7 @@ def _becomes_variables(f: Func, r: int) -> bool:
 
 
 def _is_short(t: Type) -> bool:
-    if not isinstance(t, Array) or t.elem not in (REAL, TAN):
+    if not isinstance(t, Array) or is_tape(t) or t.elem not in (REAL, TAN):
         return False
     return t.size <= MOST_VARIABLES
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from engines import same
 from recordings import Writer, recording
 
+from rose_core import Real, Vec, fn, iadd, imod, sin
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language import types
@@ -823,3 +825,68 @@ def test_few_copies_are_a_loop_where_they_take_long(rows, steps, op, neighbours,
     flat, flat_gradient = straight(body, monkeypatch)
     assert call(f, [V]) == call(flat, [V])
     assert call(gradient, [V])[0] == pytest.approx(call(flat_gradient, [V])[0], rel=1e-12, abs=0)
+
+
+def by_other_sizes(x, y, q):
+    total = x[0]
+    for k in range(60):
+        total = total + x[imod(k + 3, q)] * sin(y[k])
+    return total
+
+
+def of_another_size_at_first(x, y, q):
+    i, total = imod(7, q), x[0]
+    for k in range(60):
+        total = 0.5 * total + x[i] * sin(y[k])
+        i = imod(9, iadd(N, i, 3))
+    return total
+
+
+def of_another_vector_at_first(x, y, q):
+    total, before = x[0], y[0]
+    for k in range(1, 60):
+        total = total + sin(before * x[k]) - before
+        before = x[k]
+    return total
+
+
+def the_other_way_round_at_first(x, y, q):
+    a, total = x[5] * 0.75, y[q]
+    total = total - a
+    for _ in range(300):
+        total = a - total
+    return total
+
+
+def sums_of_each_other(x, y, q):
+    terms = [sin(x[k]) * x[k + 1] for k in range(33)]
+    first = sum(terms)
+    others = [sin(a * first) for a in terms]
+    second, last = sum(others), y[q]
+    for a, b in zip(terms, others, strict=True):
+        last = last + a * b
+    for b in others:
+        last = last + b
+    return first * second + last
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        sums_of_each_other,
+        by_other_sizes,
+        of_another_size_at_first,
+        of_another_vector_at_first,
+        the_other_way_round_at_first,
+    ],
+)
+def test_copies_that_differ_in_more_than_numbers(body, monkeypatch) -> None:
+    for name in "FEWEST_ROWS", "FEWEST_ROWS_OF_STEPS", "FEWEST_ROWS_OF_ONE":
+        monkeypatch.setattr(reroll, name, 40)
+    vector = Vec(N, Real)
+    f = fn([vector, vector, N], Real, body)
+    for q in 0, 5, N - 1:
+        found = same(f, V, V[::-1], q)
+        with monkeypatch.context() as patch:
+            patch.setattr(reroll, "FEWEST_ROWS", 1 << 40)
+            assert same(f, V, V[::-1], q) == found

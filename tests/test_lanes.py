@@ -253,13 +253,16 @@ def points(n: int, seed: int, wide: bool = False) -> list[list[float]]:
     return [[draw.uniform(-2, 2) * size() for _ in range(2)] for _ in range(n)]
 
 
-def test_a_row_and_a_column_that_cross_in_different_iterations() -> None:
+@pytest.mark.parametrize(
+    ("row", "column"), [((2, 0), (1, 0)), ((3, 1), (0, 3))], ids=["behind the column", "ahead of the column"]
+)
+def test_a_row_and_a_column_that_cross_in_different_iterations(row, column) -> None:
     """The element where they do has been added to before; some of the iterations run alone."""
     n = 12
     V, M = Vec(n, Real), Vec(n, Vec(n, Real))
 
     def iteration(x, y, i):
-        a, b = x[2][i], x[iadd(n, i, 1)][0]
+        a, b = x[row[0]][iadd(n, i, row[1])], x[iadd(n, i, column[0])][column[1]]
         return y[imin(n, iadd(n + 4, i, 4), n - 1)] * sqrt(1 + a * a) * b * b / (2 + a * a)
 
     def f(x, y):
@@ -272,8 +275,8 @@ def test_a_row_and_a_column_that_cross_in_different_iterations() -> None:
         assert compiled(x, y) == interpreted(x, y)
 
 
-def test_several_additions_to_what_may_be_another() -> None:
-    source = """
+GIVEN_TWICE = {
+    "to an element several times": """
         def add(p: &[12]Real, q: &[12]Real, x: [12]Real): () =
           [for i: 12,
             let y = x[i] * x[i] + sqrt(x[i] * x[i] + 2.0) * x[i] in
@@ -281,8 +284,21 @@ def test_several_additions_to_what_may_be_another() -> None:
             &q[i] += y * x[i] - y * y;
             &p[i] += x[i]];
           ()
-        def f(x: [12]Real): ([12]Real, ()) = accum p from x in add(p, p, x)"""
-    f = flatten(parse(source)["f"])
+        def f(x: [12]Real): ([12]Real, ()) = accum p from x in add(p, p, x)""",
+    "to an element of a row that stays, and of the matrix": """
+        def add(p: &[12]Real, q: &[4][12]Real, x: [12]Real): () =
+          [for i: 12,
+            let y = x[i] * x[i] + sqrt(x[i] * x[i] + 2.0) * x[i] in
+            &q[1][i] += y;
+            &p[5] += y * x[i] - y * y];
+          ()
+        def f(x: [12]Real): ([4][12]Real, ()) = accum q from [for _: 4, x] in add(&q[1], q, x)""",
+}
+
+
+@pytest.mark.parametrize("added", GIVEN_TWICE)
+def test_what_is_added_to_accumulators_that_are_one(added: str) -> None:
+    f = flatten(parse(GIVEN_TWICE[added])["f"])
     x = [random.Random(k).uniform(-1, 1) for k in range(12)]
     assert flat(instantiate(Program(f))([x])) == flat(interp.call(f, [x]))
 

@@ -167,7 +167,7 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
     # to load two neighbours takes long if others have just been stored, of which each is one
     moving = {INDEX: {iteration}, REF_INDEX: {iteration}}
     around = f.blocks[number].parent
-    across = {f.blocks[around].index}
+    across = {f.blocks[around].index} if around else set()
     """What moves with the iterations of the loop around, too."""
     apart = False
     """Whether not all is in one place for all iterations of the loop around, or neighbours for these as

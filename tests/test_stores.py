@@ -9,7 +9,7 @@ import pytest
 from engines import same
 from random_programs import flat
 
-from rose_core import Real, Vec, cond, fn, fori, grad, iadd, imin, interp, isub, real, sin
+from rose_core import Real, Vec, abs, cond, floor, fn, fori, grad, iadd, imin, index, interp, isub, real, sin
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.language.ir import COND, SET, Func
@@ -73,6 +73,12 @@ STEPS = {
     "one that is read again": lambda i, s, x: cond(
         x[i] > 0.0, V, lambda: (lambda t: t.set(at(i, 1), t[imin(N, i, 3)]))(s.set(i, x[i])), lambda: s
     ),
+    "one besides that is known only there": lambda i, s, x: cond(
+        x[i] > 0.0,
+        V,
+        lambda: s.set(index(N + 2, floor(x[i])), s[i]).set(at(i, 1), x[i]),
+        lambda: s.set(at(i, 1), s[i]),
+    ),
     "several in one side": lambda i, s, x: cond(
         x[i] > 0.5, V, lambda: s.set(i, 1.0), lambda: s.set(at(i, 2), 2.0).set(0, 1.0)
     ),
@@ -131,7 +137,10 @@ def random_step(seed: int):
             if kind == 5:
                 return choice(s, depth - 1)
             for k in range(draw.choice([0, most, most, most])):
-                s = s.set(draw.choice(some) if draw.random() < 0.1 else some[k], number(s))
+                place = draw.choice(some) if draw.random() < 0.1 else some[k]
+                if draw.random() < 0.1:  # known in this side only
+                    place = index(N + 2, floor(abs(x[i])))
+                s = s.set(place, number(s))
             return s
 
         def choice(s, depth):

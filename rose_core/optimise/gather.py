@@ -45,8 +45,7 @@ class _Gather:
     vector: int
     """An accumulator, or a row of one."""
     terms: list[tuple[int, int]]
-    """What an element gets, in order: how far it is from the iteration that adds this, and the value
-    there."""
+    """What an element gets, in order: its distance from the iteration that adds it, and the value there."""
     kept: list[int]
     """The numbers of an iteration of which the terms are computed."""
 
@@ -100,9 +99,7 @@ def _ahead(f: Func, i: int, iteration: int) -> int | None:
 
 
 def _needed(f: Func, number: int, terms: Sequence[int]) -> list[int]:
-    """The numbers of an iteration of which the terms can be computed in another loop, each by an
-    operation.
-    """
+    """The numbers of an iteration of which another loop can compute the terms, each by one operation."""
     found: dict[int, None] = {}
     for x, times in Counter(terms).items():
         if f.home_of(x) == number:
@@ -131,6 +128,8 @@ def _gets_nothing_else(f: Func, number: int, r: int, sites: int) -> bool:
 
 
 class _Gathering(Replay):
+    """Copies a function, and after its loops makes what their neighbours get."""
+
     def __init__(
         self, func: Func, b: Builder, args: Sequence[int], found: Mapping[int, Sequence[_Gather]]
     ) -> None:
@@ -162,9 +161,7 @@ class _Gathering(Replay):
                 self.add(gather, number, -1, k)
 
     def add(self, gather: _Gather, number: int, iteration: int, k: int) -> None:
-        """Add to element ``k`` what it gets, or to the one so far after an iteration, which gets all there
-        is.
-        """
+        """Add to element ``k`` what it gets, or to the one so far after an iteration, which gets all."""
         b, r, size = self.b, self.env[gather.vector], self.func.blocks[number].size
         total = None
         for n, x in gather.terms:

@@ -47,7 +47,10 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
+    """A choice of which something is set after it."""
+
     sides: list[Func]
+    """In which the same has been done to theirs."""
     chains: dict[int, tuple[_Chain, _Chain]]
     """Result → how the two sides change an array, which is the same before."""
 
@@ -107,11 +110,15 @@ def _chain(side: Func, k: int) -> _Chain | None:
 
 
 class _Stored(OtherLoops):
+    """Copies a function whose loops have other bodies."""
+
     def other_loop(self, v: int, site: LoopSite, body: Func, state: list[int], args: list[int]) -> None:
         self.env[v] = self.with_body(site, body, state, args)
 
 
 class _Choosing(Verbatim):
+    """Copies the body of a loop, or a side of a choice, and sets elements after its choices."""
+
     def __init__(self, func: Func, b: Builder, args: Sequence[int], found: Mapping[int, _Choice]) -> None:
         super().__init__(func, b, args)
         self.found = found
@@ -131,7 +138,7 @@ class _Choosing(Verbatim):
                 for chain, side, given in zip(chains, choice.sides, args, strict=True)
             )
             known = [i for i in one if i is not None]
-            if known == other:
+            if one == other == known:
                 ways[k] = known
         kept = [k for k in range(len(choice.sides[0].results)) if k not in ways]
         f, g = choice.sides

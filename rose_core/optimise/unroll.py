@@ -170,8 +170,7 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
     across = {f.blocks[around].index} if around else set()
     """What moves with the iterations of the loop around, too."""
     apart = False
-    """Whether not all is in one place for all iterations of the loop around, or neighbours for these as
-    well."""
+    """Whether anything is neither invariant in the loop around, nor neighbours for its iterations, too."""
     effort = 0
     least: tuple[int, int] | None = None
     for v in f.blocks[number].order:

@@ -2,7 +2,7 @@
 
 A page that adds up many terms lets each of them compute what it needs, and much of that others need, too:
 the box around a group of shapes, say, from the positions of all. Calls hide that. So before anything is
-built, the rows of a function and of all that it calls are numbered by what they compute, as if they stood
+built, the rows of a function and of all that it calls are numbered by what they compute, as if they were
 inlined: rows with the same opcode and operands are one. If few are left (`MOST_LEFT`), the function has
 these in place of its calls.
 """

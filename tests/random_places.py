@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 from rose_core import Real, Vec, fn, grad, iadd, imod, isub, max, sin
 from rose_core import sum as total
+from tests.test_interchange import wave
 
 N = 14
 WIDEST = 60
@@ -23,12 +23,6 @@ def array(shape):
     return t
 
 
-def numbers(shape, phase: float):
-    if len(shape) == 1:
-        return [math.sin(k * k + phase) for k in range(shape[0])]
-    return [numbers(shape[1:], phase + 3 * k) for k in range(shape[0])]
-
-
 class RandomPlaces:
     """A gradient, and arguments for it."""
 
@@ -40,7 +34,7 @@ class RandomPlaces:
         self.factors = [self.factor(shapes) for _ in range(rng.choice((2, 3, 3, 4)))]
         value = fn([array(shape) for shape in shapes], Real, lambda *xs: self.sum_of(xs, []))
         self.grad = grad(value, [*range(len(shapes))])
-        self.args = [numbers(shape, k) for k, shape in enumerate(shapes)]
+        self.args = [wave(*shape, phase=k) for k, shape in enumerate(shapes)]
 
     def factor(self, shapes):
         """Which array it is an element of, and its indices."""

@@ -16,6 +16,7 @@ from rose_core.language.ir import Func
 from rose_core.language.ops import by_name
 from rose_core.language.types import REAL, UNIT, array, fin
 from rose_core.optimise import unroll
+from tests.test_interchange import wave
 
 N = 60
 
@@ -33,10 +34,6 @@ def gathers(monkeypatch):
 
     monkeypatch.setattr(unroll, "gathered", noted)
     return found
-
-
-def wave(n: int, phase: float = 0.0) -> list[float]:
-    return [math.sin(k * k + phase) for k in range(n)]
 
 
 TERMS = {
@@ -69,21 +66,21 @@ def loss(k: int, trips: int, term, after=lambda y: y * y):
 @pytest.mark.parametrize("name", TERMS)
 def test_gradients(name: str, gathers) -> None:
     k, trips = 5, 25 if name == "of every second iteration" else 50
-    same(grad(loss(k, trips, TERMS[name])), wave(N), wave(k, 1.0))
+    same(grad(loss(k, trips, TERMS[name])), wave(N), wave(k, phase=1.0))
     assert (True in gathers) == (name in GATHERED)
 
 
 @pytest.mark.parametrize("of", [[0], [1], [0, 1]], ids=str)
 @pytest.mark.parametrize("k", [4, 5, 7, 9, 12])
 def test_kernels(k: int, of: list[int], gathers) -> None:
-    same(grad(loss(k, 49, TERMS["correlation"], tanh), of), wave(N), wave(k, 1.0))
+    same(grad(loss(k, 49, TERMS["correlation"], tanh), of), wave(N), wave(k, phase=1.0))
     assert (True in gathers) == (0 in of and 5 <= k <= 10)
 
 
 @pytest.mark.parametrize("trips", [1, 2, 19, 20, 21, 55, 56])
 def test_numbers_of_iterations(trips: int, gathers) -> None:
     """With as few, the ends would be most of it."""
-    same(grad(loss(5, trips, TERMS["correlation"])), wave(N), wave(5, 1.0))
+    same(grad(loss(5, trips, TERMS["correlation"])), wave(N), wave(5, phase=1.0))
     assert (True in gathers) == (trips >= 20)
 
 
@@ -92,7 +89,7 @@ def test_odd_numbers(odd: float, gathers) -> None:
     """Elements near the ends get no part of what is beyond, be it infinite."""
     f = grad(loss(5, 50, TERMS["correlation"], lambda y: max(y, 0.0)))
     for place in (0, 2, 30, 55):
-        x, w = wave(N), wave(5, 1.0)
+        x, w = wave(N), wave(5, phase=1.0)
         x[place] = odd
         same(f, x, w)
         x, w[place % 5] = wave(N), odd
@@ -113,7 +110,7 @@ def test_two_signals(gathers) -> None:
         return tanh(s * y[i])
 
     f = fn([Vec(N, Real)] * 2 + [Vec(5, Real)], Real, lambda *v: total(50, lambda i: one(*v, i)))
-    same(grad(f, [0, 1, 2]), wave(N), wave(N, 2.0), wave(5, 1.0))
+    same(grad(f, [0, 1, 2]), wave(N), wave(N, phase=2.0), wave(5, phase=1.0))
     assert True in gathers
 
 
@@ -132,14 +129,14 @@ def test_in_other_loops(gathers) -> None:
         Real,
         lambda m, w: total(3, lambda r: total(N - 4, lambda i: smooth(m[r], w)[i])),
     )
-    same(grad(rows, [0, 1]), [wave(N), wave(N, 1.0), wave(N, 2.0)], wave(5, 1.0))
+    same(grad(rows, [0, 1]), [wave(N), wave(N, phase=1.0), wave(N, phase=2.0)], wave(5, phase=1.0))
     found = len(gathers)
     again = fn(
         [Vec(N, Real), Vec(5, Real)],
         Real,
         lambda x, w: total(N, lambda i: fori(3, Vec(N, Real), x, lambda _, s: step(s, w))[i]),
     )
-    same(grad(again, [0, 1]), wave(N), wave(5, 1.0))
+    same(grad(again, [0, 1]), wave(N), wave(5, phase=1.0))
     assert True in gathers[:found]
     assert True not in gathers[found:]
 
@@ -164,7 +161,7 @@ def square(x):
 @pytest.mark.parametrize("name", MORE)
 def test_what_gets_more_is_left(name: str, gathers) -> None:
     f = fn([Vec(3, Vec(N, Real)), Vec(5, Real)], Real, lambda m, w: total(3, lambda r: MORE[name](m, w, r)))
-    same(grad(f, [0, 1]), [wave(N), wave(N, 1.0), wave(N, 2.0)], wave(5, 1.0))
+    same(grad(f, [0, 1]), [wave(N), wave(N, phase=1.0), wave(N, phase=2.0)], wave(5, phase=1.0))
     assert True not in gathers
 
 
@@ -176,8 +173,7 @@ def test_rows_that_are_added_whole_are_left() -> None:
     iteration = b.open_for(fin(50))
     for k in range(5):
         i = b.binary(by_name["iadd"].code, b.const(k, COUNT), iteration, COUNT)
-        i = b.binary(by_name["narrow"].code, i, b.const(N, COUNT), size)
-        b.add_to(b.ref_index(sums, i), b.index(rows, iteration))
+        b.add_to(b.ref_index(sums, b.narrow(i, size)), b.index(rows, iteration))
     b.close_for([])
     f.blocks[0].results = [b.resolve(sums)]
     check(f)
@@ -187,7 +183,7 @@ def test_rows_that_are_added_whole_are_left() -> None:
 def test_sums_besides(gathers) -> None:
     """What is added to numbers stays in the loop."""
     f = loss(5, 50, lambda x, w, i, j, k: w[j] * x[iadd(N, i, j)] * w[0] + w[1])
-    gradient = same(grad(f, [0, 1]), wave(N), wave(5, 1.0))
+    gradient = same(grad(f, [0, 1]), wave(N), wave(5, phase=1.0))
     assert all(gradient[1][:2])
     assert True in gathers
 

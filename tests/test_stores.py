@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from random import Random
 
 import pytest
@@ -15,13 +14,10 @@ from rose_core.derivatives import expand
 from rose_core.language.ir import COND, SET, Func
 from rose_core.language.queries import among, callees_first, places
 from rose_core.recording.rebuild import expanded
+from tests.test_interchange import wave
 
 N = 12
 V = Vec(N + 2, Real)
-
-
-def wave(n: int, phase: float = 0.0) -> list[float]:
-    return [math.sin(k * k + phase) for k in range(n)]
 
 
 def loop(step):
@@ -98,7 +94,7 @@ def sets_in_sides(f: Func) -> bool:
 def test_steps(name: str, monkeypatch) -> None:
     f = loop(STEPS[name])
     assert sets_in_sides(expanded(f.func)) == (name not in SUNK)
-    alike(f, monkeypatch, wave(N + 2), wave(N, 1.0))
+    alike(f, monkeypatch, wave(N + 2), wave(N, phase=1.0))
 
 
 def alike(f, monkeypatch, *args) -> None:

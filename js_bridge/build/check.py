@@ -14,7 +14,7 @@ from js_bridge.build.tools import node
 
 
 def check() -> None:
-    """What the continuous integration asks of the sources before it tests them."""
+    """Raise what is wrong: with style or types, with what is generated, or with addresses in lock files."""
     with ThreadPoolExecutor(os.cpu_count()) as beside:
         outcomes = [beside.submit(lint, *words) for words in lints()]
     failures = [failure for outcome in outcomes if (failure := outcome.result())]

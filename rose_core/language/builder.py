@@ -37,7 +37,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import BINARY_END, OPS, UNARY_END, code
 from rose_core.language.queries import takes_accumulators
-from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Ref, Type, fin, has_tape, ref
+from rose_core.language.types import BOOL, REAL, TAN, UNIT, Array, Fin, Ref, Type, fin, has_tape, ref
 
 _OUT: list[Type | None] = [{"R": REAL, "B": BOOL}.get(op.out) for op in OPS]
 _SMALL = 17
@@ -49,7 +49,7 @@ COUNT = fin(MOST + 1)
 _NEVER = fin(0)
 """The type of the index of a loop without iterations: what would fail in it must not come before it."""
 
-_ADD, _MUL, _NEG, _SELECT, _DEFINED = map(code, ("add", "mul", "neg", "select", "defined"))
+_ADD, _MUL, _NEG, _SELECT, _DEFINED, _NARROW = map(code, ("add", "mul", "neg", "select", "defined", "narrow"))
 
 _COMMUTES = [op.commutes for op in OPS]
 
@@ -188,6 +188,10 @@ class Builder:
         if op < BINARY_END:
             return self.binary(op, args[0], args[1], type)
         return self.ternary(op, args[0], args[1], args[2], type)
+
+    def narrow(self, i: int, t: Fin) -> int:
+        """The index ``i`` as one of type ``t``, as which it is known."""
+        return self.binary(_NARROW, i, self.const(t.size, COUNT), t)
 
     def pad(self) -> None:
         """Bring the per-id lists up to ``code``, to which real operations of the body were appended."""

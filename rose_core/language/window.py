@@ -67,4 +67,4 @@ def _index(b: Builder, vector: int, i: int, start: int) -> int:
     if i < 0 and start < 0:
         return b.const(int(b.pool[~i][0]) + int(b.pool[~start][0]), t.index)
     at = b.binary(_IADD, i, start, COUNT)
-    return b.binary(_NARROW, at, b.const(t.index.size, COUNT), t.index)
+    return b.narrow(at, t.index)

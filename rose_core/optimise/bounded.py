@@ -20,7 +20,7 @@ from rose_core.language.ir import COND, LOOP, PARAM, SET, Func, LoopSite, Spec
 from rose_core.language.ops import code
 from rose_core.language.queries import opcodes, remembered
 from rose_core.language.replay import copied
-from rose_core.language.types import UNIT, Fin, Type, fin
+from rose_core.language.types import UNIT, Fin, fin
 from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.outside import Same
@@ -102,13 +102,14 @@ def over_range(
         sides = (count, b.const(0, t)) if found.assumed[condition] else (b.const(0, t), count)
         count = b.ternary(_SELECT, p, *sides, t)
     numbers = spec.index
+    assert isinstance(numbers, Fin)
     if count < 0 and b.pool[~count][0]:
         spec = replace(spec, index=fin(int(b.pool[~count][0])))
     first: int | Fin = int(b.pool[~low][0]) if low < 0 else 0
     if low >= 0:
         _, largest = simplify.range_of(b, low)
         first = fin(largest + 1)
-        args = [*args, b.binary(_NARROW, low, b.const(first.size, COUNT), first)]
+        args = [*args, b.narrow(low, first)]
     once = _once(spec, body, numbers, found, first)
     given = list(args)
     for k, path in once.elements:
@@ -120,7 +121,7 @@ def over_range(
     return b.loop(spec, count, once.body, state, args)
 
 
-def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Fin) -> Unchanged:
+def _once(spec: Spec, body: Func, numbers: Fin, found: Range, first: int | Fin) -> Unchanged:
     """The body of a loop that runs over a range of ``numbers`` from ``first`` on, or from an index of that
     type, which it gets after its arguments.
 
@@ -130,8 +131,7 @@ def _once(spec: Spec, body: Func, numbers: Type, found: Range, first: int | Fin)
     b = Builder(copy)
     iteration, *others = [b.param(t) for t in (spec.index, *body.params[1:])]
     low = b.const(first, COUNT) if isinstance(first, int) else b.param(first)
-    size = b.const(numbers.size, COUNT)  # type: ignore[attr-defined]
-    iteration = b.binary(_NARROW, b.binary(_IADD, iteration, low, COUNT), size, numbers)
+    iteration = b.narrow(b.binary(_IADD, iteration, low, COUNT), numbers)
     replay = Assuming(body, b, [iteration, *others], found.assumed)
     copy.blocks[0].results = replay.run()
     return unchanged(copy, spec.carries, iteration, {replay.env[x] for x in found.apart()})

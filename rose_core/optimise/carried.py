@@ -185,9 +185,7 @@ def _without(body: Func, leaves: Collection[int]) -> Func:
     for v, ins in enumerate(body.code):
         if not gone.isdisjoint(operands(ins, body.blocks)):
             gone.add(v)
-    copy = given_values(body, [], gone)
-    copy.blocks[0].results = [x for k, x in enumerate(copy.results) if k not in leaves]
-    return copy
+    return given_values(body, [], gone, [x for k, x in enumerate(body.results) if k not in leaves])
 
 
 def _reads(body: Func, carries: int) -> tuple[dict[int, list[_Place]], dict[_Read, _Set]]:
@@ -371,6 +369,6 @@ class _Carried(OtherLoops):
             for p, times in sorted(line.args):
                 for _ in range(abs(times)):
                     i = b.binary(_IADD if times > 0 else _ISUB, i, given[p], COUNT)
-            indices.append(b.binary(_NARROW, i, b.const(size.size, COUNT), size))
+            indices.append(b.narrow(i, size))
             rows.append(b.index(rows[-1], indices[-1]))
         return rows[:-1], indices

@@ -21,7 +21,8 @@ from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func
 from rose_core.language.ops import FAILS, TABLE_END, by_name
 from rose_core.language.queries import users_of
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import REAL, TAN, Type, fin
+from rose_core.language.types import REAL, TAN, Fin, fin
+from rose_core.optimise.ranges import is_zero
 
 _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
 
@@ -124,7 +125,7 @@ def _gets_nothing_else(f: Func, number: int, r: int, sites: int) -> bool:
             return False
         r, number = whole, f.blocks[number].parent
     start = code[r][1]
-    return code[r][0] == ACCUM and f.home[r] == number and start < 0 and str(f.pool[~start][0]) == "0.0"
+    return code[r][0] == ACCUM and f.home[r] == number and is_zero(f, start)
 
 
 class _Gathering(Replay):
@@ -163,21 +164,22 @@ class _Gathering(Replay):
     def add(self, gather: _Gather, number: int, iteration: int, k: int) -> None:
         """Add to element ``k`` what it gets, or to the one so far after an iteration, which gets all."""
         b, r, size = self.b, self.env[gather.vector], self.func.blocks[number].size
+        assert isinstance(size, Fin)
         total = None
         for n, x in gather.terms:
-            if iteration >= 0 or 0 <= k - n < size.size:  # type: ignore[attr-defined]
+            if iteration >= 0 or 0 <= k - n < size.size:
                 term = self.term(x, number, self.after(iteration, k - n, size))
                 total = term if total is None else b.binary(_ADD, total, term, b.func.type_of(term))
         assert total is not None
         b.add_to(b.ref_index(r, self.after(iteration, k, b.types[r].inner.index)), total)  # type: ignore[attr-defined]
 
-    def after(self, iteration: int, k: int, size: Type) -> int:
+    def after(self, iteration: int, k: int, size: Fin) -> int:
         """The index ``k``, or the one so far after an iteration."""
         b = self.b
         if iteration < 0:
             return b.const(k, size)
         i = b.binary(_IADD, b.const(k, COUNT), iteration, COUNT) if k else iteration
-        return b.binary(_NARROW, i, b.const(size.size, COUNT), size)  # type: ignore[attr-defined]
+        return b.narrow(i, size)
 
     def term(self, x: int, number: int, iteration: int) -> int:
         """A value of the source in an iteration of a loop, which is over."""

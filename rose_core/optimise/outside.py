@@ -238,15 +238,22 @@ def all_regular(f: Func) -> bool:
     return found
 
 
-def given_values(body: Func, values: Sequence[int], without: Collection[int] = ()) -> Func:
-    """A copy of ``body`` with these of its values as arguments after the others, and ``without`` some."""
+def given_values(
+    body: Func, values: Sequence[int], without: Collection[int] = (), results: Sequence[int] | None = None
+) -> Func:
+    """A copy of ``body`` with these of its values as arguments after the others, and ``without`` some.
+
+    ``results``: the values that it gives, if not the same ones.
+    """
     copy = Func(body.name, [], UNIT)
     copy.effects = body.effects
     b = Builder(copy)
     dropped = {body.code[v][1] for v in without if body.code[v][0] == PARAM}
     args = [0 if k in dropped else b.param(t) for k, t in enumerate(body.params)]
     env = dict.fromkeys(without, 0) | {v: b.param(body.types[v]) for v in values}
-    copy.blocks[0].results = Knowing(body, b, args, env).run()
+    replay = Knowing(body, b, args, env)
+    replay.run()
+    copy.blocks[0].results = [replay.env[x] for x in (body.results if results is None else results)]
     return copy
 
 

@@ -182,9 +182,14 @@ def _farthest(body: Func, x: int, carries: int, depth: int) -> float:
     return first * second if op == _IMUL else first
 
 
+def is_zero(f: Func, x: int) -> bool:
+    """Whether a value is 0.0, or an array of that, and not -0.0, which a sum that starts from it never is."""
+    return x < 0 and str(f.pool[~x][0]) == "0.0"
+
+
 def starts_from_zero(f: Func, x: int) -> bool:
-    """Whether a value is 0.0, and not -0.0, which a sum that starts from it never is."""
-    return x < 0 and str(f.pool[~x][0]) == "0.0" and f.type_of(x) is REAL
+    """The same, of a Real."""
+    return is_zero(f, x) and f.type_of(x) is REAL
 
 
 def _is_idle(body: Func, sums: Collection[int], assumed: Mapping[int, bool]) -> bool:

@@ -20,10 +20,10 @@ from rose_core.language.ops import FAILS, TABLE_END, by_name
 from rose_core.language.queries import among, opcodes, places, remembered, users_of
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.simplify import range_of
-from rose_core.language.types import REAL, UNIT, Array, Fin
+from rose_core.language.types import REAL, Array, Fin
 from rose_core.optimise.copies import stays
 from rose_core.optimise.other_loops import OtherLoops
-from rose_core.optimise.outside import Knowing
+from rose_core.optimise.outside import given_values
 
 _CHOICES, _LOOPS = among([COND]), among([LOOP])
 _NARROW = by_name["narrow"].code
@@ -180,10 +180,4 @@ class _Choosing(Verbatim):
 def _giving(side: Func, chains: Collection[_Chain], kept: Sequence[int]) -> Func:
     """A side that gives these of its results, and then the numbers that it sets."""
     sets = [x for chain in chains for x in chain.sets]
-    copy = Func(side.name, [], UNIT)
-    copy.effects = side.effects
-    b = Builder(copy)
-    replay = Knowing(side, b, [b.param(t) for t in side.params], dict.fromkeys(sets, 0))
-    results = replay.run()
-    copy.blocks[0].results = [results[k] for k in kept] + [replay.env[side.code[x][3]] for x in sets]
-    return copy
+    return given_values(side, [], sets, [side.results[k] for k in kept] + [side.code[x][3] for x in sets])

@@ -183,11 +183,12 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
             effort += EFFORT[op]  # as in lanes, which have the same instruction
         elif op == ADD_TO:
             root = path_of(f, given[0])[1]
+            are_variables = _becomes_variables(f, root)
             if home[given[0]] != number:
                 least = _TO_A_SUM
-            elif is_short and (parts[root] > 1 or effort > _LITTLE) and _becomes_variables(f, root):
+            elif is_short and (parts[root] > 1 or effort > _LITTLE) and are_variables:
                 return False
-            apart |= not _becomes_variables(f, root)
+            apart |= not are_variables
             least = least or _TO_NEIGHBOURS
         elif op != IDX and not (op in moving and given[1] in moving[op] and home[given[0]] != number):
             return False
@@ -244,7 +245,7 @@ class _Unrolling(jam.SideBySide):
         super().__init__(func, b, args)
         self.small = small
         self.joint = joint
-        self.trips: dict[int, list[list[int]]] = {}
+        self.iterations: dict[int, list[list[int]]] = {}
         """Loop that was unrolled → the results of each iteration."""
         together = {number for numbers in joint.values() for number in numbers}
         self.split = self._split(together)
@@ -279,17 +280,17 @@ class _Unrolling(jam.SideBySide):
             super().loop(v, number)
             return
         if number in self.joint:
-            self.trips[v] = self.side_by_side(number)
+            self.iterations[v] = self.side_by_side(number)
             return
-        self.trips[v] = []
+        self.iterations[v] = []
         for iteration in range(self.small[number]):
             self.env[block.index] = self.b.const(iteration, block.size)
             self.block(number)
-            self.trips[v].append([self.env[r] for r in block.results])
+            self.iterations[v].append([self.env[r] for r in block.results])
 
     def get(self, v: int, of: int, k: int) -> None:
-        if of in self.trips:
-            self.env[v] = self.b.vec([iteration[k] for iteration in self.trips[of]], self.func.types[v])
+        if of in self.iterations:
+            self.env[v] = self.b.vec([iteration[k] for iteration in self.iterations[of]], self.func.types[v])
         else:
             super().get(v, of, k)
 

@@ -89,13 +89,13 @@ class _WrittenOut(Verbatim):
         if number not in self.short:
             super().loop(v, number)
             return
-        block, b, trips = self.func.blocks[number], self.b, list[list[int]]()
+        block, b, iterations = self.func.blocks[number], self.b, list[list[int]]()
         for iteration in range(block.trips):
             self.env[block.index] = b.const(iteration, block.size)
             self.block(number)
-            trips.append([self.env[r] for r in block.results])
+            iterations.append([self.env[r] for r in block.results])
         types = [array(block.size, self.func.type_of(r)) for r in block.results]
-        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*trips, types, strict=True)]
+        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*iterations, types, strict=True)]
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         env = self.env

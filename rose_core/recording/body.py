@@ -240,7 +240,7 @@ class Body(Straight):
             column = self.b.get(loop, number)
             for copy in repeat.used[row]:
                 at = repeat.start + copy * repeat.length + row
-                self.env[at], self.trips[at] = PENDING, (column, iteration_of[copy])
+                self.env[at], self.iterations[at] = PENDING, (column, iteration_of[copy])
         rows = self.entry.rows
         self._make_literals(~rows[3 * at + 2] for at in repeat.reads)
         for at in repeat.reads:
@@ -250,12 +250,12 @@ class Body(Straight):
         """What a sum starts from: to start from -0 and add the first is to start from that, to the bit."""
         return self.b.real(-0.0) if total.first is None else self.value(total.first)
 
-    def _trips(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
+    def _iterations(self, ids: Sequence[int]) -> tuple[int, list[int]] | None:
         """The column of which all these rows are elements, and of which iterations."""
-        if ids[0] not in self.trips or ids[-1] not in self.trips:
+        if ids[0] not in self.iterations or ids[-1] not in self.iterations:
             return None
-        columns, trips = zip(*[self.trips.get(x, (-1, 0)) for x in ids], strict=True)
-        return (columns[0], [*trips]) if columns.count(columns[0]) == len(columns) else None
+        columns, iterations = zip(*[self.iterations.get(x, (-1, 0)) for x in ids], strict=True)
+        return (columns[0], [*iterations]) if columns.count(columns[0]) == len(columns) else None
 
     def _pick(self, iteration: Iteration, ids: list[int]) -> int:
         """The one of these values whose iteration it is."""
@@ -285,8 +285,8 @@ class Body(Straight):
         """As `_pick`, of rows and of literals, which have no values yet."""
         if len(ids) == 1 and ids[0] >= 0:
             return iteration.outer(self.value(ids[0]))
-        if (trips := self._trips(ids)) is not None:
-            column, numbers = trips
+        if (found := self._iterations(ids)) is not None:
+            column, numbers = found
             index = self.func.type_of(column).index  # type: ignore[attr-defined]
             at = self._pick(iteration, [self.b.const(k, index) for k in numbers])
             return iteration.b.index(iteration.outer(column), at)

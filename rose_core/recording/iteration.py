@@ -69,9 +69,9 @@ def affine(iteration: Iteration, numbers: Sequence[float], t: Fin) -> int | None
     step = second - first
     if step <= 0 or list(numbers) != list(range(first, last + 1, step)):
         return None
-    trips = b.binary(_IMUL, iteration.i, b.const(step, COUNT), COUNT)
-    at = b.binary(_IADD, trips, b.const(first, COUNT), COUNT)
-    return b.binary(_NARROW, at, b.const(t.size, COUNT), t)
+    steps = b.binary(_IMUL, iteration.i, b.const(step, COUNT), COUNT)
+    at = b.binary(_IADD, steps, b.const(first, COUNT), COUNT)
+    return b.narrow(at, t)
 
 
 def operation(b: Builder, op: int, args: Sequence[int]) -> int:

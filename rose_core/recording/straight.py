@@ -66,7 +66,7 @@ class Straight:
         for number, param in literals.items():
             self.env[~number] = param
         self.literal_params = literals
-        self.trips: dict[int, tuple[int, int]] = {}
+        self.iterations: dict[int, tuple[int, int]] = {}
         """Row that became an iteration of a loop → the loop's column, and which one; it may be `PENDING`."""
         self.data = self._data()
         """Rows that are vectors of literals → these, in ``extra``, and the type of the vector."""
@@ -93,8 +93,8 @@ class Straight:
 
     def _asked(self, x: int) -> int:
         """A value that is `PENDING`."""
-        if x in self.trips:
-            column, iteration = self.trips[x]
+        if x in self.iterations:
+            column, iteration = self.iterations[x]
             size = self.func.type_of(column).index  # type: ignore[attr-defined]
             return self.b.index(column, self.b.const(iteration, size))
         if x in self.data:

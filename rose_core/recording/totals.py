@@ -65,12 +65,12 @@ def totals(
         # the first row has no sum before it that would tell which of its operands is the term
         for term, other in ((terms[at], sums[at]), (sums[at], terms[at])):
             number = columns.number(term)
-            trips = columns.rows[number] if number >= 0 else _none
-            first = None if trips and trips[0] == other and from_nothing else other
+            iterations = columns.rows[number] if number >= 0 else _none
+            first = None if iterations and iterations[0] == other and from_nothing else other
             skipped = int(first is None)
             # a look at two of them, before one at all
-            goes_on = trips[skipped : skipped + 2] == array("i", (term, terms[at + 1]))
-            more = trips[skipped + 1 :] if goes_on else _none
+            goes_on = iterations[skipped : skipped + 2] == array("i", (term, terms[at + 1]))
+            more = iterations[skipped + 1 :] if goes_on else _none
             last = at + len(more)
             if (
                 more

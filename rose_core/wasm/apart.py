@@ -21,21 +21,21 @@ def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
     """
     func, iteration = body.func, body.func.blocks[number].index
     outside: list[int] = []
-    trips, more, waiting = 0, 0, [index]
-    while waiting and trips < 2 and len(outside) < 2:
+    times, more, waiting = 0, 0, [index]
+    while waiting and times < 2 and len(outside) < 2:
         v = waiting.pop()
         op, *given = func.code[v] if v >= 0 else (-1,)
         if v < 0:
             more += int(func.pool[~v][0])
         elif v == iteration:
-            trips += 1
+            times += 1
         elif func.home[v] != number:
             outside.append(v)
         elif op in (_IADD, _NARROW):
             waiting += given[: 2 if op == _IADD else 1]
         else:
             return None
-    if trips != 1 or len(outside) != 1 or more < 0:
+    if times != 1 or len(outside) != 1 or more < 0:
         return None
     (x,) = outside
     return (x, more) if func.code[x][0] in (PARAM, _NARROW) or body.affine(x) else None

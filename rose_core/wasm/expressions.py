@@ -122,11 +122,14 @@ class Expressions(Values):
                     push(v)
                     continue
                 finish = rooted[v]
-                if op == INDEX and self._is_cheap(ins) and finish:
-                    expr[v] = known = BASE + self._load(v, ins)
-                    write(known)
-                    use(v)
-                    continue
+                if op == INDEX:
+                    if expr[ins[1]] is None:
+                        self.statement(ins[1])
+                    if finish and self._is_cheap(ins):
+                        expr[v] = known = BASE + self._load(v, ins)
+                        write(known)
+                        use(v)
+                        continue
                 if finish:
                     suspended.append((cur, used, block))
                     cur, used, block = [], [], home[v]
@@ -209,9 +212,9 @@ class Expressions(Values):
         return cur
 
     def _is_cheap(self, ins: tuple[int, ...]) -> bool:
-        """Whether to read an element again is as cheap as to keep it. The array is made if it was not."""
+        """Whether to read an element again is as cheap as to keep it."""
         _, x, i = ins
-        return self.place(x).base is BASE and i < 0 and x not in self.clobbered
+        return self.expr[x] is BASE and i < 0 and x not in self.clobbered
 
     def _in_place(self, ins: tuple[int, ...], before: list[bytes]) -> bytes:
         """The end of an operation that needs both operands, indices, more than once, or only the first."""

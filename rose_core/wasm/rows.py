@@ -373,8 +373,7 @@ class RowsWriter(Writer):
     def _add(
         self, ins: tuple[int, ...], count: int, known: Mapping[int, bytes], sums: Mapping[int, int]
     ) -> list[bytes]:
-        """Code that adds to a sum of the iteration, or to an element of an accumulator, in ``count``
-        iterations of the outer loop."""
+        """Code that adds to a sum of the outer loop's iteration or to an element, in ``count`` iterations."""
         _, r, x = ins
         if r in sums:
             return [local_get(sums[r]), known[x], F64X2_ADD, local_set(sums[r])]

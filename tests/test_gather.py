@@ -53,6 +53,7 @@ GATHERED = {
     "convolution",
     "average",
     "of every second one",
+    "backwards",
 }
 
 

@@ -38,6 +38,7 @@ def plain(monkeypatch):
         monkeypatch.setattr(program, "enclosed", lambda _: {})
         for name in (
             "common",
+            "proven",
             "hoisted",
             "guarded",
             "bounded",

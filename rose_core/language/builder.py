@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rose_core.language import simplify, tables
@@ -79,6 +79,8 @@ class Builder:
         """How loops run → its place in ``Func.specs``."""
         self.written: dict[int, tuple[int, dict[int, int]]] = {}
         """The last of several ``SET`` at constants so far → the array before these, and the elements."""
+        self.ranges: Mapping[int, tuple[int, int]] = {}
+        """Index → the least and the largest number that it can be, where more is known than its type says."""
         self.open = [0]
         """The open blocks, outermost first."""
 

@@ -176,7 +176,29 @@ def _max(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Typ
 
 def _iadd(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
     c, other = _constant(x, y, p, q)
-    return None if c else other
+    return _moved(b, other, int(c), type) if c else other
+
+
+def _isub(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
+    if q is None:
+        return None
+    return _moved(b, x, -int(q), type) if q else x
+
+
+def _moved(b: Builder, x: int, by: int, type: Type) -> int | None:
+    """The index ``x`` and so many more, if it is itself some constant more or less than another one."""
+    while x >= 0 and b.code[x][0] == _NARROW:
+        x = b.code[x][1]
+    op, *given = b.code[x] if x >= 0 else (-1,)
+    if op not in (_IADD, _ISUB) or min(given) >= 0 or (op == _ISUB and given[0] < 0):
+        return None
+    of, constant = max(given), int(b.pool[~min(given)][0])
+    by += constant if op == _IADD else -constant
+    if not -MOST <= by <= MOST:
+        return None
+    if not by:
+        return of if b.func.type_of(of) == type else b.binary(_NARROW, of, b.const(MOST + 1, type), type)
+    return b.binary(_IADD if by > 0 else _ISUB, of, b.const(abs(by), type), type)
 
 
 def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:
@@ -205,6 +227,9 @@ def range_of(b: Builder, v: int, farthest: int = _FARTHEST) -> tuple[int, int]:
     if v < 0:
         value = int(b.pool[~v][0])
         return value, value
+    known = b.ranges.get(v)
+    if known:
+        return known
     ins, t = b.code[v], b.func.types[v]
     assert isinstance(t, Fin)
     # what arithmetic gives need be no index
@@ -238,7 +263,7 @@ def _narrow(b: Builder, x: int, y: int, p: float | None, q: float | None, type: 
     return x if b.func.type_of(x) == type else None
 
 
-_BINARY = {_IADD: _iadd, _IMUL: _imul, _IDIV: _idiv, _NARROW: _narrow, _IMOD: _below}
+_BINARY = {_IADD: _iadd, _ISUB: _isub, _IMUL: _imul, _IDIV: _idiv, _NARROW: _narrow, _IMOD: _below}
 _BINARY |= {_IMIN: _imin, _IMAX: _imax}
 _BINARY |= {
     _MIN: _min,
@@ -252,5 +277,5 @@ _BINARY |= {
     _OR: _or,
 }
 
-_TOLD = {_ADD: (0,), _SUB: (0,), _MUL: (0, 1, -1), _IADD: (0,), _IMUL: (1,), _IDIV: (1,)}
+_TOLD = {_ADD: (0,), _SUB: (0,), _MUL: (0, 1, -1), _IMUL: (1,), _IDIV: (1,)}
 """The only constants by which some of these say anything."""

@@ -10,6 +10,7 @@ On a whole program, before anything is differentiated (`derivatives.expand`):
 
 On each function, before it is differentiated:
 
+- `proven`: indices are not checked where a condition has told that they are right (bounds-check elimination);
 - `hoist`: a loop that does the same in all iterations of one around it moves out (loop-invariant code
   motion);
 - `fused`: loops side by side that compute much of the same become one (loop fusion);

@@ -11,7 +11,7 @@ from rose_core.language.ops import by_name
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-_IADD, _IMOD, _NARROW = (by_name[name].code for name in ("iadd", "imod", "narrow"))
+_IADD, _ISUB, _IMOD, _NARROW = (by_name[name].code for name in ("iadd", "isub", "imod", "narrow"))
 
 
 def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
@@ -33,6 +33,9 @@ def beside(body: Body, number: int, index: int) -> tuple[int, int] | None:
             outside.append(v)
         elif op in (_IADD, _NARROW):
             waiting += given[: 2 if op == _IADD else 1]
+        elif op == _ISUB and given[1] < 0:
+            waiting.append(given[0])
+            more -= int(func.pool[~given[1]][0])
         else:
             return None
     if times != 1 or len(outside) != 1 or more < 0:

@@ -8,6 +8,7 @@ from rose_core import (
     Real,
     Vec,
     and_,
+    cond,
     fn,
     fori,
     iadd,
@@ -78,13 +79,35 @@ class Stencil:
         kind = draw.randrange(4)
         return p if kind < 2 else or_(p, q) if kind == 2 else not_(and_(not_(p), not_(q)))
 
+    def beyond(self, of, i):
+        """A cell that some have no neighbour at, which have something else."""
+        draw, n = self.draw, self.n
+        by = draw.randrange(1, 4)
+        before = [ilt(n, i, by), real(i) < by, not_(igeq(n, i, by)), real(i) <= by - 0.5]
+        after = [igeq(n, i, n - by), real(i) > n - 1 - by, iadd(2 * n, i, by) >= n]
+        if by == 1:
+            before, after = [*before, ieq(n, i, 0)], [*after, i == n - 1, real(i) == n - 1]
+        first, last = draw.choice(before), draw.choice(after)
+        kind = draw.randrange(4)
+        if kind == 0:
+            return cond(first, Real, lambda: draw.choice([0.0, of[i]]), lambda: of[i - by])
+        if kind == 1:
+            return cond(not_(last), Real, lambda: of[i + by], lambda: draw.choice([-0.0, of[0] * of[i]]))
+        if kind == 2:
+            return cond(or_(last, first), Real, lambda: of[i], lambda: of[i - by] * of[i + by])
+        return cond(
+            first, Real, lambda: 1.0, lambda: cond(last, Real, lambda: 0.5, lambda: of[i + by] - of[i - by])
+        )
+
     def number(self, i, x, y):
         """A number of a cell, which is not large if ``x`` and ``y`` have no large ones."""
         draw = self.draw
         of = x if draw.random() < 0.7 else y
-        kind = draw.randrange(7)
+        kind = draw.randrange(9)
         if kind < 3:
             return of[self.neighbour(i)]
+        if kind > 6:
+            return self.beyond(of, i)
         if kind == 3:
             return of[i]
         if kind == 4:

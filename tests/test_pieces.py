@@ -11,7 +11,7 @@ from engines import engines, same
 
 from rose_core import Real, Vec, fn, iadd, imax, imin, imod, inspect, isub, jvp, real, vec, vjp
 from rose_core import sum as total
-from rose_core.wasm import pieces
+from rose_core.optimise import pieces
 from tests import random_stencils
 
 

@@ -34,6 +34,7 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `single`: calls of a function that is one operation become that operation;
 - `unroll`: short inner loops are unrolled, by `jam` side by side (unroll and jam);
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
+- `peel`: the iterations at the ends of a loop, where choices go another way, are written out (loop peeling);
 - `gather`: what a loop adds to many neighbours is gathered in another one (scatter to gather);
 - `once`: what several loops compute with library functions is computed in one of them;
 - `sums`: a loop whose state is nothing but sums becomes one without a state, which may run in lanes.
@@ -43,8 +44,9 @@ What they have in common:
 - `copies`, `other_loops`: functions in which calls, or loops, become others;
 - `movable`: what may be done elsewhere; `invariants`: the values that `hoist` computes ahead;
 - `numbering`: which values are the same (value numbering);
-- `ranges`: in which iterations a loop does anything; `unchanged`: which numbers of a state no iteration
-  changes;
+- `pieces`: how indices follow a loop; `ends`: what goes the same way in all iterations but some at its ends;
+- `ranges`: in which iterations a loop does anything;
+- `unchanged`: which numbers of a state no iteration changes;
 - `cases`: when a value has a part in a derivative; `reads`: which iterations read the same of tables;
 - `written`: loops unrolled before anything is differentiated.
 """

@@ -23,6 +23,7 @@ from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
 from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
 from rose_core.optimise.movable import only_adds
+from rose_core.optimise.peel import only_at_ends
 
 _NEXT = 4
 """How many loops after it are tried with one."""
@@ -171,7 +172,8 @@ class _Search:
         return [x for x in operands(f.code[v], f.blocks) if x >= 0 and isinstance(f.types[x], Ref)]
 
     def _has_choices(self, loop: Sequence[int]) -> bool:
-        return any(self.f.code[v][0] == COND for v in loop)
+        """Whether there are any that are not peeled off with the loop's ends."""
+        return any(self.f.code[v][0] == COND and not only_at_ends(self.f, v) for v in loop)
 
     def _early(self, first: int, then: int, between: Sequence[int], other: Sequence[int]) -> list[int] | None:
         """What stands between the loops and is needed by the second one, which is ``other``, in order; None

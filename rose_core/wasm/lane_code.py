@@ -32,12 +32,12 @@ from rose_core.encode import (
     store,
 )
 from rose_core.language.ir import INDEX, REF_INDEX, VEC, Block
+from rose_core.optimise.pieces import Piece, at
 from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
 from rose_core.wasm.lane_writer import Writer
 from rose_core.wasm.lanes import COMPARISONS, Beside, Column, Lanes, is_number
 from rose_core.wasm.layout import BASE, Place, size_of
-from rose_core.wasm.pieces import Piece, at
 from rose_core.wasm.strides import STEP, read
 from rose_core.wasm.windows import Window
 

@@ -26,10 +26,10 @@ from rose_core.encode import (
 from rose_core.language.ir import ADD_TO, INDEX, REF_INDEX, VEC, Func
 from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
 from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
+from rose_core.optimise.pieces import Piece, Pieces, at
 from rose_core.wasm.apart import beside
 from rose_core.wasm.lane_order import add_in_turn, keeps_order
 from rose_core.wasm.layout import size_of
-from rose_core.wasm.pieces import Piece, Pieces, at
 from rose_core.wasm.strides import STEP
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _take_additions(body: Body, lanes: Lanes) -> bool:
 
 def _take_values(body: Body, lanes: Lanes, results: Collection[int]) -> bool:
     """Find what the loop computes; False if some of it cannot be computed in lanes."""
-    added, pieces = {*lanes.sites, *lanes.sums}, Pieces(body.func, lanes.number)
+    added, pieces = {*lanes.sites, *lanes.sums}, Pieces.of_block(body.func, lanes.number)
     for v in body.func.blocks[lanes.number].order:
         if body.demand.uses[v] and v not in added and not _take(body, lanes, v, v in results, pieces):
             return False
@@ -238,7 +238,7 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> 
         if op not in (INDEX, REF_INDEX) and not (is_result and _is_row(func, number, v)):
             return False
         lanes.rows.append(v)
-    elif t is BOOL and (answer := pieces.of(v)):
+    elif t is BOOL and (answer := pieces.of(v)) and _changes_at_ends(answer, func.blocks[number].trips):
         lanes.answers[v] = answer
         return True
     elif op in COMPARISONS:
@@ -263,6 +263,11 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> 
     if is_number(t) or t is BOOL:
         lanes.values.append(v)
     return True
+
+
+def _changes_at_ends(pieces: Sequence[Piece], trips: int) -> bool:
+    """Whether it is only in iterations that may run alone that something is another than in most."""
+    return all(min(start, trips - start) <= _MOST_ALONE for start, _, _ in pieces)
 
 
 def _taken_apart(body: Body, lanes: Lanes, rows: Sequence[int]) -> int:

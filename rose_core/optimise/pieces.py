@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from rose_core.language.ir import IDX, Func
+from rose_core.language.ir import Func
 from rose_core.language.ops import OPS, code
 
 Piece = tuple[int, int, int]
@@ -21,10 +21,14 @@ Piece = tuple[int, int, int]
 MOST = 8
 """The most pieces that are told apart."""
 
-_NARROW, _IADD, _ISUB, _IMUL, _IMOD = map(code, ("narrow", "iadd", "isub", "imul", "imod"))
+FARTHEST = 2**53
+"""Whole numbers below this are the same as Reals."""
+
+_IADD, _ISUB, _IMUL, _IMOD = map(code, ("iadd", "isub", "imul", "imod"))
+_SAME = {code(name) for name in ("narrow", "real")}
 _SUMS = {_IADD: operator.add, _ISUB: operator.sub}
 _CHOICES = {code(name) for name in ("imin", "imax")}
-_COMPARISONS = {code(name) for name in ("ieq", "ineq", "ilt", "ileq", "igt", "igeq")}
+_COMPARISONS = {code(f"{of}{name}") for of in ("i", "") for name in ("eq", "neq", "lt", "leq", "gt", "geq")}
 _OF_BOOLS = {code(name) for name in ("and", "or", "iff", "xor")}
 _NOT, _SELECT = code("not"), code("select")
 
@@ -34,16 +38,25 @@ _KNOWN = {*_SUMS, *_CHOICES, *_COMPARISONS, *_OF_BOOLS, _IMUL, _IMOD, _NOT, _SEL
 class Pieces:
     """How indices and Bools follow the iterations of a loop, of which there is at least one."""
 
-    def __init__(self, func: Func, number: int) -> None:
-        """``number``: the loop's block."""
+    def __init__(self, func: Func, number: int, index: int, trips: int) -> None:
+        """``number``: the block whose values may be asked for; ``index``: the iteration's number."""
         self.func = func
         self.number = number
-        self._found: dict[int, list[Piece] | None] = {}
+        self.index = index
+        self.trips = trips
+        self._found: dict[int, list[Piece] | None] = {index: [(0, 1, 0)]}
+
+    @classmethod
+    def of_block(cls, func: Func, number: int) -> Pieces:
+        """Those of a loop ``FOR``."""
+        block = func.blocks[number]
+        return cls(func, number, block.index, block.trips)
 
     def of(self, v: int) -> list[Piece] | None:
         """The pieces of ``v``; None if it depends on anything else, or is no index and no Bool."""
         if v < 0:
-            return [(0, 0, int(self.func.pool[~v][0]))]
+            value = self.func.pool[~v][0]
+            return [(0, 0, value)] if abs(value) < FARTHEST else None
         if v not in self._found:
             self._found[v] = self._of(v) if self.func.home[v] == self.number else None
         return self._found[v]
@@ -51,9 +64,7 @@ class Pieces:
     def _of(self, v: int) -> list[Piece] | None:
         """The same, of a value in the loop that is not known yet."""
         op, *given = self.func.code[v]
-        if op == IDX:
-            return [(0, 1, 0)]
-        if op == _NARROW:
+        if op in _SAME:
             return self.of(given[0])
         if op not in _KNOWN:
             return None
@@ -61,7 +72,7 @@ class Pieces:
         if None in of:
             return None
         found: list[Piece] = []
-        for start, end, *lines in _together(of, self.func.blocks[self.number].trips):  # type: ignore[arg-type]
+        for start, end, *lines in _together(of, self.trips):  # type: ignore[arg-type]
             made = _piece(op, start, end, lines)
             if made is None or len(found) + len(made) > MOST:
                 return None
@@ -121,7 +132,7 @@ def _changes(start: int, end: int, slope: int, constant: int) -> list[int]:
     """The first iteration, and those from which on the sign of a line is another one."""
     if not slope:
         return [start]
-    zero = -constant / slope if abs(constant) < 2**53 else start
+    zero = -constant / slope if abs(constant) < FARTHEST else start
     around = {int(zero) + k for k in (-1, 0, 1, 2)}
     sign = [
         (t, _sign(slope * t + constant)) for t in sorted({start, *(t for t in around if start < t < end)})

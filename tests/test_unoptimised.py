@@ -42,6 +42,7 @@ def plain(monkeypatch):
             "hoisted",
             "guarded",
             "bounded",
+            "begun",
             "stored",
             "carried",
             "outside",

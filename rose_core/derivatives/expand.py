@@ -32,6 +32,7 @@ from rose_core.language.ir import ENDLESS, PARAM, PULL, VJP, Extent, Func, LoopS
 from rose_core.language.queries import among, callees_first, param_ids, places, remembered
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
+from rose_core.optimise.begun import begun
 from rose_core.optimise.bounded import bounded
 from rose_core.optimise.carried import carried
 from rose_core.optimise.common import common
@@ -99,7 +100,7 @@ class Expansion:
             if f.origin:
                 found = self._public_jet(f, f.origin[1])
             else:
-                found = narrowed(outside(carried(stored(bounded(guarded(fused(hoisted(proven(f)))))))))
+                found = narrowed(outside(carried(stored(begun(bounded(guarded(fused(hoisted(proven(f))))))))))
                 # of a forward derivative, a call tells which parameters vary
                 callees = [None if g.origin else self.expand(g) for g in found.callees]
                 plain = callees == found.callees and not places(found, _VJPS)

@@ -16,6 +16,7 @@ On each function, before it is differentiated:
 - `fused`: loops side by side that compute much of the same become one (loop fusion);
 - `guarded`: a sum under a condition on the index becomes a loop over the range where that holds;
 - `bounded`: so does a loop with a state that only changes in such a range;
+- `begun`: iterations at its ends are written out where choices go another way (loop peeling);
 - `stores`: elements that sides of a choice set are set after it (store sinking);
 - `carried`: elements that earlier iterations have set become state (scalar replacement);
 - `outside`: what a body computes of its arguments alone moves out of the loop (loop-invariant code motion);

@@ -170,3 +170,27 @@ def test_workers_of_a_page_with_a_strict_policy_are_seen(site: Frozen) -> None:
     done = site.freeze()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pages/page.html: 2 programs\n" in done.stdout
+
+
+OF_BLOBS = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="module">
+    const text = `import "${new URL("alone.js", location)}";`;
+    const blob = new Blob([text], { type: "text/javascript" });
+    const worker = new Worker(URL.createObjectURL(blob), { type: "module" });
+    worker.onmessage = ({ data }) => { document.title = `slope ${data}`; };
+</script>
+"""
+
+
+def test_what_a_worker_of_a_blob_imports_is_seen(site: Frozen, page: Page) -> None:
+    """As pages have workers of other hosts' scripts: all that is imported runs before the rest of the blob."""
+    site.write("pages/page.html", OF_BLOBS)
+    site.write("pages/alone.js", SLOPE)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pages/page.html: 1 program\n" in done.stdout
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 1")
+        assert "/rose/rose.worker.js" not in server.asked

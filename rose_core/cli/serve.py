@@ -13,6 +13,11 @@ from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
 
+_WATCH = "/?rose-freeze=watch"
+"""The address of what comes in front of modules, of which `worker.js` knows, too: policies allow to import what is
+of the site itself."""
+
+
 def address_of(path: str) -> str:
     """The address of a file, from where its path is from, as browsers ask for it: they leave most signs."""
     address = quote(path, safe="/!$&'()*+,;=:@[]|~")
@@ -66,12 +71,9 @@ def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | 
     """
     path = unquote(urlsplit(base).path).strip("/")
     base = urlsplit(address_of(f"/{path}/".replace("//", "/"))).path
-    watch = f"{base}?rose-freeze=watch"
-    """The address of what comes in front of modules: policies allow to import what is of the site itself."""
-
     class Based(_Handler):
         def send_head(self) -> io.BytesIO | BinaryIO | None:
-            if self.path == watch:
+            if self.path == _WATCH:
                 return self.answer(worker.encode(), "text/javascript")
             if not self.path.startswith(base):
                 self.send_error(404)  # what lies elsewhere on the host is not here
@@ -81,12 +83,12 @@ def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | 
                 return super().send_head()
             # what a module imports runs before it
             is_module = self.path.endswith("=module")
-            first = f'import "{watch}"; ' if is_module else worker
+            first = f'import "{_WATCH}"; ' if is_module else worker
             content = first.encode() + script.read_bytes()
             return self.answer(content, self.guess_type(script))
 
         def send_response(self, code: int, message: str | None = None) -> None:
-            is_file = self.command == "GET" and code in (200, 304) and self.path != watch
+            is_file = self.command == "GET" and code in (200, 304) and self.path != _WATCH
             if answered is not None and is_file:
                 answered.add(unmarked(self.path))
             super().send_response(code, message)

@@ -56,8 +56,13 @@
     }
     channel.postMessage({ begins: true });
     if (blob) {
+      /* what a module imports runs before it, and in a sandbox it can import nothing of the site: see serve.py */
+      const first =
+        isModule && origin !== "null"
+          ? `import "${origin}/?rose-freeze=watch"; `
+          : `(${watch})();`;
       const { type } = blob;
-      const script = new Blob([`(${watch})();`, blob], { type });
+      const script = new Blob([first, blob], { type });
       return createObjectURL.call(URL, script);
     }
     /* so that it is known what this is, see serve.py */

@@ -184,7 +184,7 @@ OF_BLOBS = """<!doctype html>
 
 
 def test_what_a_worker_of_a_blob_imports_is_seen(site: Frozen, page: Page) -> None:
-    """As pages have workers of other hosts' scripts: all that is imported runs before the rest of the blob."""
+    """As pages have workers of other hosts' scripts: what is imported runs before the rest of the blob."""
     site.write("pages/page.html", OF_BLOBS)
     site.write("pages/alone.js", SLOPE)
     done = site.freeze()

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
-
 _WATCH = "/?rose-freeze=watch"
-"""The address of what comes in front of modules, of which `worker.js` knows, too: policies allow to import what is
-of the site itself."""
+"""The address of what comes in front of modules, as `worker.js` has it, too: policies allow to import
+what is of the site itself."""
 
 
 def address_of(path: str) -> str:
@@ -71,6 +70,7 @@ def serve(folder: Path, base: str = "/", worker: str = "", answered: set[str] | 
     """
     path = unquote(urlsplit(base).path).strip("/")
     base = urlsplit(address_of(f"/{path}/".replace("//", "/"))).path
+
     class Based(_Handler):
         def send_head(self) -> io.BytesIO | BinaryIO | None:
             if self.path == _WATCH:

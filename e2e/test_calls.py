@@ -269,6 +269,27 @@ def test_its_own_memory_as_arguments(node: Callable[[str], str]) -> None:
     assert compiled == [swapped, mixed, message]
 
 
+def test_a_data_view_of_its_own_memory_is_refused_as_any(node: Callable[[str], str]) -> None:
+    body = """
+        const f = await compile(fn([Vec(3, Real)], Real, (v) => v[1]));
+        const { buffer } = f.args[0];
+        return [new ArrayBuffer(24), buffer].map((of) => attempt(() => f(new DataView(of, 0, 24))));
+    """
+    expected = "TypeError: argument 1 of f: expected Vec(3, Real), got an object of the class DataView"
+    assert evaluate(node, body) == [expected] * 2
+
+
+def test_a_name_with_half_a_character(node: Callable[[str], str]) -> None:
+    """As a text has that was cut off: browsers' tools are told another character in its place."""
+    body = """
+        const name = "cut off \\ud83d";
+        const { [name]: f } = { [name]: (x) => mul(2, x) };
+        const compiled = await compile(fn([Real], Real, f));
+        return [compiled.name === name, compiled(3)];
+    """
+    assert evaluate(node, body) == [True, 6]
+
+
 def test_a_tape_that_makes_the_memory_grow(node: Callable[[str], str]) -> None:
     body = """
         const f = fn([Real, Real], Real, (x, n) => {

@@ -31,7 +31,8 @@ export const copyOf = (
 ): unknown => {
   if (typeof x !== "object" || x === null || !ty) return x;
   if (ArrayBuffer.isView(x))
-    return x.buffer === buffer ? (x as Float64Array).slice() : x;
+    // a DataView has no copies, and is refused later
+    return x.buffer === buffer ? ((x as Float64Array).slice?.() ?? x) : x;
   const { elem, fields, kind } = ty;
   if (Array.isArray(x))
     return x.map((item, k) =>

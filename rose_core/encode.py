@@ -44,7 +44,7 @@ def vector_of_bytes(content: bytes) -> bytes:
 
 
 def name(text: str) -> bytes:
-    return vector_of_bytes(text.encode())
+    return vector_of_bytes(text.encode(errors="replace"))  # one of JavaScript's may have half a character
 
 
 def section(number: int, body: bytes) -> bytes:

@@ -24,9 +24,13 @@ CLIENT = CLIENTS / "vite"
 
 @pytest.fixture(scope="module", autouse=True)
 def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Pack dist/, and unpack it into the client's node_modules; its files."""
+    """Pack dist/ as the README says, and unpack it into the client's node_modules; its files."""
     folder = tmp_path_factory.mktemp("pack")
-    name = tools.npm("pack", DIST, "--pack-destination", folder).split()[-1]
+    (packed,) = re.findall(r"`npm pack (\S+)`", (ROOT / "README.md").read_text())
+    name = tools.npm("pack", packed, "--pack-destination", folder).split()[-1]
+    assert name.startswith("rose-web-"), (
+        name
+    )  # without a slash, the place were the name of a package of others
     modules = CLIENT / "node_modules"
     place = modules / "rose-web"
     # With what Vite's server keeps of a package, as long as the version is the same.

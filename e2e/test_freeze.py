@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from e2e.frozen import PAGE, SCALES, SCRIPT, WARM_UP, Frozen
+from e2e.frozen import PAGE, SCALES, SCRIPT, WARM_UP, Frozen, slide
 from e2e.server import Server
 
 
@@ -669,6 +669,23 @@ def test_a_page_that_calls_itself_something_else_warms_up(site: Frozen) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     # when it is opened, and by its warm-up; there are three positions of its slider
     assert "pages/page.html: 2 programs\n" in done.stdout
+
+
+def test_a_page_next_to_rose_is_frozen(site: Frozen, page: Page) -> None:
+    """In a copy of all of Rose, which is not all of the site."""
+    site.write("rose/package.json", '{"name": "rose-web"}')
+    site.write("rose/page.js", SCRIPT.replace("../rose/", "./"))
+    site.write("rose/page.html", PAGE)
+    done = site.freeze()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rose/page.html: 3 programs\n" in done.stdout
+    with Server({"/": site.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/rose/page.html")
+        slide(page, 3)
+        assert "/rose/rose.worker.js" not in server.asked
+    (site.root / "rose/page.html").unlink()
+    done = site.freeze()
+    assert "rose/frozen/manifest.json is stale" in done.stdout
 
 
 def test_what_is_no_page_of_the_site_is_left_alone(site: Frozen) -> None:

@@ -301,13 +301,16 @@ class Site:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """The files of a site: not what is hidden or npm installed, and of what comes with Rose the index."""
+    """The files of a site: not what is hidden or npm installed, nor the folders that come with Rose.
+
+    Next to ``rose.js`` itself, an author may have pages.
+    """
     for place, folders, names in os.walk(root):
         folder = Path(place)
         is_rose = folder != root and _json_of(folder / "package.json").get("name") == PACKAGE
-        seen = [] if is_rose else folders
-        folders[:] = [name for name in seen if not name.startswith(".") and name != "node_modules"]
-        yield from (folder / name for name in names if name == INDEX or not is_rose)
+        seen = {FOLDER} if is_rose else {name for name in folders if not name.startswith(".")}
+        folders[:] = seen.intersection(folders) - {"node_modules"}
+        yield from (folder / name for name in names)
 
 
 def _json_of(path: Path) -> dict[str, Any]:

@@ -28,9 +28,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     folder = tmp_path_factory.mktemp("pack")
     (packed,) = re.findall(r"`npm pack (\S+)`", (ROOT / "README.md").read_text())
     name = tools.npm("pack", packed, "--pack-destination", folder).split()[-1]
-    assert name.startswith("rose-web-"), (
-        name
-    )  # without a slash, the place were the name of a package of others
+    # without a slash, it were another's package
+    assert name.startswith("rose-web-"), name
     modules = CLIENT / "node_modules"
     place = modules / "rose-web"
     # With what Vite's server keeps of a package, as long as the version is the same.

@@ -740,7 +740,12 @@ export interface CompileOptions {
   precise?: boolean;
 }
 
-/** Compile `f` to WebAssembly; the promise of a function on ordinary values. */
+/**
+ * Compile `f` to WebAssembly; the promise of a function on ordinary values. It is rejected with what is wrong with
+ * `f`, as where a derivative does not exist, or why the compiler cannot be loaded. Calls throw a TypeError for
+ * arguments of another type or number, and a RangeError for a vector of another length, an index that is none, or
+ * where the program itself cannot go on; after that the function can be called again.
+ */
 export declare const compile: {
   <P extends readonly unknown[], R>(
     f: Func<P, R>,
@@ -908,7 +913,7 @@ export interface LoopOptions {
 }
 
 export interface WhileOptions extends LoopOptions {
-  /** More iterations than this are an error. */
+  /** More iterations than this are a RangeError of the call; by default there may be about two thousand million. */
   limit?: number;
 }
 
@@ -1007,9 +1012,15 @@ export declare const functional: <
 ) => Func<P, R>;
 
 export interface SolveOptions {
-  /** The change of the last step, relative to the result; of `quad` the error, relative to ∫ |f|, if `f` is finite. */
+  /**
+   * The change of the last step, relative to the result, 1e-12 by default; of `quad` the error, relative to ∫ |f|
+   * if `f` is finite, 1e-10; of `minimize` the largest derivative of `f`, 1e-8.
+   */
   tolerance?: number;
-  /** More steps, or parts of the interval, than this are an error. */
+  /**
+   * More steps, or parts of the interval, than this are a RangeError of the call: 100 of `root`, 10,000 of
+   * `fixedPoint` and `quad`, 1000 of `minimize`, but 100,000 of its method "adam".
+   */
   limit?: number;
 }
 
@@ -1052,11 +1063,11 @@ export declare const quad: {
 };
 
 export interface OdeOptions extends LoopOptions {
-  /** The error of a step, relative to the solution. */
+  /** The error of a step, relative to the solution: 1e-8 by default. */
   rtol?: number;
-  /** The error of a step where the solution is near zero. */
+  /** The error of a step where the solution is near zero, in units of that: 1e-10 by default. */
   atol?: number;
-  /** More steps than this from one time to the next are an error. */
+  /** More steps than this from one time to the next, by default 100,000, are a RangeError of the call. */
   limit?: number;
 }
 
@@ -1088,9 +1099,9 @@ export declare const odeint: {
 };
 
 export interface MinimizeOptions extends SolveOptions {
-  /** L-BFGS; Newton's method, for few variables; or Adam. */
+  /** L-BFGS, the default; Newton's method, for few variables; or Adam. */
   method?: "lbfgs" | "newton" | "adam";
-  /** About how long the steps of Adam are. */
+  /** About how long the steps of Adam are, in units of `x`: 0.01 by default. */
   rate?: number;
 }
 

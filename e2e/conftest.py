@@ -35,7 +35,7 @@ from e2e.server import Server
 from e2e.tab import PlaywrightTab, Tab
 from js_bridge.build.paths import BROWSER, DIST, ROOT
 from js_bridge.build.site import freeze
-from rose_core.cli.visit import FINGERS
+from rose_core.cli.browser import FINGERS
 
 SHOTS = ROOT / "e2e" / "shots"
 PAGES = ROOT / "e2e" / "pages"

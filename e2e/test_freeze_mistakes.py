@@ -16,15 +16,15 @@ from playwright.sync_api import Browser, BrowserContext
 from e2e.frozen import ENVIRONMENT, PAGE, PYTHON_PAGE, SCRIPT, WARM_UP, Frozen
 from e2e.server import Server
 from js_bridge.build.paths import BROWSER, DIST, PYTHON
-from rose_core.cli import visit
+from rose_core.cli import actions, visit
 
 
 def test_a_warm_up_that_does_not_end_is_told(
     site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """While it is waited for, and when it is given up."""
-    monkeypatch.setattr(visit, "LONGEST", 3000)
-    monkeypatch.setattr(visit, "WORD", 1000)
+    monkeypatch.setattr(actions, "LONGEST", 3000)
+    monkeypatch.setattr(actions, "WORD", 1000)
     site.write("pages/page.js", SCRIPT + "export const warmUp = () => new Promise(() => {});")
     with Server({"/": site.root}, quiet=True) as server:
         context = visit.reader(browser, {})
@@ -44,7 +44,7 @@ def test_a_script_that_does_not_end_is_told(
     site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     """Also one that begins while the page is waited for."""
-    monkeypatch.setattr(visit, "PATIENCE", 4000)
+    monkeypatch.setattr(actions, "PATIENCE", 4000)
     end = "}, 2000)" if "Timeout" in when else "}"
     site.write("pages/page.js", f"{SCRIPT}{when} for (;;); {end}")
     with Server({"/": site.root}, quiet=True) as server:
@@ -60,7 +60,7 @@ def test_a_page_that_does_not_answer_is_opened_once_more(
     site: Frozen, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a busy machine, or the browser, did to it is none of its mistakes."""
-    monkeypatch.setattr(visit, "PATIENCE", 4000)
+    monkeypatch.setattr(actions, "PATIENCE", 4000)
     site.write("pages/page.js", "for (;;);")
     use = visit.use
 
@@ -240,10 +240,11 @@ def test_a_page_that_cannot_be_read_is_told_and_keeps_what_it_had(frozen: Frozen
 
 ENDS = """
 import sys
-from rose_core.cli import visit
-with visit.chromium(sys.argv[1]) as browser:
+from rose_core.cli.browser import chromium
+from rose_core.cli.visit import reader
+with chromium(sys.argv[1]) as browser:
     browser.close()
-    visit.reader(browser, {})
+    reader(browser, {})
 """
 
 
@@ -252,6 +253,21 @@ def test_a_browser_that_ends_is_told() -> None:
     words = [PYTHON, "-c", ENDS, path]
     done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert f"CommandError: {path} ended while it was in use" in done.stderr
+
+
+WITHOUT_PLAYWRIGHT = """
+import sys
+sys.modules["playwright"] = None
+from rose_core.cli import main
+sys.exit(main(["freeze", "."]))
+"""
+
+
+def test_who_has_no_playwright_is_told_how_to_have_it() -> None:
+    words = [PYTHON, "-c", WITHOUT_PLAYWRIGHT]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    said = "rose: freezing takes Playwright: pip install 'rose_core[freeze]'\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +309,7 @@ STOPPED_ELSEWHERE = """
 import os, signal, threading, time
 from contextlib import nullcontext
 from rose_core.cli import several
-from rose_core.cli.visit import StoppedError, stopped
+from rose_core.cli.actions import StoppedError, stopped
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, too
 several.chromium = nullcontext

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from rose_core.cli import offline as offline_worker
+from rose_core.cli.browser import chromium
 from rose_core.cli.errors import CommandError
 from rose_core.cli.serve import address_of, serve
 from rose_core.cli.several import spread
 from rose_core.cli.site import Change, Site
-from rose_core.cli.visit import WORKER, Visit, chromium, first_visit, look
+from rose_core.cli.visit import WORKER, Visit, first_visit, look
 from rose_core.errors import counted
 
 if TYPE_CHECKING:

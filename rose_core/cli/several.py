@@ -9,7 +9,8 @@ from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from rose_core.cli.visit import STEP, StoppedError, chromium, stopped
+from rose_core.cli.actions import STEP, StoppedError, stopped
+from rose_core.cli.browser import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -1,77 +1,47 @@
-"""Pages in headless Chromium: what they compile, and what they load when that is frozen.
-
-Playwright drives it, an optional dependency: ``pip install rose_core[freeze]``.
-"""
+"""Pages in headless Chromium: what they compile, and what they load when that is frozen."""
 
 from __future__ import annotations
 
 import base64
-import os
 import re
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
-from threading import Event
-from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Dialog,
+    Error,
+    Frame,
+    Page,
+    Response,
+    Route,
+    TimeoutError,
+    ViewportSize,
+)
+
+from rose_core.cli import actions
 from rose_core.cli.artifact import Artifact
-from rose_core.cli.errors import CommandError
 from rose_core.cli.opening import Opening
 from rose_core.cli.serve import unmarked
-
-try:
-    from playwright.sync_api import (
-        Browser,
-        BrowserContext,
-        Dialog,
-        Error,
-        Frame,
-        Page,
-        Playwright,
-        Response,
-        Route,
-        TimeoutError,
-        ViewportSize,
-        sync_playwright,
-    )
-except ImportError:
-    raise CommandError("freezing takes Playwright: pip install 'rose_core[freeze]'") from None
 
 INDEX = "rose.frozen.json"
 KNOWN = "rose-known-before/"
 """Where readers find what need not be compiled again, as seen from an index."""
 _HERE = Path(__file__).parent
-_PARTS = [
-    (_HERE / f"{name}.js").read_text("utf-8").strip().rstrip(";")
-    for name in "page elements hands inputs together use".split()
-]
-_USE = f"Object.assign({', '.join(_PARTS)})"
 _WATCH = (_HERE / "watch.js").read_text("utf-8")
 _REGISTRATION = (_HERE / "registration.js").read_text("utf-8")
 _NAVIGATION = (_HERE / "navigation.js").read_text("utf-8")
 WORKER = " ".join(line.strip() for line in (_HERE / "worker.js").read_text("utf-8").splitlines()) + " "
 """In one line: what comes after it keeps the numbers of its lines."""
-NAMES = "chromium chromium-browser google-chrome google-chrome-stable".split()
-PATIENCE = 120_000
-"""Milliseconds for a page to open."""
 
 LATE = 5_000
 """Milliseconds to wait for what a page loads once it is there."""
-
-LONGEST = 600_000
-"""Milliseconds for everything that it compiles at once, or while it is used."""
-
-WORD = 60_000
-"""Milliseconds of that after which the author is told what is waited for."""
-
-STEP = 30
-"""Milliseconds between two looks whether that is over."""
 
 NARROW = ViewportSize(width=360, height=720)
 """A window as telephones have it."""
@@ -90,12 +60,6 @@ ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
 
 HAND = "NotAllowedError"
 """What browsers say of what takes a reader's own hand, or word: see `watch.js`."""
-
-FINGERS = "--touch-events=enabled"
-"""With which pages can hear of fingers, as on telephones; they hear of the mouse as well."""
-
-BEAT = 1_000
-"""Milliseconds between two looks whether a page still answers."""
 
 
 @dataclass
@@ -135,7 +99,7 @@ class Visit:
 
     def fail(self, error: Exception) -> None:
         """Note what kept it from being used."""
-        self.is_stuck |= isinstance(error, TimeoutError | _StuckError)
+        self.is_stuck |= isinstance(error, TimeoutError | actions.StuckError)
         self.tell(str(error).splitlines()[0] if isinstance(error, Error) else str(error))
 
     @property
@@ -143,44 +107,6 @@ class Visit:
         """Whether it has Rose, as far as that can be seen."""
         files = INDEX, "rose.js", "rose.global.js"
         return any(urlsplit(address).path.rpartition("/")[2] in files for address in self.loaded)
-
-
-@contextmanager
-def _playwright() -> Iterator[Playwright]:
-    try:
-        with sync_playwright() as playwright:
-            yield playwright
-    except RuntimeError as error:
-        # who is stopped by Ctrl-C between two turns of its loop cannot end the loop as it should
-        if isinstance(error.__context__, KeyboardInterrupt):
-            raise error.__context__ from None
-        raise
-
-
-@contextmanager
-def chromium(program: str | None) -> Iterator[Browser]:
-    flags = ["--disable-dev-shm-usage", FINGERS]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        flags.append("--no-sandbox")  # with which Chromium does not run as root
-    with _playwright() as playwright:
-        own = playwright.chromium.executable_path
-        named = program or os.environ.get("CHROMIUM")
-        found = [named] if named else [own if Path(own).exists() else None, *map(shutil.which, NAMES)]
-        path = next(filter(None, found), None)
-        if path is None:
-            raise CommandError("there is no Chromium; run `playwright install chromium`, or use --browser")
-        try:
-            # a browser that ended first, at Ctrl-C, would make an error of it
-            browser = playwright.chromium.launch(executable_path=path, args=flags, handle_sigint=False)
-        except Error as error:
-            raise CommandError(f"{path} does not start: {error.message.splitlines()[0]}") from None
-        try:
-            yield browser
-        except Error:
-            if browser.is_connected():
-                raise
-            raise CommandError(f"{path} ended while it was in use, perhaps for want of memory") from None
-        browser.close()
 
 
 def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> BrowserContext:
@@ -193,7 +119,7 @@ def reader(browser: Browser, known: Mapping[str, Artifact] | None = None) -> Bro
             f"**/{KNOWN}*", lambda route: route.fulfill(body=known[Path(route.request.url).stem].data)
         )
     context.route(ELSEWHERE, _only_ask)
-    context.expose_function("roseEnd", _note_end)
+    context.expose_function("roseEnd", actions.note_end)
     context.add_init_script(_NAVIGATION)  # before what tells of errors
     context.add_init_script(_WATCH)
     context.add_init_script(_REGISTRATION)
@@ -265,7 +191,7 @@ def use(context: BrowserContext, address: str, visit: Visit) -> None:
         for frame in islice(frames, FRAMES):  # which grow
             _in(frame, _use, visit)
             _look_through_others(page, frames, visit)
-    except (Error, _PageError) as error:
+    except (Error, actions.PageError) as error:
         visit.fail(error)
     page.close()
     for problem in thrown:  # which the page itself cannot always see
@@ -311,9 +237,9 @@ def _belongs_to(frame: Frame, page: Page) -> bool:
 def _use(frame: Frame, visit: Visit) -> None:
     """Use what is in a frame, and see it in a narrow window."""
     try:
-        if not _done(frame, "warmUp") and _done(frame, "use") and frame.parent_frame is None:
+        if not actions.done(frame, "warmUp") and actions.done(frame, "use") and frame.parent_frame is None:
             _resize(frame)
-    except _PageError as error:
+    except actions.PageError as error:
         visit.fail(error)
     _try(frame, "settled", visit)
     _note_found(frame, visit)
@@ -326,7 +252,7 @@ def _resize(frame: Frame) -> None:
     assert wide
     for size in (NARROW, wide):
         page.set_viewport_size(size)
-        _done(frame, "resized")
+        actions.done(frame, "resized")
 
 
 def _look_through(frame: Frame, visit: Visit) -> None:
@@ -338,14 +264,14 @@ def _look_through(frame: Frame, visit: Visit) -> None:
 
 def _try(frame: Frame, action: str, visit: Visit) -> None:
     try:
-        _done(frame, action)
-    except _PageError as error:
+        actions.done(frame, action)
+    except actions.PageError as error:
         visit.fail(error)
 
 
 def _note_found(frame: Frame, visit: Visit) -> None:
     """Note what a frame has compiled so far."""
-    found = _done(frame, "found")
+    found = actions.done(frame, "found")
     visit.indices |= set(found["indices"])
     visit.asks |= found["asks"]
     visit.unseen |= set(found["unseen"])
@@ -362,74 +288,6 @@ def _note_found(frame: Frame, visit: Visit) -> None:
         visit.tell(problem)
 
 
-class _PageError(Exception):
-    """What a page throws, or takes too long for."""
-
-
-class _StuckError(_PageError):
-    """A script that does not end."""
-
-
-class StoppedError(Exception):
-    """Nobody wants to know any more what a page does."""
-
-
-stopped = Event()
-"""Whether it is so: somebody has stopped the command, or it has failed on another page."""
-
-
-_ends: dict[int, Any] = {}
-"""What came of the actions that pages tell the end of, by number."""
-_numbers = count()
-
-
-def _note_end(number: int, end: Any) -> None:
-    _ends[number] = end
-
-
-def _done(frame: Frame, action: str) -> Any:
-    """What an action of `page.js` or `use.js` gives; this ends however long the page takes."""
-    number = next(_numbers)
-    start = beat = now = monotonic()
-    minutes = LONGEST // 60_000
-    doing = {"warmUp": "its warmUp()", "use": "using it"}.get(action, "compiling")
-    is_told = False
-    _look(frame, f"{_USE}.begin('{action}', {number})")
-    while number not in _ends and now < start + LONGEST / 1000:
-        if stopped.is_set():
-            raise StoppedError
-        frame.page.wait_for_timeout(STEP)
-        now = monotonic()
-        if now > beat + BEAT / 1000:
-            _look(frame)
-            beat = monotonic()
-        if not is_told and now > start + WORD / 1000:
-            is_told = True
-            place = urlsplit(frame.url).path
-            print(
-                f"  {place}: {doing} goes on; it is given up after {minutes} minutes",
-                file=sys.stderr,
-                flush=True,
-            )
-    if number not in _ends:
-        raise _PageError(f"{doing} has not ended after {minutes} minutes")
-    end = _ends.pop(number)
-    if "error" in end:
-        raise _PageError(end["error"])
-    return end.get("value")
-
-
-def _look(frame: Frame, expression: str = "") -> None:
-    """Evaluate something, unless a script of the page does not end.
-
-    For such a script, Playwright waits without end in all else: `evaluate`, and what is not true at once.
-    """
-    try:
-        frame.wait_for_function(f"[{expression}]", timeout=PATIENCE)
-    except TimeoutError:
-        raise _StuckError(f"a script in it has not ended after {PATIENCE // 60_000} minutes") from None
-
-
 def look(browser: Browser, address: str) -> Visit:
     """Open a page for the first time; what it loads then, its host sees."""
     visit = Visit()
@@ -437,22 +295,22 @@ def look(browser: Browser, address: str) -> Visit:
     page = context.new_page()
     try:
         _open(page, address)
-        visit.started_python = _done(page.main_frame, "started")
-    except (Error, _PageError) as error:
+        visit.started_python = actions.done(page.main_frame, "started")
+    except (Error, actions.PageError) as error:
         visit.fail(error)
     context.close()
     return visit
 
 
 def _open(page: Page, address: str) -> None:
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(actions.PATIENCE)
     answer = page.goto(address, wait_until="load")
     if answer and not answer.ok:
-        raise _PageError(f"it cannot be read: {answer.status}")
+        raise actions.PageError(f"it cannot be read: {answer.status}")
     with suppress(TimeoutError):  # it may go on for ever
         page.wait_for_load_state("networkidle", timeout=LATE)
-    _done(page.main_frame, "settled")
-    _done(page.main_frame, "scroll")
+    actions.done(page.main_frame, "settled")
+    actions.done(page.main_frame, "scroll")
 
 
 def _note(page: Page, visit: Visit) -> None:

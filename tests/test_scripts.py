@@ -48,6 +48,15 @@ def test_scripts_may_be_indented_as_markup_is() -> None:
     )
 
 
+def test_a_script_may_be_the_text_of_any_file() -> None:
+    """With the mark that some editors begin it with, and the ends of lines of any system."""
+    for end in ("\n", "\r\n", "\r"):
+        text = "\ufeff" + (HEAD + SQUARE).replace("\n", end)
+        assert not imports_more([text])
+        assert json.loads(functions_of([text]))["exports"] == {"square": 0}
+    assert message("\ufeffx = 1\r\ny = = 2\r\n").startswith("script 1, line 2: SyntaxError: invalid syntax")
+
+
 AT_MARGIN = """
 # at the margin
     from rose_core import *

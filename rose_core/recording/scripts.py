@@ -32,7 +32,11 @@ _MARGIN = re.compile(r"^([ \t]*)[^\s#]", re.MULTILINE)
 
 
 def _at_margin(text: str) -> str:
-    """A script without the indentation of its markup, which comments and long strings need not have."""
+    """A script without the indentation of its markup, which comments and long strings need not have.
+
+    Neither has it the mark with which some editors begin a file: Python expects that in files alone.
+    """
+    text = text.removeprefix("\ufeff")
     margin = _MARGIN.search(text)
     return re.sub(f"^{margin[1]}", "", text, flags=re.MULTILINE) if margin else text
 

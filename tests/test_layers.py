@@ -70,7 +70,7 @@ def test_all_is_imported_from_what_comes_before(
 
 
 def test_what_is_imported_is_seen() -> None:
-    assert ("call/run", "record/functions") in bridge()
+    assert ("call/compile", "record/functions") in bridge()
     assert ("wasm/lower_sums", "wasm/lower_loops") in core()
     assert ("worker", "draft/draft") in bridge()  # which it hands on
 

@@ -80,9 +80,10 @@ export {
   zero,
 } from "./record/ops";
 export { python } from "./page/page";
+export { compile } from "./call/compile";
+export { interp } from "./call/interp";
 export { hot } from "./call/hot";
 export { inspect } from "./inspect";
-export { compile, interp } from "./call/run";
 export { configure } from "./host/settings";
 export { Bool, Dual, Null, Real, Size, Tan, Vec } from "./record/types";
 export { struct } from "./record/values";

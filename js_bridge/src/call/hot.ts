@@ -3,7 +3,7 @@
 import type { CompileOptions } from "../../rose";
 import { type Compiled, makeDisposable } from "./callable";
 import { checkOptions } from "../record/options";
-import { compile, OPTIONS } from "./run";
+import { compile, OPTIONS } from "./compile";
 
 export interface Hot {
   /** Call what compiled last; throws if nothing has. */

@@ -11,7 +11,7 @@ import {
 } from "../call/cells";
 import { F, NoDraft } from "./flat";
 import type { FnData } from "../record/data";
-import type { Drafting, Tools } from "../call/run";
+import type { Drafting, Tools } from "../call/compile";
 import { type HostCall, Tape } from "./tape";
 import type { Ty } from "../record/types";
 import { Walk } from "./walk";

@@ -75,7 +75,7 @@ def test_what_is_imported_is_seen() -> None:
     assert ("worker", "draft/draft") in bridge()  # which it hands on
 
 
-@pytest.mark.parametrize("folder", ["language", "optimise", "derivatives", "wasm", "recording"])
+@pytest.mark.parametrize("folder", ["language", "optimise", "derivatives", "wasm", "recording", "cli"])
 def test_the_page_of_a_folder_names_every_module(folder: str) -> None:
     source = ROOT / "rose_core" / folder
     page = ast.get_docstring(ast.parse((source / "__init__.py").read_text()))

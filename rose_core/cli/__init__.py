@@ -1,4 +1,21 @@
-"""The command `rose`. Nothing here is part of what a page loads."""
+"""The command ``rose``. Nothing here is part of what a page loads.
+
+``rose compile`` is `compile`: it makes a module for the web of `module.js`, with `declarations` for
+TypeScript and the `defaults` of parameters.
+
+``rose freeze`` is `freeze`, which has the folder of a site served (`serve`) and its pages used, `several`
+at a time:
+
+- `visit`: a page in a Chromium (`browser`), opened in each of its ways (`opening`), and what it compiles
+  (`artifact`);
+- `actions`: what is done in a page by `page.js`, and by `use.js` in the order in which readers would;
+  `elements.js` finds what there is to use, `hands.js`, `inputs.js` and `together.js` know how;
+- before the page's own scripts come `watch.js`, which keeps what is compiled, `worker.js`, which tells what
+  the page's workers compile, `navigation.js`, `registration.js` and `stored.js`;
+- `site`: what is frozen, and what has to change in the folder; `offline`: the service worker, `offline.js`.
+
+`errors` are those that the reader of a command's output can put right.
+"""
 
 from __future__ import annotations
 

@@ -11,11 +11,13 @@ from rose_core import (
     Real,
     Vec,
     and_,
+    checkpoint,
     compile,
     fn,
     fori,
     grad,
     iadd,
+    imod,
     interp,
     jacobian,
     not_,
@@ -23,11 +25,14 @@ from rose_core import (
     real,
     scan,
     select,
+    sin,
     struct,
     sum,
     value_and_grad,
+    vec,
 )
 from rose_core import cond as choice
+from tests.differences import differences
 
 N = 7
 V = Vec(N, Real)
@@ -110,3 +115,31 @@ def test_the_third_derivative_in_reverse() -> None:
     twice = slope(slope(fn([V], Real, body)))
     v = [0.9, -0.2, 0.7, 0.1, 0.3, 0.6, -0.4]
     assert compile(grad(twice))(v) == pytest.approx(compile(jacobian(twice, mode="forward"))(v))
+
+
+def mixed(w, x):
+    return sum(N, lambda i: w[i] * w[imod(N, i + 1)] * x)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        lambda w, v, x: mixed(select(v[0] > 0, V, w, v), x),
+        lambda w, v, x: choice(v[0] > 0, Real, lambda: mixed(w, x), lambda: w[0] * x),
+        lambda w, v, x: checkpoint(fn([V, Real], Real, mixed))(w, x),
+    ],
+    ids=["of what is selected", "of a choice", "of a call"],
+)
+def test_what_replaces_the_state_is_a_derivative_that_depends_on_it(inner) -> None:
+    """By an accumulator alone, which is chosen among several, or given to what adds to it."""
+    g = fn([V, Real], Real, lambda v, x: inner(vec(N, Real, lambda i: sin(v[i])), v, x))
+
+    def iteration(v, i, s):
+        slope = grad(g, 0)(v, s + v[i])
+        return select(v[i] > 0.2, Real, slope[1] * slope[2], s)
+
+    f = fn([V], Real, lambda v: fori(N, Real, 0.5, lambda i, s: iteration(v, i, s)))
+    v = [0.8, -0.7, 0.6, -0.5, 0.4, 0.1, 0.9]
+    slope = compile(grad(f))(v)
+    assert slope == interp(grad(f))(v)
+    assert slope == pytest.approx(differences(f, v), rel=1e-7, abs=1e-9)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ADD_TO, PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
+from rose_core.language.ir import PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
-from rose_core.language.queries import path_of
-from rose_core.language.types import BOOL
+from rose_core.language.queries import accumulators
+from rose_core.language.types import BOOL, Ref
 
 _OR, _NOT, _SELECT = map(code, ("or", "not", "select"))
 
@@ -51,10 +51,14 @@ def replaced(body: Func) -> Replacement | None:
     for v, ins in enumerate(body.code):
         if v in body.results:
             continue
-        given = depends.intersection(operands(ins, body.blocks))
+        taken = operands(ins, body.blocks)
+        given = depends.intersection(taken)
         if given:
-            depends.add(path_of(body, ins[1])[1] if ins[0] == ADD_TO else v)
+            depends.add(v)
             used |= given
+            for r in taken:  # what it may add to
+                if r >= 0 and isinstance(body.types[r], Ref):
+                    depends.update(accumulators(body, r))
     if not depends.isdisjoint(found) or not used.isdisjoint(body.results):
         return None
     return Replacement(choice, if_true, found, [k for k, s in enumerate(state) if s in used])

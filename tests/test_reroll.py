@@ -890,3 +890,23 @@ def test_copies_that_differ_in_more_than_numbers(body, monkeypatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(reroll, "FEWEST_ROWS", 1 << 40)
             assert same(f, V, V[::-1], q) == found
+
+
+def test_elements_of_what_copies_read_are_used_after_the_loop(monkeypatch) -> None:
+    """Those of the first copies are of rows from before it."""
+
+    def body(x, m):
+        rows, y = [m[0], m[1]], x[0]
+        for k in range(2, 60):
+            rows.append(m[k])
+            z = rows[k - 2][1]
+            y = sin(y) * z + x[k]
+        return y * z
+
+    for name in "FEWEST_ROWS", "FEWEST_ROWS_OF_STEPS":
+        monkeypatch.setattr(reroll, name, 40)
+    f = fn([Vec(N, Real), Vec(60, Vec(2, Real))], Real, body)
+    matrix = [[math.cos(k), math.sin(5 * k)] for k in range(60)]
+    found = same(f, V, matrix)
+    monkeypatch.setattr(reroll, "FEWEST_ROWS", 1 << 40)
+    assert same(f, V, matrix) == found

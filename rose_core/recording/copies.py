@@ -299,8 +299,11 @@ class Copies(Typed):
         if any(self.ops[start + row] in _NO_VALUES for row in repeat.used):
             return None
         for row, copies in [*repeat.used.items()]:
-            if len(copies) <= _FARTHEST and self._is_element(start + row, start):
-                repeat.reads += [start + row + copy * length for copy in repeat.used.pop(row)]
+            if len(copies) <= _FARTHEST:
+                elements = [start + row + copy * length for copy in copies]
+                if all(self._is_element(v, start) for v in elements):
+                    repeat.reads += elements
+                    del repeat.used[row]
         if not repeat.carries and not repeat.sums and not repeat.keep_used():
             return None
         used_sums = repeat.used.keys() & repeat.adds.keys()

@@ -180,19 +180,24 @@ def test_random(seed: int) -> None:
     same(grad(f, [0, 1]), wave(size, size), wave(size, size, phase=seed))
 
 
-def test_indices_are_looked_through_once() -> None:
+@pytest.mark.parametrize("along", [False, True])
+def test_indices_are_looked_through_once(along: bool) -> None:
     """Though each is computed of the one before it twice."""
 
+    m = N - 4
+
     def effort(depth: int) -> int:
-        def twisted(b):
+        def twisted(n, i):
             for _ in range(depth):
-                b = idiv(5, iadd(10, b, b), 2)
-            return b
+                i = idiv(n, iadd(2 * n, i, i), 2)
+            return i
 
         def out(x, w, i, j):
-            return total(5, lambda a: total(5, lambda b: w[a][b] * x[at(N, i, a)][at(N, twisted(b), j)]))
+            def column(b):
+                return at(N, b, twisted(m, j)) if along else at(N, twisted(5, b), j)
 
-        m = N - 4
+            return total(5, lambda a: total(5, lambda b: w[a][b] * x[at(N, i, a)][column(b)]))
+
         f = fn(
             [picture(N, N), picture(5, 5)],
             Real,
@@ -205,7 +210,7 @@ def test_indices_are_looked_through_once() -> None:
 
 
 ROWS = ["1 + r", "3 + r", "1 + p", "2 + l", "k", "2"]
-COLUMNS = ["1 + p", "1 + p + q", "1 + r", "k", "2"]
+COLUMNS = ["1 + p", "1 + p + q", "1 + p + r", "1 + r", "k", "2"]
 
 
 def index(name: str, of: str) -> str:
@@ -246,3 +251,21 @@ def test_additions(to: str, after: str) -> None:
         assert repr(flat(interp.call(made, args))) == repr(flat(interp.call(f, args)))
         changed += made is not f
     assert (changed > 0) == (not after and to != "to two that may be one")
+
+
+@pytest.mark.parametrize(
+    ("inner", "result"),
+    [("", "()"), ("add(g, x[p])", "()"), ("", "x[p] * 0.5")],
+    ids=["none", "a call that adds", "an element of a vector"],
+)
+def test_what_else_an_iteration_does(inner: str, result: str) -> None:
+    each = "()" if result == "()" else "Real"
+    f = flatten(
+        parse(f"""
+            def add(g: &[24][24]Real, x: Real): () = &g[3][2] += x
+            def f(g: &[24][24]Real, x: [12]Real, w: [5]Real): [12]{each} =
+              [for p: 12, {index("b", "1 + p")}
+                [for r: 5, {index("a", "1 + r")} &g[a][b] += x[p] * w[r]; {inner or "()"}];
+                {result}]""")["f"]
+    )
+    assert (interchanged(f, 0) is f) == bool(inner or each == "Real")

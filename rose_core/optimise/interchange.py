@@ -51,7 +51,7 @@ def interchanged(f: Func, most_rows: int) -> Func:
     loops = Counter(block.parent for block in f.blocks)
     for rows, block in enumerate(f.blocks):
         number = block.parent
-        if number > 0 and loops[number] == 1 and not block.results and _goes_along(f, number, block.owner):
+        if number > 0 and loops[number] == 1 and _goes_along(f, number, block.owner):
             nest = _nest(f, number, rows, most_rows)
             if nest:
                 found[f.blocks[number].owner] = nest
@@ -85,7 +85,7 @@ def _nest(f: Func, number: int, rows: int, most_rows: int) -> Nest | None:
     ways = [x for v in inside for x in operands(code[v], f.blocks)]
     while ways:
         x = ways.pop()
-        if x < 0 or home[x] != number or x in again or x in kept:
+        if x < 0 or home[x] != number or x in again:
             continue
         if f.types[x] in (REAL, TAN):
             kept.add(x)
@@ -104,8 +104,7 @@ def _is_pure(f: Func, v: int) -> bool:
 
 def _adds(f: Func, v: int) -> bool:
     """Whether ``v`` may be in a loop that only adds to elements."""
-    op, *given = f.code[v]
-    return _is_pure(f, v) or op == ADD_TO or (op == FOR and not f.blocks[given[0]].results)
+    return _is_pure(f, v) or f.code[v][0] in (ADD_TO, FOR)
 
 
 def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
@@ -120,7 +119,7 @@ def _keeps_order(f: Func, number: int, rows: int, sites: Sequence[int]) -> bool:
         path, root = path_of(f, r)
         moving = {(k, i) for k, i in enumerate(path[:-1]) if _moves(f, i, rows, number)}
         row_of[root] = row_of.get(root, moving) & moving
-        if not row_of[root] or _depends(f, path[-1], rows):
+        if not row_of[root]:
             return False
         along |= _depends(f, path[-1], number)
     given = [root for root in row_of if code[root][0] != ACCUM]

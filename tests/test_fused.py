@@ -242,3 +242,22 @@ def test_sums_that_several_loops_add_to() -> None:
             assert repr(after) == repr(before)
             failed += isinstance(after, str)
     assert fewer["f"] > 50 and failed > 50
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_what_may_be_one_of_two_sums_is_both(within: bool) -> None:
+    """As in reverse mode, where one of two vectors is chosen."""
+    chosen = "let r = c > x[0] ? p : q in"
+    before, inside = ("", chosen) if within else (chosen, "")
+    source = f"""
+        def f(x: [6]Real, c: Real): (Real, (Real, ())) =
+          accum p from 0.0 in (accum q from 0.0 in (
+            {before}
+            [for i: 6, {inside} let y = sin(exp(x[i])) in r += y];
+            [for i: 6, let y = sin(exp(x[i])) in p += y * 0.3];
+            ()))"""
+    f = flatten(parse(source)["f"])
+    x = [math.sin(3 * k) for k in range(6)]
+    assert len(fused.fused(f).blocks) == len(f.blocks)
+    for c in 0.0, 1.0:
+        assert interpreter.call(fused.fused(f), [x, c]) == interpreter.call(f, [x, c])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ACCUM, ADD_TO, FOR, GET, IDX, INDEX, REF_INDEX, RESOLVE, VEC, Func, operands
 from rose_core.language.ops import EFFORT, FAILS, TABLE_END
-from rose_core.language.queries import BEYOND_BINARY, contents, inner_first, path_of, places, remembered
+from rose_core.language.queries import BEYOND_BINARY, accumulators, contents, inner_first, places, remembered
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.types import REAL, Ref
 from rose_core.optimise.copies import stays
@@ -102,7 +102,7 @@ def _is_around(f: Func, number: int) -> bool:
     for v in contents(f, number):
         op, *given = f.code[v]
         if not varying.isdisjoint(operands(f.code[v], f.blocks)):
-            varying.add(path_of(f, given[0])[1] if op == ADD_TO else v)
+            varying.update(accumulators(f, given[0]) if op == ADD_TO else (v,))
     inside = {v for loop in loops for v in contents(f, f.code[loop][1])}
     shared = sum(EFFORT[f.code[v][0]] for v in inside - varying if f.code[v][0] < TABLE_END)
     return shared >= LEAST_SHARED
@@ -128,7 +128,7 @@ class _Loop:
     outside: set[int]
     """What it needs from around it."""
     accumulators: set[int]
-    """Those from around it that it adds to."""
+    """Those from around it that it adds to, or may add to."""
     work: dict[int, int]
     """The operations and reads of an iteration, by what they are of, and how long each takes."""
     can_fail: bool
@@ -140,7 +140,8 @@ def _groups(f: Func) -> Iterator[_Group]:
     for v in places(f, BEYOND_BINARY):
         for x in operands(f.code[v], f.blocks):
             if x >= 0 and isinstance(f.types[x], Ref):
-                touched.setdefault(path_of(f, x)[1], []).append(v)
+                for r in accumulators(f, x):
+                    touched.setdefault(r, []).append(v)
     known = numbers(f)
     for number, block in enumerate(f.blocks):
         owners = [v for v in block.order if f.code[v][0] == FOR]
@@ -180,8 +181,8 @@ def _loop(f: Func, owner: int, known: Mapping[int, int]) -> _Loop | None:
         loop.can_fail |= op in FAILS
         taken = [x for x in operands(f.code[v], f.blocks) if x >= 0]
         loop.outside.update(x for x in taken if x not in inside)
-        if op == ADD_TO and (root := path_of(f, given[0])[1]) not in inside:
-            loop.accumulators.add(root)
+        if op == ADD_TO:
+            loop.accumulators.update(r for r in accumulators(f, given[0]) if r not in inside)
         if op < TABLE_END:
             loop.work[known[v]] = EFFORT[op]
         elif op == INDEX and f.types[v] is REAL:

@@ -10,6 +10,7 @@ from engines import same
 from recordings import Writer, recording
 
 from rose_core import Real, Vec, fn, iadd, imod, sin
+from rose_core import sum as total_of
 from rose_core.derivatives.expand import Expansion
 from rose_core.host import instantiate
 from rose_core.language import types
@@ -870,9 +871,29 @@ def sums_of_each_other(x, y, q):
     return first * second + last
 
 
+difference = fn([Real, Real], Real, lambda x, y: sin(x) - y)
+product = fn([Real, Real], Real, lambda x, y: sin(x) * y)
+
+
+def of_another_function(x, y, q):
+    total = x[0]
+    for k in range(60):
+        total = total + (difference if k == 40 else product)(x[k], y[k])
+    return total
+
+
+def of_another_number_of_iterations(x, y, q):
+    total = x[0]
+    for k in range(60):
+        total = total + total_of(3 if k == 40 else 4, lambda i, k=k: sin(x[iadd(N, i, k)]) * y[k])
+    return total
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        of_another_function,
+        of_another_number_of_iterations,
         sums_of_each_other,
         by_other_sizes,
         of_another_size_at_first,

@@ -193,8 +193,6 @@ class Copies(Typed):
         if depth or all(op in _MOVES for op, _ in rows):
             return None  # half a loop, or a loop that would copy vectors
         carried = [x.carry for _, operands in rows for x in operands if x.carry]
-        if any(self.ops[start + carry.row] in _NO_VALUES for carry in carried):
-            return None
         adds = _sums(rows)
         if adds is not None and not with_state:
             for row, (sum_, k) in adds.items():

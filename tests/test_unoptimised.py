@@ -44,6 +44,7 @@ def plain(monkeypatch):
             "bounded",
             "begun",
             "stored",
+            "in_scalars",
             "carried",
             "outside",
             "narrowed",

@@ -45,6 +45,7 @@ from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
 from rose_core.optimise.powers import as_products
 from rose_core.optimise.proven import proven
+from rose_core.optimise.scalars import in_scalars
 from rose_core.optimise.stores import stored
 
 _VJPS, _PULLS = among([VJP]), among([PULL])
@@ -100,7 +101,8 @@ class Expansion:
             if f.origin:
                 found = self._public_jet(f, f.origin[1])
             else:
-                found = narrowed(outside(carried(stored(begun(bounded(guarded(fused(hoisted(proven(f))))))))))
+                found = begun(bounded(guarded(fused(hoisted(proven(f))))))
+                found = narrowed(outside(carried(in_scalars(stored(found)))))
                 # of a forward derivative, a call tells which parameters vary
                 callees = [None if g.origin else self.expand(g) for g in found.callees]
                 plain = callees == found.callees and not places(found, _VJPS)

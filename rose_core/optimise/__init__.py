@@ -8,7 +8,7 @@ On a whole program, before anything is differentiated (`derivatives.expand`):
 - `common`: what several calls compute of the same arguments is computed once, before them;
 - `inline` again: functions that are called once, in a loop, stand in place of that call.
 
-On each function, before it is differentiated:
+On each function, before it is differentiated, first its loops:
 
 - `proven`: indices are not checked where a condition has told that they are right (bounds-check elimination);
 - `hoist`: a loop that does the same in all iterations of one around it moves out (loop-invariant code
@@ -17,7 +17,11 @@ On each function, before it is differentiated:
 - `guarded`: a sum under a condition on the index becomes a loop over the range where that holds;
 - `bounded`: so does a loop with a state that only changes in such a range;
 - `begun`: iterations at its ends are written out where choices go another way (loop peeling);
+
+then what these carry:
+
 - `stores`: elements that sides of a choice set are set after it (store sinking);
+- `scalars`: short vectors in a state are the numbers they consist of (scalar replacement of aggregates);
 - `carried`: elements that earlier iterations have set become state (scalar replacement);
 - `outside`: what a body computes of its arguments alone moves out of the loop (loop-invariant code motion);
 - `narrow`: the body of a loop gets rows in place of matrices of which it reads no more.

@@ -28,7 +28,8 @@ Reverse mode:
 - `remat`: checkpoints, which keep less and compute it again (rematerialisation);
 - `kept`: which elements of changing arrays are on the tape; `updates`, `versions`: arrays that are not, since
   the backward pass takes their updates back; `passing`: cotangents that stay where they are;
-- `settled`: accumulators of backward functions that start from what is added to them, not from zeros.
+- `settled`: accumulators of backward functions that start from what is added to them, not from zeros;
+  `filled`: the same for an element.
 
 `adapt` gives functions another signature.
 """

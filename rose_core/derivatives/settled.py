@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rose_core.derivatives.filled import filled
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
     ACCUM,
@@ -66,7 +67,7 @@ def settled(f: Func) -> Func:
     f = sunk(f)
     zeros = [v for v in places(f, _ACCUMULATORS) if _is_zero(f, v, f.code[v])]
     starts = _starts(f, zeros) if zeros else {}
-    return copied(f, _Settling, starts) if starts else f
+    return filled(copied(f, _Settling, starts) if starts else f)
 
 
 def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:

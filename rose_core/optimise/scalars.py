@@ -38,6 +38,10 @@ _LOOPS = among([LOOP])
 _MOST = 16
 """The most numbers that a vector becomes."""
 
+_MOST_SET = 4
+"""The most numbers of a vector of which an iteration may set single elements: of a longer one, those that it
+sets are state beside it (`optimise.carried`)."""
+
 _MOST_TRIPS = 4
 """The most iterations of a loop that is unrolled."""
 
@@ -135,7 +139,8 @@ class _Apart:
             if op == VEC:
                 is_one = table_of(f, v) is None and all(map(self._has, ins[1:]))
             elif op == SET:
-                is_one = ins[2] < 0 and self._has(ins[1]) and self._has(ins[3])
+                is_short = _count(f.types[v]) <= _MOST_SET
+                is_one = is_short and ins[2] < 0 and self._has(ins[1]) and self._has(ins[3])
             elif op == _SELECT:
                 is_one = self._has(ins[2]) and self._has(ins[3])
             else:

@@ -10,7 +10,8 @@
 A function gets all this as its `context`. `lowered` keeps its code for as long as its place is the same, and
 `lower` writes that, in a class on top of others, each for some instructions:
 
-- `values`: where values are, in memory and in local variables; `expressions`: the code of scalars;
+- `values`: where values are, in memory and in local variables; `expressions`: the code of scalars, in which
+  `branches` set both sides of a minimum;
 - `lower_control`: choices, updates of arrays, and tapes; `lower_loops`: loops with a state;
 - `lower_sums`: accumulators; `windows`: those of stencils, of which a few elements are in local variables;
 - `lower_calls`: calls; and `lower` itself: loops without a state, vectors, and the way in and out.

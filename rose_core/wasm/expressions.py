@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rose_core.encode import (
+    ELSE,
     END,
     I32_ADD,
     I32_MUL,
@@ -27,6 +28,7 @@ from rose_core.language.indices import MOST
 from rose_core.language.ir import IDX, INDEX, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import Fin, is_tape
+from rose_core.wasm.branches import Branch, branches_of
 from rose_core.wasm.context import Context
 from rose_core.wasm.layout import BASE, is_i32, kind_of, size_of
 from rose_core.wasm.needs import together
@@ -37,7 +39,7 @@ _WRITE, _FINISH = 1 << 28, 1 << 29
 """Added to an id on the work list: write its operation now; and finish its statement with that. Integers are
 fastest with up to 30 bits."""
 
-_IADD, _IMUL, _NARROW = map(code, ("iadd", "imul", "narrow"))
+_MUL, _SELECT, _IADD, _IMUL, _NARROW = map(code, ("mul", "select", "iadd", "imul", "narrow"))
 
 _IS_INT = [op.out in "BI" for op in OPS]
 """Whether an op of the table gives an i32; ``select`` is not among those that are asked for."""
@@ -67,6 +69,8 @@ class Expressions(Values):
         self.codes = context.codes
         self.mates = self._mates() if context.codes.together else {}
         """Value → values that are computed together, which are rooted, and the code that does it."""
+        self.branches = branches_of(func, self.demand)
+        """Value → the branch that sets it, which is rooted."""
         self.apart: tuple[int, int] | tuple[()] = ()
         """Two local variables for operands, of no use to anything else."""
         self.number_apart = -1
@@ -97,7 +101,7 @@ class Expressions(Values):
         """
         func, expr, rooted, suffixes = self.func, self.expr, self.demand.rooted, self.codes.single
         code, home, types = func.code, func.home, func.types
-        is_int, mates = _IS_INT, self.mates
+        is_int, mates, branches = _IS_INT, self.mates, self.branches
         work = list(reversed(values))
         pop, push = work.pop, work.append
         cur: list[bytes] = []
@@ -158,6 +162,9 @@ class Expressions(Values):
                         use(x)
                 elif op < TABLE_END:
                     push(v + (_FINISH if finish else _WRITE))
+                    if v in branches:
+                        work += branches[v].operands(func)
+                        continue
                     push(ins[1])
                     if not _stands_here(ins):
                         push(ins[3])
@@ -184,7 +191,10 @@ class Expressions(Values):
                 ins = code[v]
                 op = ins[0]
             both = mates.get(v) if mates else None
-            if both:
+            branch = branches.get(v) if op == _SELECT else None
+            if branch:
+                cur = self._branch(branch)
+            elif both:
                 write(both[1])
                 used *= len(both[0])  # the operand is used by each
             elif op >= TABLE_END:
@@ -199,7 +209,7 @@ class Expressions(Values):
                 self.all_used(used, block)
                 if both:
                     out += [self.keep(w, False) for w in reversed(both[0])]
-                else:
+                elif not branch:
                     out.append(self.keep(v, is_int[op] if op < BINARY_END else is_i32(types[v])))
                 cur, used, block = suspended.pop()
                 write, use = cur.append, used.append
@@ -210,6 +220,16 @@ class Expressions(Values):
         self.pending -= 1
         self.all_used(used, block)
         return cur
+
+    def _branch(self, branch: Branch) -> list[bytes]:
+        """The statement of a branch, whose operands are known."""
+        keep = [b"" if v is None else self.keep(v, False) for v in branch.sides]
+        ops = [self.func.code[v][0] for v in branch.comparisons]
+        p, q, x, none, half = (self.expr[v] or b"" for v in branch.operands(self.func))
+        ways = [[x, none], [none, x], [half + x + self.codes.single[_MUL]] * 2]
+        written = [[y + to for y, to in zip(way, keep, strict=True) if to] for way in ways]
+        first, second = (p + q + (self.codes.single[op] or b"") + IF for op in ops)
+        return [first, *written[0], ELSE, second, *written[1], ELSE, *written[2], END, END]
 
     def _is_cheap(self, ins: tuple[int, ...]) -> bool:
         """Whether to read an element again is as cheap as to keep it."""

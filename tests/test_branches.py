@@ -67,14 +67,17 @@ def test_no_choice_is_left() -> None:
     assert same(f, [1.0, 2.0, 2.0, 4.0, 0.5, 1.0]) == [4.0, 2.0, 2.0, 0.5, 4.0, 0.0]
 
 
-def test_a_long_chain() -> None:
-    """The code of one stands before that of the next, however many there are, also in several parts."""
+@pytest.mark.parametrize(("n", "are_branches"), [(30, True), (200, False)])
+def test_a_chain(n, are_branches) -> None:
+    """The code of one stands before that of the next; where there are many, they stay choices."""
 
     def chain(x):
-        y = x[0]
-        for k in range(4000):
-            y = max(y * (1 - 1e-4 * k), x[k % N] - 1e-3 * k) if k % 3 else min(y + 1e-5 * k, x[(2 * k) % N])
-        return y
+        draw, y = Random(n), x[0]
+        for k in range(n):
+            other = x[draw.randrange(N)] * (1 + 0.01 * k)
+            y = draw.choice([max, min])(y + 0.1 if draw.random() < 0.5 else y * other, other)
+        return y * y
 
-    slopes = same(grad(fn([V], Real, chain)), [0.3 * k for k in range(N)])
-    assert sum(slopes) != 0
+    f = grad(fn([V], Real, chain))
+    assert ("else" in inspect(f).wat) == are_branches
+    same(f, [0.3 * k for k in range(N)])

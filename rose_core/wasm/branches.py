@@ -21,6 +21,9 @@ _SELECT, _OR, _MUL, _LT, _GT = map(code, ("select", "or", "mul", "lt", "gt"))
 _SELECTS = among([_SELECT])
 _REVERSE = {_LT: _GT, _GT: _LT}
 
+_MOST = 32
+"""The most in a function: engines take long to translate one with many branches and many local variables."""
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:
@@ -49,8 +52,8 @@ def branches_of(f: Func, demand: Demand) -> dict[int, Branch]:
         z = f.code[v][3]
         if demand.uses[v] and not f.home[v] and f.types[v] is REAL and z >= 0 and f.code[z][0] == _SELECT:
             sides.setdefault(z, []).append(v)
-    found = {}
-    for z, of in sides.items():
+    found: dict[int, Branch] = {}
+    for z, of in sides.items() if len(sides) <= _MOST else ():
         branch = _branch(f, z, of) if demand.uses[z] == len(of) else None
         if branch:
             for x in branch.operands(f):

@@ -12,8 +12,12 @@ from random_stencils import grid, line
 
 from rose_core import Real, Vec, cond, fn, fori, grad, index, not_, opaque, or_, real, sin, vec
 from rose_core import sum as total
+from rose_core.language import interp as interpreter
 from rose_core.language.check import check
+from rose_core.language.flatten import flatten
+from rose_core.language.parse import parse
 from rose_core.optimise import unroll
+from rose_core.optimise.peel import peeled
 
 N = 20
 V = Vec(N, Real)
@@ -113,6 +117,23 @@ def test_what_is_added_is_added_once(loops) -> None:
     same(f, X)
     same(grad(g), X)
     assert any(loops)
+
+
+def test_what_is_added_to_one_of_two_is_added_once() -> None:
+    """As in reverse mode, where an element of one of two vectors is chosen."""
+    source = f"""
+        def before(x: Real): Real = x * 3.0
+        def after(x: Real): Real = x * x
+        def f(x: [{N}]Real): ([{N}]Real, ([{N}]Real, [{N}]Real)) =
+          accum p from [for _: {N}, 0.0] in (accum q from [for _: {N}, 0.0] in (
+            [for i: {N},
+              let r = x[i] > 0.0 ? &p[i] : &q[i] in
+              let _ = r += x[i] in
+              if i < 1 then before(x[i]) else after(x[i])]))"""
+    f = flatten(parse(source)["f"])
+    made = peeled(f)
+    assert made is not f
+    assert interpreter.call(made, [X]) == interpreter.call(f, [X])
 
 
 told = opaque([Real], Real, lambda x: x + 1.0)

@@ -20,7 +20,7 @@ from functools import partial
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import ADD_TO, COND, REF_INDEX, Block, Func, callees, operands
 from rose_core.language.ops import by_name
-from rose_core.language.queries import among, contents, path_of, places, users_of
+from rose_core.language.queries import accumulators, among, contents, places, users_of
 from rose_core.language.replay import copied
 from rose_core.language.types import BOOL, REAL, Fin, Ref, fin, is_tape
 from rose_core.optimise.ends import between, followed, is_short
@@ -130,7 +130,7 @@ def _added(f: Func, number: int, results: Sequence[int]) -> list[int] | None:
     for v in inside:
         op, *_ = ins = f.code[v]
         outer = [x for x in operands(ins, f.blocks) if x not in made and isinstance(f.type_of(x), Ref)]
-        if op == ADD_TO and path_of(f, ins[1])[1] not in made:
+        if op == ADD_TO and not made.issuperset(accumulators(f, ins[1])):
             if f.type_of(ins[2]) is not REAL:
                 return None
             added.append(v)

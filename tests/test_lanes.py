@@ -246,6 +246,21 @@ def test_what_is_added_to_a_neighbour(n: int, written) -> None:
     assert written == [n - 1]
 
 
+@pytest.mark.parametrize("half", [lambda i, n: i < n // 2, lambda i, n: real(i) < n / 2])
+@pytest.mark.parametrize("n", [28, 29])
+def test_a_choice_that_changes_in_the_middle(half, n: int, written) -> None:
+    V = Vec(n, Real)
+    f = fn(
+        [V],
+        Real,
+        lambda x: total(n, lambda i: select(half(i, n), x[i] * x[i] - 2.0, x[i] / (x[i] * x[i] + 1.0))),
+    )
+    for g in f, grad(f):
+        written.clear()
+        same(g, [math.sin(3 * k) for k in range(n)])
+        assert written == [n]
+
+
 def points(n: int, seed: int, wide: bool = False) -> list[list[float]]:
     """Coordinates; ``wide``: so different in size that each order of adding them up is another result."""
     draw = random.Random(seed)

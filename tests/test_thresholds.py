@@ -28,8 +28,19 @@ from rose_core.derivatives import (
     transpose_control,
     updates,
 )
-from rose_core.optimise import carried, demanded, fused, inline, interchange, invariants, jam, unroll
-from rose_core.wasm import enclosed, lane_code, lane_order, lanes, layout, lower_loops, parts, pieces, reuse
+from rose_core.optimise import (
+    carried,
+    demanded,
+    ends,
+    fused,
+    inline,
+    interchange,
+    invariants,
+    jam,
+    pieces,
+    unroll,
+)
+from rose_core.wasm import enclosed, lane_code, lane_order, lanes, layout, lower_loops, parts, reuse
 
 THRESHOLDS = [
     (compared, "_MOST_TRIPS", [2, 64]),
@@ -47,11 +58,14 @@ THRESHOLDS = [
     (updates, "_FEW", [0, 1, 4]),
     (carried, "_MOST", [1, 20]),
     (demanded, "_MOST_ROUNDS", [1]),
+    (ends, "_MOST", [0, 1, 20]),
+    (ends, "_LEAST_BESIDE", [0]),
     (fused, "LEAST_SHARED", [0]),
     (inline, "MOST_TRIPS", [0, 2, 64]),
     (interchange, "_LEAST_TRIPS", [2]),
     (invariants, "_FEWEST_TRIPS", [1, 2]),
     (jam, "MOST_TRIPS", [2, 8]),
+    (pieces, "MOST", [1, 2]),
     (unroll, "MOST_TRIPS", [0, 2]),
     (enclosed, "_SHORTEST", [1]),
     (lane_code, "_MOST_TRIPS", [2]),
@@ -61,7 +75,6 @@ THRESHOLDS = [
     (layout, "MOST_POINTERS", [1, 4]),
     (lower_loops, "_CHUNK", [1, 2, 3]),
     (parts, "LONGEST", [30, 100]),
-    (pieces, "MOST", [1, 2]),
     (reuse, "_FAR", [0, 2]),
 ]
 """Constants of modules, and what they may be as well."""

@@ -50,6 +50,8 @@ def between(trips: int, all_pieces: Iterable[Sequence[Piece]]) -> tuple[int, int
     """The first of nearly all iterations in which nothing goes another way, and the first one after these, if
     there are such.
     """
+    if not trips:
+        return None
     changes = sorted({0, trips}.union(start for pieces in all_pieces for start, _, _ in pieces))
     first, last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
     alone = trips - (last - first)

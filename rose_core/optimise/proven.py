@@ -53,7 +53,11 @@ def proven(f: Func) -> Func:
 @remembered
 def _has_checked_sides(f: Func) -> bool:
     """Whether a side of a choice checks an index, or has choices of which one does."""
-    return any(_has_checks(f.callees[k]) for v in places(f, _CHOICES) for k in callees(f.code[v]))
+    found = False
+    for v in places(f, _CHOICES):
+        for k in callees(f.code[v]):  # no generator: see `deep.py`
+            found = found or _has_checks(f.callees[k])
+    return found
 
 
 def _has_checks(side: Func) -> bool:

@@ -50,7 +50,8 @@ def test_in_a_classic_script_of_a_bundler(page, tmp_path):
 
 def test_where_a_bundler_tells_the_address_of_its_own_disk(page, tmp_path):
     """As webpack and Parcel do."""
-    bundle(tmp_path, '--define:import.meta.url="file:///source/rose.js"')
+    caught = "--footer:js=six.catch(() => {});"  # before it is asked for
+    bundle(tmp_path, '--define:import.meta.url="file:///source/rose.js"', caught)
     page.route("**/rose.worker.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
     with Server({"/rose/": DIST, "/": tmp_path}, quiet=True) as server:
         page.goto(f"{server.origin}/page.html")

@@ -29,6 +29,8 @@ _POW, _AND, _OR, _MIN, _MAX = map(code, ("pow", "and", "or", "min", "max"))
 _IADD, _ISUB, _IMUL, _IMOD, _IDIV = map(code, ("iadd", "isub", "imul", "imod", "idiv"))
 _IMIN, _IMAX = map(code, ("imin", "imax"))
 _NARROW, _BOUND = map(code, ("narrow", "bound"))
+SAME = {_NARROW, code("real")}
+"""Operations on indices that leave the number as it is."""
 
 _MONOTONE = {_IADD, _ISUB, _IMUL, _IDIV, _IMIN, _IMAX}
 """Operations on indices that are least and largest where their operands are."""
@@ -187,18 +189,32 @@ def _isub(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
 
 def _moved(b: Builder, x: int, by: int, type: Type) -> int | None:
     """The index ``x`` and so many more, if it is itself some constant more or less than another one."""
-    while x >= 0 and b.code[x][0] == _NARROW:
-        x = b.code[x][1]
-    op, *given = b.code[x] if x >= 0 else (-1,)
-    if op not in (_IADD, _ISUB) or min(given) >= 0 or (op == _ISUB and given[0] < 0):
-        return None
-    of, constant = max(given), int(b.pool[~min(given)][0])
-    by += constant if op == _IADD else -constant
-    if not -MOST <= by <= MOST:
+    of, more = base_of(b, x)
+    by += more
+    if not more or not -MOST <= by <= MOST:
         return None
     if not by:
         return of if b.func.type_of(of) == type else b.binary(_NARROW, of, b.const(MOST + 1, type), type)
     return b.binary(_IADD if by > 0 else _ISUB, of, b.const(abs(by), type), type)
+
+
+def base_of(b: Builder, x: int) -> tuple[int, int]:
+    """The index that ``x``, perhaps as a Real, is some constant more than, and that constant."""
+    more = 0
+    while (v := source_of(b, x)) >= 0:
+        op, *given = b.code[v]
+        if op not in (_IADD, _ISUB) or min(given) >= 0 or (op == _ISUB and given[0] < 0):
+            break
+        x, constant = max(given), int(b.pool[~min(given)][0])
+        more += constant if op == _IADD else -constant
+    return x, more
+
+
+def source_of(b: Builder, x: int) -> int:
+    """The value that ``x`` is as an index of another type, or as a Real."""
+    while x >= 0 and b.code[x][0] in SAME:
+        x = b.code[x][1]
+    return x
 
 
 def _imul(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Type) -> int | None:

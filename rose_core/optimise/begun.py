@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import COND, INDEX, LOOP, PARAM, Func, LoopSite
@@ -20,7 +21,7 @@ from rose_core.language.queries import among, opcodes, param_ids, places, rememb
 from rose_core.language.replay import copied
 from rose_core.language.types import UNIT, Fin, fin
 from rose_core.optimise.copies import stays
-from rose_core.optimise.ends import between, followed, is_short
+from rose_core.optimise.ends import at_ends, between, followed, is_short
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.pieces import Piece, Pieces, at
 from rose_core.optimise.ranges import Assuming
@@ -59,16 +60,11 @@ def _ends(site: LoopSite) -> _Ends | None:
     if not is_plain or stays(body) or opcodes(body).isdisjoint((COND, _IMIN, _IMAX)):
         return None
     pieces = Pieces(body, 0, param_ids(body)[0], spec.trips)
-
-    def at_ends(v: int) -> list[Piece] | None:
-        found = pieces.of(v)
-        return found if found and between(spec.trips, [found]) else None
-
     conditions: dict[int, list[Piece]] = {}
     for v in places(body, _CHOICES):
-        conditions |= followed(body, v, at_ends)
+        conditions |= followed(body, v, partial(at_ends, pieces))
     read = [body.code[v][2] for v in places(body, _READS) if _is_state(body, v, spec.carries)]
-    indices = [found for i in read if (found := at_ends(i))]
+    indices = [found for i in read if (found := at_ends(pieces, i))]
     ends = between(spec.trips, [*conditions.values(), *indices])
     if not ends or ends == (0, spec.trips):
         return None
@@ -92,7 +88,7 @@ class _Beginning(OtherLoops):
         count = found.last - found.first
         for k in range(found.first):
             state = self.alone(site, k, state, args)
-        body = _between(site, found)
+        body = _later(site, found)
         loop = b.loop(replace(spec, index=fin(count)), b.const(count, COUNT), body, state, args)
         state = [b.get(loop, k) for k in range(spec.carries)]
         for k in range(found.last, spec.trips):
@@ -105,7 +101,7 @@ class _Beginning(OtherLoops):
         return Assuming(site.body, self.b, [iteration, *state, *args], {}).run()
 
 
-def _between(site: LoopSite, ends: _Ends) -> Func:
+def _later(site: LoopSite, ends: _Ends) -> Func:
     """The body of a loop that begins later."""
     body, index = site.body, site.spec.index
     assert isinstance(index, Fin)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rose_core.language.ir import COND, CondSite, Func, callees
 from rose_core.language.ops import by_name
-from rose_core.optimise.pieces import Piece
+from rose_core.optimise.pieces import Piece, Pieces
 
 _OF_BOOLS = frozenset(by_name[name].code for name in ("not", "and", "or", "iff", "xor"))
 
@@ -56,6 +56,12 @@ def between(trips: int, all_pieces: Iterable[Sequence[Piece]]) -> tuple[int, int
     first, last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
     alone = trips - (last - first)
     return (first, last) if alone <= _MOST and last - first >= _LEAST_BESIDE * max(alone, 1) else None
+
+
+def at_ends(pieces: Pieces, v: int) -> list[Piece] | None:
+    """How a value follows its loop, if it goes another way only at the ends of that."""
+    found = pieces.of(v)
+    return found if found and between(pieces.trips, [found]) else None
 
 
 def is_short(f: Func, ids: Iterable[int], times: int) -> bool:

@@ -23,7 +23,7 @@ from rose_core.language.ops import by_name
 from rose_core.language.queries import accumulators, among, contents, places, users_of
 from rose_core.language.replay import copied
 from rose_core.language.types import BOOL, REAL, Fin, Ref, fin, is_tape
-from rose_core.optimise.ends import between, followed, is_short
+from rose_core.optimise.ends import at_ends, between, followed, is_short
 from rose_core.optimise.pieces import Piece, Pieces, at
 from rose_core.optimise.ranges import Assuming
 
@@ -96,8 +96,7 @@ def only_at_ends(f: Func, v: int) -> bool:
 def _pieces(f: Func, c: int) -> list[Piece] | None:
     """How a comparison follows its loop, if it changes only at the ends of that."""
     number = f.home[c]
-    pieces = Pieces.of_block(f, number).of(c) if number and f.blocks[number].is_whole else None
-    return pieces if pieces and between(f.blocks[number].trips, [pieces]) else None
+    return at_ends(Pieces.of_block(f, number), c) if number and f.blocks[number].is_whole else None
 
 
 def _around(f: Func, number: int) -> Iterator[int]:

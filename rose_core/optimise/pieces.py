@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from rose_core.language.ir import Func
 from rose_core.language.ops import OPS, code
+from rose_core.language.simplify import SAME
 
 Piece = tuple[int, int, int]
 """An iteration, and from that on: what the iteration's number is multiplied by, and what is added; a Bool is
@@ -25,7 +26,6 @@ FARTHEST = 2**53
 """Whole numbers below this are the same as Reals."""
 
 _IADD, _ISUB, _IMUL, _IMOD = map(code, ("iadd", "isub", "imul", "imod"))
-_SAME = {code(name) for name in ("narrow", "real")}
 _SUMS = {_IADD: operator.add, _ISUB: operator.sub}
 _CHOICES = {code(name) for name in ("imin", "imax")}
 _COMPARISONS = {code(f"{of}{name}") for of in ("i", "") for name in ("eq", "neq", "lt", "leq", "gt", "geq")}
@@ -64,7 +64,7 @@ class Pieces:
     def _of(self, v: int) -> list[Piece] | None:
         """The same, of a value in the loop that is not known yet."""
         op, *given = self.func.code[v]
-        if op in _SAME:
+        if op in SAME:
             return self.of(given[0])
         if op not in _KNOWN:
             return None

@@ -17,13 +17,11 @@ from rose_core.language.ir import COND, CondSite, Func, callees
 from rose_core.language.ops import by_name
 from rose_core.language.queries import among, opcodes, places, remembered
 from rose_core.language.replay import Verbatim, copied
-from rose_core.language.simplify import range_of
+from rose_core.language.simplify import base_of, range_of, source_of
 from rose_core.language.types import Fin
 from rose_core.optimise.copies import stays
 
-_BOUND, _NARROW, _REAL, _IADD, _ISUB, _NOT, _AND, _OR = (
-    by_name[name].code for name in ("bound", "narrow", "real", "iadd", "isub", "not", "and", "or")
-)
+_BOUND, _NOT, _AND, _OR = (by_name[name].code for name in ("bound", "not", "and", "or"))
 _CHOICES = among([COND])
 
 _LESS: dict[int, tuple[bool, int]] = {}
@@ -37,9 +35,6 @@ for _of in ("i", ""):
 
 _MOST_CONDITIONS = 16
 """The most comparisons that are looked at for a side."""
-
-_MOST_ADDED = 4
-"""The most constants that are added to an index, one after the other."""
 
 Range = tuple[int, int]
 """The least and the largest number that an index can be."""
@@ -149,17 +144,9 @@ def _comparisons(b: Builder, p: int, holds: bool) -> Iterator[tuple[int, bool]]:
 
 def _index(b: Builder, x: int) -> tuple[int, int]:
     """An index of which ``x`` is so many more, perhaps as a Real; a negative id if it is of none."""
-    more = 0
-    while x >= 0:
-        op, *given = b.code[x]
-        if op in (_NARROW, _REAL):
-            x = given[0]
-        elif op in (_IADD, _ISUB) and min(given) < 0 and (op == _IADD or given[1] < 0):
-            x, constant = max(given), int(b.pool[~min(given)][0])
-            more += constant if op == _IADD else -constant
-        else:
-            break
-    return (x, more) if isinstance(b.func.type_of(x), Fin) else (-1, 0)
+    of, more = base_of(b, x)
+    of = source_of(b, of)
+    return (of, more) if isinstance(b.func.type_of(of), Fin) else (-1, 0)
 
 
 def _ends(b: Builder, x: int) -> tuple[float, float]:

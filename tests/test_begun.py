@@ -5,11 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from changes import noted
 from engines import same, same_outcome
 
 from rose_core import (
     Real,
     Vec,
+    compile,
     cond,
     fn,
     fori,
@@ -18,6 +20,7 @@ from rose_core import (
     imax,
     imin,
     index,
+    opaque,
     or_,
     real,
     scan,
@@ -36,16 +39,7 @@ X = [((7 * k) % 11 - 5) / 4 for k in range(N)]
 @pytest.fixture
 def loops(monkeypatch):
     """Finds out for each function that is differentiated from then on whether loops in it are changed."""
-    found = []
-    begun = expand.begun
-
-    def note(f):
-        made = begun(f)
-        found.append(made is not f)
-        return made
-
-    monkeypatch.setattr(expand, "begun", note)
-    return found
+    return noted(monkeypatch, expand, "begun")
 
 
 def before(y, i):
@@ -121,6 +115,23 @@ def test_loops_that_keep_more_or_may_end_are_left(loops) -> None:
     for n in (0, 1, N - 1):
         same(g, X, n)
     assert not any(loops)
+
+
+def test_a_host_s_function_is_called_in_every_iteration(loops) -> None:
+    """Also where nobody needs what it gives."""
+    told = []
+    tell = opaque([Real], Real, lambda x: told.append(x) or x)
+
+    def step(x):
+        return lambda i, s: cond(i < 1, Real, lambda: x[0], lambda: tell(x[i]) + s)
+
+    f = fn([V], Real, lambda x: x[1] + 0.0 * fori(N, Real, x[0], step(x)))
+    unused = fn([V], Real, lambda x: [fori(N, Real, x[0], step(x)), x[1]][1])
+    for g in f, unused:
+        told.clear()
+        compile(g)(X)
+        assert told == X[1:]
+    assert any(loops)
 
 
 @pytest.mark.parametrize("at", [0, 3, N - 1])

@@ -6,6 +6,7 @@ import math
 from random import Random
 
 import pytest
+from changes import noted
 from engines import same
 
 from rose_core import Real, Vec, fn, fori, grad, iadd, imax, imin, imul, isub, max, real, sin, tanh, vec
@@ -24,16 +25,7 @@ N = 60
 @pytest.fixture
 def gathers(monkeypatch):
     """Finds out for each function that is compiled from then on whether something is gathered."""
-    found = []
-    gathered = unroll.gathered
-
-    def noted(f):
-        made = gathered(f)
-        found.append(made is not f)
-        return made
-
-    monkeypatch.setattr(unroll, "gathered", noted)
-    return found
+    return noted(monkeypatch, unroll, "gathered")
 
 
 TERMS = {

@@ -7,6 +7,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from changes import noted
 from engines import same
 from random_programs import flat
 from test_growth import calls_in
@@ -28,16 +29,7 @@ N = 14
 @pytest.fixture
 def nests(monkeypatch):
     """Finds out how many loops change places in what is compiled from then on."""
-    found = []
-    interchanged = unroll.interchanged
-
-    def noted(f, most_rows):
-        made = interchanged(f, most_rows)
-        found.append(made is not f)
-        return made
-
-    monkeypatch.setattr(unroll, "interchanged", noted)
-    return found
+    return noted(monkeypatch, unroll, "interchanged")
 
 
 def wave(*shape: int, phase: float = 0.0):

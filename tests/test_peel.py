@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from unittest.mock import patch
 
+import changes
 import pytest
 from engines import same, same_outcome
 from lane_loops import noted
@@ -27,17 +28,7 @@ M = Vec(N, V)
 @pytest.fixture
 def loops(monkeypatch):
     """Finds out for each function that is compiled from then on whether loops in it are peeled."""
-    found = []
-    peeled = unroll.peeled
-
-    def note(f):
-        made = peeled(f)
-        check(made)
-        found.append(made is not f)
-        return made
-
-    monkeypatch.setattr(unroll, "peeled", note)
-    return found
+    return changes.noted(monkeypatch, unroll, "peeled", check)
 
 
 def edges(i):

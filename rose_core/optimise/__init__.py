@@ -38,6 +38,7 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `interchange`: a loop along rows goes inside of the one over rows (loop interchange);
 - `single`: calls of a function that is one operation become that operation;
 - `unroll`: short inner loops are unrolled, by `jam` side by side (unroll and jam);
+- `predicated`: both sides of short choices are computed, and then what holds is taken (if-conversion);
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
 - `peel`: the iterations at the ends of a loop, where choices go another way, are written out (loop peeling);
 - `gather`: what a loop adds to many neighbours is gathered in another one (scatter to gather);

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 
 from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
-from rose_core.language.queries import opcodes, param_ids
+from rose_core.language.queries import among, param_ids, places
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL
 from rose_core.optimise.other_loops import OtherLoops
+from rose_core.optimise.predicated import straight
 
 _ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
+_LOOPS = among([LOOP])
 _PLAIN = frozenset((PARAM, INDEX, REF_INDEX, ADD_TO))
 
 _LEAST_EFFORT = 8
@@ -34,17 +36,18 @@ _Terms = list[tuple[int, int]]
 def summed(f: Func) -> Func:
     """``f``, which is about to be lowered, or a copy with such loops as loops ``FOR``."""
     found = {}
-    if LOOP in opcodes(f):
-        for v, ins in enumerate(f.code):
-            terms = _terms(LoopSite(f, ins)) if ins[0] == LOOP else None
-            if terms is not None:
-                found[v] = terms
+    for v in places(f, _LOOPS):
+        site = LoopSite(f, f.code[v])
+        body = straight(site.body, site.spec.trips)
+        terms = _terms(site, body)
+        if terms is not None:
+            found[v] = body, terms
     return copied(f, _Summing, found) if found else f
 
 
-def _terms(site: LoopSite) -> list[_Terms] | None:
-    """What a loop adds to each number of its state, if that is all that it does."""
-    body, spec = site.body, site.spec
+def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
+    """What a loop with this body adds to each number of its state, if that is all that it does."""
+    spec = site.spec
     kept = body.results[spec.carries :]
     if site.test or len(body.blocks) > 1 or (kept and spec.outputs != ALL):
         return None
@@ -92,9 +95,15 @@ def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) 
 
 class _Summing(OtherLoops):
     def other_loop(
-        self, v: int, site: LoopSite, sums: list[_Terms], state: list[int], args: list[int]
+        self,
+        v: int,
+        site: LoopSite,
+        found: tuple[Func, list[_Terms]],
+        state: list[int],
+        args: list[int],
     ) -> None:
-        b, env, spec, body = self.b, self.env, site.spec, site.body
+        b, env, spec = self.b, self.env, site.spec
+        body, sums = found
         totals = [b.accum(x) if terms else x for x, terms in zip(state, sums, strict=True)]
         iteration = b.open_for(spec.index)
         number = b.open[-1]

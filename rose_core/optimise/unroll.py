@@ -39,6 +39,7 @@ from rose_core.optimise.gather import gathered
 from rose_core.optimise.interchange import interchanged
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.peel import peeled
+from rose_core.optimise.predicated import predicated
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sums import summed
 from rose_core.optimise.sunk import sunk
@@ -96,7 +97,8 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
-        found = f.memo[key] = summed(computed_once(gathered(peeled(tapeless(found or linked)))))
+        found = tapeless(predicated(found or linked))
+        found = f.memo[key] = summed(computed_once(gathered(peeled(found))))
     assert isinstance(found, Func)
     return found
 

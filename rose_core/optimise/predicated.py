@@ -65,10 +65,11 @@ def straight(body: Func, trips: int) -> Func:
     choices = places(body, _CHOICES)
     if not choices or len(body.blocks) > 1 or stays(body) or not _is_plain(body, 0, trips):
         return body
+    if not _is_worth_it(body, 0, choices):
+        return body
     unsound: set[int] = set()
-    found = choices if _is_worth_it(body, 0, choices) else ()
-    copy = copied(body, _Predicating, found, unsound, trips)
-    return copy if found and not unsound else body
+    copy = copied(body, _Predicating, {*choices}, unsound, trips)
+    return body if unsound else copy
 
 
 def _choices(f: Func) -> set[int]:

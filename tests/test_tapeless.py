@@ -8,7 +8,7 @@ import pytest
 from engines import same
 from random_einsums import Einsums
 
-from rose_core import Real, Vec, cond, exp, fn, iadd, imin, log, max, sqrt, value_and_grad
+from rose_core import Real, Vec, cond, exp, floor, fn, iadd, imin, log, max, sqrt, value_and_grad
 from rose_core import sum as total
 from rose_core.language.ir import FOR
 from rose_core.optimise import unroll
@@ -50,7 +50,8 @@ def side_of(x, y):
 
 
 def weight(y):
-    return cond(y > 0, Real, lambda: 1.5, lambda: 0.5)
+    """Chosen by a branch: a side is long."""
+    return cond(y > 0, Real, lambda: exp(floor(y)), lambda: 0.5)
 
 
 JOINED = {

@@ -127,6 +127,23 @@ def test_what_is_added_to_one_of_two_is_added_once() -> None:
     assert interpreter.call(made, [X]) == interpreter.call(f, [X])
 
 
+@pytest.mark.parametrize("way", ["the sides of a choice", "a call"])
+def test_what_is_called_adds_to_parts_of_accumulators_once(way: str) -> None:
+    """A part goes to a function that adds to it: iterations are not run in the place of others."""
+    taken = "if i < 1 then first(r, x[i]) else second(r, x[i])"
+    if way == "a call":
+        taken = "let y = second(r, x[i]) in let z = if i < 1 then before(x[i]) else after(x[i]) in y + z"
+    source = f"""
+        def before(x: Real): Real = x * 3.0
+        def after(x: Real): Real = x * x
+        def first(r: &Real, x: Real): Real = let _ = r += x in x
+        def second(r: &Real, x: Real): Real = let _ = r += x * 2.0 in x * x
+        def f(x: [{N}]Real): ([{N}]Real, [{N}]Real) =
+          accum p from [for _: {N}, 0.0] in ([for i: {N}, let r = &p[i] in {taken}])"""
+    f = flatten(parse(source)["f"])
+    assert interpreter.call(peeled(f), [X]) == interpreter.call(f, [X])
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 LEFT = {

@@ -19,7 +19,7 @@ from functools import partial
 
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import ADD_TO, COND, REF_INDEX, Block, Func, callees, operands
-from rose_core.language.ops import by_name
+from rose_core.language.ops import TABLE_END, by_name
 from rose_core.language.queries import accumulators, among, contents, places, users_of
 from rose_core.language.replay import copied
 from rose_core.language.types import BOOL, REAL, Fin, Ref, fin, is_tape
@@ -128,12 +128,15 @@ def _added(f: Func, number: int, results: Sequence[int]) -> list[int] | None:
     added = []
     for v in inside:
         op, *_ = ins = f.code[v]
-        outer = [x for x in operands(ins, f.blocks) if x not in made and isinstance(f.type_of(x), Ref)]
-        if op == ADD_TO and not made.issuperset(accumulators(f, ins[1])):
+        given = [x for x in operands(ins, f.blocks) if isinstance(f.type_of(x), Ref)]
+        is_outside = not all(made.issuperset(accumulators(f, x)) for x in given)
+        if op == ADD_TO and is_outside:
             if f.type_of(ins[2]) is not REAL:
                 return None
             added.append(v)
-        elif (outer and op != REF_INDEX) or any(f.callees[k].effects for k in callees(ins)):
+        elif is_outside and op != REF_INDEX and op >= TABLE_END:
+            return None  # what it calls may add to these
+        elif any(f.callees[k].effects for k in callees(ins)):
             return None
     return None if any(is_tape(f.type_of(f.blocks[number].results[k])) for k in results) else added
 

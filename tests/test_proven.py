@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 from engines import outcome, same, same_outcome
 
-from rose_core import Real, Vec, and_, cond, fn, fori, grad, imin, interp, not_, or_, real, vec
+from rose_core import Real, Vec, and_, cond, fn, fori, grad, ileq, imin, interp, not_, or_, real, vec
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.language.ir import Func
@@ -42,7 +42,7 @@ PROVEN = {
     "at most": lambda x, i: cond(i <= N - 3, Real, lambda: x[i + 2], lambda: x[i]),
     "more": lambda x, i: otherwise(i > N - 4, lambda: x[i + 3]),
     "at least": lambda x, i: cond(i >= 4, Real, lambda: x[i - 4], lambda: 1.0),
-    "the constant first": lambda x, i: cond(4 <= real(i), Real, lambda: x[i - 4], lambda: 1.0),
+    "the constant first": lambda x, i: cond(ileq(N, 4, i), Real, lambda: x[i - 4], lambda: 1.0),
     "equal": lambda x, i: cond(i == 5, Real, lambda: x[i + 6] * x[i - 5], lambda: x[i]),
     "not the first": lambda x, i: otherwise(i == 0, lambda: x[i - 1]),
     "not the last": lambda x, i: cond(not_(i == N - 1), Real, lambda: x[i + 1], lambda: 0.0),

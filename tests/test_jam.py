@@ -140,6 +140,21 @@ def test_of_several_failures_the_first_is_told() -> None:
     assert loops(root(f)) == before(f)
 
 
+def test_of_several_failures_for_sums_the_first_is_told() -> None:
+    """A sum of what differs from iteration to iteration does so, too."""
+    pairs, numbers = Vec(N, Vec(2, Real)), Vec(N, Real)
+
+    def both(a, b, w, c):
+        first = w[index(N, total(N, lambda j: a[j][c]))]
+        return w[index(N, total(N, lambda j: b[j][c] * first))]
+
+    f = fn([pairs, pairs, numbers], Vec(2, Real), lambda a, b, w: vec(2, Real, lambda c: both(a, b, w, c)))
+    a, b = ([list(at), *([0.0, 0.0] for _ in range(1, N))] for at in ((0.0, 0.25), (0.75, 0.0)))
+    for run in (interp(f), compile(f)):
+        with pytest.raises(RunError, match=r"0\.75"):
+            run(a, b, [1.0] * N)
+
+
 def test_calls_of_opaque_functions_keep_their_order() -> None:
     seen: list[float] = []
 

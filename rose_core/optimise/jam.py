@@ -69,6 +69,8 @@ def can_jam(f: Func, number: int, inside: Sequence[int]) -> bool:
             root = path_of(f, ins[1])[1]
             if code[root][0] not in (ACCUM, PARAM):
                 return False
+            if v in varying:
+                varying.add(root)
             if home[root] not in within:
                 sites.setdefault(root, []).append(v)
     return sum(code[root][0] == PARAM for root in sites) <= 1 and all(

@@ -144,6 +144,23 @@ def test_what_is_called_adds_to_parts_of_accumulators_once(way: str) -> None:
     assert interpreter.call(peeled(f), [X]) == interpreter.call(f, [X])
 
 
+def test_what_is_added_after_a_loop_with_such_ends_is_added_once() -> None:
+    """Loops in loops have their turn after these."""
+    source = f"""
+        def before(x: Real): Real = x * 3.0
+        def after(x: Real): Real = x * x
+        def f(x: [{N}]Real): ([{N}]Real, [{N}]Real) =
+          accum p from [for _: {N}, 0.0] in (
+            [for i: {N},
+              let y = [for j: {N}, if j < 1 then before(x[i]) else after(x[j])] in
+              let _ = &p[i] += y[i] in
+              if i < 1 then before(y[3]) else after(y[i])])"""
+    f = flatten(parse(source)["f"])
+    made = peeled(f)
+    assert made is not f
+    assert interpreter.call(made, [X]) == interpreter.call(f, [X])
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 LEFT = {

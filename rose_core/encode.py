@@ -145,6 +145,7 @@ def lanes_const(first: float, second: float) -> bytes:
 
 
 F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB = map(simd, (0x14, 0x11, 0xF0, 0xF1))
+V128_AND, V128_ANDNOT, V128_OR = map(simd, (0x4E, 0x4F, 0x50))
 F64X2_OF_I32 = I32X4_SPLAT + simd(0xFE)
 """A whole number as an f64 in both lanes, for which nothing is waited that was in a register before."""
 

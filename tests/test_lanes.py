@@ -87,6 +87,12 @@ OPERATIONS = {
     "floor": lambda x, y: floor(x),
     "trunc": lambda x, y: trunc(x),
     "lt": lambda x, y: select(x < y, x, 2.0),
+    "or nothing": lambda x, y: select(x < y, x, 0.0),
+    "nothing or": lambda x, y: select(x < y, 0.0, y),
+    "or less than nothing": lambda x, y: select(x < y, x, -0.0),
+    "less than nothing or": lambda x, y: select(x < y, -0.0, y),
+    "one of three": lambda x, y: select(x > y, x, select(or_(x > y, x < y), 0.0, y)),
+    "another of three": lambda x, y: select(x > y, x, select(or_(y > 0.5, x < y), 0.0, y)),
     "leq": lambda x, y: select(x <= y, x, y),
     "gt": lambda x, y: select(x > y, 1.0, y),
     "geq": lambda x, y: select(x >= y, x, y),
@@ -436,6 +442,15 @@ def test_choices_that_need_each_other(count, goes, written) -> None:
 
     same(fn([v, v], v, f), numbers(n, 1), numbers(n, 2))
     assert written == [n] * goes
+
+
+def test_a_choice_between_a_number_and_zero() -> None:
+    """One instruction, and so are the two sides of a minimum in reverse, each beside what is neither."""
+    v = Vec(8, Real)
+    f = fn([v, v], v, lambda x, y: vec(8, Real, lambda i: select(x[i] < y[i], x[i], 0.0)))
+    assert "bitselect" not in inspect(f).wat
+    loss = fn([v, v], Real, lambda x, y: total(8, lambda i: sqrt(max(x[i], y[i]))))
+    assert "bitselect" not in inspect(grad(loss)).wat
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,71 @@ def test_in_one_place() -> None:
         assert flat(same(grad(loss, k), a, b)) == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.parametrize("trips", [0, 1, 2, 6])
+@pytest.mark.parametrize("k", [None, 1, 7])
+def test_in_a_few_places(trips: int, k: int | None, monkeypatch) -> None:
+    """Of an array of which iterations read and set the same elements, these go through the loop."""
+    state = Vec(N, Vec(2, Real))
+
+    def made():
+        def step(at):
+            def body(i, x):
+                a, b, c = x[at[0]][0], x[at[0]][1], x[at[1]][1]
+                x = x.set(at[0], [0.5 * a - c, sin(b)])
+                return x.set(at[1], [0.5 * x[at[1]][0] + b, a + c * x[at[0]][1]])
+
+            return body
+
+        if k is None:
+            return fn([state], state, lambda x: fori(trips, state, x, step((2, 5))))
+        return fn([state, N - 1], state, lambda x, k: fori(trips, state, x, step((k, iadd(N, k, 1)))))
+
+    given = [[[sin_of(3 * i), sin_of(i * i)] for i in range(N)]] + ([k] if k is not None else [])
+    f = made()
+    found = same(f, *given)
+    x = [[*row] for row in given[0]]
+    at = (2, 5) if k is None else (k, k + 1)
+    for _ in range(trips):
+        a, b, c = *x[at[0]], x[at[1]][1]
+        x[at[0]] = [0.5 * a - c, sin_of(b)]
+        x[at[1]] = [0.5 * x[at[1]][0] + b, a + c * x[at[0]][1]]
+    assert flat(found) == pytest.approx(flat(x), rel=1e-14)
+    if trips > 1 and k is None:
+        assert "[" not in inspect(f).ir.partition("def body(")[2].partition("=")[0]
+    slopes = flat(same(gradient_of_sum(f, given), given[0]))
+    with monkeypatch.context() as m:
+        m.setattr(expand, "carried", lambda f: f)
+        assert flat(compile(gradient_of_sum(made(), given))(given[0])) == pytest.approx(slopes, rel=1e-13)
+
+
+def gradient_of_sum(f, given):
+    """The gradient of a function of the elements of ``f`` by its first argument, the others given."""
+    state = Vec(N, Vec(2, Real))
+    return grad(
+        fn(
+            [state],
+            Real,
+            lambda x: (lambda y: sum(N, lambda i: sin(y[i][0]) + y[i][1]))(f(x, *given[1:])),
+        )
+    )
+
+
+def test_one_place_of_two_indices() -> None:
+    """The array goes through the loop where two of the elements may be one."""
+    f = fn(
+        [V, N, N],
+        V,
+        lambda x, j, k: fori(4, V, x, lambda i, x: x.set(j, 0.5 * x[j] + 1.0).set(k, 2.0 * x[k] - x[j])),
+    )
+    for j, k in ((2, 5), (3, 3)):
+        x = [*X]
+        for _ in range(4):
+            before = x[j], x[k]
+            x[j] = 0.5 * before[0] + 1.0
+            x[k] = 2.0 * before[1] - before[0]
+        assert same(f, X, j, k) == x
+
+
 def test_what_else_is_read_stays() -> None:
     """The array goes through the loop where its iterations read more of it than the element that they set."""
     f = fn([V, N], V, lambda x, k: fori(N, V, x, lambda i, x: x.set(k, 0.5 * x[k] + x[i])))

@@ -6,7 +6,7 @@ A trajectory is written as a vector in which each element is computed of the one
 
 An iteration would wait for memory until it has what the last one set, and on the way back for its cotangent.
 So the loop carries that beside the vector (Callahan, Carr and Kennedy, 1990). Where iterations read and set
-one element only, as those that add up ``c[i][j]``, the loop carries that in place of the array.
+the same few elements, as those that add up ``c[i][j]``, the loop carries these in place of the array.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class _Carrying:
     body: Func
     starts: list[tuple[int, list[_Line]]]
     """For each element the leaf of the state, and where in that the element is before the first iteration."""
-    instead: dict[int, int]
-    """Leaf of the state that the body does not get → which of these elements is all that changes in it."""
+    instead: dict[int, list[int]]
+    """Leaf of the state that the body does not get → which of these elements are all that changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,11 @@ def _made(body: Func, carries: int) -> _Carrying | None:
     after = [x for (k, n), ids in numbers.items() for x in (replay.env[places[k][n].value], *ids[:-1])]
     copy.blocks[0].results = [*results[:carries], *after, *results[carries:]]
     flat = [(k, path) for (k, _), found in starts.items() for path in found]
-    same = {k: n for n, (k, path) in enumerate(flat) if all(x.path == tuple(path) for x in places[k])}
-    instead = {k: n for k, n in same.items() if _is_alone(copy, 1 + k)}
+    instead = {}
+    for k in dict.fromkeys(k for k, _ in flat):
+        own = {tuple(path): n for n, (leaf, path) in enumerate(flat) if leaf == k}
+        if own.keys() == {x.path for x in places[k]} and _is_alone(copy, 1 + k):
+            instead[k] = list(own.values())
     return _Carrying(_without(copy, instead), flat, instead)
 
 
@@ -351,11 +354,13 @@ class _Carried(OtherLoops):
             if k not in made.instead:
                 found.append(b.get(loop, next(after)))
                 continue
-            n = made.instead[k]
-            x = b.get(loop, len(left) + n)
-            for row, i in zip(*map(reversed, ways[n][1]), strict=True):
-                x = b.set(row, i, x)
-            found.append(x)
+            array = state[k]
+            for n in made.instead[k]:
+                rows, indices = self._way(array, made.starts[n][1], given)
+                array = b.get(loop, len(left) + n)
+                for row, i in zip(reversed(rows), reversed(indices), strict=True):
+                    array = b.set(row, i, array)
+            found.append(array)
         rest = len(site.body.results) - carries
         found += [b.get(loop, spec.carries + k) for k in range(1 + rest)]
 

@@ -142,6 +142,10 @@ MISTAKES = [
     ("fn([Vec(0, Real)], Real, (v) => v[0])",
      "RangeError: invalid value: 0 is out of range, expected no index, since there are no elements"),
     ("{ const knot = {}; knot.a = [Real, knot]; fn([knot], Real, () => 1); }", "TypeError: invalid type: it is a part of itself"),
+    ("fn([Real], (x) => x)", "TypeError: fn takes the types of the parameters, that of the result and a function, got 2 arguments"),
+    *((f"fn([Vec(2, Real)], Bool, (v) => v.{name}(1) !== false)",
+       f"TypeError: {name} compares symbols, and not their numbers: eq(x, y) compares these when it runs")
+      for name in ["includes", "indexOf", "lastIndexOf"]),
     ("rose.functional(square, [Real], Real, (f, x) => f(x))", "TypeError: functional: expected an array of functions, got a function"),
     ("rose.functional([square], [Real], Real, (f, x) => f(x))", "TypeError: functional: its derivative: expected a function, got undefined"),
 ]  # fmt: skip
@@ -161,6 +165,64 @@ def test_mistakes(node: Run) -> None:
     assert value == 9
     for (action, expected), message in zip(MISTAKES, messages, strict=True):
         assert message == expected, action
+
+
+def told_of_unused(run: Run, definitions: list[str]) -> list[int]:
+    """In which of these lines a function is defined of which the console is told that it uses no comparison."""
+    lines = "\n".join(definitions)
+    body = f"""
+        const {{ Bool, Real, Vec, and, cond, eq, fn, ilt, lt, minimize, mul, not, select, sum, vec, whileLoop }} = rose;
+        const said = [];
+        const {{ warn }} = console;
+        console.warn = (text) => said.push(text);
+        const [, first] = Error().stack.split("\\n")[1].match(/:(\\d+):\\d+/);
+        {lines}
+        console.warn = warn;
+        return said.map((text) => [text.match(/^Rose: (.*) uses no result of a comparison \\(.*line (\\d+)\\), .*/), +first])
+            .map(([[, name, line], first]) => [name, line - first - 1]);"""
+    return [line for name, line in evaluate(run, body) if name == "f"]  # type: ignore[attr-defined]
+
+
+def test_conditions_that_javascript_itself_sees_are_told_of(node: Run) -> None:
+    """It asks no symbol what it is: each counts as true. Once for each function, wherever in its body that is."""
+    definitions = [
+        "fn([Real], Real, (x) => (lt(x, 0) ? 1 : x));",
+        "for (const y of [1, 2]) fn([Real], Real, (x) => { if (not(lt(x, y))) return 1; return x; });",
+        "fn([Real], Bool, (x) => lt(x, 0) && lt(-1, 0));",
+        "fn([Real], Bool, (x) => !eq(x, 0));",
+        "fn([Vec(2, Real)], Real, (v) => v.find((x) => lt(x, 0)));",
+        "fn([Real], Real, (x) => sum(3, (i) => (ilt(3, i, 2) ? x : 0)));",
+        "fn([Real], Real, (x) => cond(lt(x, 0), Real, () => (lt(x, -1) ? x : 1), () => 2));",
+        "fn([Real], Real, (x) => minimize((y) => (lt(y, x) ? mul(y, y) : 1), 0));",
+    ]
+    assert told_of_unused(node, definitions) == list(range(len(definitions)))
+
+
+def test_conditions_that_are_used_are_not_told_of(node: Run) -> None:
+    definitions = [
+        "fn([Real], Real, (x) => select(lt(x, 0), Real, 1, x));",
+        "fn([Real], Bool, (x) => and(lt(x, 0), not(lt(x, -1))));",
+        "fn([Real], Real, (x) => { const p = lt(x, 0); return cond(lt(x, 1), Real, () => 1, () => select(p, Real, x, 2)); });",
+        "fn([Vec(2, Real)], { p: Bool, q: Vec(2, Bool) }, (v) => ({ p: lt(v[0], 0), q: vec(2, Bool, (i) => lt(v[i], 0)) }));",
+        "fn([Real], Real, (x) => whileLoop([Real, Bool], [x, lt(x, 0)], ([, p]) => p, ([y]) => [mul(y, 2), lt(y, -1)])[0]);",
+        "const own = fn([Bool], Real, (p) => select(p, Real, 1, 2)); fn([Real], Real, (x) => own(lt(x, 0)));",
+        "fn([Real], Real, (x) => { try { sum(2, () => { lt(x, 0); throw 1; }); } catch {} return x; });",
+        "try { fn([Real], Real, (x) => { lt(x, 0); throw 1; }); } catch {}",
+    ]
+    assert told_of_unused(node, definitions) == []
+
+
+def test_a_loop_of_javascript_that_never_ends_does(own_node: Run) -> None:
+    """As one on a condition, which is a symbol: before the page has no memory left."""
+    body = """
+        const { Real, fn, lt, mul } = rose;
+        const grow = function grow(x) { while (lt(x, 10)) x = mul(x, 2); return x; };
+        attempt(() => fn([Real], Real, grow));
+        return messages;"""
+    assert evaluate(own_node, body) == [
+        "RangeError: grow has more than 8388608 operations: a loop of JavaScript on symbolic values may never end; "
+        "whileLoop and fori are loops that run later"
+    ]
 
 
 def test_what_is_compiled_is_no_function_to_differentiate(node: Run) -> None:

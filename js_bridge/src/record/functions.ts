@@ -19,7 +19,7 @@ import {
 } from "./types";
 import { inferSizes, namedSizes, type Sizes, withSizes } from "./sizes";
 import { leavesOf, typeOf, wrap } from "./values";
-import { deeply, within } from "./where";
+import { deeply, place, within } from "./where";
 
 const KNOWN = Symbol("function");
 const CHECK = Symbol("check");
@@ -220,6 +220,10 @@ export const fn = (
   ret: unknown,
   body: (...args: any[]) => unknown,
 ): Fn => {
+  if (typeof ret === "function" && body === undefined)
+    throw TypeError(
+      "fn takes the types of the parameters, that of the result and a function, got 2 arguments",
+    );
   functionFor(body, "fn");
   const name = body.name || "f";
   const given = listed(params, "fn");
@@ -267,6 +271,19 @@ export const beforeRecording = (act: () => void): void => {
   ahead = act;
 };
 
+/** What the console has been told. */
+const told = new Set<string>();
+
+/** Tell of conditions that nothing has used: most likely JavaScript itself has, which asks no symbol what it is. */
+const tellOfUnused = (r: Recorder): void => {
+  const text =
+    `Rose: ${r.author.name} uses no result of a comparison${place()}, ` +
+    "or only in an if, ? :, !, && or filter of JavaScript, where a symbol counts as true: " +
+    "write cond, select, not, and, or, eq";
+  if (!told.has(text)) console.warn(text);
+  told.add(text);
+};
+
 /** What `body` records, which gives the ids of the results from those of so many parameters. */
 export const recorded = (
   name: string,
@@ -281,6 +298,7 @@ export const recorded = (
     r.params = leaves;
     const ids = Array.from({ length: leaves }, (_, k) => r.row(S.PARAM, k, 0));
     r.results = outer ? body(r, ids) : deeply(() => body(r, ids));
+    if (r.unused.size) tellOfUnused(r);
   } catch (error) {
     throw explained(error);
   } finally {

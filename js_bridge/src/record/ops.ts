@@ -28,9 +28,6 @@ type Real = unknown;
 type Bool = unknown;
 type Nat = unknown;
 
-const result = (r: Recorder, ty: Ty, id: number): Var =>
-  new Var(r, id, ty, r.block);
-
 /** What takes one. */
 type One = (x: Real) => Var;
 
@@ -58,13 +55,13 @@ const unary =
   (op: number, ty = REAL, id = realId): One =>
   (x) => {
     const r = recorder();
-    return result(r, ty, r.row(op, id(r, x), 0));
+    return r.result(r.row(op, id(r, x), 0), ty);
   };
 
 const binary = (op: number, ty = REAL, id = realId): Two =>
   two((r, x, y) => {
     const a = id(r, x);
-    return result(r, ty, r.row(op, a, id(r, y)));
+    return r.result(r.row(op, a, id(r, y)), ty);
   });
 
 const comparison = (op: number): Two => binary(op, BOOL);
@@ -88,7 +85,7 @@ const linear = (op: number, both: boolean): Two =>
     const first = areTangents ? tanId : realId;
     const second = both ? first : realId;
     const a = first(r, x);
-    return result(r, areTangents ? TAN : REAL, r.row(op, a, second(r, y)));
+    return r.result(r.row(op, a, second(r, y)), areTangents ? TAN : REAL);
   });
 
 /** What takes two indices, after a size. */
@@ -111,7 +108,7 @@ const comparedId = (r: Recorder, i: Nat, j: Nat): number => {
 const compareIndices = (op: number): OnIndices<Var> =>
   onIndices((r, _, i, j) => {
     const a = comparedId(r, i, j);
-    return result(r, BOOL, r.row(op, a, comparedId(r, j, i)));
+    return r.result(r.row(op, a, comparedId(r, j, i)), BOOL);
   });
 
 export const abs = unary(OP.abs);
@@ -306,7 +303,7 @@ export const index = (size: unknown, x: unknown): symbol => {
 export const real = (i: Nat): Var => {
   const r = recorder();
   const [id] = wholeNumber(r, i, "real");
-  return result(r, REAL, r.row(OP.real, id, 0));
+  return r.result(r.row(OP.real, id, 0), REAL);
 };
 
 /** `yes` where `p` holds, else `no`: both of type `type`. */

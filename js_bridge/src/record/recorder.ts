@@ -93,6 +93,12 @@ export interface Loose {
   checked?: Var;
 }
 
+/** More operations take so much memory that no browser compiles them. */
+const MOST_ROWS = 2 ** 23;
+
+/** One would do to tell of it; who makes many uses them at once. */
+const MOST_UNUSED = 100;
+
 /** The zero tangent. */
 export const ZERO = Symbol("zero");
 
@@ -141,6 +147,8 @@ export class Recorder {
   isPart = false;
   /** How many leaves the declared parameters have. */
   params = 0;
+  /** The first symbolic Bools of which nothing has been made. */
+  readonly unused = new Set<number>();
 
   /** The innermost block that is open. */
   block = 0;
@@ -159,7 +167,19 @@ export class Recorder {
 
   /** Append a row; its number is the id of its value. */
   row(op: number, x: number, y: number): number {
-    return this.rows.push(op, x, y) / 3 - 1;
+    const id = this.rows.push(op, x, y) / 3 - 1;
+    if (id >= MOST_ROWS)
+      throw RangeError(
+        `${this.author.name} has more than ${MOST_ROWS} operations: a loop of JavaScript on symbolic values may never end; ` +
+          "whileLoop and fori are loops that run later",
+      );
+    return id;
+  }
+
+  /** What the row `id` gives, of type `ty`. */
+  result(id: number, ty: Ty): Var {
+    if (ty === BOOL && this.unused.size < MOST_UNUSED) this.unused.add(id);
+    return new Var(this, id, ty, this.block);
   }
 
   /** Append a row with these operands in the extra list. */
@@ -259,6 +279,7 @@ export class Recorder {
   use(x: Var, expected: Ty): number {
     if (x.ty !== expected) throw this.refuse(x, expected.text);
     this.reach(x.recorder, x.block, x.ty);
+    if (expected === BOOL) x.recorder.unused.delete(x.id);
     return x.recorder === this ? x.id : this.capture(x);
   }
 
@@ -304,7 +325,8 @@ export class Recorder {
     } catch (error) {
       this.rows.length = length;
       this.extra.length = extra;
-      const { extraNotes } = this;
+      const { extraNotes, unused } = this;
+      for (const id of unused) if (id * 3 >= length) unused.delete(id);
       while (extraNotes[extraNotes.length - 1] >= extra) extraNotes.pop();
       throw error;
     } finally {
@@ -313,6 +335,11 @@ export class Recorder {
       this.block = block;
       if (!ty.size) --this.idle;
     }
+  }
+
+  /** The author's function that this one is, or is a part of. */
+  get author(): Recorder {
+    return this.isPart && this.parent ? this.parent.author : this;
   }
 
   /** The end of recording: symbolic values of this function are of no use any more. */

@@ -182,10 +182,17 @@ const refuseChange = ({ ty }: View): never => {
 const CHANGES =
   /^(copyWithin|fill|pop|push|reverse|shift|sort|splice|unshift)$/;
 
+/** The methods that find an element that is `===` to another: of symbolic ones none is. */
+const SEARCHES = /^(includes|indexOf|lastIndexOf)$/;
+
 /** A method of arrays, on the elements that there are. */
 const methodOf = (view: View, key: string, v: Iterable<unknown>): unknown => {
   const method = (Array.prototype as unknown as Record<string, unknown>)[key];
   if (typeof method !== "function") return undefined;
+  if (SEARCHES.test(key))
+    throw TypeError(
+      `${key} compares symbols, and not their numbers: eq(x, y) compares these when it runs`,
+    );
   return CHANGES.test(key) ? () => refuseChange(view) : method.bind([...v]);
 };
 

@@ -172,6 +172,49 @@ def test_what_only_fingers_do_is_done(site: Frozen) -> None:
     assert told_of(site, FINGERS, FEELS) == f"pages/page.html: {len(wanted)} programs"
 
 
+PAIRS = """
+<canvas id="canvas" width="90" height="60"></canvas><canvas id="other" width="90" height="60"></canvas>
+<canvas id="pad" width="90" height="60"></canvas>
+"""
+
+FEELS_TWO = """
+const down = new Map();
+let first;
+const between = () => {
+    const [a, b] = [...down.values()];
+    return { distance: Math.hypot(a.x - b.x, a.y - b.y), angle: Math.atan2(b.y - a.y, b.x - a.x) };
+};
+canvas.onpointerdown = ({ pointerId, x, y }) => {
+    canvas.setPointerCapture(pointerId);
+    down.set(pointerId, { x, y });
+    if (down.size === 2) first = between();
+};
+canvas.onpointermove = ({ pointerId, x, y }) => down.has(pointerId) && down.set(pointerId, { x, y });
+canvas.onpointerup = ({ pointerId, pointerType }) => {
+    if (down.size === 2 && pointerType === "touch") {
+        const { distance, angle } = between();
+        scale(angle > first.angle + 0.1 ? 2 : distance > first.distance ? 3 : 4);
+    }
+    canvas.releasePointerCapture(pointerId);
+    down.delete(pointerId);
+};
+let width;
+const widthOf = ({ touches: [a, b] }) => Math.round(Math.hypot(b.clientX - a.clientX, b.clientY - a.clientY));
+other.addEventListener("touchstart", (event) => event.touches.length === 2 && (width = widthOf(event)));
+other.addEventListener("touchmove", (event) => {
+    if (event.targetTouches.length === 2) scale(widthOf(event) > width ? 5 : widthOf(event) < width ? 6 : 7);
+});
+other.addEventListener("touchend", ({ touches, changedTouches }) => changedTouches.length === 2 && scale(8 + touches.length));
+pad.onwheel = ({ ctrlKey, deltaY }) => ctrlKey && scale(deltaY > 0 ? 10 : 11);
+"""
+
+
+def test_what_two_fingers_do_is_done(site: Frozen) -> None:
+    """Pinching and turning, by pointers that the page captures and by touches; and on a touchpad."""
+    wanted = {2, 3, 4, 5, 6, 7, 8, 10, 11}
+    assert told_of(site, PAIRS, FEELS_TWO) == f"pages/page.html: {len(wanted)} programs"
+
+
 LATER = """<!doctype html><link rel="icon" href="data:,">
 <button id="first">1</button><button id="second">2</button>
 <script>

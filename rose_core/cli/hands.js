@@ -2,6 +2,8 @@
 ({
   KEYS: ["keydown", "keyup", "keypress"],
   TOUCHES: ["touchstart", "touchmove", "touchend"],
+  /** The numbers of two pointers. */
+  FINGERS: [101, 102],
 
   /** When the last pause was over. */
   rested: 0,
@@ -78,13 +80,15 @@
     }
   },
 
-  /** A finger is put on a place in an element, moved there or taken away. */
-  touch(present, type, { clientX, clientY }) {
-    const page = { pageX: clientX + scrollX, pageY: clientY + scrollY };
-    const place = { clientX, clientY, ...page };
-    const finger = new Touch({ identifier: 0, target: present(), ...place });
-    const touches = type === "touchend" ? [] : [finger];
-    const more = { touches, targetTouches: touches, changedTouches: [finger] };
+  /** Fingers are put on places in an element, moved there or taken away. */
+  touch(present, type, places) {
+    const fingers = places.map(({ clientX, clientY }, identifier) => {
+      const page = { pageX: clientX + scrollX, pageY: clientY + scrollY };
+      const place = { clientX, clientY, ...page };
+      return new Touch({ identifier, target: present(), ...place });
+    });
+    const touches = type === "touchend" ? [] : fingers;
+    const more = { touches, targetTouches: touches, changedTouches: fingers };
     this.tell(present, TouchEvent, [type], { ...more, view: window });
   },
 
@@ -98,7 +102,7 @@
   async press(present) {
     if (this.hears(present(), this.TOUCHES))
       for (const type of ["touchstart", "touchend"])
-        this.touch(present, type, this.middle(present));
+        this.touch(present, type, [this.middle(present)]);
     this.point(present, ["pointerdown", "mousedown", "pointerup", "mouseup"]);
     if (present().click) present().click();
     else this.point(present, ["click"]); // of what is drawn as SVG
@@ -173,10 +177,64 @@
     this.point(target, [...UP, "dblclick", "contextmenu"], place);
     await this.pause();
     if (!this.isTold(target(), this.TOUCHES)) return;
-    this.touch(target, "touchstart", start);
-    await this.lead(places, (next) => this.touch(target, "touchmove", next));
-    this.touch(target, "touchend", place);
+    this.touch(target, "touchstart", [start]);
+    await this.lead(places, (next) => this.touch(target, "touchmove", [next]));
+    this.touch(target, "touchend", [place]);
     await this.pause();
+  },
+
+  /** Two fingers do the same to an element. */
+  pair(present, [pointer, touch], places) {
+    places.forEach((place, k) => {
+      const finger = { pointerId: this.FINGERS[k], pointerType: "touch" };
+      const buttons = +(pointer !== "pointerup");
+      const more = { ...place, ...finger, isPrimary: !k, buttons };
+      this.point(present, [pointer], more);
+    });
+    if (this.isTold(present(), this.TOUCHES))
+      this.touch(present, touch, places);
+  },
+
+  /** Put two fingers on an element, and move them apart, then together, then around each other. */
+  async pinch(present) {
+    this.letCapture();
+    const { width, height } = present().getBoundingClientRect();
+    const unit = Math.min(width, height) / 10;
+    for (const [goal, turn] of [
+      [4, 0],
+      [1, 0],
+      [2, Math.PI / 4],
+    ]) {
+      const { clientX, clientY } = this.middle(present);
+      const at = (share) => {
+        const distance = unit * (2 + share * (goal - 2));
+        const x = distance * Math.cos(share * turn);
+        const y = distance * Math.sin(share * turn);
+        return [
+          { clientX: clientX - x, clientY: clientY - y },
+          { clientX: clientX + x, clientY: clientY + y },
+        ];
+      };
+      this.pair(present, ["pointerdown", "touchstart"], at(0));
+      await this.lead([1 / 3, 2 / 3, 1], (share) =>
+        this.pair(present, ["pointermove", "touchmove"], at(share)),
+      );
+      this.pair(present, ["pointerup", "touchend"], at(1));
+      await this.pause();
+    }
+  },
+
+  /** Have elements capture these fingers, too, of which the engine knows nothing. */
+  letCapture() {
+    const { FINGERS } = this;
+    if (this.captures) return;
+    this.captures = true;
+    for (const name of ["setPointerCapture", "releasePointerCapture"]) {
+      const act = Element.prototype[name];
+      Element.prototype[name] = function (id) {
+        if (!FINGERS.includes(id)) act.call(this, id);
+      };
+    }
   },
 
   /** Move what is held to one place after the other. */

@@ -184,7 +184,7 @@
 
   /**
    * Drag what is in the middle of something, and where much is drawn in other places, too, a little way, and what makes
-   * programs, or is moved itself, to all sides; and turn the wheel.
+   * programs, or is moved itself, to all sides; pinch it; and turn the wheel.
    */
   async haul(present) {
     if (this.isOver()) return;
@@ -199,11 +199,15 @@
     }
     const middle = this.middle(present);
     if (isFar) await this.drag(present, middle, this.sides(present));
+    if (this.isTold(present(), ["pointerdown", "touchstart"]))
+      await this.pinch(present);
     if (!this.hears(present(), ["wheel"])) return;
-    for (const deltaY of [100, -100]) {
-      const more = { ...this.middle(present), deltaY };
-      this.tell(present, WheelEvent, ["wheel"], more);
-    }
+    // two fingers that pinch a touchpad are a wheel, with the key
+    for (const ctrlKey of [false, true])
+      for (const deltaY of [100, -100]) {
+        const more = { ...this.middle(present), deltaY, ctrlKey };
+        this.tell(present, WheelEvent, ["wheel"], more);
+      }
     await this.pause();
   },
 

@@ -229,6 +229,17 @@ def test_pages_that_load_what_compiles_when_it_is_needed_are_used(site: Frozen) 
     assert "pages/page.html: 2 programs\n" in site.told_of(LATER)
 
 
+BY_ITSELF = """
+setTimeout(() => scale(2), 100);
+setTimeout(() => scale(3), 7000);
+globalThis.warmUp = () => {};
+"""
+
+
+def test_what_a_page_does_by_itself_is_waited_for(site: Frozen) -> None:
+    assert told_of(site, "", BY_ITSELF) == "pages/page.html: 2 programs"
+
+
 STEPS = """<form id="form">
 <fieldset id="one"><input name="a" type="radio" value="2" checked><input name="a" type="radio" value="3">
 <button type="button" id="next">next</button></fieldset>

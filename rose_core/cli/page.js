@@ -41,6 +41,11 @@
     }
   },
 
+  /** Wait for what a page does by itself once it is there, if that is not much later. */
+  async opened() {
+    await this.settled(500, 8000);
+  },
+
   /** What an element has by this name: of a form it may be one of its inputs' names, which come first. */
   own(element, name) {
     return Reflect.get(Object.getPrototypeOf(element), name, element);

@@ -185,6 +185,7 @@ def use(context: BrowserContext, address: str, visit: Visit) -> None:
     page.on("pageerror", note_thrown)
     try:
         _open(page, address)
+        actions.done(page.main_frame, "opened")
         _note_found(page.main_frame, visit)  # which has been looked through
         frames = [page.main_frame]
         _look_through_others(page, frames, visit)
@@ -257,7 +258,7 @@ def _resize(frame: Frame) -> None:
 
 def _look_through(frame: Frame, visit: Visit) -> None:
     """Show all of a frame, once it is there."""
-    _try(frame, "settled", visit)
+    _try(frame, "opened", visit)
     _try(frame, "scroll", visit)
     _note_found(frame, visit)
 

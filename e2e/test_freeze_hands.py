@@ -204,7 +204,9 @@ other.addEventListener("touchstart", (event) => event.touches.length === 2 && (w
 other.addEventListener("touchmove", (event) => {
     if (event.targetTouches.length === 2) scale(widthOf(event) > width ? 5 : widthOf(event) < width ? 6 : 7);
 });
-other.addEventListener("touchend", ({ touches, changedTouches }) => changedTouches.length === 2 && scale(8 + touches.length));
+other.addEventListener("touchend", ({ touches: left, changedTouches: { length } }) => {
+    if (length === 2) scale(8 + left.length);
+});
 pad.onwheel = ({ ctrlKey, deltaY }) => ctrlKey && scale(deltaY > 0 ? 10 : 11);
 """
 

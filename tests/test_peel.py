@@ -161,6 +161,18 @@ def test_what_is_added_after_a_loop_with_such_ends_is_added_once() -> None:
     assert interpreter.call(made, [X]) == interpreter.call(f, [X])
 
 
+def test_rows_that_are_added_are_left() -> None:
+    """In the place of another iteration, one could add a number that changes nothing, but no row of these."""
+    source = f"""
+        def before(x: Real): Real = x * 3.0
+        def after(x: Real): Real = x * x
+        def f(x: [{N}]Real, y: [{N}][2]Real): ([{N}]Real, [{N}][2]Real) =
+          accum p from [for _: {N}, [for _: 2, 0.0]] in (
+            [for i: {N}, let _ = &p[i] += y[i] in if i < 1 then before(x[i]) else after(x[i])])"""
+    f = flatten(parse(source)["f"])
+    assert peeled(f) is f
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 LEFT = {

@@ -166,7 +166,7 @@ def test_rows_that_are_added_are_left() -> None:
     source = f"""
         def before(x: Real): Real = x * 3.0
         def after(x: Real): Real = x * x
-        def f(x: [{N}]Real, y: [{N}][2]Real): ([{N}]Real, [{N}][2]Real) =
+        def f(x: [{N}]Real, y: [{N}][2]Real): ([{N}][2]Real, [{N}]Real) =
           accum p from [for _: {N}, [for _: 2, 0.0]] in (
             [for i: {N}, let _ = &p[i] += y[i] in if i < 1 then before(x[i]) else after(x[i])])"""
     f = flatten(parse(source)["f"])

@@ -4,6 +4,8 @@
   TOUCHES: ["touchstart", "touchmove", "touchend"],
   /** The numbers of two pointers. */
   FINGERS: [101, 102],
+  /** Whether elements may capture these. */
+  areCaptured: false,
 
   /** When the last pause was over. */
   rested: 0,
@@ -227,8 +229,8 @@
   /** Have elements capture these fingers, too, of which the engine knows nothing. */
   letCapture() {
     const { FINGERS } = this;
-    if (this.captures) return;
-    this.captures = true;
+    if (this.areCaptured) return;
+    this.areCaptured = true;
     for (const name of ["setPointerCapture", "releasePointerCapture"]) {
       const act = Element.prototype[name];
       Element.prototype[name] = function (id) {

@@ -22,7 +22,7 @@ class Recurrence:
         self.draw = Random(seed)
         self.width = self.draw.choice([0, 0, 0, 2, S])
         self.type = Vec(S, ROWS[self.width])
-        self.kind = self.draw.randrange(6)
+        self.kind = self.draw.randrange(7)
         """Of its indices."""
         self.nested = self.draw.random() < 0.3
         self.counted = self.draw.random() < 0.4

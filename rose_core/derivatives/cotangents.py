@@ -274,7 +274,7 @@ class Cotangents:
 
     def _add_element(self, v: int, k: int, c: int) -> None:
         r = self.ref(v)
-        self.b.add_to(self.b.ref_index(r, self.b.const(k, self.func.types[v].index)), c)  # type: ignore[attr-defined]
+        self.b.add_to(self.b.ref_index(r, self.b.const(k, self.func.array_type_of(v).index)), c)
 
     def _owns(self, v: int) -> bool:
         """Whether contributions to the array ``v`` may be kept until it is visited."""

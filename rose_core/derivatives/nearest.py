@@ -186,7 +186,7 @@ def _member(b: Builder, f: Func, alike: Alike, given: Sequence[int], number: int
         elif keys[1] in made or len({*keys[1]}) == 1:
             made[values] = b.index(*args)
         else:
-            made[values] = b.index(args[0], _as_index(b, number, b.func.type_of(args[0]).index))  # type: ignore[attr-defined]
+            made[values] = b.index(args[0], _as_index(b, number, b.func.array_type_of(args[0]).index))
     return made[tuple(alike.members)]
 
 

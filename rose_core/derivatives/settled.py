@@ -76,7 +76,7 @@ def _is_zero(f: Func, v: int, ins: tuple[int, ...]) -> bool:
 
 
 def _is_array(f: Func, r: int) -> bool:
-    t = f.types[r].inner  # type: ignore[attr-defined]
+    t = f.inner_type_of(r)
     return isinstance(t, Array) and not is_tape(t)
 
 

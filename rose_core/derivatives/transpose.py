@@ -434,7 +434,7 @@ class Reverse(Cotangents):
         sides = [self.ref_cotangent(x), self.ref_cotangent(y)]
         if sides == [None, None]:
             return None
-        zero = self.b.const(0.0, replace_scalar(self.func.types[r].inner, REAL))  # type: ignore[attr-defined]
+        zero = self.b.const(0.0, replace_scalar(self.func.inner_type_of(r), REAL))
         a, b = (zero if c is None else c for c in sides)
         return self.b.ternary(_SELECT, self.value(p), a, b)
 

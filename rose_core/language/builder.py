@@ -499,7 +499,8 @@ class Builder:
 
     def ref_index(self, r: int, i: int) -> int:
         """``&r[i]``."""
-        inner = self.types[r].inner  # type: ignore[attr-defined]
+        inner = self.func.inner_type_of(r)
+        assert isinstance(inner, Array)
         return self.pure((REF_INDEX, r, i), ref(inner.elem))
 
     def bundle(self, parts: Sequence[int], type: Type) -> int:
@@ -521,4 +522,4 @@ class Builder:
 
     def resolve(self, r: int) -> int:
         """The value of ``r``, at the end of its scope."""
-        return self.effect((RESOLVE, r), self.types[r].inner)  # type: ignore[attr-defined]
+        return self.effect((RESOLVE, r), self.func.inner_type_of(r))

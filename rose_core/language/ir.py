@@ -287,6 +287,18 @@ class Func(Chained):
     def type_of(self, v: int) -> Type:
         return self.types[v] if v >= 0 else self.pool[~v][1]
 
+    def array_type_of(self, v: int) -> Array:
+        """`type_of`, for what is known to be an array."""
+        t = self.type_of(v)
+        assert isinstance(t, Array)
+        return t
+
+    def inner_type_of(self, r: int) -> Type:
+        """The type of what is added up in the accumulator ``r``, or the part of one."""
+        t = self.types[r]
+        assert isinstance(t, Ref)
+        return t.inner
+
     def home_of(self, v: int) -> int:
         return self.home[v] if v >= 0 else 0
 

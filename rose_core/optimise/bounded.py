@@ -115,7 +115,7 @@ def over_range(
     for k, path in once.elements:
         x = state[k]
         for i in path:
-            size = b.func.type_of(x).index  # type: ignore[attr-defined]
+            size = b.func.array_type_of(x).index
             x = b.index(x, given[i - 1 - spec.carries] if i >= 0 else b.const(~i, size))
         args = [*args, x]
     return b.loop(spec, count, once.body, state, args)

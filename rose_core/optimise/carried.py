@@ -369,7 +369,8 @@ class _Carried(OtherLoops):
         b = self.b
         rows, indices = [x], list[int]()
         for line in path:
-            size = b.func.type_of(rows[-1]).index  # type: ignore[attr-defined]
+            size = b.func.array_type_of(rows[-1]).index
+            assert isinstance(size, Fin)
             i = b.const(line.more, COUNT)
             for p, times in sorted(line.args):
                 for _ in range(abs(times)):

@@ -219,7 +219,7 @@ def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
     return often * f.trips_of(around) >= USUAL_TRIPS and all(
         path[-1:] == [f.blocks[around].index]
         or (are_few and f.blocks[around].index in path)
-        or not is_memory(f.types[root].inner)  # type: ignore[attr-defined]
+        or not is_memory(f.inner_type_of(root))
         or _becomes_variables(f, root)
         or all(i < 0 or i in written or f.home[i] < around for i in path)
         for path, root in added
@@ -227,7 +227,7 @@ def _in_locals(f: Func, numbers: Sequence[int], often: int) -> bool:
 
 
 def _becomes_variables(f: Func, r: int) -> bool:
-    return f.code[r][0] == ACCUM and _is_short(f.types[r].inner)  # type: ignore[attr-defined]
+    return f.code[r][0] == ACCUM and _is_short(f.inner_type_of(r))
 
 
 def _is_short(t: Type) -> bool:
@@ -269,7 +269,7 @@ class _Unrolling(jam.SideBySide):
                     constant.add(v)
             elif ins[0] == ACCUM:
                 apart = func.home[v] not in together
-                if apart and _is_short(func.types[v].inner):  # type: ignore[attr-defined]
+                if apart and _is_short(func.inner_type_of(v)):
                     split.add(v)
             elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
                 split.difference_update(
@@ -300,8 +300,9 @@ class _Unrolling(jam.SideBySide):
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         b, op, env = self.b, ins[0], self.env
         if op == ACCUM and v in self.split:
-            t = self.func.types[v].inner  # type: ignore[attr-defined]
-            starts = [b.index(env[ins[1]], b.const(k, t.index)) for k in range(t.index.size)]
+            t = self.func.inner_type_of(v)
+            assert isinstance(t, Array)
+            starts = [b.index(env[ins[1]], b.const(k, t.index)) for k in range(t.size)]
             self.variables[v] = starts if v in self.sums else [*map(b.accum, starts)]
         elif op == REF_INDEX and ins[1] in self.split:
             k = int(b.pool[~env[ins[2]]][0])

@@ -47,7 +47,7 @@ def short_sums(f: Func, numbers: Collection[int], most_trips: int, most_rows: in
 def sums_of(f: Func, short: Collection[int], vectors: Collection[int] = ()) -> set[int]:
     """The accumulators of numbers, and those of ``vectors``, to which nothing but these loops adds, and the
     block that they are in. To the vectors, of which each element is one, these may add elements."""
-    numbers = {v for v in places(f, _ACCUMULATORS) if f.types[v].inner is REAL}  # type: ignore[attr-defined]
+    numbers = {v for v in places(f, _ACCUMULATORS) if f.inner_type_of(v) is REAL}
     sums = numbers.union(vectors)
     for v in places(f, BEYOND_BINARY) if sums else ():
         ins = f.code[v]

@@ -192,7 +192,7 @@ class Body(Straight):
         elements = {}
         for row, (x, number) in found.items():
             vector = self.value(x)
-            index = self.func.type_of(vector).index  # type: ignore[attr-defined]
+            index = self.func.array_type_of(vector).index
             elements[row] = self.b.index(vector, self.b.const(int(number), index))
         return elements
 
@@ -287,7 +287,7 @@ class Body(Straight):
             return iteration.outer(self.value(ids[0]))
         if (found := self._iterations(ids)) is not None:
             column, numbers = found
-            index = self.func.type_of(column).index  # type: ignore[attr-defined]
+            index = self.func.array_type_of(column).index
             at = self._pick(iteration, [self.b.const(k, index) for k in numbers])
             return iteration.b.index(iteration.outer(column), at)
         kinds, values = self._column(self.entry.kinds, ids), self._column(self.entry.values, ids)

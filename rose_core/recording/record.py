@@ -285,7 +285,7 @@ class Recording:
                 found.append(literal(of, REAL) if literal else b.const(value, REAL))
             else:
                 array = args[column.param]  # type: ignore[index]
-                index = b.func.type_of(array).index  # type: ignore[attr-defined]
+                index = b.func.array_type_of(array).index
                 at = literal(of, index) if literal else b.const(int(value), index)
                 found.append(window(b, array, at, column.window) if column.window else b.index(array, at))
         return found

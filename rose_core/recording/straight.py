@@ -95,7 +95,7 @@ class Straight:
         """A value that is `PENDING`."""
         if x in self.iterations:
             column, iteration = self.iterations[x]
-            size = self.func.type_of(column).index  # type: ignore[attr-defined]
+            size = self.func.array_type_of(column).index
             return self.b.index(column, self.b.const(iteration, size))
         if x in self.data:
             at, t = self.data[x]

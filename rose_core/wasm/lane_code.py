@@ -86,7 +86,7 @@ class FlatWriter(Writer):
         for window in self.new.values():
             body.out[self.home] += window.before(body.place(window.accumulator))
         for of in dict.fromkeys(w.accumulator for w in self.zeroed):
-            inner = self.func.types[of].inner  # type: ignore[attr-defined]
+            inner = self.func.inner_type_of(of)
             body.out[self.home] += zeroed(body.place(of), size_of(inner))
         steps = {found.step for found in lanes.elements.values()} | {w.step for w in self.new.values()}
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}

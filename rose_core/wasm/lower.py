@@ -263,14 +263,15 @@ class Body(Calls):
         """A row of a matrix, or the place of an element in an accumulator."""
         block = self.func.home[v]
         t = self.func.types[v]
+        inner = t.inner if isinstance(t, Ref) else t
         of = self.func.type_of(ins[1])
         if is_tape(of):
             self.read(v, ins)
             return
-        if isinstance(of, Ref) and (is_tape(of.inner) or is_tape(t.inner)):  # type: ignore[attr-defined]
+        if isinstance(of, Ref) and (is_tape(of.inner) or is_tape(inner)):
             self.read_place(v, ins)
             return
-        step = size_of(t.inner if isinstance(t, Ref) else t)
+        step = size_of(inner)
         whole = self.place(ins[1])
         if v in self.updates.apart:
             self.row_apart(v, ins, whole, step)

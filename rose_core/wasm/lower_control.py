@@ -334,7 +334,7 @@ class ControlFlow(Expressions):
         That of a tape is where its descriptor is.
         """
         block = self.func.home[v]
-        whole, inner = self.func.types[ins[1]].inner, self.func.types[v].inner  # type: ignore[attr-defined]
+        whole, inner = self.func.inner_type_of(ins[1]), self.func.inner_type_of(v)
         at, i = self.place(ins[1]).push(), self.settle(ins[2], block)
         if is_tape(whole):
             self.out[block] += [at, load("i", DATA), i, at, load("i", STRIDE), I32_MUL, I32_ADD]

@@ -31,7 +31,7 @@ class Accumulators(Loops):
     """``REF_INDEX`` → the window that it is in, while its loop is being written."""
 
     def accum(self, v: int, ins: tuple[int, ...]) -> None:
-        inner = self.func.types[v].inner  # type: ignore[attr-defined]
+        inner = self.func.inner_type_of(v)
         init, block = ins[1], self.func.home[v]
         out = self.out[block]
         if has_tape(inner):

@@ -300,7 +300,7 @@ class Updates:
         It can make a row in the place of any of these then.
         """
         func, names = self.func, self.names(whole)
-        iteration, row = func.blocks[number].index, func.types[whole].elem  # type: ignore[attr-defined]
+        iteration, row = func.blocks[number].index, func.array_type_of(whole).elem
         if not names.isdisjoint(func.blocks[number].results):  # a part, which may be of any iteration
             return False
         for v in contents(func, number):

@@ -107,7 +107,7 @@ def in_rows(body: Body, number: int, columns: Mapping[int, int]) -> Rows | None:
             is_own = func.code[ins[1]][0] == ACCUM and func.home[ins[1]] == number
             (rows.order if is_own or ins[1] in rows.sites else rows.sums).append(v)
         elif ins[0] in (ACCUM, RESOLVE):
-            if not is_number(func.types[v].inner if ins[0] == ACCUM else t):  # type: ignore[attr-defined]
+            if not is_number(func.inner_type_of(v) if ins[0] == ACCUM else t):
                 return None
             rows.order.append(v)
         elif ins[0] in (INDEX, REF_INDEX):
@@ -194,7 +194,7 @@ def _adds(body: Body, rows: Rows, number: int) -> bool:
             rows.lines.append(v)
         elif ins[0] == REF_INDEX:
             site = _site(body, rows, number, ins)
-            if site is None or not is_number(t.inner):  # type: ignore[attr-defined]
+            if site is None or not is_number(func.inner_type_of(v)):
                 return False
             rows.sites[v] = site
             continue

@@ -21,7 +21,7 @@ from rose_core.encode import I32_MUL, f64_const, i32_const, load, local_get, loc
 from rose_core.language.demand import Demand
 from rose_core.language.ir import ACCUM, ADD_TO, CALL, COND, LOOP, PARAM, REF_INDEX, Func, operands
 from rose_core.language.queries import path_of
-from rose_core.language.types import REAL, Fin, Ref, is_tape
+from rose_core.language.types import REAL, Array, Fin, Ref, is_tape
 from rose_core.wasm.given import Given
 from rose_core.wasm.layout import Place, size_of
 from rose_core.wasm.strides import STEP
@@ -206,8 +206,8 @@ def _windows(
         others.remove(root)
         if given.may_meet(func, [root], others):
             continue
-        trips, elements = func.blocks[block].size, func.types[r].inner  # type: ignore[attr-defined]
-        assert isinstance(trips, Fin)
+        trips, elements = func.blocks[block].size, func.inner_type_of(r)
+        assert isinstance(trips, Fin) and isinstance(elements, Array)
         step = size_of(elements.elem)
         window = partial(Window, r, root, step=step, trips=trips.size, size=elements.size)
         row = [window(column=column, sites=at) for column, at in of.columns.items()]
@@ -265,18 +265,18 @@ class _Site(NamedTuple):
 def _site(func: Func, r: int, affine: Affine) -> _Site | None:
     """What ``r`` is, if it is a number that moves with the iterations of a loop."""
     code, column = func.code, 0
-    if func.types[r].inner is not REAL:  # type: ignore[attr-defined]
+    if func.inner_type_of(r) is not REAL:
         return None
     while code[r][0] == REF_INDEX and code[r][2] < 0:
-        if is_tape(func.types[code[r][1]].inner):  # type: ignore[attr-defined]
+        if is_tape(func.inner_type_of(code[r][1])):
             return None
-        column += int(func.pool[~code[r][2]][0]) * size_of(func.types[r].inner)  # type: ignore[attr-defined]
+        column += int(func.pool[~code[r][2]][0]) * size_of(func.inner_type_of(r))
         r = code[r][1]
     if code[r][0] != REF_INDEX:
         return None
     _, base, index = code[r]
     at = affine(index)
-    if at is None or at[1] != 1 or is_tape(func.types[base].inner):  # type: ignore[attr-defined]
+    if at is None or at[1] != 1 or is_tape(func.inner_type_of(base)):
         return None
     block = code[at[0]][1]
     known = code[base][0] in (ACCUM, PARAM) or code[path_of(func, base)[1]][0] == ACCUM

@@ -23,6 +23,7 @@ from rose_core.language.types import TAN, Fin, Type
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rose_core.language.builder import Builder
+    from rose_core.language.ir import Func
 
 _NEG, _NOT, _ADD, _SUB, _MUL, _DIV, _SELECT = map(code, ("neg", "not", "add", "sub", "mul", "div", "select"))
 _POW, _AND, _OR, _MIN, _MAX = map(code, ("pow", "and", "or", "min", "max"))
@@ -189,7 +190,7 @@ def _isub(b: Builder, x: int, y: int, p: float | None, q: float | None, type: Ty
 
 def _moved(b: Builder, x: int, by: int, type: Type) -> int | None:
     """The index ``x`` and so many more, if it is itself some constant more or less than another one."""
-    of, more = base_of(b, x)
+    of, more = base_of(b.func, x)
     by += more
     if not more or not -MOST <= by <= MOST:
         return None
@@ -198,22 +199,22 @@ def _moved(b: Builder, x: int, by: int, type: Type) -> int | None:
     return b.binary(_IADD if by > 0 else _ISUB, of, b.const(abs(by), type), type)
 
 
-def base_of(b: Builder, x: int) -> tuple[int, int]:
+def base_of(f: Func, x: int) -> tuple[int, int]:
     """The index that ``x``, perhaps as a Real, is some constant more than, and that constant."""
     more = 0
-    while (v := source_of(b, x)) >= 0:
-        op, *given = b.code[v]
+    while (v := source_of(f, x)) >= 0:
+        op, *given = f.code[v]
         if op not in (_IADD, _ISUB) or min(given) >= 0 or (op == _ISUB and given[0] < 0):
             break
-        x, constant = max(given), int(b.pool[~min(given)][0])
+        x, constant = max(given), int(f.pool[~min(given)][0])
         more += constant if op == _IADD else -constant
     return x, more
 
 
-def source_of(b: Builder, x: int) -> int:
+def source_of(f: Func, x: int) -> int:
     """The value that ``x`` is as an index of another type, or as a Real."""
-    while x >= 0 and b.code[x][0] in SAME:
-        x = b.code[x][1]
+    while x >= 0 and f.code[x][0] in SAME:
+        x = f.code[x][1]
     return x
 
 

@@ -21,10 +21,11 @@ from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, RESOLVE, Func
 from rose_core.language.ops import FAILS, TABLE_END, by_name
 from rose_core.language.queries import users_of
 from rose_core.language.replay import Replay, copied
+from rose_core.language.simplify import base_of, source_of
 from rose_core.language.types import REAL, TAN, Fin, fin
 from rose_core.optimise.ranges import is_zero
 
-_ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
+_ADD, _IADD = (by_name[name].code for name in ("add", "iadd"))
 
 _FEWEST = 5
 """The fewest neighbours: what is added to fewer stays in registers."""
@@ -66,8 +67,8 @@ def _gathers(f: Func, number: int) -> Iterator[_Gather]:
     for v in block.order:
         if code[v][0] == ADD_TO and code[code[v][1]][0] == REF_INDEX:
             _, r, i = code[code[v][1]]
-            ahead = _ahead(f, i, block.index)
-            if ahead is not None and f.type_of(code[v][2]) in (REAL, TAN):
+            of, ahead = base_of(f, i)
+            if source_of(f, of) == block.index and ahead >= 0 and f.type_of(code[v][2]) in (REAL, TAN):
                 added.setdefault(r, []).append((-ahead, v))
     for r, sites in added.items():
         # what iterations add later comes from lower ones of the places
@@ -84,19 +85,6 @@ def _gathers(f: Func, number: int) -> Iterator[_Gather]:
             and _gets_nothing_else(f, number, r, len(terms))
         ):
             yield _Gather(r, terms, kept)
-
-
-def _ahead(f: Func, i: int, iteration: int) -> int | None:
-    """How far an index is ahead of an iteration, if that is always the same."""
-    ahead = 0
-    while i >= 0 and i != iteration and f.code[i][0] in (_IADD, _NARROW):
-        op, i, more = f.code[i]
-        if op == _IADD:
-            i, more = max(i, more), min(i, more)
-            if more >= 0:
-                return None
-            ahead += int(f.pool[~more][0])
-    return ahead if i == iteration else None
 
 
 def _needed(f: Func, number: int, terms: Sequence[int]) -> list[int]:

@@ -144,8 +144,8 @@ def _comparisons(b: Builder, p: int, holds: bool) -> Iterator[tuple[int, bool]]:
 
 def _index(b: Builder, x: int) -> tuple[int, int]:
     """An index of which ``x`` is so many more, perhaps as a Real; a negative id if it is of none."""
-    of, more = base_of(b, x)
-    of = source_of(b, of)
+    of, more = base_of(b.func, x)
+    of = source_of(b.func, of)
     return (of, more) if isinstance(b.func.type_of(of), Fin) else (-1, 0)
 
 

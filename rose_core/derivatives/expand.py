@@ -8,7 +8,7 @@ stay the objects they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rose_core.deep import empty
 from rose_core.derivatives.chosen import by_choices
@@ -379,7 +379,7 @@ class _Expander(Replay):
         b = self.b
         results = [k for k, t in enumerate(f.result_types) if is_real(t)]
         reals = [k for k, t in enumerate(f.params) if is_real(t)]
-        totals: dict[int, int | None]
+        totals: Mapping[int, int | None]
         if vjp in self.inline:
             lin = self.inline[vjp]
             given: list[int | None] = [None] * len(lin.func.results)
@@ -398,11 +398,11 @@ class _Expander(Replay):
                 total = b.const(0.0, replace_scalar(f.params[k], REAL))
             self.given[v].append(total)
 
-    def _call_backward(self, vjp: int, cotangents: dict[int, int]) -> dict[int, int | None]:
+    def _call_backward(self, vjp: int, cotangents: dict[int, int]) -> dict[int, int]:
         b = self.b
         transposed, call, args = self.forward[vjp]
         active = tuple(k for k in cotangents if transposed.active_results[k])
-        totals: dict[int, int | None] = {}
+        totals: dict[int, int] = {}
         if not active:
             return totals
         back = transposed.backward(active, ())
@@ -416,11 +416,11 @@ class _Expander(Replay):
                 passed.append(args[k])
             else:
                 totals[k] = b.accum(b.const(0.0, transposed.func.params[k]))
-                passed.append(totals[k])  # type: ignore[arg-type]
+                passed.append(totals[k])
         result = b.call(back.func, passed)
         for kind, k in back.sources:
             if kind == "ref":
-                totals[k] = b.resolve(totals[k])  # type: ignore[arg-type]
+                totals[k] = b.resolve(totals[k])
         for j, k in enumerate(back.outputs):
             totals[k] = b.get(result, j)
         return totals

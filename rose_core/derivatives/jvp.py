@@ -152,15 +152,15 @@ class _Sweep(Pushforward):
         if op == PARAM:
             tan[v] = self.arg_tangents[ins[1]]
         elif op == INDEX and tan[ins[1]] is not None:
-            tan[v] = b.index(tan[ins[1]], self.env[ins[2]])  # type: ignore[arg-type]
+            tan[v] = b.index(self.tangent(ins[1]), self.env[ins[2]])
         elif op == VEC and any(tan[x] is not None for x in ins[1:]):
             tan[v] = b.vec([self.tangent(x) for x in ins[1:]], replace_scalar(self.func.types[v], TAN))
         elif op == ACCUM and tan[ins[1]] is not None:
-            tan[v] = b.accum(tan[ins[1]])  # type: ignore[arg-type]
+            tan[v] = b.accum(self.tangent(ins[1]))
         elif op == ADD_TO and tan[ins[2]] is not None:
-            b.add_to(self.tangent_ref(ins[1]), tan[ins[2]])  # type: ignore[arg-type]
+            b.add_to(self.tangent_ref(ins[1]), self.tangent(ins[2]))
         elif op == RESOLVE and tan[ins[1]] is not None:
-            tan[v] = b.resolve(tan[ins[1]])  # type: ignore[arg-type]
+            tan[v] = b.resolve(self.tangent(ins[1]))
         elif op == SET and (tan[ins[1]] is not None or tan[ins[3]] is not None):
             tan[v] = b.set(self.tangent(ins[1]), self.env[ins[2]], self.tangent(ins[3]))
 

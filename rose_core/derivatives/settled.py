@@ -237,8 +237,7 @@ class _Settling(Replay):
         if ins[0] >= TABLE_END:
             super().structural(v, ins)
             return
-        emit = {2: self.b.unary, 3: self.b.binary, 4: self.b.ternary}[len(ins)]
-        self.env[v] = emit(ins[0], *(self.env[x] for x in ins[1:]), self.func.types[v])  # type: ignore[operator]
+        self.env[v] = self.b.op(ins[0], *(self.env[x] for x in ins[1:]), type=self.func.types[v])
 
     def totals(self, accumulators: Sequence[int]) -> list[int]:
         """What accumulators have in the end."""

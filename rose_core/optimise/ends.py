@@ -29,8 +29,13 @@ _MOST_CONDITIONS = 16
 
 def followed(f: Func, v: int, pieces_of: Callable[[int], list[Piece] | None]) -> dict[int, list[Piece]]:
     """The comparisons on which a choice depends, and how they follow loops; none if not all do."""
-    found = {c: pieces_of(c) for c in _compared(f, CondSite(f, f.code[v]).p)}
-    return {} if None in found.values() else found  # type: ignore[return-value]
+    found: dict[int, list[Piece]] = {}
+    for c in _compared(f, CondSite(f, f.code[v]).p):
+        pieces = pieces_of(c)
+        if pieces is None:
+            return {}
+        found[c] = pieces
+    return found
 
 
 def _compared(f: Func, p: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-import random_choices
+import random_sides
 from changes import noted
 from engines import same, same_outcome
 from lane_loops import noted as lanes_noted
@@ -178,7 +178,7 @@ def test_no_number_is_changed_by_what_is_not_added(loops) -> None:
     assert {repr(x) for x in found} == {"0.0"} or "-0.0" in repr(found)
 
 
-@pytest.mark.parametrize("make", [random_choices.line, random_choices.grid])
+@pytest.mark.parametrize("make", [random_sides.line, random_sides.grid])
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int, make, monkeypatch) -> None:
     f, n = make(Random(seed))

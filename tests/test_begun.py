@@ -117,6 +117,19 @@ def test_loops_that_keep_more_or_may_end_are_left(loops) -> None:
     assert not any(loops)
 
 
+def test_a_loop_that_keeps_every_third_state_is_left(loops) -> None:
+    """It would keep others, or all."""
+
+    def step(x, i, s):
+        return cond(i < 1, Real, lambda: x[1] * x[1], lambda: s * s * 0.5 + x[i])
+
+    f = fn([V], Real, lambda x: fori(N, Real, x[0], lambda i, s: step(x, i, s), checkpoint=3))
+    slopes = same(grad(f), X)
+    assert not any(loops)
+    g = fn([V], Real, lambda x: fori(N, Real, x[0], lambda i, s: step(x, i, s)))
+    assert slopes == pytest.approx(same(grad(g), X), rel=1e-12)
+
+
 def test_a_host_s_function_is_called_in_every_iteration(loops) -> None:
     """Also where nobody needs what it gives."""
     told = []

@@ -38,10 +38,11 @@ def summed(f: Func) -> Func:
     found = {}
     for v in places(f, _LOOPS):
         site = LoopSite(f, f.code[v])
-        body = straight(site.body, site.spec.trips)
-        terms = _terms(site, body)
-        if terms is not None:
-            found[v] = body, terms
+        if not site.test:
+            body = straight(site.body, site.spec.trips)
+            terms = _terms(site, body)
+            if terms is not None:
+                found[v] = body, terms
     return copied(f, _Summing, found) if found else f
 
 
@@ -49,7 +50,7 @@ def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
     """What a loop with this body adds to each number of its state, if that is all that it does."""
     spec = site.spec
     kept = body.results[spec.carries :]
-    if site.test or len(body.blocks) > 1 or (kept and spec.outputs != ALL):
+    if len(body.blocks) > 1 or (kept and spec.outputs != ALL):
         return None
     users: dict[int, list[int]] = {}
     effort = 0

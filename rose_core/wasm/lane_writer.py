@@ -8,7 +8,6 @@ the last of an odd number, run in a lane alone. What the loop needs from outside
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import copysign
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
@@ -34,7 +33,8 @@ from rose_core.encode import (
     local_tee,
 )
 from rose_core.language.ops import by_name
-from rose_core.language.types import BOOL, REAL, Fin
+from rose_core.language.types import BOOL, Fin
+from rose_core.optimise.ranges import is_zero
 from rose_core.wasm.lane_sums import Sums
 from rose_core.wasm.lanes import in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place
@@ -230,24 +230,17 @@ class Writer:
     def _choice(self, ins: tuple[int, ...], known: Mapping[int, bytes]) -> bytes:
         """A choice between a number and zero as one instruction, where it would be three; none for others."""
         _, p, x, y = ins
-        if self._is_zero(y):
+        if is_zero(self.func, y):
             return known[x] + known[p] + V128_AND
-        if self._is_zero(x):
+        if is_zero(self.func, x):
             return known[y] + known[p] + V128_ANDNOT
         # both sides of a minimum in reverse: what is chosen otherwise is zero where the condition holds
         other = self.func.code[y] if y >= 0 else ()
-        if other and other[0] == _SELECT and self._is_zero(other[2]) and other[1] >= 0:
+        if other and other[0] == _SELECT and is_zero(self.func, other[2]) and other[1] >= 0:
             either = self.func.code[other[1]]
             if either[0] == _OR and p in either[1:]:
                 return known[x] + known[p] + V128_AND + known[y] + V128_OR
         return b""
-
-    def _is_zero(self, x: int) -> bool:
-        """Whether this is the constant all of whose bits are 0."""
-        if x >= 0 or self.func.type_of(x) is not REAL:
-            return False
-        number = float(self.func.pool[~x][0])
-        return number == 0 and copysign(1, number) > 0
 
     def address(self, place: Place, step: int = STEP) -> bytes:
         """Code that pushes where the iteration is that has so many bytes, without the offset."""

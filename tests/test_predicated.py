@@ -87,6 +87,21 @@ def test_cells(name: str, program, loops, monkeypatch) -> None:
     assert repr(found) == repr([same(f, X) for f in programs])
 
 
+def test_loops_that_do_little_else_are_worth_it_as_well(loops) -> None:
+    """What is computed in vain is less than what a branch costs that is foretold wrongly."""
+
+    def wall(x, i):
+        return cond(
+            x[i] < 0.0,
+            Real,
+            lambda: -x[i],
+            lambda: cond(x[i] > 1.0, Real, lambda: 2.0 - x[i], lambda: x[i]),
+        )
+
+    same(fn([V], V, lambda x: vec(N, Real, lambda i: wall(x, i))), X)
+    assert any(loops)
+
+
 def test_sums_as_loops_with_a_state(monkeypatch) -> None:
     def pair(x, i, j):
         d = (x[i] - x[j]) * (x[i] - x[j]) - 0.3 * x[0] + x[j] * x[1]

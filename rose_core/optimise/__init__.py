@@ -39,6 +39,8 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `single`: calls of a function that is one operation become that operation;
 - `unroll`: short inner loops are unrolled, by `jam` side by side (unroll and jam);
 - `predicated`: both sides of short choices are computed, and then what holds is taken (if-conversion);
+- `mapped`: what each iteration adds to an element of its own is a result of the loop (scatter to map); and
+  again of loops that `tapeless` makes one;
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
 - `peel`: the iterations at the ends of a loop, where choices go another way, are written out (loop peeling);
 - `gather`: what a loop adds to many neighbours is gathered in another one (scatter to gather);

@@ -16,7 +16,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, COND, FOR, GET, INDEX, REF_INDEX, CondSite, Func, operands
+from rose_core.language.ir import (
+    ACCUM,
+    ADD_TO,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    REF_INDEX,
+    Block,
+    CondSite,
+    Func,
+    operands,
+)
 from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computation
 from rose_core.language.queries import containing, contents, path_of
 from rose_core.language.replay import Replay, copied
@@ -93,7 +105,7 @@ class _Search:
         one, other = (contents(f, f.code[v][1]) for v in (first, then))
         if len(one) + len(other) > MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
             return None
-        if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(one, between, other):
+        if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(a, one, between, b, other):
             return None
         if self._has_choices(one) != self._has_choices(other):
             return None  # iterations of one of them may run two at a time
@@ -149,22 +161,36 @@ class _Search:
             return only_adds(one) and only_adds(other)
         return ins[0] < TABLE_END or ins[0] in PLAIN
 
-    def _add_apart(self, one: Sequence[int], between: Sequence[int], other: Sequence[int]) -> bool:
-        """Whether the second loop adds to accumulators of this function, and nothing before it does."""
+    def _add_apart(
+        self, a: Block, one: Sequence[int], between: Sequence[int], b: Block, other: Sequence[int]
+    ) -> bool:
+        """Whether the second loop adds to accumulators of this function, and nothing before it does, unless
+        both loops add to a part that each iteration has of its own."""
         f, inside = self.f, {*other}
         refs = [x for v in other for x in self._refs(v) if f.code[v][0] in (ADD_TO, COND)]
         added = {r for x in refs for r in containing(f, x)} - inside
         roots = {r for r in added if f.code[r][0] != REF_INDEX}
         loops = [contents(f, f.code[v][1]) for v in between if f.code[v][0] == FOR]
-        before = (v for of in (one, between, *loops) for v in of)
-        return all(f.code[r][0] == ACCUM for r in roots) and not any(self._touches(v, roots) for v in before)
+        before = (v for of in (between, *loops) for v in of)
+        if any(f.code[r][0] != ACCUM for r in roots) or any(self._touches(v, roots) for v in before):
+            return False
+        shared = roots.intersection(r for v in one for x in self._used(v) for r in containing(f, x))
+        return all(self._by_own_parts(r, a, one) & self._by_own_parts(r, b, other) for r in shared)
+
+    def _by_own_parts(self, r: int, block: Block, loop: Sequence[int]) -> set[int]:
+        """Where, in the paths to all parts of an accumulator that a loop adds to, the loop's index stands."""
+        parts = {x for v in loop for x in self._used(v) if r in containing(self.f, x)}
+        paths = [path_of(self.f, x) for x in parts]
+        own = [{k for k, i in enumerate(path) if i == block.index and root == r} for path, root in paths]
+        return set.intersection(*own)
 
     def _touches(self, v: int, roots: set[int]) -> bool:
         """Whether an instruction adds to one of these accumulators, or reads it."""
-        f = self.f
-        return f.code[v][0] not in (ACCUM, REF_INDEX) and any(
-            not roots.isdisjoint(containing(f, x)) for x in self._refs(v)
-        )
+        return any(not roots.isdisjoint(containing(self.f, x)) for x in self._used(v))
+
+    def _used(self, v: int) -> list[int]:
+        """The accumulators, and parts of these, that an instruction adds to, reads, or passes on."""
+        return self._refs(v) if self.f.code[v][0] not in (ACCUM, REF_INDEX) else []
 
     def _refs(self, v: int) -> list[int]:
         """The accumulators, and parts of these, among the operands of an instruction."""

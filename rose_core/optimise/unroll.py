@@ -37,6 +37,7 @@ from rose_core.optimise import jam
 from rose_core.optimise.elements import added_by_elements
 from rose_core.optimise.gather import gathered
 from rose_core.optimise.interchange import interchanged
+from rose_core.optimise.mapped import mapped
 from rose_core.optimise.once import computed_once
 from rose_core.optimise.peel import peeled
 from rose_core.optimise.predicated import predicated
@@ -97,7 +98,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
-        found = tapeless(predicated(found or linked))
+        found = mapped(tapeless(mapped(predicated(found or linked))))
         found = f.memo[key] = summed(computed_once(gathered(peeled(found))))
     assert isinstance(found, Func)
     return found

@@ -77,11 +77,11 @@ def _codes(f: Func) -> bytes:
     return found
 
 
-def users_of(f: Func) -> dict[int, list[int]]:
-    """Value → the instructions that use it."""
+def users_of(f: Func, chosen: bytes = among(range(256))) -> dict[int, list[int]]:
+    """Value → the instructions that use it, of those that are chosen."""
     found: dict[int, list[int]] = {}
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
+    for v in places(f, chosen):
+        for x in operands(f.code[v], f.blocks):
             found.setdefault(x, []).append(v)
     return found
 

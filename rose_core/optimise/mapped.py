@@ -14,15 +14,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, COND, REF_INDEX, RESOLVE, Func
-from rose_core.language.ops import by_name
-from rose_core.language.queries import among, opcodes, places, users_of
+from rose_core.language.ir import ACCUM, ADD_TO, COND, FOR, GET, INDEX, REF_INDEX, RESOLVE, SET, VEC, Func
+from rose_core.language.ops import BINARY_END, by_name
+from rose_core.language.queries import among, places, users_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, Array, is_tape
 from rose_core.optimise.ranges import is_zero
 
 _ADD = by_name["add"].code
-_ACCUMULATORS = among([ACCUM])
+_PLACES, _CHOICES = among([REF_INDEX]), among([COND])
+_OF_ACCUMULATORS = among({*range(BINARY_END, 256)} - {INDEX, GET, VEC, SET, FOR})
+"""What may be done with one."""
+
+_ROWS_PER_ITERATION = 8
+"""A function is left as it is if it has more instructions than this for each iteration of such loops."""
 
 _MOST_IN_ROW = 16
 """The most numbers of a row that are added to one by one."""
@@ -42,46 +47,53 @@ class _Own:
 
 def mapped(f: Func) -> Func:
     """``f``, about to be lowered, or a copy with such results."""
-    if len(f.blocks) == 1 or ACCUM not in opcodes(f):
+    own = _own_parts(f) if len(f.blocks) > 1 else {}
+    iterations = sum(f.trips_of(f.home[part]) for part in own.values())
+    if len(f.code) > _ROWS_PER_ITERATION * iterations:
         return f
-    users = users_of(f)
+    users = users_of(f, _OF_ACCUMULATORS)
     found: dict[int, list[_Own]] = {}
-    for r in places(f, _ACCUMULATORS):
-        for number, own in _levels(f, r, users):
-            found.setdefault(number, []).append(own)
+    for r in own:
+        for part in _levels(f, r, own, users) if f.code[r][0] == ACCUM else ():
+            found.setdefault(f.home[part.part], []).append(part)
     return copied(f, _Mapping, found) if found else f
 
 
-def _levels(f: Func, r: int, users: Mapping[int, Sequence[int]]) -> list[tuple[int, _Own]]:
-    """The loops in each other, from the outermost in, whose iterations add to their own part of ``r``; none
-    if anything else is added."""
+def _own_parts(f: Func) -> dict[int, int]:
+    """Accumulators, and parts of some, of which only one part is taken, by each iteration of a loop beside
+    them: that part. The loop is without choices: of those with choices, `peel` writes out ends."""
+    choosing = {f.home[v] for v in places(f, _CHOICES)}
+    found: dict[int, int] = {}
+    several: set[int] = set()
+    for v in places(f, _PLACES):
+        _, r, i = f.code[v]
+        block = f.blocks[f.home[v]]
+        is_own = block.index == i >= 0 and block.parent == f.home[r] and block.is_whole
+        if is_own and f.home[v] not in choosing and r not in found:
+            found[r] = v
+        else:
+            several.add(r)
+    return {r: v for r, v in found.items() if r not in several}
+
+
+def _levels(f: Func, r: int, own: Mapping[int, int], users: Mapping[int, Sequence[int]]) -> list[_Own]:
+    """The parts in each other of an accumulator, from the outermost in, one for each loop; none if anything
+    else is done with it than to add there."""
     t, start = f.inner_type_of(r), f.code[r][1]
-    around, whole = f.home[r], r
-    if any(f.code[v][0] == RESOLVE and f.home[v] != around for v in users.get(r, ())):
-        return []
-    found: list[tuple[int, _Own]] = []
-    while isinstance(t, Array) and not is_tape(t):
-        parts = [v for v in users.get(whole, ()) if whole != r or f.code[v][0] != RESOLVE]
-        if len(parts) != 1 or f.code[parts[0]][0] != REF_INDEX:
+    number, whole = f.home[r], r
+    found: list[_Own] = []
+    while isinstance(t, Array) and whole in own and not is_tape(t):
+        part, t = own[whole], t.elem
+        resolved = [v for v in users[whole] if v != part]
+        if any(whole != r or f.code[v][0] != RESOLVE or f.home[v] != number for v in resolved):
             return []
-        (part,) = parts
-        number, t = f.home[part], t.elem
-        block = f.blocks[number]
-        if block.parent != around or f.code[part][2] != block.index or not _is_plain(f, number):
-            return []
+        number, whole = f.home[part], part
         elements = _elements(f, part, users) if isinstance(t, Array) else {}
-        found.append((number, _Own(whole, part, elements)))
+        found.append(_Own(f.code[part][1], part, elements))
         if elements:
             is_full = isinstance(t, Array) and len(elements) == t.size
             return found if is_full or is_zero(f, start) else []
-        around, whole = number, part
-    return found if t in (REAL, TAN) and _is_added_to(f, whole, users, around) else []
-
-
-def _is_plain(f: Func, number: int) -> bool:
-    """Whether a loop has all its iterations, and no choices: of those, `peel` writes out ends."""
-    block = f.blocks[number]
-    return number > 0 and block.is_whole and all(f.code[v][0] != COND for v in block.order)
+    return found if t in (REAL, TAN) and _is_added_to(f, whole, users, number) else []
 
 
 def _elements(f: Func, part: int, users: Mapping[int, Sequence[int]]) -> dict[int, int]:

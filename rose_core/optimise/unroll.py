@@ -98,7 +98,9 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
-        found = mapped(tapeless(mapped(predicated(found or linked))))
+        alone = mapped(predicated(found or linked))
+        joined = tapeless(alone)
+        found = mapped(joined) if joined is not alone else alone
         found = f.memo[key] = summed(computed_once(gathered(peeled(found))))
     assert isinstance(found, Func)
     return found

@@ -26,7 +26,7 @@ _PLACES, _CHOICES = among([REF_INDEX]), among([COND])
 _OF_ACCUMULATORS = among({*range(BINARY_END, 256)} - {INDEX, GET, VEC, SET, FOR})
 """What may be done with one."""
 
-_ROWS_PER_ITERATION = 8
+_ROWS_PER_ITERATION = 64
 """A function is left as it is if it has more instructions than this for each iteration of such loops."""
 
 _MOST_IN_ROW = 16

@@ -64,6 +64,18 @@ def swing(x):
     return total(N, lambda i: end["x"][i] * end["v"][i])
 
 
+def bounce(x):
+    """Choices, one side of which adds to what the function has from its caller."""
+    state = struct({"x": V, "v": V})
+
+    def step(_, s):
+        v = vec(N, Real, lambda i: cond(s["x"][i] < 0.0, Real, lambda: s["v"][i] * x[3], lambda: s["v"][i]))
+        return {"v": v, "x": vec(N, Real, lambda i: s["x"][i] + 0.1 * v[i])}
+
+    end = fori(4, state, {"x": x, "v": x}, step)
+    return total(N, lambda i: end["x"][i] * end["v"][i])
+
+
 def swing_in_space(x):
     state = struct({"x": ROWS, "v": ROWS})
 
@@ -89,7 +101,7 @@ def diffuse(x):
     return total(N, lambda i: total(N, lambda j: end[i][j]))
 
 
-@pytest.mark.parametrize("body", [swing, swing_in_space])
+@pytest.mark.parametrize("body", [swing, swing_in_space, bounce])
 def test_a_step_backward_is_one_loop_without_accumulators(body, lowered) -> None:
     same(grad(fn([V], Real, body)), X)
     steps = [f for f in lowered if f.name == "bwd_body"]
@@ -98,7 +110,7 @@ def test_a_step_backward_is_one_loop_without_accumulators(body, lowered) -> None
     assert not accumulators(steps)
 
 
-@pytest.mark.parametrize("body", [swing, swing_in_space, diffuse])
+@pytest.mark.parametrize("body", [swing, swing_in_space, bounce, diffuse])
 def test_all_numbers_are_the_same(body, changes, monkeypatch) -> None:
     f = grad(fn([V], Real, body))
     found = same(f, X)

@@ -10,8 +10,12 @@ from random_einsums import Einsums
 
 from rose_core import Real, Vec, cond, exp, floor, fn, iadd, imin, log, max, sqrt, value_and_grad
 from rose_core import sum as total
+from rose_core.language.check import check
+from rose_core.language.flatten import flatten
 from rose_core.language.ir import FOR
+from rose_core.language.parse import parse
 from rose_core.optimise import unroll
+from rose_core.optimise.tapeless import tapeless
 from rose_core.recording.rebuild import expanded
 
 N = 20
@@ -103,6 +107,34 @@ def test_what_stays_apart(count: int, body) -> None:
     f = value_and_grad(function(body), [0, 1, 2])
     same(f, numbers(N), numbers(N, 1.0), matrix(N))
     assert loops(f) == count
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "joined"),
+    [
+        ("", "q += d", True),
+        ("p += c", "q += d", False),  # both may be the same accumulator of a caller
+        ("r += c", "r += d", True),  # each iteration has a part of its own
+        ("s += c", "s += d", False),  # one part for all: all of a loop is added before the next one
+        ("s += c", "r += d", False),
+        ("r += c", "s += d", False),
+    ],
+)
+def test_what_two_loops_add_to(one: str, other: str, joined: bool) -> None:
+    source = f"""
+        def f(x: [{N}]Real, p: &Real, q: &Real): ([{N}]Real, ([{N}]Real, [{N}]())) =
+          accum a from [for _: {N}, 0.0] in
+            let s = &a[3] in
+            let y: [{N}]Real = [for i: {N},
+              let b = x[i] in let c = b × b in let r = &a[i] in
+              {f"let _ = {one} in" if one else ""} c] in
+            let z: [{N}]() = [for i: {N},
+              let b = y[i] in let d = 3.0 × b in let r = &a[i] in let _ = {other} in ()] in
+            (y, z)"""
+    f = flatten(parse(source)["f"])
+    made = tapeless(f)
+    check(made)
+    assert (made is not f) == joined
 
 
 @pytest.mark.parametrize("seed", range(80))

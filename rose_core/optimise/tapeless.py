@@ -23,6 +23,7 @@ from rose_core.language.ir import (
     FOR,
     GET,
     INDEX,
+    PARAM,
     REF_INDEX,
     Block,
     CondSite,
@@ -30,7 +31,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computation
-from rose_core.language.queries import containing, contents, path_of
+from rose_core.language.queries import containing, contents, param_ids, path_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
 from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
@@ -164,18 +165,23 @@ class _Search:
     def _add_apart(
         self, a: Block, one: Sequence[int], between: Sequence[int], b: Block, other: Sequence[int]
     ) -> bool:
-        """Whether the second loop adds to accumulators of this function, and nothing before it does, unless
-        both loops add to a part that each iteration has of its own."""
+        """Whether nothing before the second loop adds to the accumulators that it adds to, unless both loops
+        add to a part that each iteration has of its own. Those of callers may all be the same."""
         f, inside = self.f, {*other}
         refs = [x for v in other for x in self._refs(v) if f.code[v][0] in (ADD_TO, COND)]
         added = {r for x in refs for r in containing(f, x)} - inside
         roots = {r for r in added if f.code[r][0] != REF_INDEX}
+        if any(f.code[r][0] == PARAM for r in roots):
+            roots.update(r for r in param_ids(f).values() if isinstance(f.types[r], Ref))
         loops = [contents(f, f.code[v][1]) for v in between if f.code[v][0] == FOR]
         before = (v for of in (between, *loops) for v in of)
-        if any(f.code[r][0] != ACCUM for r in roots) or any(self._touches(v, roots) for v in before):
+        if any(self._touches(v, roots) for v in before):
             return False
         shared = roots.intersection(r for v in one for x in self._used(v) for r in containing(f, x))
-        return all(self._by_own_parts(r, a, one) & self._by_own_parts(r, b, other) for r in shared)
+        return all(
+            f.code[r][0] == ACCUM and self._by_own_parts(r, a, one) & self._by_own_parts(r, b, other)
+            for r in shared
+        )
 
     def _by_own_parts(self, r: int, block: Block, loop: Sequence[int]) -> set[int]:
         """Where, in the paths to all parts of an accumulator that a loop adds to, the loop's index stands."""

@@ -19,7 +19,6 @@ from rose_core.language.ops import BINARY_END, by_name
 from rose_core.language.queries import among, places, users_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, Array, is_tape
-from rose_core.optimise.ranges import is_zero
 
 _ADD = by_name["add"].code
 _PLACES, _CHOICES = among([REF_INDEX]), among([COND])
@@ -48,71 +47,75 @@ class _Own:
 def mapped(f: Func) -> Func:
     """``f``, about to be lowered, or a copy with such results."""
     own = _own_parts(f) if len(f.blocks) > 1 else {}
-    iterations = sum(f.trips_of(f.home[part]) for part in own.values())
+    iterations = sum(f.trips_of(f.home[part]) for parts in own.values() for part in parts)
     if len(f.code) > _ROWS_PER_ITERATION * iterations:
         return f
     users = users_of(f, _OF_ACCUMULATORS)
     found: dict[int, list[_Own]] = {}
     for r in own:
-        for part in _levels(f, r, own, users) if f.code[r][0] == ACCUM else ():
+        for part in _parts_of(f, r, own, users) if f.code[r][0] == ACCUM else ():
             found.setdefault(f.home[part.part], []).append(part)
     return copied(f, _Mapping, found) if found else f
 
 
-def _own_parts(f: Func) -> dict[int, int]:
-    """Accumulators, and parts of some, of which only one part is taken, by each iteration of a loop beside
-    them: that part. The loop is without choices: of those with choices, `peel` writes out ends."""
+def _own_parts(f: Func) -> dict[int, list[int]]:
+    """Accumulators, and parts of some, of which each iteration of loops beside them takes one part of its
+    own, and nothing else takes any: those parts, one for each loop. The loops are without choices: of those
+    with choices, `peel` writes out ends."""
     choosing = {f.home[v] for v in places(f, _CHOICES)}
-    found: dict[int, int] = {}
-    several: set[int] = set()
+    found: dict[int, dict[int, int]] = {}
+    others: set[int] = set()
     for v in places(f, _PLACES):
         _, r, i = f.code[v]
-        block = f.blocks[f.home[v]]
+        number = f.home[v]
+        block, parts = f.blocks[number], found.setdefault(r, {})
         is_own = block.index == i >= 0 and block.parent == f.home[r] and block.is_whole
-        if is_own and f.home[v] not in choosing and r not in found:
-            found[r] = v
-        else:
-            several.add(r)
-    return {r: v for r, v in found.items() if r not in several}
+        if not is_own or number in choosing or parts.setdefault(number, v) != v:
+            others.add(r)
+    return {r: [*parts.values()] for r, parts in found.items() if r not in others}
 
 
-def _levels(f: Func, r: int, own: Mapping[int, int], users: Mapping[int, Sequence[int]]) -> list[_Own]:
-    """The parts in each other of an accumulator, from the outermost in, one for each loop; none if anything
-    else is done with it than to add there."""
-    t, start = f.inner_type_of(r), f.code[r][1]
-    number, whole = f.home[r], r
+def _parts_of(
+    f: Func, r: int, own: Mapping[int, Sequence[int]], users: Mapping[int, Sequence[int]]
+) -> list[_Own]:
+    """All parts of an accumulator, of loops in each other from the outermost in; none if anything else is
+    done with it than to add there."""
     found: list[_Own] = []
-    while isinstance(t, Array) and whole in own and not is_tape(t):
-        part, t = own[whole], t.elem
-        resolved = [v for v in users[whole] if v != part]
-        if any(whole != r or f.code[v][0] != RESOLVE or f.home[v] != number for v in resolved):
+    wholes = [r]
+    for whole in wholes:
+        t, parts = f.inner_type_of(whole), own.get(whole, ())
+        rest = {*users[whole]}.difference(parts)
+        if not isinstance(t, Array) or is_tape(t) or not parts:
             return []
-        number, whole = f.home[part], part
-        elements = _elements(f, part, users) if isinstance(t, Array) else {}
-        found.append(_Own(f.code[part][1], part, elements))
-        if elements:
-            is_full = isinstance(t, Array) and len(elements) == t.size
-            return found if is_full or is_zero(f, start) else []
-    return found if t in (REAL, TAN) and _is_added_to(f, whole, users, number) else []
-
-
-def _elements(f: Func, part: int, users: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Where numbers of a row are added to, if nothing else is done with it."""
-    t, number = f.inner_type_of(part), f.home[part]
-    assert isinstance(t, Array)
-    if t.elem not in (REAL, TAN) or t.size > _MOST_IN_ROW:
-        return {}
-    found: dict[int, int] = {}
-    for v in users.get(part, ()):
-        if f.code[v][0] != REF_INDEX or f.code[v][2] >= 0 or not _is_added_to(f, v, users, number):
-            return {}
-        found[int(f.pool[~f.code[v][2]][0])] = v
+        if any(whole != r or f.code[v][0] != RESOLVE or f.home[v] != f.home[r] for v in rest):
+            return []
+        for part in parts:
+            elements = _elements(f, part, users) if isinstance(t.elem, Array) else {}
+            found.append(_Own(whole, part, elements))
+            if isinstance(t.elem, Array) and not elements:
+                wholes.append(part)
+            elif not elements and not _is_added_to(f, part, users):
+                return []
     return found
 
 
-def _is_added_to(f: Func, r: int, users: Mapping[int, Sequence[int]], number: int) -> bool:
-    """Whether what is done with ``r`` is to add to it, in this block."""
-    return all(f.code[v][0] == ADD_TO and f.home[v] == number for v in users.get(r, ()))
+def _elements(f: Func, part: int, users: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Where numbers of a row are added to, if that is done with each of them, and nothing else."""
+    t = f.inner_type_of(part)
+    assert isinstance(t, Array)
+    found: dict[int, int] = {}
+    for v in users.get(part, ()) if t.size <= _MOST_IN_ROW else ():
+        op, _, *k = f.code[v]
+        if op != REF_INDEX or k[0] >= 0 or f.home[v] != f.home[part] or not _is_added_to(f, v, users):
+            return {}
+        found[int(f.pool[~k[0]][0])] = v
+    return found if len(found) == t.size else {}
+
+
+def _is_added_to(f: Func, r: int, users: Mapping[int, Sequence[int]]) -> bool:
+    """Whether all that is done with a number's accumulator is to add to it, in its block."""
+    added = all(f.code[v][0] == ADD_TO and f.home[v] == f.home[r] for v in users.get(r, ()))
+    return added and f.inner_type_of(r) in (REAL, TAN)
 
 
 class _Mapping(Replay):
@@ -155,20 +158,10 @@ class _Mapping(Replay):
 
     def totals(self, number: int) -> Iterator[int]:
         """What the parts of an iteration come to."""
-        b = self.b
         for own in self.found[number]:
             if own.elements:
                 t = self.func.inner_type_of(own.part)
                 assert isinstance(t, Array)
-                start = self.value[own.part]
-                yield b.vec(
-                    [
-                        self.value[own.elements[k]]
-                        if k in own.elements
-                        else b.index(start, b.const(k, t.index))
-                        for k in range(t.size)
-                    ],
-                    t,
-                )
+                yield self.b.vec([self.value[own.elements[k]] for k in range(t.size)], t)
             else:
                 yield self.value[own.part]

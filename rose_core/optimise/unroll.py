@@ -73,6 +73,9 @@ ROWS_PER_ITERATION = 8
 MOST_VARIABLES = 16
 """The most elements of an accumulator that become local variables."""
 
+_MOST_ROUNDS = 4
+"""How often loops that have become one are looked at again."""
+
 _COORDINATES = 3
 """The most iterations of a loop that never runs two iterations at a time itself."""
 
@@ -98,9 +101,12 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         if small:
             written = copied(linked, _Unrolling, small, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
-        alone = mapped(predicated(found or linked))
-        joined = tapeless(alone)
-        found = mapped(joined) if joined is not alone else alone
+        found = mapped(predicated(found or linked))
+        for _ in range(_MOST_ROUNDS):
+            joined = tapeless(found)
+            if joined is found:
+                break
+            found = mapped(joined)
         found = f.memo[key] = summed(computed_once(gathered(peeled(found))))
     assert isinstance(found, Func)
     return found

@@ -133,6 +133,9 @@ LEFT = {
     "may fail": lambda x, i: cond(x[i] > 0.0, Real, lambda: x[i - 1], lambda: 0.0),
     "a library function": lambda x, i: cond(x[i] > 0.0, Real, lambda: exp(x[i]), lambda: 0.0),
     "a host's function": lambda x, i: cond(x[i] > 0.0, Real, lambda: told(x[i]), lambda: 0.0),
+    "a host's function in the middle": lambda x, i: cond(
+        i < N // 2, Real, lambda: told(x[i]), lambda: told(x[i] + 1.0)
+    ),
     "a loop": lambda x, i: cond(
         x[i] > 0.0, Real, lambda: fori(40, Real, x[i], lambda _, s: s * 0.5), lambda: 0.0
     ),
@@ -149,6 +152,20 @@ def test_others_are_left(name: str, loops) -> None:
     same_outcome(y, X)
     same_outcome(y, [abs(x) for x in X])
     assert not any(loops)
+
+
+@pytest.mark.parametrize("name", ["an element that is not there", "one that is not there after it"])
+def test_sums_with_a_state_that_are_left(name: str, monkeypatch) -> None:
+    """Their sides read what is not there where they do not hold."""
+    bodies = noted(monkeypatch, sums, "straight")
+
+    def term(x, i):
+        return LEFT[name](x, i) * (x[i] + x[0] * x[1]) * (x[i] - x[2] * x[3]) + x[4] * after(x, i)
+
+    f = fn([V], Real, lambda x: fori(N, Real, 0.0, lambda i, s: s + term(x, i)))
+    same(f, X)
+    assert bodies
+    assert not any(bodies)
 
 
 def test_one_of_two_loops_reads_what_is_not_there(loops) -> None:

@@ -11,7 +11,7 @@ from engines import same, same_outcome
 from lane_loops import noted
 from random_stencils import grid, line
 
-from rose_core import Real, Vec, cond, fn, fori, grad, index, not_, opaque, or_, real, sin, vec
+from rose_core import Real, Vec, cond, fn, fori, grad, iadd, index, not_, opaque, or_, real, sin, vec
 from rose_core import sum as total
 from rose_core.language import interp as interpreter
 from rose_core.language.check import check
@@ -94,6 +94,32 @@ def test_the_edges_of_a_grid(loops, monkeypatch) -> None:
     assert any(loops) and lanes
     monkeypatch.setattr(unroll, "peeled", lambda f: f)
     assert repr(found) == repr(same(grad(f), u))
+
+
+def before(x, i, n):
+    """A sum over as many cells as cell ``i`` has before it, or so many more."""
+
+    def term(j):
+        return x[j] * x[j] * x[i] * x[j] * x[0] - x[j] * x[1] * x[j]
+
+    return fori(iadd(N, i, n), Real, 0.0, lambda j, s: s + term(j))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        lambda x, i: cond(i < 1, Real, lambda: x[i], lambda: before(x, i, 0)),
+        lambda x, i: cond(i < 1, Real, lambda: before(x, i, 3), lambda: x[i]),
+        lambda x, i: cond(i < N - 1, Real, lambda: x[i], lambda: before(x, i, 0)),
+    ],
+    ids=["in between", "first", "last"],
+)
+def test_a_sum_on_a_side_is_no_longer_for_that(cell, loops, monkeypatch) -> None:
+    counted = noted(monkeypatch, lambda writer: writer.block.count is not None)
+    for f in (squares(cell), grad(squares(cell))):
+        same(f, X)
+    assert any(loops)
+    assert any(counted)
 
 
 def test_what_is_added_is_added_once(loops) -> None:

@@ -34,7 +34,8 @@ def plain(monkeypatch):
         for name in ("unary", "binary", "ternary", "signed"):
             monkeypatch.setattr(simplify, name, only_indices(getattr(simplify, name)))
         monkeypatch.setattr(Builder, "_whole", lambda *_: None)
-        monkeypatch.setattr(program, "unrolled", lambda f: f)
+        for name in ("unrolled", "summed"):
+            monkeypatch.setattr(program, name, lambda f: f)
         monkeypatch.setattr(program, "enclosed", lambda _: {})
         for name in (
             "common",

@@ -44,7 +44,10 @@ On each function, before it is lowered (`unroll.unrolled`):
 - `tapeless`: a loop and the backward loop that follows it become one (loop fusion);
 - `peel`: the iterations at the ends of a loop, where choices go another way, are written out (loop peeling);
 - `gather`: what a loop adds to many neighbours is gathered in another one (scatter to gather);
-- `once`: what several loops compute with library functions is computed in one of them;
+- `once`: what several loops compute with library functions is computed in one of them.
+
+On the whole program, last:
+
 - `sums`: a loop whose state is nothing but sums becomes one without a state, which may run in lanes.
 
 What they have in common:

@@ -18,6 +18,7 @@ from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.predicated import straight
+from rose_core.optimise.single import calling
 
 _ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
 _LOOPS = among([LOOP])
@@ -34,7 +35,19 @@ _Terms = list[tuple[int, int]]
 
 
 def summed(f: Func) -> Func:
-    """``f``, which is about to be lowered, or a copy with such loops as loops ``FOR``."""
+    """``f``, or a copy with such loops in it, and in what it calls, as loops ``FOR``.
+
+    No other pass follows: these take a loop ``FOR`` to have as many iterations as its size says.
+    """
+    found = f.memo.get("summed")
+    if found is None:
+        found = f.memo["summed"] = _summed(calling(f, [summed(g) for g in f.callees]))
+    assert isinstance(found, Func)
+    return found
+
+
+def _summed(f: Func) -> Func:
+    """The same of a function that calls what has become of others."""
     found = {}
     for v in places(f, _LOOPS):
         site = LoopSite(f, f.code[v])

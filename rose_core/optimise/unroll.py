@@ -42,7 +42,6 @@ from rose_core.optimise.once import computed_once
 from rose_core.optimise.peel import peeled
 from rose_core.optimise.predicated import predicated
 from rose_core.optimise.single import relinked
-from rose_core.optimise.sums import summed
 from rose_core.optimise.sunk import sunk
 from rose_core.optimise.tapeless import tapeless
 from rose_core.optimise.written import sums_of
@@ -107,7 +106,7 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
             if joined is found:
                 break
             found = mapped(joined)
-        found = f.memo[key] = summed(computed_once(gathered(peeled(found))))
+        found = f.memo[key] = computed_once(gathered(peeled(found)))
     assert isinstance(found, Func)
     return found
 

@@ -13,6 +13,7 @@ from rose_core.language.ops import OPS, Op
 from rose_core.language.queries import callees_first, opcodes
 from rose_core.language.types import is_memory
 from rose_core.libm.link import Library
+from rose_core.optimise.sums import summed
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.constants import Constants
 from rose_core.wasm.context import Callees, Codes, Context
@@ -71,8 +72,9 @@ class Program:
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
         self.notes: Notes = notes
-        for f in reversed(_callers_first(root)):
-            root = unrolled(f)
+        for last in unrolled, summed:
+            for f in reversed(_callers_first(root)):
+                root = last(f)
         order = _callers_first(root)
         called = needs(order)
         inside = enclosed(order)

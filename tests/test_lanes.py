@@ -324,6 +324,30 @@ def test_what_is_added_to_accumulators_that_are_one(added: str) -> None:
     assert flat(instantiate(Program(f))([x])) == flat(interp.call(f, [x]))
 
 
+@pytest.mark.parametrize("way", ["", "down "])
+def test_neighbours_that_as_many_iterations_add_to_as_a_call_says(way: str, written) -> None:
+    """Where they end, what they add to the next neighbours is known only then."""
+    source = f"""
+        def body(j: 20, t: Real, x: [21]Real, r: &[21]Real): Real =
+          let here: 21 = narrow(j, 21) in
+          let next: 2147483648 = 1 + j in let there: 21 = narrow(next, 21) in
+          let a = x[here] in let b = x[there] in
+          let c = a × b in let d = c + a in let e = d × b in let f = e - a in
+          let g = f × f in let h = g × c in
+          let p = &r[here] in let q = &r[there] in
+          let _ = p += h in let _ = q += g in
+          let u = t + f in u
+        def f(x: [21]Real, n: 21): ([21]Real, Real) =
+          accum r from [for _: 21, 0.0] in
+            let v: (Real, 21) = loop 20 {way}to n from (0.0) do body(x, r) in
+            let (w, _) = v in w"""
+    f = flatten(parse(source)["f"])
+    run, x = instantiate(Program(f)), [random.Random(k).uniform(-1, 1) for k in range(21)]
+    for n in (0, 1, 2, 3, 7, 12, 19, 20):
+        assert repr(flat(run([x, n]))) == repr(flat(interp.call(f, [x, n])))
+    assert 20 in written
+
+
 @pytest.mark.parametrize("n", [4, 9])
 def test_coordinates_of_points(n: int, written) -> None:
     """Each is read and written by itself: of arguments, results and gradients."""

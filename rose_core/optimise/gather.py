@@ -80,7 +80,6 @@ def _gathers(f: Func, number: int) -> Iterator[_Gather]:
             and block.trips >= (1 + _LONGER) * ends
             and ends * len(terms) <= _MOST_WRITTEN
             and len(kept) <= _MOST_KEPT
-            and block.is_whole
             and block.trips + terms[0][0] <= f.types[r].inner.size  # type: ignore[attr-defined]
             and _gets_nothing_else(f, number, r, len(terms))
         ):

@@ -96,7 +96,7 @@ def only_at_ends(f: Func, v: int) -> bool:
 def _pieces(f: Func, c: int) -> list[Piece] | None:
     """How a comparison follows its loop, if it changes only at the ends of that."""
     number = f.home[c]
-    return at_ends(Pieces.of_block(f, number), c) if number and f.blocks[number].is_whole else None
+    return at_ends(Pieces.of_block(f, number), c) if number else None
 
 
 def _around(f: Func, number: int) -> Iterator[int]:

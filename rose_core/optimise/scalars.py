@@ -107,7 +107,7 @@ def _short_loops(body: Func, leaves: Collection[int]) -> set[int]:
     short: set[int] = set()
     rows = [len(block.order) for block in body.blocks]
     for number, block in inner_first(body):
-        is_short = isinstance(block.size, Fin) and block.trips <= _MOST_TRIPS and block.is_whole
+        is_short = isinstance(block.size, Fin) and block.trips <= _MOST_TRIPS
         written = block.trips * rows[number] if is_short else _MOST_ROWS + 1
         if written <= _MOST_ROWS:
             short.add(number)

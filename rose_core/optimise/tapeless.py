@@ -101,7 +101,7 @@ class _Search:
         """Two loops as one, if they can be; ``between``: what stands between them, in order."""
         f = self.f
         a, b = (f.blocks[f.code[v][1]] for v in (first, then))
-        if a.size != b.size or not (a.is_whole and b.is_whole):
+        if a.size != b.size:
             return None
         one, other = (contents(f, f.code[v][1]) for v in (first, then))
         if len(one) + len(other) > MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
